@@ -165,6 +165,12 @@ struct Trial {
     moves: Vec<(i32, i32)>,
 }
 
+/// The groups for which a step did not help.
+struct PassedOver {
+    is: Vec<bool>,
+    count: usize,
+}
+
 /// What came of a step.
 enum Outcome {
     /// It was taken.
@@ -201,28 +207,36 @@ impl<'a> Tally<'a> {
         if total == 0.0 {
             return None;
         }
+        // Who is up has a place in a list, which is found sooner than one in a tree.
+        let mut of_osd: Vec<Vec<u32>> = vec![Vec::new(); groups.osds.is_up.len()];
         let mut set = Vec::new();
         for group in groups.numbers() {
             groups.set(group, &mut set);
             for &osd in set.iter().filter(|&&osd| groups.osds.is_up(osd)) {
-                let own = &mut holders.entry(osd).or_default().groups;
+                let own = &mut of_osd[osd as usize];
                 if own.last() != Some(&group) {
                     own.push(group);
                 }
             }
         }
+        for (osd, own) in of_osd.into_iter().enumerate().filter(|(_, own)| !own.is_empty()) {
+            holders.entry(osd as i32).or_default().groups = own;
+        }
         Some(Self { groups, holders, groups_per_weight: pieces as f32 / total })
     }
 
+    fn deviation(&self, of: &Holder) -> f32 {
+        of.groups.len() as f32 - of.weight * self.groups_per_weight
+    }
+
+    fn squares(&self) -> f32 {
+        self.holders.values().map(|of| self.deviation(of)).fold(0.0, |sum, deviation| sum + deviation * deviation)
+    }
+
     fn deviations(&self) -> Deviations {
-        let (mut squares, mut worst) = (0.0f32, 0.0f32);
-        let mut by_osd = Vec::with_capacity(self.holders.len());
-        for (&osd, holder) in &self.holders {
-            let deviation = holder.groups.len() as f32 - holder.weight * self.groups_per_weight;
-            by_osd.push((osd, deviation));
-            squares += deviation * deviation;
-            worst = worst.max(deviation.abs());
-        }
+        let squares = self.squares();
+        let by_osd: Vec<(i32, f32)> = self.holders.iter().map(|(&osd, holder)| (osd, self.deviation(holder))).collect();
+        let worst = by_osd.iter().fold(0.0f32, |worst, &(_, deviation)| worst.max(deviation.abs()));
         let mut order: Vec<(f32, i32)> = by_osd.iter().map(|&(osd, deviation)| (deviation, osd)).collect();
         order.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         Deviations { by_osd, order, squares, worst }
@@ -236,7 +250,7 @@ impl<'a> Tally<'a> {
         fills_first: &mut bool,
         mut retries: Option<&mut Retries<'_>>,
     ) -> Outcome {
-        let mut passed_over = BTreeSet::new();
+        let mut passed_over = PassedOver { is: vec![false; self.groups.numbers().len()], count: 0 };
         loop {
             let fills = *fills_first && !round.sides.underfull.is_empty();
             let relief = if fills { None } else { self.relieve(found, round, &passed_over, retries.as_deref_mut()) };
@@ -249,18 +263,18 @@ impl<'a> Tally<'a> {
                 return Outcome::OtherSide;
             };
             let counted = self.count(&trial);
-            let deviations = self.deviations();
-            if deviations.squares < found.squares {
+            if self.squares() < found.squares {
                 self.groups.put(trial.group, trial.pairs);
-                return Outcome::Better(deviations);
+                return Outcome::Better(self.deviations());
             }
             self.count_back(trial.group, &counted);
             let Some(retries) = retries.as_deref() else { return Outcome::Stuck };
-            if passed_over.len() + 1 >= retries.most as usize {
+            if passed_over.count + 1 >= retries.most as usize {
                 *fills_first = !*fills_first;
                 return Outcome::OtherSide;
             }
-            passed_over.insert(trial.group);
+            passed_over.is[trial.group as usize] = true;
+            passed_over.count += 1;
         }
     }
 
@@ -269,7 +283,7 @@ impl<'a> Tally<'a> {
         &self,
         found: &Deviations,
         round: &Round,
-        passed_over: &BTreeSet<u32>,
+        passed_over: &PassedOver,
         mut retries: Option<&mut Retries<'_>>,
     ) -> Option<Trial> {
         for &(deviation, osd) in found.order.iter().rev() {
@@ -277,7 +291,7 @@ impl<'a> Tally<'a> {
                 break;
             }
             let own = &self.holders[&osd].groups;
-            let mut own: Vec<u32> = own.iter().copied().filter(|group| !passed_over.contains(group)).collect();
+            let mut own: Vec<u32> = own.iter().copied().filter(|&group| !passed_over.is[group as usize]).collect();
             if let Some(retries) = retries.as_deref_mut() {
                 (retries.shuffle)(&mut own);
             }
@@ -291,10 +305,10 @@ impl<'a> Tally<'a> {
     }
 
     /// A step that takes away an entry that leads off one of the emptiest OSDs.
-    fn fill(&self, round: &Round, passed_over: &BTreeSet<u32>, mut retries: Option<&mut Retries<'_>>) -> Option<Trial> {
+    fn fill(&self, round: &Round, passed_over: &PassedOver, mut retries: Option<&mut Retries<'_>>) -> Option<Trial> {
         for &osd in &round.sides.underfull {
-            let entries = self.groups.pairs.keys().copied();
-            let mut entries: Vec<u32> = entries.filter(|group| !passed_over.contains(group)).collect();
+            let entries = self.groups.with_pairs();
+            let mut entries: Vec<u32> = entries.filter(|&group| !passed_over.is[group as usize]).collect();
             if let Some(retries) = retries.as_deref_mut() {
                 (retries.shuffle)(&mut entries);
             }
@@ -308,16 +322,19 @@ impl<'a> Tally<'a> {
 
     /// The step that takes the pairs away from a group for which `leaves` holds, if it has any.
     fn without(&self, group: u32, leaves: impl Fn((i32, i32)) -> bool) -> Option<Trial> {
-        let before = self.groups.pairs.get(&group)?;
+        let before = self.groups.pairs(group);
+        if !before.iter().any(|&pair| leaves(pair)) {
+            return None;
+        }
         let (gone, pairs): (Vec<_>, Vec<_>) = before.iter().partition(|pair| leaves(**pair));
         let moves = gone.into_iter().map(|(from, to)| (to, from)).collect::<Vec<_>>();
-        (!moves.is_empty()).then_some(Trial { group, pairs, moves })
+        Some(Trial { group, pairs, moves })
     }
 
     /// The step that adds a pair to a group: of those that the walk over its rule offers, the one off the OSD that is fullest.
     fn other_pair(&self, group: u32, found: &Deviations, round: &Round) -> Option<Trial> {
         let (member, _) = self.groups.member(group);
-        let mut pairs = self.groups.pairs.get(&group).cloned().unwrap_or_default();
+        let mut pairs = self.groups.pairs(group).to_vec();
         if self.groups.is_fixed(group) || pairs.len() >= member.pool.size as usize || !member.shape.is_plain {
             return None;
         }

@@ -1,6 +1,6 @@
 //! The groups of several pools, numbered through, with the entries that they have by now.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::balance::Entry;
 use crate::balance::shape::RuleShape;
@@ -86,27 +86,43 @@ pub(super) struct Groups<'a> {
     pub(super) members: Vec<Member<'a>>,
     pub(super) osds: Osds<'a>,
     /// `pg_upmap_items` by group, as they are by now.
-    pub(super) pairs: BTreeMap<u32, Vec<(i32, i32)>>,
+    pairs: Vec<Vec<(i32, i32)>>,
+    /// The groups that have any.
+    with_pairs: BTreeSet<u32>,
 }
 
 impl<'a> Groups<'a> {
     pub(super) fn new(map: &CrushMap, pools: &[(&'a Pool, &'a RawSets)], osds: Osds<'a>) -> Result<Self, MapError> {
         let mut sorted = pools.to_vec();
         sorted.sort_by_key(|(pool, _)| pool.id);
-        let (mut members, mut pairs, mut first) = (Vec::new(), BTreeMap::new(), 0u32);
+        let (mut members, mut pairs, mut with_pairs, mut first) = (Vec::new(), Vec::new(), BTreeSet::new(), 0u32);
         for (pool, raw) in sorted {
             let shape = RuleShape::new(map, pool.rule_of(map)?, pool.size as usize);
             let items = pool.exceptions.upmap_items.range(..pool.pg_num).filter(|(_, items)| !items.is_empty());
-            pairs.extend(items.map(|(&ps, items)| (first + ps, items.clone())));
+            pairs.resize((first + pool.pg_num) as usize, Vec::new());
+            for (&ps, items) in items {
+                pairs[(first + ps) as usize].clone_from(items);
+                with_pairs.insert(first + ps);
+            }
             members.push(Member { pool, raw, shape, first });
             first += pool.pg_num;
         }
-        Ok(Self { members, osds, pairs })
+        Ok(Self { members, osds, pairs, with_pairs })
     }
 
     /// Every group's number.
     pub(super) fn numbers(&self) -> std::ops::Range<u32> {
         0..self.members.last().map_or(0, |last| last.first + last.pool.pg_num)
+    }
+
+    /// The pairs of a group.
+    pub(super) fn pairs(&self, group: u32) -> &[(i32, i32)] {
+        &self.pairs[group as usize]
+    }
+
+    /// The groups that have pairs, rising.
+    pub(super) fn with_pairs(&self) -> impl Iterator<Item = u32> + '_ {
+        self.with_pairs.iter().copied()
     }
 
     /// Which member a group is of.
@@ -137,16 +153,17 @@ impl<'a> Groups<'a> {
             }
             out.clone_from(whole);
         }
-        apply_pairs(self.pairs.get(&group).map_or(&[], Vec::as_slice), self.osds, out);
+        apply_pairs(self.pairs(group), self.osds, out);
     }
 
     /// Gives a group other pairs, or none.
     pub(super) fn put(&mut self, group: u32, pairs: Vec<(i32, i32)>) {
         if pairs.is_empty() {
-            self.pairs.remove(&group);
+            self.with_pairs.remove(&group);
         } else {
-            self.pairs.insert(group, pairs);
+            self.with_pairs.insert(group);
         }
+        self.pairs[group as usize] = pairs;
     }
 
     /// Gives a group the pairs that it had at first.
@@ -161,13 +178,13 @@ impl<'a> Groups<'a> {
         let mut entries = Vec::new();
         for member in &self.members {
             let own = member.first..member.first + member.pool.pg_num;
-            let mut numbers: Vec<u32> = self.pairs.range(own).map(|(&group, _)| group - member.first).collect();
+            let mut numbers: Vec<u32> = self.with_pairs.range(own).map(|group| group - member.first).collect();
             let before = &member.pool.exceptions.upmap_items;
             numbers.extend(before.range(..member.pool.pg_num).map(|(&ps, _)| ps));
             numbers.sort_unstable();
             numbers.dedup();
             for ps in numbers {
-                let pairs = self.pairs.get(&(member.first + ps)).map_or(&[][..], Vec::as_slice);
+                let pairs = self.pairs(member.first + ps);
                 if before.get(&ps).map_or(&[][..], Vec::as_slice) != pairs {
                     entries.push(Entry { pool: member.pool.id, group: ps, pairs: pairs.to_vec() });
                 }
