@@ -103,6 +103,7 @@ impl Pair {
     }
 
     /// Its logarithm, to some 2^-60 of it; it must be positive and normal.
+    #[inline]
     fn ln(self) -> Pair {
         // x = m 2^e with m between sqrt(1/2) and sqrt(2), by splitting the bits.
         let bits = self.0.to_bits();
@@ -116,7 +117,12 @@ impl Pair {
         }
         // With s = (m-1)/(m+1), ln m = 2 (s + s^3/3 + s^5/5 + ...). |s| is at most 0.1716: the term after s^25/25 is below
         // 0.1716^26/27 = 5e-22 of the sum, and those from s^3/3 on, 0.0098 of it, need no second number. m - 1 is exact.
-        let s = ordered_sum(m - 1.0, low).over(sum(m, 1.0).plus(Pair(low, 0.0)));
+        let s = if low == 0.0 {
+            // Nothing is added to either, which is a good part of the work.
+            Pair(m - 1.0, 0.0).over(sum(m, 1.0))
+        } else {
+            ordered_sum(m - 1.0, low).over(sum(m, 1.0).plus(Pair(low, 0.0)))
+        };
         let square = s.0 * s.0;
         let rest = s.0 * square * polynomial(&OF_LOGARITHM, square);
         let Pair(high, of_exponent) = product(LN_2.0, exponent);

@@ -15,9 +15,8 @@ use super::stations::{Kind, Stations};
 
 /// Share of its rate by which a chain must change before its neighbours are solved again.
 const NOTABLE: f64 = 1e-3;
-/// Rounds of mending, and chains solved, after which a solution is taken as it is. So many for each that a change touches, and so many over the number of
-/// chains:
-/// a small network settles, and in a large one a change does not go on to where it is hardly felt.
+/// Rounds of mending, and chains solved, after which a solution is taken as it is. So many for each that a change touches, and so many over the
+/// number of chains: a small network settles, and in a large one a change does not go on to where it is hardly felt.
 const MOST_ROUNDS: u32 = 200;
 const MOST_SOLVED: u64 = 100_000;
 const SOLVED_EACH: u64 = 30;
@@ -36,7 +35,7 @@ pub(super) struct Way {
 }
 
 /// Objects of one primary, or transactions of one deletion, under way together.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Chain {
     /// How many are under way.
     pub window: f64,
@@ -165,8 +164,7 @@ impl Chains {
     /// Solves what has been touched, and what that touches; so many chains have works.
     pub fn solve(&mut self, stations: &mut Stations, clients: &BTreeMap<u32, Open>, busy: u64) {
         let until = self.solved + SOLVED_EACH * self.dirty.len() as u64 + MOST_SOLVED / (busy + 1);
-        // Some of what was left comes with each change, so that nothing stays as it was for long.
-        // Those that were left first come first.
+        // Some of what was left comes with each change, so that nothing stays as it was for long: what was left first comes first.
         let carried: Vec<u32> = self.left.drain(..self.left.len().min(CARRIED)).collect();
         for chain in carried {
             self.all[chain as usize].late = false;
@@ -293,7 +291,7 @@ impl Chains {
 
 /// What one work of a chain would have.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+pub(super) struct Found {
     /// Seconds of its round.
     round: f64,
     /// The most objects a second that its items let through.
@@ -321,7 +319,7 @@ impl Chain {
     ///
     /// Works take turns, so that all have one rate where the window binds; but a work queues one item at a time, and starts no more
     /// objects than its items are let through. The others have what that leaves of the window.
-    fn find_rates(&mut self, part: f64, ways: &mut Vec<Found>) -> f64 {
+    pub(super) fn find_rates(&mut self, part: f64, ways: &mut Vec<Found>) -> f64 {
         if let [way] = &mut self.ways[..] {
             let of = Found::of(way);
             self.round = of.round;
@@ -335,7 +333,7 @@ impl Chain {
     }
 
     /// The same for any number of works.
-    fn find_rates_of_several(&mut self, part: f64, ways: &mut Vec<Found>) -> f64 {
+    pub(super) fn find_rates_of_several(&mut self, part: f64, ways: &mut Vec<Found>) -> f64 {
         let works = self.ways.len() as f64;
         ways.clear();
         ways.extend(self.ways.iter().map(Found::of));
@@ -390,11 +388,13 @@ impl Chain {
                 own.residual += visit.put.residual;
             }
         }
-        for visit in self.ways.iter_mut().flat_map(|way| &mut way.path).filter(|visit| visit.bounded) {
-            let station = &stations.all[visit.station as usize];
-            let alone = Own { load: visit.put.load, residual: visit.put.residual };
-            let own = if visit.shared { &own[visit.first as usize] } else { &alone };
-            visit.wait = station.wait_for_others(own, visit.immediate) + station.wait_for_room(visit);
+        for way in &mut self.ways {
+            for visit in way.path.iter_mut().filter(|visit| visit.bounded) {
+                let station = &stations.all[visit.station as usize];
+                let alone = Own { load: visit.put.load, residual: visit.put.residual };
+                let own = if visit.shared { &own[visit.first as usize] } else { &alone };
+                visit.wait = station.wait_for_others(own, visit.immediate) + station.wait_for_room(visit);
+            }
         }
     }
 }

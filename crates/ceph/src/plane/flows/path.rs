@@ -5,7 +5,7 @@ use crate::plane::law::{self, Asked, Rounds};
 use crate::plane::{Work, WorkKind};
 
 /// What an object asks of one station.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Visit {
     pub station: u32,
     /// The first visit of its chain to the same station, by number.

@@ -33,32 +33,35 @@ pub(super) enum Kind {
 
 /// A station and what is asked of it.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Station {
-    pub kind: Kind,
+    // What each visit asks for comes first, on one line of a cache.
     /// Servers, or the cost a second that a class may spend; infinite where there is no bound.
     pub servers: f64,
+    /// Its servers by themselves.
+    squared: f64,
+    /// Seconds that all of a class wait because more was asked than there is.
+    pub price: f64,
     /// The sums over all visits of classes.
     pub sums: Put,
-    /// The sums over all visits that go before them.
+    /// The sums over all visits that go before them, and what they pay.
     pub first: Put,
+    pub first_price: f64,
+    /// Whether its visitors wait for each other.
+    pub queues: bool,
+    /// Whether it is a class that may not spend all.
+    pays: bool,
     /// Servers that clients keep busy, and their part of the sums.
     pub open: Put,
-    /// Seconds that all of a class wait because more was asked than there is, and that those before them do.
-    pub price: f64,
-    pub first_price: f64,
+    /// The power of the load by which several servers make wait.
+    power: f64,
+    pub kind: Kind,
     /// The most that those who go before all classes find of the classes, in requests: the threads hold no more.
     pub held: f64,
     /// What its visitors waited when they were told last.
     pub told: [f64; 2],
     /// Chains that come here, with how many visits.
     pub visitors: Vec<(u32, u32)>,
-    /// Its servers by themselves, and the power of the load by which several of them make wait.
-    squared: f64,
-    power: f64,
-    /// Whether its visitors wait for each other.
-    pub queues: bool,
-    /// Whether it is a class that may not spend all.
-    pays: bool,
 }
 
 /// An OSD as flows know it.
@@ -113,20 +116,25 @@ impl Station {
         if !self.queues {
             return 0.0;
         }
-        let residual = (self.sums.residual + self.first.residual + self.open.residual - own.residual).max(0.0);
-        let servers = self.servers;
-        let load = ((self.sums.load + self.first.load + self.open.load - own.load) / servers).clamp(0.0, MOST_LOAD);
-        let mut wait = residual / (self.squared * (1.0 - load));
+        let (mut wait, load) = self.wait_where_busy(own);
         // Most are alone at their threads, and need no power of nothing.
-        if servers > 1.0 && wait > 0.0 {
+        if self.servers > 1.0 && wait > 0.0 {
             wait *= pow(load, self.power);
         }
         // Sums keep a trace of what has left them, which is nobody's service.
         if immediate && self.sums.load > 1e-9 {
             let usual = 2.0 * self.sums.residual / self.sums.load.max(1e-300);
-            wait += (self.sums.load * self.price).min(self.held * usual) / servers;
+            wait += (self.sums.load * self.price).min(self.held * usual) / self.servers;
         }
         wait
+    }
+
+    /// Seconds that a visitor who finds all servers busy waits for others, and their load.
+    fn wait_where_busy(&self, own: &Own) -> (f64, f64) {
+        let residual = (self.sums.residual + self.first.residual + self.open.residual - own.residual).max(0.0);
+        let load = self.sums.load + self.first.load + self.open.load - own.load;
+        let load = (if self.servers == 1.0 { load } else { load / self.servers }).clamp(0.0, MOST_LOAD);
+        (residual / (self.squared * (1.0 - load)), load)
     }
 
     /// Seconds that a visitor waits because more is asked than there is, beside what [`wait_for_others`](Self::wait_for_others) says.

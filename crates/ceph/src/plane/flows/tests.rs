@@ -1,8 +1,11 @@
 //! Works by flows, held to what a pencil gives.
 
+use resilver_kernel::{Purpose, Stream};
 use resilver_units::SimTime;
 
 use super::FlowPlane;
+use super::chains::{Chain, Way};
+use super::path::Visit;
 use crate::plane::testing::{Case, HDD, MIB, NETWORK, SSD, mclock, near, osd, profile, push, settings, wpq};
 use crate::plane::{ClientLoad, DataPlane, Limit, OpClass, WorkKind};
 use crate::settings::OsdSettings;
@@ -172,4 +175,30 @@ fn works_go_on_by_other_settings_from_their_change_on() {
     settings.osd_recovery_max_active = 6;
     plane.set_osd(half, &case.osds[0], &settings);
     near(plane.next().unwrap().seconds(), 0.75 * end, 0.01);
+}
+
+#[test]
+fn a_chain_of_one_work_has_the_very_rate_that_the_road_for_several_finds() {
+    let mut draws = Stream::new(1, 0, Purpose::named("onework"));
+    let (mut held, mut found) = (0, Vec::new());
+    for _ in 0..500 {
+        let visit = |draws: &mut Stream, item| {
+            let (seconds, wait) = (draws.uniform(), draws.uniform() * draws.uniform());
+            Visit { times: 1.0, seconds, wait, item, passes: true, ..Visit::default() }
+        };
+        let visits: Vec<_> = (0..6).map(|at| visit(&mut draws, at < 2)).collect();
+        let (rate, window) = (draws.below(3) as f64 * draws.uniform(), 1.0 + draws.below(10) as f64);
+        let mut chains = [0, 1].map(|_| {
+            let way = Way { id: 0, path: visits.clone(), rate, held: false };
+            Chain { window, ways: vec![way], ..Chain::default() }
+        });
+        let part = 0.1 + 0.7 * draws.uniform();
+        let [one, several] = &mut chains;
+        let rates = [one.find_rates(part, &mut found), several.find_rates_of_several(part, &mut found)];
+        assert_eq!(rates[0].to_bits(), rates[1].to_bits());
+        assert_eq!([one.rate.to_bits(), one.round.to_bits()], [several.rate.to_bits(), several.round.to_bits()]);
+        assert_eq!(one.ways[0].held, several.ways[0].held);
+        held += u32::from(one.ways[0].held);
+    }
+    assert!((50..450).contains(&held), "{held} of 500 wait for their items");
 }
