@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.explore_pages import built
 from tests.front_door import shell_environment
 from tests.reference.ceph_cluster import write_cluster
 from tests.reference.ceph_rows import Shape
@@ -183,6 +184,8 @@ def run_page(page: str, folder: Path, shared_data: Path | None) -> int:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_page_does_what_it_says(path: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     text = path.read_text(encoding="utf-8")
+    if "resilver explore" in text:
+        built()
     needs_data = any(step.kind == "data" for step in steps_of(text))
     data = request.getfixturevalue("shared_data") if needs_data else None
     assert run_page(text, tmp_path, data) > 0, "a how-to page has something to do"
