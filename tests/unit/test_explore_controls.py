@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from resilver.explore.cluster import cluster_document
 from resilver.explore.controls import (
     COMBINATIONS_MAX,
     Control,
@@ -21,7 +23,9 @@ from resilver.explore.controls import (
 )
 from resilver.explore.offers import cluster_groups, made_under
 from resilver.explore.patches import changes_between, patched
+from resilver.importers.ceph import read_cluster
 from resilver.whatif.asking import Asked, prepare
+from resilver.whatif.fitting import PlanDoesNotFit
 from resilver.whatif.plan import plan_of_options
 from tests.unit.what_if_clusters import of_release, small_report
 
@@ -101,6 +105,42 @@ def test_too_many_combinations_lose_stops_between_the_ends() -> None:
     for control in group.controls:
         assert control.stops[control.chosen].option is None
         assert control.stops[-1].label == "19"
+
+
+def test_a_cluster_that_no_drain_fits_is_explored(shared_data: Path) -> None:
+    """What may happen is known without trying whether the pools would still fit."""
+    report = read_cluster(shared_data / "ceph" / "modern")
+    document = cluster_document(report, "modern", Asked())
+    assert document.changes[0].key == "drain"
+    assert document.changes[0].template["change"]["item"] == "$name"
+    with pytest.raises(PlanDoesNotFit):
+        prepare(report, plan_of_options({"drain": ["osd.0"]}), Asked())
+
+
+@pytest.mark.parametrize(
+    ("key", "part"),
+    [
+        *((key, "osd.3") for key in ("drain", "in", "out", "slow", "start", "stop", "fail")),
+        *((key, "node-001") for key in ("in", "slow", "start", "stop", "fail")),
+    ],
+)
+def test_what_happens_to_a_part_is_what_its_option_makes(key: str, part: str) -> None:
+    report = small_report()
+    document = cluster_document(report, "small", Asked())
+    (change,) = [one for one in document.changes if one.key == key]
+    (at,) = [at for at, one in enumerate(document.parts) if one.name == part]
+    numbers = sorted(
+        one.number
+        for one in document.parts[at:]
+        if one.number is not None and (one.name == part or document.parts[one.parent].name == part)
+    )
+    held = {"$at": 3600.0, "$numbers": numbers, "$name": part, "$share": 0.25}
+    made = {key: held.get(one, one) if isinstance(one, str) else one
+            for key, one in change.template["change"].items()}  # fmt: skip
+    what = part if part.startswith("osd.") else f"host={part}"
+    option = f"{what}{'=25%' if change.shares else ''} @ 1 h"
+    asked = prepare(report, plan_of_options({key: [option]}), Asked()).input["plan"]
+    assert [{"at_seconds": 3600.0, "change": made}] == asked
 
 
 def _is_stated(control: Control) -> bool:

@@ -10,6 +10,9 @@ from resilver.explore.document import Change, Document, Film, Lines, Map, Part, 
 from resilver.explore.offers import cluster_groups
 from resilver.importers.ceph import ClusterReport
 from resilver.whatif.asking import Asked, prepare
+from resilver.whatif.changes import CHANGES
+from resilver.whatif.cluster import Cluster, read_state, release_of
+from resilver.whatif.configuration import Configuration, Ledger
 from resilver.whatif.figures import FIGURES, HARM
 from resilver.whatif.kinds import KINDS
 from resilver.whatif.plan import plan_of_options
@@ -199,13 +202,19 @@ def _changes(report: ClusterReport, tree: Tree, asked: Asked) -> list[Change]:
             continue
         shares = _SHARES if kind.key == "slow" else ()
         value = f"{osd}={_SHARES[0]:%}" if shares else osd
-        (step,) = prepare(report, plan_of_options({kind.key: (value,)}), asked).input["plan"]
+        # Made for itself, since whether the pools would still fit is of no matter here.
+        (step,) = CHANGES[kind.key](value, _state(report, asked)).changes
         holes = {"osds": "$numbers", "item": "$name", "share": "$share"}
-        change = {key: holes.get(key, one) for key, one in step["change"].items()}
+        change = {key: holes.get(key, one) for key, one in step.items()}
         form = {"at_seconds": "$at", "change": change}
         label = _LABELS[kind.key]
         changes.append(Change(kind.key, label, kind.sentence, kinds, form, kind.option, (), shares))
     return changes
+
+
+def _state(report: ClusterReport, asked: Asked) -> Cluster:
+    release = release_of(report, asked.given.release, Ledger())
+    return read_state(report, asked.given, Configuration(release, report.config or (), ()))
 
 
 def _options(asked: Asked) -> Sequence[str]:
