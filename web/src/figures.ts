@@ -45,11 +45,14 @@ export function figure(tables: Tables, { table, column: name, how, over }: Figur
   return found.reduce((a, b) => pick(a, b));
 }
 
-/** Compares two rows of figures by harm, the worst first. */
-export function byHarm(harm: string[], a: Record<string, Value>, b: Record<string, Value>): number {
-  for (const key of harm) {
-    const [one, other] = [numberOf(a[key]) ?? Number.POSITIVE_INFINITY, numberOf(b[key]) ?? Number.POSITIVE_INFINITY];
-    if (one !== other) return other - one > 0 ? 1 : -1;
+/** Compares two rows of figures by harm, the worst first: the larger, but of what is better the more there is; nothing is the worst. */
+export function byHarm(harm: Figure[], a: Record<string, Value>, b: Record<string, Value>): number {
+  for (const { key, better } of harm) {
+    const [one, other] = [a, b].map((row) => {
+      const value = numberOf(row[key]);
+      return value === null ? Number.POSITIVE_INFINITY : better === "more" ? -value : value;
+    }) as [number, number];
+    if (one !== other) return other > one ? 1 : -1;
   }
   return 0;
 }

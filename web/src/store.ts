@@ -81,10 +81,8 @@ export class Store {
       const { active, scenarios } = this.both.value;
       const order = [active, ...scenarios.keys()];
       const wanted = order.map((at) => this.texts.value[at] as string).find((text) => !this.results.value.has(text));
-      const { state } = this.going.peek();
       if (wanted === undefined) this.#stop();
       else if (this.#pending?.text !== wanted) this.#begin(wanted);
-      else if (state === "cancelled" || state === "broken") return;
     });
     addEventListener("hashchange", () => {
       const both = this.#fromLink();
@@ -246,9 +244,10 @@ export class Store {
     const parts = [...page.parts.keys()].filter((at) => (page.parts[at] as Part).kind === level && (page.parts[at] as Part).up);
     const base = this.active.value;
     const key = this.texts.value[this.both.value.active] as string;
+    const harm = page.harm.flatMap((key) => page.figures.filter((one) => one.key === key));
     const rows: Harm[] = [];
     const tell = (going: boolean, problem = "") => {
-      rows.sort((a, b) => byHarm(page.harm, a.figures, b.figures));
+      rows.sort((a, b) => byHarm(harm, a.figures, b.figures));
       this.ranking.value = { level, total: parts.length, rows: [...rows], going, base: key, problem };
     };
     tell(true);
