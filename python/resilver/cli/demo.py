@@ -22,6 +22,7 @@ def demo(
         quiet: print neither progress nor summary.
         verbose: print one line for each run that ends.
     """
+    from resilver.explore.beside import explore_beside
     from resilver.report import write_html
     from resilver.spec import Study
 
@@ -29,7 +30,8 @@ def demo(
     with as_file(files("resilver.catalog") / "studies" / "demo" / "study.toml") as path:
         study = Study.load(path)
     results = perform(study, folder, workers=workers, quiet=quiet, verbose=verbose)
-    page = write_html(results, folder / "report.html")
+    page = folder / "report.html"
+    write_html(results, page, explore=explore_beside(results, page))
     if as_json:
         from resilver.report.limit import run_records
 

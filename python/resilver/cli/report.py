@@ -59,6 +59,7 @@ def report(
     Raises:
         ConfigError: the folder is not a complete run folder, or a file cannot be written.
     """
+    from resilver.explore.beside import explore_beside
     from resilver.report import write_figures, write_html
     from resilver.report.limit import limit_records
 
@@ -71,7 +72,7 @@ def report(
     results = Results.open(folder)
     try:
         page_path.parent.mkdir(parents=True, exist_ok=True)
-        page = write_html(results, page_path)
+        page = write_html(results, page_path, explore=explore_beside(results, page_path))
         written: list[Path] = []
         if wanted.folder is not None:
             written = write_figures(

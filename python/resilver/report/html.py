@@ -37,7 +37,9 @@ SYSTEMS_MAX = 12
 """Systems whose charts one page carries; each adds up to about 100 KB to it."""
 
 
-def write_html(results: ResultsLike, path: str | Path, standing: Standing | None = None) -> Path:
+def write_html(
+    results: ResultsLike, path: str | Path, standing: Standing | None = None, explore: str = ""
+) -> Path:
     """Write the report page of a study.
 
     Args:
@@ -45,6 +47,7 @@ def write_html(results: ResultsLike, path: str | Path, standing: Standing | None
         path: The file to write; it is replaced in one step, so that no half page is ever read. A
             link is followed, and what is no file (a pipe, a device) is written into.
         standing: How far the study is, where its results are not all there.
+        explore: The name of the page beside it that computes (`resilver.explore`); empty for none.
 
     Returns:
         The path.
@@ -52,15 +55,16 @@ def write_html(results: ResultsLike, path: str | Path, standing: Standing | None
     Raises:
         ConfigError: There is no finished run, or the file cannot be written.
     """
-    return write_page(render(results, standing), path)
+    return write_page(render(results, standing, explore), path)
 
 
-def render(results: ResultsLike, standing: Standing | None = None) -> str:
+def render(results: ResultsLike, standing: Standing | None = None, explore: str = "") -> str:
     """The report page of a study as text.
 
     Args:
         results: The study's results.
         standing: How far the study is, where its results are not all there.
+        explore: The name of the page beside it that computes; empty for none.
 
     Raises:
         ConfigError: There is no finished run.
@@ -97,6 +101,7 @@ def render(results: ResultsLike, standing: Standing | None = None) -> str:
         systems=of_systems,
         across=sweep_sentence(points) if rebuilds else "",
         contents=contents,
+        explore=explore,
         overview=overview(results, points),
         study_charts=of_study,
         is_swept=bool(chosen.swept),

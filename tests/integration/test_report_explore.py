@@ -1,0 +1,57 @@
+"""The button of a report that opens its system in the page that computes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from resilver.explore import beside
+from tests.browser.explore_pages import built
+from tests.front_door import command
+
+STUDY = """
+[cluster]
+servers = 8
+device = "jbod10-sata"
+fabric = { model = "loggp", table = "qdr-infiniband" }
+[population]
+file_size = "64 MiB"
+bytes_per_server = "4 GiB"
+[placement]
+algorithm = "rendezvous"
+[redundancy]
+replicas = 3
+[[faults]]
+at = "0 s"
+fail = { servers = 1 }
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("explored")
+    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
+    done = command("run", folder / "study.toml", "-o", folder / "runs", "-q")
+    assert done.returncode == 0, done.stderr
+    return folder / "runs"
+
+
+def test_a_report_opens_its_system_in_the_page_beside_it(runs: Path, tmp_path: Path) -> None:
+    built()
+    page = tmp_path / "a report & more.html"
+    done = command("report", runs, "-o", page)
+    assert done.returncode == 0, done.stderr
+    assert 'href="a%20report%20%26%20more-explore.html"' in page.read_text(encoding="utf-8")
+    other = tmp_path / "a report & more-explore.html"
+    assert 'id="document"' in other.read_text(encoding="utf-8")
+
+
+def test_a_large_system_has_no_button(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beside, "DEVICES_MAX", 7)
+    done = command("report", runs, "-o", tmp_path / "report.html")
+    assert done.returncode == 0, done.stderr
+    assert "-explore.html" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
