@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from resilver.explore import beside
+from resilver.study import Results
 from tests.browser.explore_pages import built
 from tests.front_door import command
 
@@ -47,11 +48,12 @@ def test_a_report_opens_its_system_in_the_page_beside_it(runs: Path, tmp_path: P
     assert 'id="document"' in other.read_text(encoding="utf-8")
 
 
-def test_a_large_system_has_no_button(
+def test_a_large_system_has_no_page_beside_its_report(
     runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    built()
+    results = Results.open(runs)
+    assert beside.explore_beside(results, tmp_path / "small.html") == "small-explore.html"
     monkeypatch.setattr(beside, "DEVICES_MAX", 7)
-    done = command("report", runs, "-o", tmp_path / "report.html")
-    assert done.returncode == 0, done.stderr
-    assert "-explore.html" not in (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
+    assert beside.explore_beside(results, tmp_path / "report.html") == ""
+    assert [one.name for one in tmp_path.iterdir()] == ["small-explore.html"]
