@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use resilver_units::elementary::{exp, ln, pow};
+use resilver_units::elementary::{exp, ln};
 
 use super::record::Served;
 use crate::groups::{Group, Protection};
@@ -184,7 +184,8 @@ impl Clients {
         }
         let step = numbers.len().div_ceil(GROUPS_A_ROW).max(1);
         let (mut weight, mut done, mut seconds) = (0.0, 0.0, 0.0);
-        let mut tails = vec![0.0; BUCKETS];
+        // (requests a second, and the sum of their delays)
+        let mut tails = vec![(0.0, 0.0); BUCKETS];
         for &number in numbers.iter().step_by(step) {
             let part = self.parts.get(number as usize)?;
             let own = part.weight.max(1) as f64;
@@ -196,7 +197,8 @@ impl Clients {
                 let served = own * rate * worst.served;
                 done += served;
                 seconds += served * worst.mean_seconds;
-                tails[bucket(worst.p99_seconds)] += served;
+                let tail = &mut tails[bucket(worst.p99_seconds)];
+                *tail = (tail.0 + served, tail.1 + served * worst.p99_seconds);
             }
         }
         let mean_seconds = if done > 0.0 { seconds / done } else { f64::NAN };
@@ -220,20 +222,55 @@ fn bucket(seconds: f64) -> usize {
 
 /// The delay that 99 % of requests stay below, of requests whose own such delays are known.
 ///
-/// Each tail is taken for an exponential one through its own percentile, so that a share 0.01^(x / p99) of its requests is slower
-/// than x.
-fn percentile(tails: &[f64], all: f64) -> f64 {
+/// Each tail, given by its requests and the sum of their percentiles, is taken for an exponential one through its own mean percentile, so
+/// that a share 0.01^(x / p99) of its requests is slower than x.
+fn percentile(tails: &[(f64, f64)], all: f64) -> f64 {
     if all <= 0.0 {
         return f64::NAN;
     }
-    let own = |at: usize| 1e-6 * pow(1.1, at as f64 + 0.5);
-    let held = tails.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
-    let falls: Vec<(f64, f64)> = held.map(|(at, &weight)| (ln(100.0) / own(at), weight)).collect();
+    let held = tails.iter().filter(|(weight, sum)| *weight > 0.0 && *sum > 0.0);
+    let falls: Vec<(f64, f64)> = held.map(|&(weight, sum)| (ln(100.0) * weight / sum, weight)).collect();
     let slower = |x: f64| falls.iter().map(|(fall, weight)| weight * exp(-fall * x)).sum::<f64>() / all;
-    let (mut low, mut high) = (0.0, own(BUCKETS - 1));
+    let longest = |most: f64, &(weight, sum): &(f64, f64)| if weight > 0.0 { most.max(sum / weight) } else { most };
+    let (mut low, mut high) = (0.0, tails.iter().fold(0.0, longest));
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
         if slower(middle) > 0.01 { low = middle } else { high = middle }
     }
     high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(tails: &[(f64, f64)]) -> f64 {
+        let mut buckets = vec![(0.0, 0.0); BUCKETS];
+        for &(requests, seconds) in tails {
+            let held = &mut buckets[bucket(seconds)];
+            *held = (held.0 + requests, held.1 + requests * seconds);
+        }
+        percentile(&buckets, tails.iter().map(|(requests, _)| requests).sum())
+    }
+
+    // Rule: what all requests have in common is that of them all, wherever in a bucket it lies.
+    #[test]
+    fn requests_that_are_alike_have_their_own_percentile() {
+        for seconds in [1e-4, 3.414_229, 3.38, 0.01, 7.9] {
+            assert!((of(&[(10.0, seconds), (3.0, seconds)]) / seconds - 1.0).abs() < 1e-9);
+        }
+    }
+
+    // By hand: of two halves with percentiles of 1 and 100 s, x seconds are exceeded by (0.01^x + 0.01^(x / 100)) / 2, which is 0.01 where
+    // 0.01^(x / 100) is 0.02: x = 100 ln 50 / ln 100.
+    #[test]
+    fn a_half_that_is_slow_has_its_say() {
+        let expected = 100.0 * 50_f64.ln() / 100_f64.ln();
+        assert!((of(&[(1.0, 1.0), (1.0, 100.0)]) - expected).abs() < 1e-6);
+    }
+
+    #[test]
+    fn without_requests_there_is_none() {
+        assert!(of(&[]).is_nan());
+    }
 }
