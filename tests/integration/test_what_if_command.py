@@ -52,6 +52,14 @@ def test_a_failed_osd_is_degraded_until_its_data_has_new_homes(report: Path) -> 
     assert any("osd.12" in what and "out" in what for what in said)
 
 
+def test_a_failure_that_is_stated_twice_is_noted(report: Path) -> None:
+    once, twice = (command("what-if", report, *["--fail", "osd.12"] * count) for count in (1, 2))
+    assert "at one time" not in once.stdout
+    assert "says 2 times that osd.12 fails at one time" in " ".join(twice.stdout.split())
+    later = command("what-if", report, "--fail", "osd.12", "--fail", "osd.12 @ 1 h")
+    assert "at one time" not in later.stdout
+
+
 def test_further_failures_are_fatal_by_the_sets_that_hold_the_rest(
     report: Path, tmp_path: Path
 ) -> None:
