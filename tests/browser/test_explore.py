@@ -255,7 +255,7 @@ def test_hosts_are_ranked_by_harm_as_by_the_command(page: Page, small: Path) -> 
         "document.querySelector('.ranking [role=status]').textContent.startsWith('9 of 9')", 120
     )
     names = page.evaluate(
-        "[...document.querySelectorAll('.ranking tbody button')].map((one) => one.textContent)"
+        "[...document.querySelectorAll('.ranking tbody th button')].map((one) => one.textContent)"
     )
     bundle = small.parent / SOURCE
     told = rank_failures(read_cluster(bundle), "host", plan_of_options({}), Asked())

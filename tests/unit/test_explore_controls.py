@@ -69,8 +69,8 @@ def test_choices_together_are_what_the_options_say(release: tuple[int, int, int]
             chosen = tuple(draw.randrange(len(control.stops)) for control in group.controls)
             patches += group.patches[chosen]
             stops = [one.stops[at] for one, at in zip(group.controls, chosen, strict=True)]
-            options += [stop.option for stop in stops if stop.option]
-        assert patched(base.input, patches) == make(options)
+            options += [option for stop in stops for option in stop.options]
+        assert patched(base.input, patches) == make(list(dict.fromkeys(options)))
 
 
 def test_how_things_are_is_a_stop_that_changes_nothing() -> None:
@@ -92,18 +92,46 @@ def test_a_stated_load_is_how_things_are() -> None:
     assert load.origin == "stated"
 
 
+@pytest.mark.parametrize("release", [(12, 2, 13), (16, 2, 0), (17, 2, 0), (18, 2, 4), (19, 2, 1)])
+def test_no_two_stops_of_a_control_read_alike(release: tuple[int, ...]) -> None:
+    """A default that differs by the kind of device is not that of one kind."""
+    report, asked = of_release(*release), Asked()
+    base = prepare(report, plan_of_options({}), asked)
+    for group in cluster_groups(report, base, asked):
+        for control in group.controls:
+            labels = [stop.label for stop in control.stops]
+            assert len(set(labels)) == len(labels), control.key
+
+
+def test_under_mclock_a_setting_is_stated_with_what_lets_it_hold() -> None:
+    """Where a release knows no such setting, the control is not there, since it has no effect."""
+    override = ("--set-option", "osd_mclock_override_recovery_settings=true")
+    found = {}
+    for release in ((17, 2, 0), (18, 2, 4)):
+        report, asked = of_release(*release), Asked()
+        base = prepare(report, plan_of_options({}), asked)
+        *_, settings = cluster_groups(report, base, asked)
+        found[release] = {one.key: one for one in settings.controls}
+    assert "osd_max_backfills" not in found[17, 2, 0]
+    control = found[18, 2, 4]["osd_max_backfills"]
+    assert all(override in stop.options for stop in control.stops if stop.options)
+    assert "osd_mclock_override_recovery_settings" not in found[18, 2, 4]
+
+
 def test_too_many_combinations_lose_stops_between_the_ends() -> None:
     def make(options: Sequence[Option]) -> dict[str, Any]:
         return dict(options)
 
     offers = [
-        Offer(key, key, "", tuple(Stop(str(at), (key, str(at))) for at in range(20)), "?", "stated")
+        Offer(
+            key, key, "", tuple(Stop(str(at), ((key, str(at)),)) for at in range(20)), "?", "stated"
+        )
         for key in ("a", "b", "c")
     ]
     group = group_of(offers, {}, make)
     assert len(group.patches) <= COMBINATIONS_MAX
     for control in group.controls:
-        assert control.stops[control.chosen].option is None
+        assert not control.stops[control.chosen].options
         assert control.stops[-1].label == "19"
 
 
@@ -146,6 +174,6 @@ def test_what_happens_to_a_part_is_what_its_option_makes(key: str, part: str) ->
 def _is_stated(control: Control) -> bool:
     return (
         len(control.stops) > 1
-        and not control.stops[control.chosen].option
+        and not control.stops[control.chosen].options
         and bool(control.sentence)
     )

@@ -65,7 +65,7 @@ def drawn(document: Found, draw: random.Random) -> Found:
     stops = {one["key"]: draw.randrange(len(one["stops"])) for one in controls}
     study, changes = document["study"], []
     kinds = [*document["changes"], *([study["ending"]] if study["ending"] else [])]
-    until = study["until"] or 20_000.0
+    until = document["until"] or 20_000.0
     for _ in range(draw.randrange(4) if kinds else 0):
         kind = draw.choice(kinds)
         parts = [at for at, part in enumerate(document["parts"]) if part["kind"] in kind["kinds"]]

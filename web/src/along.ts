@@ -13,14 +13,12 @@ export function quoted(word: string): string {
   return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
 }
 
-/** The options of the chosen stops. */
+/** The options of the chosen stops; what two of them say is said once. */
 export function optionsOf(page: Document, scenario: Scenario): [string, string][] {
-  return page.groups.flatMap((group, at) =>
-    group.controls.flatMap((control, rank) => {
-      const option = control.stops[scenario.stops[at]?.[rank] ?? control.chosen]?.option;
-      return option ? [option] : [];
-    }),
+  const stated = page.groups.flatMap((group, at) =>
+    group.controls.flatMap((control, rank) => control.stops[scenario.stops[at]?.[rank] ?? control.chosen]?.options ?? []),
   );
+  return stated.filter(([flag, value], at) => stated.findIndex((one) => one[0] === flag && one[1] === value) === at);
 }
 
 export function takenAlong(page: Document, scenario: Scenario): Along {

@@ -19,7 +19,7 @@ export interface Part {
 
 export interface Stop {
   label: string;
-  option: [string, string] | null;
+  options: [string, string][];
 }
 
 export interface Control {
@@ -74,7 +74,6 @@ export interface StudyText {
   header: string;
   lines: Record<string, [string, string][]>;
   ending: Ending | null;
-  until: number | null;
 }
 
 export interface Figure {
@@ -85,6 +84,8 @@ export interface Figure {
   column: string;
   how: string;
   over: string;
+  /** The column of the parts of which a row is at a time, the first before anything happens; empty where rows are none. */
+  each: string;
   better: "less" | "more" | "";
 }
 
@@ -112,6 +113,8 @@ export interface Film {
   key: string;
   series: Series[];
   time: string;
+  /** Empty where each row holds until the next. */
+  until: string;
   waits_for: string;
   waiting: string;
 }
@@ -143,6 +146,8 @@ export interface Document {
   notes: string[];
   command: string[];
   study: StudyText | null;
+  /** From when on nothing may happen; null where a run goes on until all is whole. */
+  until: number | null;
   seconds: number | null;
   bytes: number | null;
   server: { path: string; token: string } | null;

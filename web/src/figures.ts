@@ -45,6 +45,18 @@ export function figure(tables: Tables, { table, column: name, how, over }: Figur
   return found.reduce((a, b) => pick(a, b));
 }
 
+/** Where a row of figures has what a figure was before anything happened. */
+export const beforeKey = ({ key }: Figure) => `before.${key}`;
+
+/** What a figure was before anything happened: in the first row of the part that has it at the worst. */
+export function figureBefore(tables: Tables, one: Figure): number | null {
+  const cells = column(tables, one.table, one.column);
+  const parts = column(tables, one.table, one.each);
+  const worst = figure(tables, one);
+  const row = worst === null ? -1 : Array.from({ length: cells.length }, (_, at) => at).findIndex((at) => cell(cells, at) === worst);
+  return row < 0 ? null : cell(cells, Array.prototype.indexOf.call(parts, parts[row]));
+}
+
 /** Compares two rows of figures by harm, the worst first: the larger, but of what is better the more there is; nothing is the worst. */
 export function byHarm(harm: Figure[], a: Record<string, Value>, b: Record<string, Value>): number {
   for (const { key, better } of harm) {
@@ -77,8 +89,9 @@ export function duration(seconds: number): string {
   for (const [rank, [size, name]] of SPANS.entries()) {
     if (seconds < size) continue;
     const [below, nameBelow] = SPANS[rank + 1] ?? [1, "s"];
-    const whole = Math.floor(seconds / size);
-    const rest = Math.floor((seconds - whole * size) / below);
+    const all = Math.round(seconds / below);
+    const whole = Math.floor((all * below) / size);
+    const rest = all - (whole * size) / below;
     return rest ? `${whole} ${name} ${rest} ${nameBelow}` : `${whole} ${name}`;
   }
   return `${digits(seconds)} s`;

@@ -7,12 +7,13 @@ import { cell, column, type Tables } from "./figures";
 interface Steps {
   times: Float64Array;
   rows: Uint32Array;
+  /** From when on it does nothing any more. */
+  end: number;
 }
 
 export class Reel {
   film: Film;
   units: Map<number, Steps>;
-  end: number;
   #tables: Tables;
 
   constructor(film: Film, tables: Tables) {
@@ -21,26 +22,30 @@ export class Reel {
     const times = column(tables, film.table, film.time);
     const keys = column(tables, film.table, film.key);
     const rows = new Map<number, number[]>();
-    let end = 0;
     for (let row = 0; row < keys.length; row++) {
       const unit = Number(keys[row]);
       const own = rows.get(unit);
       if (own === undefined) rows.set(unit, [row]);
       else own.push(row);
-      end = Math.max(end, Number(times[row]));
     }
-    this.end = end;
     this.units = new Map();
     for (const [unit, own] of rows) {
       own.sort((a, b) => Number(times[a]) - Number(times[b]));
-      this.units.set(unit, { times: Float64Array.from(own, (row) => Number(times[row])), rows: Uint32Array.from(own) });
+      const end = this.#endOf(own.at(-1) as number);
+      this.units.set(unit, { times: Float64Array.from(own, (row) => Number(times[row])), rows: Uint32Array.from(own), end });
     }
   }
 
-  /** The row of a unit that holds at a time; null before its first. */
+  /** When a unit's last row is over; what waits then waits on. */
+  #endOf(row: number): number {
+    if (!this.film.until || this.waiting(row) > 0) return Number.POSITIVE_INFINITY;
+    return Number(column(this.#tables, this.film.table, this.film.until)[row]);
+  }
+
+  /** The row of a unit that holds at a time; null before its first and after its last. */
   row(unit: number, seconds: number): number | null {
     const steps = this.units.get(unit);
-    if (steps === undefined) return null;
+    if (steps === undefined || seconds >= steps.end) return null;
     let [low, high] = [0, steps.times.length];
     while (low < high) {
       const middle = (low + high) >> 1;

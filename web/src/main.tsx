@@ -4,7 +4,7 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { type Document, readDocument } from "./document";
 import { Store } from "./store";
-import { AnswerShown } from "./view/answer";
+import { AnswerShown, Brief } from "./view/answer";
 import { Charts } from "./view/charts";
 import { Controls } from "./view/controls";
 import { MapOfParts } from "./view/map";
@@ -40,6 +40,7 @@ function App({ store, page }: { store: Store; page: Document }) {
         ) : null}
       </header>
       <main id="main">
+        <Brief store={store} />
         <div class="first">
           <MapOfParts store={store} />
           <div class="beside">

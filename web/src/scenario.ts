@@ -25,6 +25,31 @@ export function asThingsAre(page: Document): Scenario {
   return { stops: page.groups.map((group) => group.controls.map((control) => control.chosen)), happenings: [] };
 }
 
+export function isPlain(page: Document, { stops, happenings }: Scenario): boolean {
+  return happenings.length === 0 && page.groups.every((group, at) => group.controls.every((one, rank) => stops[at]?.[rank] === one.chosen));
+}
+
+/** The latest that something may happen: before a run ends, and as far as its clock counts. */
+export function secondsMost(page: Document): number {
+  return Math.min(SECONDS_MAX, page.until === null ? SECONDS_MAX : page.until - 0.001);
+}
+
+/** Whether all of a part has failed, or was stopped, before something happens to it. */
+export function isGoneBefore(page: Document, happenings: Happening[], one: Happening): boolean {
+  const keyOf = ({ kind }: Happening) => (page.changes[kind] as ChangeKind).key;
+  const [gone, ending] = [new Set(["fail", ...(keyOf(one) === "stop" ? ["stop"] : [])]), new Set(["start", "repair"])];
+  if (keyOf(one) !== "fail" && keyOf(one) !== "stop") return false;
+  const left = new Set(unitsBelow(page, one.part));
+  for (const other of inOrder(happenings)) {
+    if (other === one) break;
+    for (const unit of unitsBelow(page, other.part)) {
+      if (gone.has(keyOf(other))) left.delete(unit);
+      else if (ending.has(keyOf(other))) left.add(unit);
+    }
+  }
+  return left.size === 0;
+}
+
 export function unitsBelow(page: Document, part: number): number[] {
   const within = new Set([part]);
   const units: number[] = [];
@@ -172,7 +197,8 @@ export function fragmentOf(page: Document, both: Both): string {
 }
 
 export const HAPPENINGS_MAX = 200;
-export const SECONDS_MAX = 3600 * 24 * 3650;
+/** The core counts picoseconds in 64 bits. */
+export const SECONDS_MAX = 213 * 86400;
 
 /** What a fragment says; null where it says nothing that this page can have. What it names that is not here is left out. */
 export function readFragment(page: Document, fragment: string): { both: Both; lost: string[] } | null {

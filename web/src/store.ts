@@ -4,8 +4,9 @@ import { computed, effect, signal } from "@preact/signals";
 import type { Answer } from "../../crates/web/core.mjs";
 import type { ChangeKind, Document, Part } from "./document";
 import { type Done, Ended, type Engine, engineOf } from "./engine";
-import { byHarm, figure, type Tables, type Value } from "./figures";
-import { asThingsAre, type Both, fragmentOf, type Happening, inputOf, readFragment, type Scenario, SECONDS_MAX } from "./scenario";
+import { beforeKey, byHarm, figure, figureBefore, type Tables, type Value } from "./figures";
+import { Pace } from "./pace";
+import { asThingsAre, type Both, fragmentOf, type Happening, inputOf, readFragment, type Scenario, secondsMost } from "./scenario";
 
 const KEPT_MAX = 24;
 const UNDONE_MAX = 200;
@@ -25,7 +26,7 @@ export interface Result {
 /** How far the computation of a scenario is. */
 export type Going =
   | { state: "idle" }
-  | { state: "asking" }
+  | { state: "asking"; seconds: number }
   | { state: "going"; answer: Answer | null; since: number }
   | { state: "cancelled" }
   | { state: "broken"; message: string };
@@ -35,10 +36,9 @@ export interface Harm {
   figures: Record<string, Value>;
 }
 
-/** A time as files and commands write it: of whole milliseconds, and before the end of a study that has one. */
+/** A time as files and commands write it: of whole milliseconds, and before the end of the run. */
 function timely(page: Document, seconds: number): number {
-  const most = Math.min(SECONDS_MAX, (page.study?.until ?? Number.POSITIVE_INFINITY) - 0.001);
-  return Math.round(Math.min(Math.max(0, seconds), most) * 1000) / 1000;
+  return Math.round(Math.min(Math.max(0, seconds), secondsMost(page)) * 1000) / 1000;
 }
 
 export class Store {
@@ -54,11 +54,14 @@ export class Store {
   measure = signal("");
   said = signal("");
   lost = signal<string[]>([]);
-  ranking = signal<{ level: string; total: number; rows: Harm[]; going: boolean; base: string; problem: string } | null>(null);
+  ranking = signal<{ level: string; total: number; rows: Harm[]; left: number; going: boolean; base: string; problem: string } | null>(
+    null,
+  );
   #engine: Engine;
   #ranker: Engine;
   #agreed = false;
-  #pending: { text: string; run: Promise<void> } | undefined;
+  /** What is computed; without a run until its reader agrees. */
+  #pending: { text: string; run: Promise<void> | null } | undefined;
 
   active = computed(() => this.both.value.scenarios[this.both.value.active] as Scenario);
   texts = computed(() => this.both.value.scenarios.map((scenario) => JSON.stringify(inputOf(this.page, scenario))));
@@ -138,6 +141,12 @@ export class Store {
     else this.set({ scenarios: [scenarios[active] as Scenario], active: 0 }, "One scenario again");
   }
 
+  /** Lets a scenario be as things are; the other stays. */
+  plain(at: number): void {
+    const { scenarios, active } = this.both.value;
+    this.set({ scenarios: scenarios.with(at, asThingsAre(this.page)), active }, "As things are");
+  }
+
   look(at: number): void {
     if (at !== this.both.value.active) this.set({ ...this.both.value, active: at });
   }
@@ -185,8 +194,8 @@ export class Store {
   #begin(text: string): void {
     this.#engine.cancel();
     if (this.isLarge && !this.#agreed) {
-      this.#pending = { text, run: Promise.resolve() };
-      this.going.value = { state: "asking" };
+      this.#pending = { text, run: null };
+      this.going.value = { state: "asking", seconds: this.seconds };
       return;
     }
     this.#pending = { text, run: this.#perform(text) };
@@ -194,10 +203,16 @@ export class Store {
 
   async #perform(text: string): Promise<void> {
     const since = performance.now();
+    const pace = new Pace();
     this.going.value = { state: "going", answer: null, since };
     try {
       const done = await this.#engine.run(this.#request(text), (answer) => {
-        if (this.#pending?.text === text) this.going.value = { state: "going", answer, since };
+        if (this.#pending?.text !== text || this.going.value.state === "asking") return;
+        const seconds = this.#agreed ? null : pace.seconds(answer, (performance.now() - since) / 1000);
+        if (seconds !== null && seconds > SECONDS_UNASKED) {
+          this.#engine.hold(true);
+          this.going.value = { state: "asking", seconds };
+        } else this.going.value = { state: "going", answer, since };
       });
       if (this.#pending?.text !== text) return;
       this.#pending = undefined;
@@ -231,8 +246,12 @@ export class Store {
   /** Computes what waits: it was asked about, cancelled or broken. */
   resume(): void {
     this.#agreed = true;
-    const text = this.#pending?.text;
-    if (text !== undefined) this.#begin(text);
+    const pending = this.#pending;
+    if (pending === undefined) return;
+    if (this.going.value.state === "asking" && pending.run !== null) {
+      this.going.value = { state: "going", answer: null, since: performance.now() };
+      this.#engine.hold(false);
+    } else this.#begin(pending.text);
   }
 
   // --- each part failing in turn ---
@@ -246,9 +265,12 @@ export class Store {
     const key = this.texts.value[this.both.value.active] as string;
     const harm = page.harm.flatMap((key) => page.figures.filter((one) => one.key === key));
     const rows: Harm[] = [];
+    const since = performance.now();
     const tell = (going: boolean, problem = "") => {
       rows.sort((a, b) => byHarm(harm, a.figures, b.figures));
-      this.ranking.value = { level, total: parts.length, rows: [...rows], going, base: key, problem };
+      const each = (performance.now() - since) / 1000 / Math.max(1, rows.length);
+      const left = rows.length === 0 ? 0 : each * (parts.length - rows.length);
+      this.ranking.value = { level, total: parts.length, rows: [...rows], left, going, base: key, problem };
     };
     tell(true);
     try {
@@ -271,6 +293,8 @@ export class Store {
   }
 
   figures(tables: Tables): Record<string, Value> {
-    return Object.fromEntries(this.page.figures.map((one) => [one.key, figure(tables, one)]));
+    const { figures } = this.page;
+    const before = figures.filter((one) => one.each).map((one) => [beforeKey(one), figureBefore(tables, one)]);
+    return Object.fromEntries([...figures.map((one) => [one.key, figure(tables, one)]), ...before]);
   }
 }

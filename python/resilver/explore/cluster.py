@@ -32,10 +32,11 @@ _LABELS = {
 _SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 """Shares of their rates at which OSDs may work."""
 
-_FRAMES = 120
+FRAMES = 120
 """The most moments of the film that a page plays."""
 
 _MORE = frozenset({"served_share"})
+_EACH = {"clients": "pool"}
 _OF_THE_PLAN = frozenset({"recovered_bytes", "moved_bytes", "least_bytes"})
 
 _CHARTS = (
@@ -58,7 +59,7 @@ _CHARTS = (
         "timeline",
         "bytes_per_second",
         (
-            Series("recovered_bytes_per_second", "copies made anew"),
+            Series("recovered_bytes_per_second", "copies rebuilt"),
             Series("moved_bytes_per_second", "copies moved"),
         ),
     ),
@@ -99,6 +100,7 @@ _MAP = Map(
                 Series("written_bytes_per_second", "Writes", "bytes_per_second"),
             ),
             "since_seconds",
+            "time_seconds",
             "waits_for",
             "waiting_groups",
         ),
@@ -118,7 +120,7 @@ def cluster_document(report: ClusterReport, source: str, asked: Asked) -> Docume
     Raises:
         ConfigError: Something is not written as it should be, or names nothing.
     """
-    asked = replace(asked, frames=_FRAMES)
+    asked = replace(asked, frames=FRAMES)
     base = prepare(report, plan_of_options({}), asked)
     tree = Tree(report.crushmap)
     return Document(
@@ -133,7 +135,7 @@ def cluster_document(report: ClusterReport, source: str, asked: Asked) -> Docume
         changes=tuple(_changes(report, tree, asked)),
         changes_at=("plan",),
         figures=tuple(
-            Shown(**asdict(one), better="more" if one.key in _MORE else _better(one.key))
+            Shown(**asdict(one), each=_EACH.get(one.table, ""), better=_better(one.key))
             for one in FIGURES
         ),
         harm=HARM,
@@ -142,11 +144,12 @@ def cluster_document(report: ClusterReport, source: str, asked: Asked) -> Docume
         assumptions=[asdict(one) for one in base.assumptions],
         notes=base.notes,
         command=("resilver", "what-if", source, *_options(asked)),
+        until=base.input["horizon_seconds"],
     )
 
 
 def _better(key: str) -> Any:
-    return "" if key in _OF_THE_PLAN else "less"
+    return "more" if key in _MORE else "" if key in _OF_THE_PLAN else "less"
 
 
 def _parts(report: ClusterReport, tree: Tree, made: dict[str, Any]) -> list[Part]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,11 +30,11 @@ class Stop:
 
     Attributes:
         label: The value with its unit.
-        option: What states it; None where it is how things are.
+        options: What states it; none where it is how things are.
     """
 
     label: str
-    option: Option | None = None
+    options: tuple[Option, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,14 @@ def group_of(offers: Sequence[Offer], base: dict[str, Any], make: Make) -> Group
     patches = {}
     for numbers in itertools.product(*(range(len(one.stops)) for one in controls)):
         pairs = zip(controls, numbers, strict=True)
-        options = [control.stops[number].option for control, number in pairs]
-        patches[numbers] = changes_between(base, once([one for one in options if one]))
+        patches[numbers] = changes_between(base, once(options_of(pairs)))
     return Group(tuple(controls), patches)
+
+
+def options_of(chosen: Iterable[tuple[Control, int]]) -> list[Option]:
+    """What states stops of controls, given by their numbers; what two of them say is said once."""
+    stated = [option for control, number in chosen for option in control.stops[number].options]
+    return list(dict.fromkeys(stated))
 
 
 def _combinations(controls: Sequence[Control]) -> int:
@@ -155,13 +160,12 @@ def _control(offer: Offer, base: dict[str, Any], make: Make) -> Control | None:
     stops: list[Stop] = []
     chosen: int | None = None
     for stop in offer.stops:
-        assert stop.option is not None
-        if make([stop.option]) != base:
+        if make(stop.options) != base:
             stops.append(stop)
         elif chosen is None and stop.label == offer.now:
             chosen = len(stops)
             stops.append(Stop(stop.label))
-    if not any(stop.option for stop in stops):
+    if not any(stop.options for stop in stops):
         return None
     if chosen is None:
         chosen = 0

@@ -66,7 +66,13 @@ class Change:
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure beside others of an answer; see `resilver.whatif.figures.Figure`."""
+    """A figure beside others of an answer; see `resilver.whatif.figures.Figure`.
+
+    Attributes:
+        each: The column of the parts of which a row is at a time, the first before anything
+            happens, so that a page can say what it was before; empty where rows are none.
+        better: Which is better; empty where neither is.
+    """
 
     key: str
     label: str
@@ -75,6 +81,7 @@ class Shown:
     column: str
     how: str
     over: str = ""
+    each: str = ""
     better: Literal["less", "more", ""] = "less"
 
 
@@ -130,6 +137,7 @@ class Film:
         key: Its column of the unit's number.
         series: What it shows of a unit, side by side.
         time: Its column of the time from which a row holds.
+        until: Its column of the time until which a row holds; empty where that is the next row.
         waits_for: Its column of the unit that a unit waits for; empty for none.
         waiting: Its column of how many groups wait; empty for none.
     """
@@ -138,6 +146,7 @@ class Film:
     key: str
     series: tuple[Series, ...]
     time: str = "time_seconds"
+    until: str = ""
     waits_for: str = ""
     waiting: str = ""
 
@@ -175,6 +184,7 @@ class Document:
         notes: What a reader must know.
         command: What is taken along: its words before the choices.
         study: The study as a file, where one is taken along; None for none.
+        until: From when on nothing may happen, in seconds; None where a run has no end of its own.
         seconds: How long a run takes natively, about.
         bytes: How much memory it takes, about.
         server: Where runs are computed instead; None in the page.
@@ -198,6 +208,7 @@ class Document:
     notes: Sequence[str]
     command: tuple[str, ...]
     study: Mapping[str, Any] | None = None
+    until: float | None = None
     seconds: float | None = None
     bytes: int | None = None
     server: Mapping[str, str] | None = None

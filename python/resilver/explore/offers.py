@@ -13,6 +13,7 @@ from resilver.whatif.asking import Asked, Prepared, prepare
 from resilver.whatif.cluster import read_state, release_of
 from resilver.whatif.configuration import Configuration, Ledger, read_setting
 from resilver.whatif.declared import SETTINGS
+from resilver.whatif.mclock import may_override
 from resilver.whatif.osd_settings import all_settings
 from resilver.whatif.plan import plan_of_options
 
@@ -25,6 +26,14 @@ _VALUES = {
     "osd_recovery_sleep": ("0", "0.05", "0.1", "0.5"),
 }
 """The settings by which healing is made gentler or quicker, and values of them."""
+
+_OVERRIDE = "osd_mclock_override_recovery_settings"
+_OVERRIDDEN = frozenset({"osd_max_backfills", "osd_recovery_max_active"})
+_THROTTLE = {
+    "osd_recovery_sleep": " Ceph has no throttle in percent: this is what makes healing gentler"
+    " without mClock.",
+    "osd_mclock_profile": " Ceph has no throttle in percent: this is what makes healing gentler.",
+}
 
 _READS = (5, 10, 20, 40, 80)
 """Reads a second an OSD that clients may ask for, half as many writes with each."""
@@ -42,7 +51,9 @@ def cluster_groups(report: ClusterReport, base: Prepared, asked: Asked) -> list[
     make = made_under(report, asked)
     groups = [[_network(base)], *([one] for one in _devices(base)), [_load(report, asked)]]
     made = [group_of(offers, base.input, make) for offers in groups if offers]
-    made.append(group_of(_settings(base), base.input, _settings_under(report, asked, base)))
+    under = _settings_under(report, asked, base)
+    can_override = may_override(release_of(report, asked.given.release, Ledger()))
+    made.append(group_of(_settings(base, under, can_override), base.input, under))
     return [group for group in made if group.controls]
 
 
@@ -92,10 +103,25 @@ def _now(base: Prepared, *names: str) -> tuple[str, str, str]:
     return "the default", "release default", ""
 
 
+def _has(base: Prepared, name: str) -> bool:
+    return any(one.name == name for one in base.assumptions)
+
+
+def _by_kind(base: Prepared, name: str) -> tuple[str, str, str]:
+    """How a setting is that has a default for each kind of device."""
+    kinds = [kind for kind in ("hdd", "ssd") if _has(base, f"{name}_{kind}")]
+    found = {kind: _now(base, f"{name}_{kind}") for kind in kinds}
+    values = {value for value, _, _ in found.values()}
+    if len(values) < 2:
+        return _now(base, *(f"{name}_{kind}" for kind in kinds))
+    text = ", ".join(f"{value} on {kind.upper()}" for kind, (value, _, _) in found.items())
+    return (text, *found["hdd"][1:])
+
+
 def _network(base: Prepared) -> Offer:
     names = [one for one in catalog.list("networks") if one.endswith("gbe")]
     names.sort(key=lambda one: int(one.removesuffix("gbe")))
-    stops = tuple(Stop(_gbe(one), ("--network", one)) for one in names)
+    stops = tuple(Stop(_gbe(one), (("--network", one),)) for one in names)
     value, origin, source = _now(base, "network of a host")
     named = [one for one in names if source.startswith(f"{one} ") or value == one]
     sentence = "What each host sends and receives at the most, each way."
@@ -114,7 +140,7 @@ def _devices(base: Prepared) -> list[Offer]:
         prefix = f"{device_class}=" if device_class else ""
         what = f"device of class {device_class}" if device_class else "device"
         stops = tuple(
-            Stop(name, ("--device", f"{prefix}{name}")) for name in catalog.list("devices")
+            Stop(name, (("--device", f"{prefix}{name}"),)) for name in catalog.list("devices")
         )
         sentence = "How fast OSDs read and write, as the catalog has measured it."
         label = what.capitalize()
@@ -122,17 +148,25 @@ def _devices(base: Prepared) -> list[Offer]:
     return offers
 
 
-def _settings(base: Prepared) -> list[Offer]:
-    offers = []
+def _settings(base: Prepared, make: Make, can_override: bool) -> list[Offer]:
+    """A control a setting; what holds only where mClock lets it is set together with that."""
+    override = ("--set-option", f"{_OVERRIDE}=true")
+    offers, beside = [], False
     for name, texts in _VALUES.items():
         setting = SETTINGS[name]
-        stops = tuple(
-            Stop(setting.words_of(setting.parse(text)), ("--set-option", f"{name}={text}"))
-            for text in texts
-        )
-        now = _now(base, name, f"{name}_hdd", f"{name}_ssd")
-        offers.append(Offer(name, name, setting.sentence, stops, *now))
-    return offers
+        stated: list[tuple[tuple[Option, ...], str]] = [
+            ((("--set-option", f"{name}={text}"),), text) for text in texts
+        ]
+        sentence = setting.sentence
+        has_effect = any(make(options) != base.input for options, _ in stated)
+        if name in _OVERRIDDEN and can_override and not has_effect:
+            stated = [((override, *options), text) for options, text in stated]
+            sentence += f" Under mClock it holds only with {_OVERRIDE}, which is set with it."
+            beside = True
+        stops = (Stop(setting.words_of(setting.parse(text)), options) for options, text in stated)
+        now = _now(base, name) if _has(base, name) else _by_kind(base, name)
+        offers.append(Offer(name, name, sentence + _THROTTLE.get(name, ""), tuple(stops), *now))
+    return [one for one in offers if not (beside and one.key == _OVERRIDE)]
 
 
 def _load(report: ClusterReport, asked: Asked) -> Offer:
@@ -144,7 +178,7 @@ def _load(report: ClusterReport, asked: Asked) -> Offer:
         count = reads * sum(osd.up for osd in report.osds)
         label = f"{count:,} reads/s, {count // 2:,} writes/s"
         text = f"{pool}: {count} reads/s of {_READ}, {count // 2} writes/s of {_WRITE}"
-        stops.append(Stop(label, ("--load", text)))
+        stops.append(Stop(label, (("--load", text),)))
     sentence = (
         f"What clients ask of pool {pool!r}: reads of {_READ} and writes of {_WRITE}. Without any,"
         " the answer says nothing of clients, and nothing stands in healing's way."

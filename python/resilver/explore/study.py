@@ -7,8 +7,7 @@ makes the same input:
      "stops": {KEY OF A CONTROL: [the edits of each stop]},
      "header": "[[faults]]",
      "lines": {KEY OF A CHANGE: [["at", "\\"$at s\\""], ...]},
-     "ending": {"key": "repair", ..., "input": ["until", "$at"], "line": ["until", "\\"$at s\\""]},
-     "until": the second from which nothing may happen, or null}
+     "ending": {"key": "repair", ..., "input": ["until", "$at"], "line": ["until", "\\"$at s\\""]}}
 
 A choice makes its edits of the blocks (`resilver.explore.study_text` says what an edit is). What
 happens adds a block of this header with its lines, in which ``$at`` and ``$share`` stand for
@@ -132,8 +131,8 @@ def study_document(
             **_written(blocks, groups, folder),
             "lines": {change.key: lines_of(change) for change in changes},
             "ending": ending_of(changes) if changes else None,
-            "until": _until(controls, maker),
         },
+        until=_until(controls, maker),
         seconds=cost["seconds"],
         bytes=cost["memory_bytes"],
     )
@@ -248,7 +247,8 @@ def _shown(control: _Control, study: Study, tables: Mapping[str, Any]) -> Contro
         label=offer.label,
         sentence=sentence_of(first),
         stops=tuple(
-            Stop(one.label, (offer.key, one.label) if one.values else None) for one in control.stops
+            Stop(one.label, ((offer.key, one.label),) if one.values else ())
+            for one in control.stops
         ),
         chosen=control.chosen,
         origin=known.origin if known is not None else "stated" if is_stated else "default",

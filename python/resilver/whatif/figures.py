@@ -58,10 +58,10 @@ class Figure:
 
 
 FIGURES: tuple[Figure, ...] = (
-    Figure("whole_seconds", "Whole after", "seconds", "pools", "whole_seconds", "last"),
-    Figure("degraded_seconds", "Degraded until", "seconds", "pools", "degraded_seconds", "last"),
-    Figure("at_risk_seconds", "At risk until", "seconds", "pools", "at_risk_seconds", "last"),
-    Figure("inactive_seconds", "Inactive until", "seconds", "pools", "inactive_seconds", "last"),
+    Figure("whole_seconds", "Whole", "seconds", "pools", "whole_seconds", "last"),
+    Figure("degraded_seconds", "Degraded", "seconds", "pools", "degraded_seconds", "last"),
+    Figure("at_risk_seconds", "At risk", "seconds", "pools", "at_risk_seconds", "last"),
+    Figure("inactive_seconds", "Inactive", "seconds", "pools", "inactive_seconds", "last"),
     Figure("inactive_groups", "Groups inactive", "count", "timeline", "inactive_groups", "most"),
     Figure(
         "peak_share", "Fullest OSD", "share", "osds", "peak_used_bytes", "most", "capacity_bytes"
@@ -79,9 +79,9 @@ FIGURES: tuple[Figure, ...] = (
     Figure("toofull_groups", "Groups without space", "count", "timeline", "toofull_groups", "most"),
     Figure("stuck_groups", "Groups stuck", "count", "stuck", "pgid", "rows"),
     Figure("lost_groups", "Groups lost", "count", "pools", "lost_groups", "sum"),
-    Figure("recovered_bytes", "Made anew", "bytes", "pools", "recovered_bytes", "sum"),
+    Figure("recovered_bytes", "Rebuilt", "bytes", "pools", "recovered_bytes", "sum"),
     Figure("moved_bytes", "Moved", "bytes", "pools", "moved_bytes", "sum"),
-    Figure("least_bytes", "To write at the least", "bytes", "pools", "least_bytes", "sum"),
+    Figure("least_bytes", "Least possible writes", "bytes", "pools", "least_bytes", "sum"),
     Figure("served_share", "Clients get", "share", "clients", "served_share", "least"),
     Figure("p99_seconds", "Clients' p99 at worst", "seconds", "clients", "p99_seconds", "highest"),
 )

@@ -195,11 +195,20 @@ function Chart({ store, chart }: { store: Store; chart: Lines }) {
       if (store.time.value !== null) void made.view.signal("now", store.time.value).runAsync();
     };
     void draw();
+    let width = place.current?.clientWidth ?? 0;
+    const watch = new ResizeObserver(() => {
+      const now = place.current?.clientWidth ?? 0;
+      if (now === width || now === 0) return;
+      width = now;
+      void draw();
+    });
+    if (place.current !== null) watch.observe(place.current);
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     const turn = () => void draw();
     scheme.addEventListener("change", turn);
     return () => {
       isGone = true;
+      watch.disconnect();
       scheme.removeEventListener("change", turn);
     };
   }, [results, isEmpty]);

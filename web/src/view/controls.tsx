@@ -7,7 +7,7 @@ const ORIGINS: Record<string, string> = {
   stated: "stated",
   config: "of `ceph config dump`",
   dump: "of the dumps",
-  "release default": "default of the release",
+  "release default": "Ceph's default",
   default: "default",
   assumed: "assumed",
 };
@@ -32,7 +32,7 @@ function One({ store, control, group, rank }: { store: Store; control: Control; 
   const id = `control-${control.key}`;
   return (
     <div class="control" data-changed={stop !== control.chosen}>
-      <label for={id}>{control.label}</label>
+      <label for={id}>{broken(control.label)}</label>
       <output for={id}>{label}</output>
       <input
         id={id}
@@ -49,10 +49,15 @@ function One({ store, control, group, rank }: { store: Store; control: Control; 
         {control.sentence}{" "}
         <em>
           {stop === control.chosen
-            ? `${ORIGINS[control.origin] ?? control.origin}${control.source ? `: ${control.source}` : ""}`
+            ? `${ORIGINS[control.origin] ?? control.origin}${control.source && control.origin !== "release default" ? `: ${control.source}` : ""}`
             : `yours; ${now} is ${ORIGINS[control.origin] ?? control.origin}`}
         </em>
       </p>
     </div>
   );
+}
+
+/** A name of a setting, which may break behind each word of it. */
+function broken(label: string) {
+  return label.split("_").flatMap((word, at) => (at ? ["_", <wbr key={`${at}${word}`} />, word] : [word]));
 }

@@ -43,7 +43,7 @@ export function MapOfParts({ store }: { store: Store }) {
     () => [...new Set(page.parts.filter((one) => one.number !== null).map((one) => one.device_class))].sort(),
     [page],
   );
-  const layout = useComputed(() => (width.value ? laidOut(page.parts, width.value, width.value < 500 ? 760 : 560) : null));
+  const layout = useComputed(() => (width.value ? laidOut(page.parts, width.value, width.value < 500 ? 480 : 560) : null));
   const tables = useComputed(() => store.result.value?.done.tables ?? null);
   const reels = useComputed(() => (tables.value === null ? [] : page.map.films.map((film) => new Reel(film, tables.value ?? {}))));
   const end = useComputed(() => lastChange(store));
@@ -120,7 +120,7 @@ export function MapOfParts({ store }: { store: Store }) {
     <section class="map" aria-labelledby="map-title">
       <div class="line">
         <h2 id="map-title">
-          {count.toLocaleString("en")} {plural(page)}
+          {count.toLocaleString("en")} {units(page, 2)}
         </h2>
         <Finder store={store} select={select} />
         <label>
@@ -168,6 +168,12 @@ export function MapOfParts({ store }: { store: Store }) {
 
 function Finder({ store, select }: { store: Store; select: (part: number) => void }) {
   const { parts } = store.page;
+  const find = (text: string): boolean => {
+    const part = parts.findIndex((one) => one.name === text.trim());
+    if (part >= 0) select(part);
+    else if (text.trim()) store.said.value = `There is no part of the name ${text.trim()}`;
+    return part >= 0;
+  };
   const listed = useMemo(() => parts.slice(0, LISTED_MAX).map((one, at) => <option key={at} value={one.name} />), [parts]);
   return (
     <>
@@ -177,11 +183,10 @@ function Finder({ store, select }: { store: Store; select: (part: number) => voi
           list="parts"
           size={12}
           placeholder={parts.find((one) => one.number !== null)?.name ?? ""}
-          onChange={(event) => {
-            const name = event.currentTarget.value.trim();
-            const part = parts.findIndex((one) => one.name === name);
-            if (part >= 0) select(part);
-            else if (name) store.said.value = `There is no part of the name ${name}`;
+          onChange={(event) => find(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            // The keys of changes are the map's: who has found a part goes on there.
+            if (event.key === "Enter" && find(event.currentTarget.value)) document.getElementById("map")?.focus();
           }}
         />
       </label>
@@ -248,7 +253,10 @@ function marksAt(store: Store, seconds: number): Map<number, string> {
 function describe(store: Store, part: number, seconds: number, reels: Reel[]): string {
   const { page } = store;
   const one = page.parts[part] as Part;
-  if (one.number === null) return `${one.kind} ${one.name}, ${unitsBelow(page, part).length} ${plural(page)}`;
+  if (one.number === null) {
+    const count = unitsBelow(page, part).length;
+    return `${one.kind} ${one.name}, ${count} ${units(page, count)}`;
+  }
   const tables = store.result.value?.done.tables ?? null;
   const facts = [one.device_class && `class ${one.device_class}`, one.capacity ? shown(one.capacity, "bytes") : "", one.up ? "" : "down"];
   for (const reel of reels) {
@@ -262,7 +270,7 @@ function describe(store: Store, part: number, seconds: number, reels: Reel[]): s
         : other === null
           ? "their next try"
           : (page.parts.find((unit) => unit.number === other)?.name ?? other);
-    if (count) facts.push(`${count} groups wait for ${who}`);
+    if (count) facts.push(`${count} ${count === 1 ? "group waits" : "groups wait"} for ${who}`);
   }
   for (const series of page.map.measures) {
     const value = measured(tables, page, series).get(one.number);
@@ -283,7 +291,7 @@ function Chosen({
   offers: Offered[];
 }) {
   const part = store.selected.value;
-  if (part === null) return <p class="chosen empty">Nothing is chosen.</p>;
+  if (part === null) return <p class="chosen empty">Nothing is chosen: click a part of the map, or find it by its name.</p>;
   return (
     <div class="chosen" id="chosen">
       <p>{describe(store, part, seconds.value, reels.value)}</p>
@@ -406,18 +414,21 @@ function Moment({ store, reels, seconds }: { store: Store; reels: ReadonlySignal
   const reel = reels.value.find((one) => one.film.waits_for);
   if (reel === undefined || reel.units.size === 0) return null;
   const { active, waiting } = reel.counts(store.page.parts, seconds.value);
-  const words = reel.film.series.map(
-    (one, at) =>
-      `${(active[at] ?? 0).toLocaleString("en")} ${at ? "" : `${plural(store.page)} `}${one.label.toLowerCase().replace(/s$/, "")}`,
-  );
+  const many = (value: number, what: string) => `${value.toLocaleString("en")} ${what}`;
+  const words = reel.film.series.map((one, at) => {
+    const value = active[at] ?? 0;
+    const verb = one.label.toLowerCase();
+    return many(value, `${at ? "" : `${units(store.page, value)} `}${value === 1 ? verb : verb.replace(/s$/, "")}`);
+  });
+  const waits = waiting ? `, and ${many(waiting, waiting === 1 ? "group waits" : "groups wait")} for their turn` : "";
   return (
     <p class="note moment">
-      After {duration(seconds.value)} {words.join(", ")}, and {waiting.toLocaleString("en")} groups wait for their turn.
+      After {duration(seconds.value)} {active.some((one) => one > 0) || waiting ? `${words.join(", ")}${waits}` : "nothing moves"}.
     </p>
   );
 }
 
-/** What units are called. */
-function plural(page: Document): string {
-  return page.unit === "osd" ? "OSDs" : `${page.unit}s`;
+/** What so many units are called. */
+function units(page: Document, count: number): string {
+  return `${page.unit === "osd" ? "OSD" : page.unit}${count === 1 ? "" : "s"}`;
 }

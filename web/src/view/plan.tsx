@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { ChangeKind, Part } from "../document";
 import { duration } from "../figures";
-import type { Happening } from "../scenario";
+import { type Happening, isGoneBefore, secondsMost } from "../scenario";
 import type { Store } from "../store";
 
 const UNITS: [string, number][] = [
@@ -50,6 +50,9 @@ function Row({ store, one, rank }: { store: Store; one: Happening; rank: number 
   const unit = useSignal(one.seconds === 0 ? "h" : start[0]);
   const size = UNITS.find(([name]) => name === unit.value)?.[1] ?? 1;
   const title = `${kind.label}: ${part.name}`;
+  const shownTime = Number((one.seconds / size).toPrecision(6));
+  const refused = useSignal("");
+  const isIdle = isGoneBefore(store.page, store.active.value.happenings, one);
   return (
     <li>
       <strong>{kind.label}</strong> <span class="part">{part.name}</span>
@@ -76,14 +79,20 @@ function Row({ store, one, rank }: { store: Store; one: Happening; rank: number 
         <input
           type="number"
           min={0}
-          max={99999}
+          max={Math.floor(secondsMost(store.page) / size)}
           step="any"
           size={5}
-          value={Number((one.seconds / size).toPrecision(6))}
+          value={shownTime}
           aria-label={`Time of ${title}`}
           onChange={(event) => {
-            const value = Number(event.currentTarget.value);
+            const box = event.currentTarget;
+            const value = box.value === "" ? Number.NaN : Number(box.value);
             if (Number.isFinite(value) && value >= 0) store.change(rank, { seconds: value * size });
+            const most = duration(secondsMost(store.page));
+            refused.value = value >= 0 && value * size <= secondsMost(store.page) ? "" : `A time is from 0 to ${most}.`;
+            // The box says what holds, whatever was typed into it.
+            const holds = store.active.value.happenings[rank]?.seconds ?? one.seconds;
+            box.value = String(Number((holds / size).toPrecision(6)));
           }}
         />
       </label>
@@ -109,6 +118,13 @@ function Row({ store, one, rank }: { store: Store; one: Happening; rank: number 
       >
         Remove
       </button>
+      {isIdle ? <span class="note"> It is down already: no effect.</span> : null}
+      {refused.value ? (
+        <span class="broken" role="alert">
+          {" "}
+          {refused.value}
+        </span>
+      ) : null}
     </li>
   );
 }

@@ -1,10 +1,13 @@
 /** Each part failing in turn, ranked by harm, computed beside the page. */
 
 import type { Figure, Part } from "../document";
-import { shown } from "../figures";
-import type { Store } from "../store";
+import { duration, numberOf, shown } from "../figures";
+import type { Harm, Store } from "../store";
+import { worded } from "../words";
 
-const SHOWN_FIGURES = 6;
+const SHOWN_FIGURES = 7;
+/** Of what is ranked by, the gravest are always shown. */
+const GRAVEST = 3;
 const SHOWN_ROWS = 15;
 
 export function Ranking({ store }: { store: Store }) {
@@ -14,13 +17,8 @@ export function Ranking({ store }: { store: Store }) {
   const levels = fail.kinds.filter((kind) => page.parts.filter((one) => one.kind === kind).length > 1);
   const ranking = store.ranking.value;
   const isOld = ranking !== null && ranking.base !== store.texts.value[store.both.value.active];
-  const keys = [
-    ...new Set([
-      ...page.harm.filter((key) => ranking?.rows.some((row) => row.figures[key] !== ranking.rows[0]?.figures[key] || row.figures[key])),
-      "whole_seconds",
-      "peak_share",
-    ]),
-  ];
+  const isTold = (key: string, at: number) => at < GRAVEST || ranking?.rows.some((row) => row.figures[key] !== 0);
+  const keys = [...new Set([...page.harm.filter(isTold), "whole_seconds", "peak_share"])];
   const figures = keys.flatMap((key) => page.figures.filter((one) => one.key === key)).slice(0, SHOWN_FIGURES);
   return (
     <section class="ranking" aria-labelledby="ranking-title">
@@ -37,7 +35,8 @@ export function Ranking({ store }: { store: Store }) {
       ) : (
         <>
           <p role="status">
-            {ranking.rows.length} of {ranking.total} computed.{" "}
+            {ranking.rows.length} of {ranking.total} computed
+            {ranking.going && ranking.left >= 1 ? `, about ${duration(ranking.left)} to go` : ""}.{" "}
             {ranking.going ? (
               <button type="button" onClick={() => store.stopRanking()}>
                 Stop
@@ -46,11 +45,15 @@ export function Ranking({ store }: { store: Store }) {
             {ranking.problem}
             {isOld ? " The scenario has changed since." : ""}
           </p>
+          {ranking.going ? null : <p>{allAlike(ranking.level, ranking.rows)}</p>}
           <div class="scroll" tabIndex={0} role="region" aria-label="Ranking by harm">
             <table>
               <thead>
                 <tr>
                   <th scope="col">Part</th>
+                  <th scope="col">
+                    <span class="unseen">Let it fail</span>
+                  </th>
                   {figures.map((one) => (
                     <th key={one.key} scope="col" class="n">
                       {one.label}
@@ -62,15 +65,25 @@ export function Ranking({ store }: { store: Store }) {
                 {ranking.rows.slice(0, SHOWN_ROWS).map((row) => (
                   <tr key={row.part}>
                     <th scope="row">
-                      <button type="button" class="plain" onClick={() => (store.selected.value = row.part)}>
+                      <button type="button" class="plain" onClick={() => choose(store, row.part)}>
                         {(page.parts[row.part] as Part).name}
                       </button>
                     </th>
+                    <td>
+                      <button
+                        type="button"
+                        aria-label={`Fail ${(page.parts[row.part] as Part).name}`}
+                        onClick={() => {
+                          store.happen({ kind: page.changes.indexOf(fail), part: row.part, seconds: 0, share: 1 });
+                          choose(store, row.part);
+                        }}
+                      >
+                        Fail
+                      </button>
+                    </td>
                     {figures.map((one: Figure) => (
                       <td key={one.key} class="n">
-                        {row.figures[one.key] === null && one.how === "last"
-                          ? "not by the end"
-                          : shown(row.figures[one.key] ?? null, one.unit)}
+                        {worded(one, row.figures)}
                       </td>
                     ))}
                   </tr>
@@ -83,4 +96,24 @@ export function Ranking({ store }: { store: Store }) {
       )}
     </section>
   );
+}
+
+/** Chooses a part, and goes to the map where it is seen. */
+function choose(store: Store, part: number): void {
+  store.selected.value = part;
+  store.said.value = `${(store.page.parts[part] as Part).name} is chosen on the map`;
+  const map = document.getElementById("map");
+  map?.scrollIntoView({ block: "center" });
+  map?.focus({ preventScroll: true });
+}
+
+/** What all have in common that a reader should know before the first row. */
+function allAlike(level: string, rows: Harm[]): string {
+  const of = (row: Harm, key: string) => numberOf(row.figures[key]) ?? 0;
+  if (rows.length === 0 || !rows.every((row) => of(row, "stuck_groups") > 0)) return "";
+  const what = level === "osd" ? "OSD" : level;
+  const full = rows.filter((row) => of(row, "toofull_groups") > 0);
+  const peaks = full.map((row) => of(row, "peak_share"));
+  const why = full.length === rows.length ? `, for want of space: OSDs get to ${shown(Math.min(...peaks), "share")} and more` : "";
+  return `Whichever ${what} fails, the cluster does not get whole by itself${why}.`;
 }

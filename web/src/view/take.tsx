@@ -5,6 +5,7 @@ import { useRef } from "preact/hooks";
 import { takenAlong } from "../along";
 import { copy, save } from "../save";
 import type { Store } from "../store";
+import { answerText } from "../words";
 
 export function Take({ store }: { store: Store }) {
   const told = useSignal("");
@@ -15,11 +16,23 @@ export function Take({ store }: { store: Store }) {
     told.value = (await copy(text)) ? `${what} is copied.` : "This browser does not let a page copy: choose the text and copy it.";
   };
   store.both.value;
+  const result = store.result.value;
+  const row = result === null ? null : store.figures(result.done.tables);
+  const answer = () => answerText(store.page, store.active.value, row, digest ?? "");
   return (
     <section class="take" aria-labelledby="take-title">
       <h2 id="take-title">Take it with you</h2>
+      <div class="actions">
+        <button type="button" disabled={row === null} onClick={() => void onCopy(answer(), "The answer")}>
+          Copy the answer
+        </button>
+        <span class="note">What happens, the headline and all figures, as lines to send to someone.</span>
+      </div>
       <p>
-        <label for="link">A link to this scenario, for whoever has this page</label>
+        <label for="link">
+          A link to this scenario
+          {location.protocol === "file:" ? ": send the file of this page too, and open the link's end (#…) in it" : ""}
+        </label>
         <span class="row">
           <input id="link" ref={link} readOnly value={location.href} onFocus={(event) => event.currentTarget.select()} />
           <button type="button" onClick={() => void onCopy(location.href, "The link")}>

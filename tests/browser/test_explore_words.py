@@ -1,0 +1,312 @@
+"""The page that computes, as an operator reads it for the first time: words, hints and limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from resilver.explore.cluster import cluster_document
+from resilver.importers.ceph import ClusterReport, read_cluster
+from resilver.whatif.asking import Asked
+from resilver.whatif.perform import answer_of, changes_of
+from resilver.whatif.plan import plan_of_options
+from tests.browser.chromium import Page
+from tests.browser.explore_pages import (
+    ANSWERED,
+    READY,
+    answer,
+    button,
+    click,
+    command,
+    happens_after,
+    opened,
+    press,
+    select,
+    written,
+)
+from tests.reference.ceph_cluster import write_cluster
+from tests.unit.what_if_clusters import SMALL, of_release
+
+pytestmark = pytest.mark.browser
+
+HEADLINE = "document.querySelector('.answer .headline').textContent"
+TOLD = "Object.fromEntries([...document.querySelectorAll('[data-figure]')].map((row) => "
+TOLD += "[row.dataset.figure, [...row.querySelectorAll('td')].map((one) => one.textContent)]))"
+
+
+def paged(report: ClusterReport, path: Path, asked: Asked | None = None) -> Path:
+    return written(cluster_document(report, "bundle", asked or Asked()).to_json(), path)
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> tuple[ClusterReport, Path]:
+    """A real cluster of 88 OSDs, and its page."""
+    report = read_cluster(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
+    return report, paged(report, tmp_path_factory.mktemp("explore") / "real.html")
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cluster so full that no host's data has a place elsewhere."""
+    folder = tmp_path_factory.mktemp("explore")
+    bundle = write_cluster(folder / "full", replace(SMALL, fill=0.76))
+    return paged(replace(read_cluster(bundle), balancer=None), folder / "full.html")
+
+
+def fails(page: Page, part: str) -> None:
+    """Choose a part, let it fail, and wait for the answer."""
+    select(page, part)
+    click(page, "#chosen [data-change=fail]")
+    page.wait(f"document.querySelector('.happenings')?.textContent.includes('{part}')")
+    answer(page)
+
+
+def test_what_is_lost_for_ever_is_not_told_as_a_while(
+    page: Page, real: tuple[ClusterReport, Path]
+) -> None:
+    opened(page, real[1])
+    fails(page, "default")
+    said = page.evaluate(HEADLINE)
+    assert said.startswith("4,096 groups lose data; the cluster never gets whole.")
+    assert "for up to" not in said and "at risk" not in said
+    told = page.evaluate(TOLD)
+    assert told["whole_seconds"] == ["not by the end"]
+    assert told["degraded_seconds"] == ["to the end"]
+
+
+def test_overload_is_told_from_healing(page: Page, real: tuple[ClusterReport, Path]) -> None:
+    report, path = real
+    load = ("cephstor3: 7040 reads/s of 16 KiB, 3520 writes/s of 4 KiB",)
+    asked = Asked(load=load)
+    path = paged(report, path.with_name("loaded.html"), asked)
+    opened(page, path)
+    fails(page, "osd.12")
+    clients = answer_of(report, changes_of({"fail": "osd.12"}), asked).tables["clients"].to_pylist()
+    least = min(row["served_share"] for row in clients)
+    assert clients[0]["served_share"] < 0.5
+    # Of clients who all wait equally long, 99 % wait no shorter than the mean.
+    assert all(row["p99_seconds"] > 0.999_999 * row["mean_seconds"] for row in clients)
+    told = page.evaluate(TOLD)
+    before = f"{100 * clients[0]['served_share']:.1f} %"
+    assert told["served_share"] == [f"{100 * least:.1f} % ({before} before)"]
+    assert told["p99_seconds"] == ["more is asked than served"]
+    assert "clients ask for more than there is even before" in page.evaluate(HEADLINE)
+    assert "No clients are assumed" not in page.evaluate(HEADLINE)
+
+
+def test_without_clients_the_answer_says_so(page: Page, real: tuple[ClusterReport, Path]) -> None:
+    opened(page, real[1])
+    assert "No clients" not in page.evaluate(HEADLINE)
+    fails(page, "osd.12")
+    assert page.evaluate(HEADLINE).endswith("No clients are assumed: theirs would slow it.")
+
+
+def test_alike_is_the_same_and_b_is_told_to_be_as_a(
+    page: Page, real: tuple[ClusterReport, Path]
+) -> None:
+    opened(page, real[1])
+    fails(page, "osd.12")
+    button(page, "Compare with another")
+    page.wait("document.querySelector('.alike') !== null")
+    assert {row[2] for row in page.evaluate(TOLD).values()} == {"same"}
+    button(page, "Or let A be as things are")
+    page.wait(f"document.querySelector('.alike') === null && {ANSWERED}")
+    told = page.evaluate(TOLD)
+    assert told["whole_seconds"][:2] == ["at once", "after 16 min 19 s"]
+    assert told["lost_groups"] == ["0", "0", "same"]
+    assert page.evaluate("document.querySelector('.alike button')") is None
+
+
+def test_a_time_counts_from_the_failure(page: Page, real: tuple[ClusterReport, Path]) -> None:
+    opened(page, real[1])
+    fails(page, "osd.12")
+    happens_after(page, "Fail: osd.12", "2")
+    page.wait("document.getElementById('command').textContent.includes('7200 s')")
+    answer(page)
+    said = page.evaluate(HEADLINE)
+    assert said.startswith("Whole again 16 min 19 s after the failure (at 2 h 16 min)")
+
+
+@pytest.mark.parametrize(
+    ("typed", "seconds"), [("-5", 0.0), ("", 0.0), ("99999999", 2_591_999.999)]
+)
+def test_a_time_that_no_run_has_is_refused_in_sight(
+    page: Page, real: tuple[ClusterReport, Path], typed: str, seconds: float
+) -> None:
+    opened(page, real[1])
+    fails(page, "osd.12")
+    happens_after(page, "Fail: osd.12", typed)
+    page.wait("document.querySelector('.happenings [role=alert]') !== null")
+    said = page.evaluate("document.querySelector('.happenings [role=alert]').textContent")
+    assert said.strip() == "A time is from 0 to 30 d."
+    box = page.evaluate("Number(document.querySelector('.happenings input').value)")
+    assert box == pytest.approx(seconds / 3600, rel=1e-5)
+    answer(page)
+
+
+def test_what_is_down_already_is_said_to_have_no_effect(
+    page: Page, real: tuple[ClusterReport, Path]
+) -> None:
+    opened(page, real[1])
+    fails(page, "osd.12")
+    once = answer(page)["digest"]
+    click(page, "#chosen [data-change=fail]")
+    page.wait("document.querySelectorAll('.happenings li').length === 2")
+    rows = "[...document.querySelectorAll('.happenings li')].map((one) => one.textContent)"
+    first, second = page.evaluate(rows)
+    assert "no effect" in second and "no effect" not in first
+    assert answer(page)["digest"] != "" and once
+
+
+def test_at_the_end_nothing_moves(page: Page, real: tuple[ClusterReport, Path]) -> None:
+    opened(page, real[1])
+    fails(page, "osd.12")
+    moment = "document.querySelector('.moment').textContent"
+    assert page.evaluate(moment) == "After 16 min 19 s nothing moves."
+    page.evaluate(
+        "(() => { const field = document.getElementById('time'); field.value = 980;"
+        " field.dispatchEvent(new Event('input', { bubbles: true })); })()"
+    )
+    page.wait(f"{moment}.includes('1 OSD reads, 1 writes')")
+
+
+def test_who_has_found_a_part_goes_on_on_the_map(
+    page: Page, real: tuple[ClusterReport, Path]
+) -> None:
+    opened(page, real[1])
+    height = "document.querySelector('.controls').getBoundingClientRect().top + scrollY"
+    before = page.evaluate(height)
+    page.evaluate("document.querySelector('input[list]').focus()")
+    page.evaluate("document.querySelector('input[list]').value = 'osd.12'")
+    press(page, "Enter")
+    page.wait("document.activeElement.id === 'map'")
+    page.wait("document.querySelector('#chosen')?.textContent.includes('osd.12')")
+    # What is chosen moves nothing below it.
+    assert page.evaluate(height) == before
+    press(page, "f")
+    page.wait("document.querySelector('.happenings')?.textContent.includes('osd.12')")
+
+
+def test_the_answer_is_copied_as_lines(page: Page, real: tuple[ClusterReport, Path]) -> None:
+    opened(page, real[1])
+    page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', { value: {"
+        " writeText: async (text) => { globalThis.kept = text; } } }); 0"
+    )
+    fails(page, "osd.12")
+    button(page, "Copy the answer")
+    page.wait("globalThis.kept !== undefined")
+    text = page.evaluate("globalThis.kept")
+    assert "\nFail osd.12\n" in text
+    assert page.evaluate(HEADLINE) in text
+    assert "- Whole: after 16 min 19 s\n" in text
+    assert command(page) in text and answer(page)["digest"] in text
+
+
+def test_charts_are_as_wide_as_their_place(page: Page, real: tuple[ClusterReport, Path]) -> None:
+    opened(page, real[1], width=390)
+    fails(page, "osd.12")
+    page.wait("document.querySelector('.plot canvas') !== null")
+    page.view(1440, 1000)
+    page.wait(
+        "(() => { const place = document.querySelector('[data-chart=groups] .plot');"
+        " const drawn = place.querySelector('canvas').getBoundingClientRect().width;"
+        " return place.clientWidth > 500 && Math.abs(drawn - place.clientWidth) < 2; })()"
+    )
+
+
+def test_on_a_phone_the_answer_stays_in_sight(page: Page, real: tuple[ClusterReport, Path]) -> None:
+    opened(page, real[1], width=390)
+    fails(page, "osd.12")
+    page.evaluate("document.getElementById('map').scrollIntoView({ block: 'start' })")
+    top = "document.querySelector('.brief').getBoundingClientRect().top"
+    page.wait(f"Math.abs({top}) < 1")
+    assert page.evaluate("document.querySelector('.brief').textContent").strip() == page.evaluate(
+        HEADLINE
+    )
+    page.view(1440, 1000)
+    assert page.evaluate("getComputedStyle(document.querySelector('.brief')).display") == "none"
+
+
+def test_a_ranking_says_what_all_have_in_common(page: Page, full: Path) -> None:
+    opened(page, full)
+    click(page, "[data-level=host]")
+    page.wait(
+        "document.querySelector('.ranking')?.textContent.includes('Whichever host fails')", 60
+    )
+    said = page.evaluate("document.querySelector('.ranking').textContent")
+    assert "does not get whole by itself" in said
+    heads = page.evaluate(
+        "[...document.querySelectorAll('.ranking thead th')].map((one) => one.textContent)"
+    )
+    assert {"Groups lost", "Groups stuck", "Groups inactive"} <= set(heads)
+    first = page.evaluate("document.querySelector('.ranking tbody th').textContent")
+    click(page, ".ranking tbody td button")
+    page.wait(f"document.querySelector('.happenings')?.textContent.includes('{first}')")
+    assert page.evaluate("document.activeElement.id") == "map"
+    answer(page)
+    assert "get whole" in page.evaluate(HEADLINE)
+
+
+def test_a_run_of_more_than_a_minute_asks_and_goes_on_where_it_stood(
+    page: Page, real: tuple[ClusterReport, Path]
+) -> None:
+    """The page's clock runs 1,000 times as fast here, so that part of a second is minutes."""
+    report, path = real
+    opened(page, path)
+    select(page, "default")
+    page.evaluate(
+        "(() => { const now = performance.now.bind(performance);"
+        " performance.now = () => 1000 * now(); })()"
+    )
+    many = [f"osd.{number}" for number in range(0, 24, 2)]
+    asked = "document.querySelector('.answer .going').textContent.startsWith('This takes about')"
+    for part in many:
+        select(page, part)
+        click(page, "#chosen [data-change=slow]")
+    fails_now = "document.querySelector('#chosen [data-change=fail]').click()"
+    select(page, "cloud3-1359")
+    page.evaluate(fails_now)
+    page.wait(asked)
+    digest = "document.querySelector('.answer .going').textContent.includes('digest')"
+    assert not page.evaluate(digest)
+    button(page, "Compute it")
+    found = answer(page)
+    plan = {"slow": [f"{part}=10%" for part in many], "fail": ["host=cloud3-1359"]}
+    assert found["digest"] == answer_of(report, plan_of_options(plan), Asked()).digest
+    # Who has agreed once is not asked again.
+    click(page, "#chosen [data-change=stop]")
+    answer(page)
+    assert page.complaints() == []
+
+
+def test_under_mclock_backfills_are_set_with_what_lets_them_be(page: Page, tmp_path: Path) -> None:
+    report = of_release(18, 2, 4)
+    path = paged(report, tmp_path / "reef.html")
+    opened(page, path)
+    fails(page, "osd.5")
+    before = answer(page)
+    field = "document.getElementById('control-osd_max_backfills')"
+    page.evaluate(f"{field}.focus()")
+    press(page, "ArrowRight")
+    page.wait("document.getElementById('command').textContent.includes('osd_max_backfills')")
+    words = command(page)
+    assert "osd_mclock_override_recovery_settings=true" in words
+    found = answer(page)
+    assert found["digest"] != before["digest"]
+    values = [word for word in words.split() if "=" in word and word.startswith("osd_")]
+    plan = plan_of_options({"fail": ["osd.5"], "set_option": values})
+    assert found["digest"] == answer_of(report, plan, Asked()).digest
+
+
+def test_who_does_nothing_is_told_what_moves_by_itself(page: Page, tmp_path: Path) -> None:
+    bundle = write_cluster(tmp_path / "small", replace(SMALL, osds=72, groups=1024))
+    report = read_cluster(bundle)
+    path = paged(report, tmp_path / "small.html")
+    opened(page, path)
+    found = answer_of(report, plan_of_options({}), Asked()).outcome
+    assert found.moved_bytes > 0 and found.recovered_bytes == 0
+    assert "nothing fails, but" in page.evaluate(HEADLINE).lower()
+    assert page.evaluate(READY)

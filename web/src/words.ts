@@ -1,0 +1,188 @@
+/** The answer in words: its figures, what differs, a sentence, and all of it as text. */
+
+import { takenAlong } from "./along";
+import type { ChangeKind, Document, Figure, Part } from "./document";
+import { beforeKey, digits, duration, numberOf, shown, type Value } from "./figures";
+import { inOrder, type Scenario } from "./scenario";
+
+export type Row = Record<string, Value>;
+
+/** What clients get less than this of, they are short of. */
+const SERVED = 0.995;
+
+/** From when on things happen, where all happens at one time. */
+export function sinceOf({ happenings }: Scenario): number {
+  const times = new Set(happenings.map((one) => one.seconds));
+  return times.size === 1 ? ([...times][0] as number) : 0;
+}
+
+const ends = (one: Figure) => one.unit === "seconds" && one.how === "last";
+const isWhole = (one: Figure) => one.key === "whole_seconds";
+const isShort = (share: Value | undefined) => typeof share === "number" && share < SERVED;
+
+/** A figure of an answer. */
+export function worded(one: Figure, row: Row): string {
+  const value = row[one.key] ?? null;
+  if (ends(one)) {
+    if (value === null) return isWhole(one) ? "not by the end" : "to the end";
+    if (value === 0) return isWhole(one) ? "at once" : "never";
+    return `${isWhole(one) ? "after" : "until"} ${shown(value, one.unit)}`;
+  }
+  // Where less is served than is asked, what waits grows until no more may: no delay would be the clients' own.
+  if (one.key === "p99_seconds" && isShort(row.served_share)) return "more is asked than served";
+  const before = row[beforeKey(one)];
+  if (before === undefined || before === null || value === null) return shown(value, one.unit);
+  const text = shown(before, one.unit);
+  return `${shown(value, one.unit)} (${one.key === "p99_seconds" && isShort(row["before.served_share"]) ? "overloaded" : text} before)`;
+}
+
+export interface Difference {
+  text: string;
+  kind: "same" | "good" | "bad" | "";
+}
+
+/** What a figure of B is against A's; what prints alike is the same. */
+export function difference(one: Figure, a: Row, b: Row): Difference {
+  const [from, to] = [a[one.key] ?? null, b[one.key] ?? null];
+  if (from === to || worded(one, a) === worded(one, b)) return { text: "same", kind: "same" };
+  if (typeof from === "string" || typeof to === "string") return { text: "another", kind: "" };
+  const isLess = (to ?? Number.POSITIVE_INFINITY) < (from ?? Number.POSITIVE_INFINITY);
+  const isBetter = one.better === "less" ? isLess : one.better === "more" && (to ?? 0) > (from ?? 0);
+  return { text: told(one, from, to, isBetter), kind: one.better === "" ? "" : isBetter ? "good" : "bad" };
+}
+
+function told(one: Figure, a: number | null, b: number | null, isBetter: boolean): string {
+  if (a === null || b === null) return isBetter ? "better" : "worse";
+  if (a > 0 && b > 0) return ratio(b / a);
+  return `${b > a ? "+" : "−"}${shown(Math.abs(b - a), one.unit)}`;
+}
+
+function ratio(value: number): string {
+  if (value >= 2) return `${value.toFixed(1)} ×`;
+  const percent = (value - 1) * 100;
+  return `${percent > 0 ? "+" : "−"}${Math.abs(percent) < 10 ? Math.abs(percent).toFixed(1) : Math.abs(percent).toFixed(0)} %`;
+}
+
+/** The answer in a sentence or two. */
+export function headline(page: Document, scenario: Scenario, row: Row | null): string {
+  if (row === null) return "…";
+  const parts = page.kind === "cluster" ? ofCluster(page, scenario, row) : ofSystem(row);
+  const text = sentence(parts);
+  return page.kind === "cluster" && scenario.happenings.length > 0 && row.served_share == null
+    ? `${text} No clients are assumed: theirs would slow it.`
+    : text;
+}
+
+function sentence(parts: string[]): string {
+  const text = parts.join("; ");
+  return text ? `${text[0]?.toUpperCase()}${text.slice(1)}.` : "";
+}
+
+const many = (value: number, what: string) => `${digits(value)} ${value === 1 ? what.replace(/s$/, "") : what}`;
+
+function ofCluster(page: Document, scenario: Scenario, row: Row): string[] {
+  const of = (key: string) => numberOf(row[key]);
+  const [whole, risk, lost, stuck] = [of("whole_seconds"), of("at_risk_seconds"), of("lost_groups") ?? 0, of("stuck_groups") ?? 0];
+  const isQuiet = scenario.happenings.length === 0;
+  if (isQuiet && whole === 0 && !stuck && !lost) return ["everything is whole. Choose a part on the map and let it fail"];
+  const parts = [];
+  if (lost) parts.push(`${many(lost, "groups")} ${lost === 1 ? "loses" : "lose"} data`);
+  if (lost && (stuck || whole === null)) return [...parts, "the cluster never gets whole", ...ofClients(row)];
+  parts.push(...ofHealing(page, scenario, row, isQuiet), ...ofServing(scenario, row));
+  if (risk === null) parts.push("at risk to the end: one more failure may lose data or stop clients");
+  else if (risk > 0) parts.push(`at risk for ${duration(lasting(scenario, risk))}: one more failure may lose data or stop clients`);
+  else if (!isQuiet) parts.push("no single further failure loses data on the way");
+  return [...parts, ...ofClients(row)];
+}
+
+/** When all is whole, or what keeps it from that. */
+function ofHealing(page: Document, scenario: Scenario, row: Row, isQuiet: boolean): string[] {
+  const of = (key: string) => numberOf(row[key]);
+  const [whole, degraded, stuck, full] = [of("whole_seconds"), of("degraded_seconds"), of("stuck_groups"), of("toofull_groups")];
+  const [moved, made] = [of("moved_bytes") ?? 0, of("recovered_bytes") ?? 0];
+  if (stuck) return [`${many(stuck, "groups")} ${stuck === 1 ? "does" : "do"} not get whole${full ? ", for want of space" : ""}`];
+  if (whole === null) return [];
+  if (whole === 0) return ["nothing has to be healed"];
+  if (isQuiet && degraded === 0)
+    return [
+      `nothing fails, but ${shown(moved, "bytes")} move, by the balancer or by changes before; done ${afterwards(page, scenario, whole)}`,
+    ];
+  // What is moved for balance may go on long after all copies are back.
+  if (degraded !== null && degraded > 0 && degraded < 0.9 * whole && made > 0)
+    return [`all copies are back ${afterwards(page, scenario, degraded)}, and moves to balance end ${afterwards(page, scenario, whole)}`];
+  return [`whole again ${afterwards(page, scenario, whole)}`];
+}
+
+function ofServing(scenario: Scenario, row: Row): string[] {
+  const [inactive, until] = [numberOf(row.inactive_groups), numberOf(row.inactive_seconds)];
+  if (!inactive) return [];
+  const text = `${many(inactive, "groups")} ${inactive === 1 ? "serves" : "serve"} nobody`;
+  return [until === null ? `${text}, also at the end` : `${text} for up to ${duration(lasting(scenario, until))}`];
+}
+
+function ofClients(row: Row): string[] {
+  const [served, before] = [numberOf(row.served_share), numberOf(row["before.served_share"])];
+  if (served === null) return [];
+  if (isShort(before))
+    return [
+      `clients ask for more than there is even before: they got ${shown(before, "share")}, and get ${shown(served, "share")} at the worst`,
+    ];
+  return [isShort(served) ? `clients get ${shown(served, "share")} of what they ask at the worst` : "clients get all that they ask"];
+}
+
+/** How long something lasts that ends at a time. */
+const lasting = (scenario: Scenario, seconds: number) => Math.max(0, seconds - sinceOf(scenario)) || seconds;
+
+/** A time counted from what happens, if that is at one time and not at the start. */
+function afterwards(page: Document, scenario: Scenario, seconds: number): string {
+  const since = sinceOf(scenario);
+  if (since === 0 || seconds <= since) return `after ${duration(seconds)}`;
+  const isFailure = scenario.happenings.every((one) => page.changes[one.kind]?.key === "fail");
+  return `${duration(seconds - since)} after the ${isFailure ? "failure" : "change"} (at ${duration(seconds)})`;
+}
+
+function ofSystem(row: Row): string[] {
+  const parts: string[] = [];
+  const [lost, whole, risk] = [numberOf(row.unrecoverable_objects), numberOf(row.rebuild_seconds), numberOf(row.at_risk_objects)];
+  if (lost) parts.push(`${many(lost, "objects")} ${lost === 1 ? "is" : "are"} lost`);
+  if (whole) parts.push(`whole again after ${duration(whole)}${row.kind ? `, by what the ${row.kind} lets through` : ""}`);
+  else if (whole === 0) parts.push("nothing is lost, so nothing is rebuilt");
+  if (risk && whole) parts.push(`${many(risk, "objects")} ${risk === 1 ? "is" : "are"} at risk until then`);
+  const [during, before] = [numberOf(row.during_throughput_bytes_per_second), numberOf(row.before_throughput_bytes_per_second)];
+  if (during !== null && before) parts.push(`clients get ${digits((during / before) * 100)} % of what they got before`);
+  else if (parts.length === 0 && row.throughput_bytes_per_second !== undefined)
+    parts.push(`clients get ${shown(row.throughput_bytes_per_second, "bytes_per_second")}`);
+  return parts;
+}
+
+/** What happens, one change a line. */
+export function happens(page: Document, scenario: Scenario): string[] {
+  return inOrder(scenario.happenings).map((one) => {
+    const kind = page.changes[one.kind] as ChangeKind;
+    const part = page.parts[one.part] as Part;
+    const share = kind.shares.length > 0 ? ` to ${shown(one.share, "share")}` : "";
+    return `${kind.label} ${part.name}${share}${one.seconds ? ` after ${duration(one.seconds)}` : ""}`;
+  });
+}
+
+/** What a reader chose otherwise than it is. */
+export function chosen(page: Document, scenario: Scenario): string[] {
+  return page.groups.flatMap((group, at) =>
+    group.controls.flatMap((control, rank) => {
+      const stop = scenario.stops[at]?.[rank] ?? control.chosen;
+      const [is, was] = [control.stops[stop]?.label ?? "", control.stops[control.chosen]?.label ?? ""];
+      return stop === control.chosen ? [] : [`${control.label}: ${is} (is ${was})`];
+    }),
+  );
+}
+
+/** A scenario and its answer as lines to send to someone. */
+export function answerText(page: Document, scenario: Scenario, row: Row | null, digest: string): string {
+  const lines = [page.title, "", ...happens(page, scenario), ...chosen(page, scenario), "", headline(page, scenario, row)];
+  for (const one of row === null ? [] : page.figures) {
+    const value = (row as Row)[one.key];
+    if (value !== null || ends(one)) lines.push(`- ${one.label}: ${worded(one, row as Row)}`);
+  }
+  const { command } = takenAlong(page, scenario);
+  return `${[...lines, "", `The same by ${command}`, ...(digest ? [`digest ${digest}`] : [])].join("\n")}\n`;
+}
