@@ -17,7 +17,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from resilver.explore.cluster import FRAMES, cluster_document
+from resilver.explore.cluster import cluster_document
+from resilver.explore.document import FRAMES
 from resilver.importers.ceph import read_cluster
 from resilver.simulate.ceph import heal
 from resilver.whatif.asking import Asked, prepare

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from resilver import Study
 from resilver.explore.cluster import cluster_document
+from resilver.explore.study import study_document
 from resilver.importers.ceph import ClusterReport, read_cluster
+from resilver.simulate import simulate
 from resilver.whatif.asking import Asked
 from resilver.whatif.perform import answer_of, changes_of
 from resilver.whatif.plan import plan_of_options
@@ -279,6 +282,56 @@ def test_a_run_of_more_than_a_minute_asks_and_goes_on_where_it_stood(
     # Who has agreed once is not asked again.
     click(page, "#chosen [data-change=stop]")
     answer(page)
+    assert page.complaints() == []
+
+
+def test_what_limits_stands_beside_the_setting_it_comes_from(
+    page: Page, real: tuple[ClusterReport, Path]
+) -> None:
+    report, path = real
+    opened(page, path)
+    assert "limit" not in page.evaluate(TOLD)
+    fails(page, "osd.12")
+    limits = answer_of(report, changes_of({"fail": "osd.12"}), Asked()).tables["limits"].to_pylist()
+    sums = dict.fromkeys((row["kind"] for row in limits), 0.0)
+    for row in limits:
+        sums[row["kind"]] += row["share"]
+    kind = max(sums, key=lambda one: sums[one])
+    assert kind == "reservation of a primary"
+    expected = f"{kind} (osd_max_backfills), {100 * sums[kind]:.0f} % of the time"
+    assert page.evaluate(TOLD)["limit"] == [expected]
+
+
+def test_the_rebuild_of_a_study_plays_on_the_map(page: Page, tmp_path: Path) -> None:
+    """Who reads and who writes, and who failed by the study itself."""
+    study = Study.from_dict(
+        {
+            "cluster": {"servers": 16, "device": "jbod10-sata"},
+            "population": {"file_size": "64 MiB", "bytes_per_server": "8 GiB"},
+            "placement": {"algorithm": "crush", "bucket": "straw2"},
+            "redundancy": {"replicas": 3},
+            "faults": [{"at": "2 s", "part": {"server": ["server.5"]}}],
+        }
+    )
+    path = written(study_document(study).to_json(), tmp_path / "study.html")
+    opened(page, path)
+    assert page.evaluate("document.querySelector('.moment').textContent").endswith("nothing moves.")
+    scrub = (
+        "(() => { const field = document.getElementById('time'); field.value = PLACE;"
+        " field.dispatchEvent(new Event('input', { bubbles: true }));"
+        " return new Promise((done) => setTimeout(done, 100)); })()"
+    )
+    pictures = set()
+    for place in (0, 400, 550, 700):
+        page.evaluate(scrub.replace("PLACE", str(place)))
+        pictures.add(page.evaluate("document.getElementById('map').toDataURL()"))
+    assert len(pictures) == 4
+    page.wait("/ servers? reads?, /.test(document.querySelector('.moment').textContent)")
+    select(page, "server.3")
+    said = page.evaluate("document.querySelector('#chosen').textContent")
+    assert "reads " in said and "writes " in said
+    run = study.runs()[0]
+    assert answer(page)["digest"] == simulate(run.system, run.seed).metrics["digest"]
     assert page.complaints() == []
 
 

@@ -364,3 +364,19 @@ def test_a_real_cluster_has_its_tree(shared_data: Path) -> None:
     made = with_maps(input_of(document, scenario), maps_in(document))
     assert changes_between(made, with_maps(maker.base, maker.maps)) == []
     assert made["faults"]["faults"][1]["part"] == {"host": [host["name"]]}
+
+
+def test_no_sentence_of_a_control_says_how_a_file_writes_it() -> None:
+    """Who moves a slider has no file; the default is told beside."""
+    controls = [one for group in of_shipped("demo")["groups"] for one in group["controls"]]
+    sentences = [one["sentence"] for one in controls]
+    assert any(one.startswith("The disk of every server.") for one in sentences)
+    assert not [one for one in sentences if "{" in one or "Default" in one]
+
+
+def test_a_film_is_asked_for_where_a_rebuild_is_followed_by_events() -> None:
+    document = of_shipped("demo")
+    assert document["input"]["frames"] > 0
+    assert document["map"]["films"] and document["map"]["failed"] == "failed"
+    alone = of_shipped("center-transfer")
+    assert alone["input"]["frames"] == 0 and not alone["map"]["films"]

@@ -87,6 +87,8 @@ export interface Figure {
   /** The column of the parts of which a row is at a time, the first before anything happens; empty where rows are none. */
   each: string;
   better: "less" | "more" | "";
+  /** What stands behind a value that is a word. */
+  words: Record<string, string>;
 }
 
 export interface Series {
@@ -124,6 +126,8 @@ export interface MapShown {
   key: string;
   measures: Series[];
   films: Film[];
+  /** The column of whether a unit failed by what the system itself says; empty for none. */
+  failed: string;
 }
 
 export interface Document {

@@ -25,7 +25,9 @@ export function cell(cells: Cells, row: number): number | null {
 }
 
 /** A figure of an answer, as `resilver.whatif.figures.Figure.of` makes it. */
-export function figure(tables: Tables, { table, column: name, how, over }: Figure): Value {
+export function figure(tables: Tables, one: Figure): Value {
+  const { table, column: name, how, over } = one;
+  if (how === "leading") return leading(tables, one);
   if (how === "rows") return rowsOf(tables, table);
   const cells = column(tables, table, name);
   const under = over ? column(tables, table, over) : null;
@@ -43,6 +45,20 @@ export function figure(tables: Tables, { table, column: name, how, over }: Figur
   if (how === "sum") return found.reduce((sum, one) => sum + one, 0);
   const pick = how === "least" ? Math.min : Math.max;
   return found.reduce((a, b) => pick(a, b));
+}
+
+/** The word with the largest sum of shares, what stands behind it, and the sum; nothing where there is none. */
+function leading(tables: Tables, { table, column: name, over, words }: Figure): string | null {
+  const [kinds, shares] = [column(tables, table, name), column(tables, table, over)];
+  const sums = new Map<string, number>();
+  for (let row = 0; row < kinds.length; row++) {
+    const kind = String(kinds[row]);
+    sums.set(kind, (sums.get(kind) ?? 0) + (cell(shares, row) ?? 0));
+  }
+  const [most] = [...sums].sort((a, b) => b[1] - a[1]);
+  if (most === undefined || most[1] === 0) return null;
+  const behind = words[most[0]];
+  return `${most[0]}${behind ? ` (${behind})` : ""}, ${Math.round(most[1] * 100)} % of the time`;
 }
 
 /** Where a row of figures has what a figure was before anything happened. */

@@ -14,6 +14,8 @@ interface Steps {
 export class Reel {
   film: Film;
   units: Map<number, Steps>;
+  /** From when on nothing moves any more. */
+  rests = 0;
   #tables: Tables;
 
   constructor(film: Film, tables: Tables) {
@@ -27,6 +29,8 @@ export class Reel {
       const own = rows.get(unit);
       if (own === undefined) rows.set(unit, [row]);
       else own.push(row);
+      if (film.until && film.series.some((one) => Number(column(tables, film.table, one.column)[row]) > 0))
+        this.rests = Math.max(this.rests, Number(column(tables, film.table, film.until)[row]));
     }
     this.units = new Map();
     for (const [unit, own] of rows) {

@@ -38,6 +38,7 @@
 //! ```
 
 mod digest;
+pub mod film;
 pub mod lanes;
 mod pace;
 mod prefetch;

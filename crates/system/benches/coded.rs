@@ -103,6 +103,7 @@ fn system(code: &str, files: u64) -> SystemConfig {
             },
         }],
         lanes: None,
+        frames: 0,
         ports_of: vec![],
         traffic: Vec::new(),
         streams: None,

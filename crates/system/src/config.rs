@@ -60,6 +60,8 @@ pub struct SystemConfig {
     pub faults: Vec<Fault>,
     /// The lanes of classes of traffic, where all do not share one queue.
     pub lanes: Option<LanesConfig>,
+    /// The most frames of the film of who reads and writes for recovery; 0 for no film.
+    pub frames: u32,
 }
 
 /// One population under one placement and one redundancy.

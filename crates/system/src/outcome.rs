@@ -1,6 +1,7 @@
 //! What a finished run has to tell.
 
 use resilver_device::DeviceUse;
+use resilver_kernel::film::Film;
 use resilver_kernel::stats::{Interval, Timeline};
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
@@ -177,6 +178,8 @@ pub struct Outcome {
     pub transfers: Vec<Transfer>,
     /// How the run went over its time.
     pub timeline: Vec<Level>,
+    /// Who read and wrote for recovery at moments of the run, where that was asked for.
+    pub film: Option<Film<()>>,
     /// Data still in the memory pools when the last event was over; zero.
     pub memory_held_at_end: Bytes,
 }

@@ -6,9 +6,20 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from resilver.explore.document import Change, Document, Film, Lines, Map, Part, Series, Shown
+from resilver.explore.document import (
+    FRAMES,
+    Change,
+    Document,
+    Film,
+    Lines,
+    Map,
+    Part,
+    Series,
+    Shown,
+)
 from resilver.explore.offers import cluster_groups
 from resilver.importers.ceph import ClusterReport
+from resilver.report.whatif.sentences import GOVERNS
 from resilver.whatif.asking import Asked, prepare
 from resilver.whatif.changes import CHANGES
 from resilver.whatif.cluster import Cluster, read_state, release_of
@@ -32,12 +43,14 @@ _LABELS = {
 _SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 """Shares of their rates at which OSDs may work."""
 
-FRAMES = 120
-"""The most moments of the film that a page plays."""
-
 _MORE = frozenset({"served_share"})
 _EACH = {"clients": "pool"}
 _OF_THE_PLAN = frozenset({"recovered_bytes", "moved_bytes", "least_bytes"})
+
+_LIMIT = Shown(
+    "limit", "What limits", "", "limits", "kind", "leading", over="share", better="", words=GOVERNS
+)
+"""The kind of limit that groups' work waits for most, and its share of their time."""
 
 _CHARTS = (
     Lines(
@@ -134,10 +147,7 @@ def cluster_document(report: ClusterReport, source: str, asked: Asked) -> Docume
         groups=cluster_groups(report, base, asked),
         changes=tuple(_changes(report, tree, asked)),
         changes_at=("plan",),
-        figures=tuple(
-            Shown(**asdict(one), each=_EACH.get(one.table, ""), better=_better(one.key))
-            for one in FIGURES
-        ),
+        figures=_figures(),
         harm=HARM,
         charts=_CHARTS,
         map=_MAP,
@@ -146,6 +156,16 @@ def cluster_document(report: ClusterReport, source: str, asked: Asked) -> Docume
         command=("resilver", "what-if", source, *_options(asked)),
         until=base.input["horizon_seconds"],
     )
+
+
+def _figures() -> tuple[Shown, ...]:
+    """Those of a what-if, and behind its times what limits."""
+    found = [
+        Shown(**asdict(one), each=_EACH.get(one.table, ""), better=_better(one.key))
+        for one in FIGURES
+    ]
+    times = sum(one.how == "last" for one in FIGURES)
+    return (*found[:times], _LIMIT, *found[times:])
 
 
 def _better(key: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from resilver.explore.controls import Group
@@ -72,6 +72,7 @@ class Shown:
         each: The column of the parts of which a row is at a time, the first before anything
             happens, so that a page can say what it was before; empty where rows are none.
         better: Which is better; empty where neither is.
+        words: What stands behind a value that is a word, such as the setting that it comes from.
     """
 
     key: str
@@ -83,6 +84,7 @@ class Shown:
     over: str = ""
     each: str = ""
     better: Literal["less", "more", ""] = "less"
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,10 @@ class Lines:
     worst: Literal["least", "most"] = "least"
 
 
+FRAMES = 120
+"""The most moments of a film that a page plays."""
+
+
 @dataclass(frozen=True)
 class Film:
     """What a map shows over time: a table with a row a unit and time.
@@ -153,12 +159,17 @@ class Film:
 
 @dataclass(frozen=True)
 class Map:
-    """What a map shows of units: measures of a table with a row a unit, and films."""
+    """What a map shows of units: measures of a table with a row a unit, and films.
+
+    Attributes:
+        failed: The column of whether a unit failed by what the system itself says; empty for none.
+    """
 
     table: str
     key: str
     measures: tuple[Series, ...]
     films: tuple[Film, ...] = ()
+    failed: str = ""
 
 
 @dataclass(frozen=True)

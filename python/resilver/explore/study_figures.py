@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from resilver.explore.document import Lines, Map, Series, Shown
+from resilver.explore.document import FRAMES, Film, Lines, Map, Series, Shown
 from resilver.report.headline import CLIENTS
 from resilver.spec import System
 
@@ -49,6 +49,23 @@ _CLIENTS_SHOWN = (
 _MORE_IS_BETTER = ("throughput", "requests_completed", "rebuild_bytes_per_second")
 
 
+_FRAMES_LEAST = 16
+_CELLS_MAX = 2**17
+"""Devices by moments that a film has, about: a page keeps the films of many answers."""
+
+_FILM = Film(
+    "film",
+    "device",
+    (
+        Series("read_bytes_per_second", "Reads", "bytes_per_second"),
+        Series("written_bytes_per_second", "Writes", "bytes_per_second"),
+    ),
+    "since_seconds",
+    "time_seconds",
+)
+"""Who reads and who writes to rebuild."""
+
+
 def has_rebuild(system: System) -> bool:
     """Whether what is lost of a system is made anew."""
     return not system.is_traffic_only
@@ -57,6 +74,17 @@ def has_rebuild(system: System) -> bool:
 def has_clients(system: System) -> bool:
     """Whether clients ask for anything."""
     return any(pool.traffic is not None for pool in (system, *system.of_pools))
+
+
+def frames_of(system: System, devices: int) -> int:
+    """The most moments of the film of so many devices; 0 where no rebuild is followed by events."""
+    by_flows = any(
+        pool.traffic is not None and pool.traffic.engine == "flows"
+        for pool in (system, *system.of_pools)
+    )
+    if by_flows or not has_rebuild(system):
+        return 0
+    return max(_FRAMES_LEAST, min(FRAMES, _CELLS_MAX // max(1, devices)))
 
 
 def figures_of(system: System) -> tuple[Shown, ...]:
@@ -142,4 +170,5 @@ def map_of(system: System) -> Map:
             Series("requests_completed", "Requests completed", "count"),
             Series("requests_lost", "Requests lost", "count"),
         ]
-    return Map("servers", "", tuple(measures))
+    films = (_FILM,) if frames_of(system, 1) else ()
+    return Map("servers", "", tuple(measures), films, failed="failed")

@@ -12,6 +12,7 @@ from typing import Any
 from resilver.browser.request import system_maps
 from resilver.core_input import core_json, faults_json
 from resilver.errors import ConfigError, PlacementError
+from resilver.explore.study_figures import frames_of
 from resilver.explore.study_parts import levels_that_fail
 from resilver.simulate.run import validate_runs
 from resilver.spec import Run, System
@@ -92,6 +93,7 @@ class Maker:
         faults = json.loads(json.dumps(faults_json(system, self.levels)))
         faults["levels"].sort(key=lambda level: level["level"])
         made["faults"] = faults
+        made["frames"] = frames_of(system, len(made["endpoint_of"]))
         for pool in made["pools"]:
             crush = pool["placement"].get("crush")
             if crush is not None:

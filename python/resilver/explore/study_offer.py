@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -77,7 +78,21 @@ def sentence_of(key: str) -> str:
             break
         sentence = model.sentences().get(field, sentence)
         model = _model_in(model.model_fields[field].annotation)
-    return sentence.replace("``", "")
+    return _for_readers(sentence)
+
+
+def _for_readers(text: str) -> str:
+    """What a key's description says to someone who has no file to write in.
+
+    How values are written goes, and so does the default, which the control tells itself.
+    """
+    kept = []
+    for sentence in re.split(r"(?<=\.)\s+(?=[A-Z])", text.replace("``", "")):
+        if sentence.startswith("Default"):
+            continue
+        what, colon, how = sentence.partition(":")
+        kept.append(f"{what}." if colon and "{" in how else sentence)
+    return " ".join(kept)
 
 
 def _model_in(annotation: Any) -> type[Section] | None:

@@ -8,6 +8,8 @@ import { BYTES_UNASKED, type Going, SECONDS_UNASKED, type Store } from "../store
 import { difference, headline, type Row, worded } from "../words";
 
 const NAMES = ["A", "B"];
+/** Figures that there need not be. */
+const MAYBE = ["least", "highest", "leading"];
 
 /** The headline again where the screen is narrow, in sight while its reader is on the map; the answer itself tells it to all others. */
 export function Brief({ store }: { store: Store }) {
@@ -25,9 +27,7 @@ export function AnswerShown({ store }: { store: Store }) {
   const { page } = store;
   const { scenarios, active } = store.both.value;
   const figures = store.shown.value.map((result) => (result === null ? null : store.figures(result.done.tables)));
-  const told = page.figures.filter((one) =>
-    one.how !== "least" && one.how !== "highest" ? true : figures.some((row) => row?.[one.key] != null),
-  );
+  const told = page.figures.filter((one) => !MAYBE.includes(one.how) || figures.some((row) => row?.[one.key] != null));
   const isAlike = scenarios.length > 1 && store.texts.value[0] === store.texts.value[1];
   return (
     <section class="answer" aria-labelledby="answer-title" aria-busy={store.going.value.state === "going"}>
@@ -81,7 +81,7 @@ export function AnswerShown({ store }: { store: Store }) {
             <tr key={one.key} data-figure={one.key}>
               <th scope="row">{one.label}</th>
               {figures.map((row, at) => (
-                <td key={NAMES[at]} class="n">
+                <td key={NAMES[at]} class={one.unit === "" ? "n words" : "n"}>
                   {row === null ? "…" : worded(one, row)}
                 </td>
               ))}

@@ -2,12 +2,13 @@
 
 import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { ChangeKind, Document, Part } from "../document";
-import { column, duration, shown } from "../figures";
+import type { ChangeKind, Part } from "../document";
+import { duration, shown } from "../figures";
 import { Reel } from "../film";
 import { beside, laidOut, partAt } from "../layout";
 import { coloursOf, type Look, measured, paint } from "../paint";
 import { unitsBelow } from "../scenario";
+import { describe, lastChange, marksAt, units } from "../scene";
 import type { Store } from "../store";
 
 /** Milliseconds in which the whole healing is played. */
@@ -46,7 +47,7 @@ export function MapOfParts({ store }: { store: Store }) {
   const layout = useComputed(() => (width.value ? laidOut(page.parts, width.value, width.value < 500 ? 480 : 560) : null));
   const tables = useComputed(() => store.result.value?.done.tables ?? null);
   const reels = useComputed(() => (tables.value === null ? [] : page.map.films.map((film) => new Reel(film, tables.value ?? {}))));
-  const end = useComputed(() => lastChange(store));
+  const end = useComputed(() => Math.max(lastChange(store), ...reels.value.map((reel) => reel.rests)));
   const seconds = useComputed(() => store.time.value ?? end.value);
 
   useEffect(() => {
@@ -212,73 +213,6 @@ function lookOf(store: Store, reels: Reel[]): Look {
   return kind === "measure" && series !== undefined ? { kind: "measure", series } : { kind: "empty" };
 }
 
-/** When the last thing happens: the end of the scrubber. */
-function lastChange(store: Store): number {
-  const tables = store.result.value?.done.tables;
-  const last = Math.max(0, ...store.active.value.happenings.map((one) => one.seconds));
-  if (tables === undefined) return last;
-  let end = last;
-  for (const chart of store.page.charts) {
-    const times = column(tables, chart.table, chart.time);
-    const columns = chart.series.map((one) => column(tables, chart.table, one.column));
-    for (let row = times.length - 1; row >= 0; row--) {
-      if (row > 0 && columns.every((cells) => cells[row] === cells[row - 1])) continue;
-      end = Math.max(end, Number(times[row]));
-      break;
-    }
-  }
-  return end;
-}
-
-/** What happened to each part until a time. */
-function marksAt(store: Store, seconds: number): Map<number, string> {
-  const { page } = store;
-  const marks = new Map<number, string>();
-  const happenings = [...store.active.value.happenings].sort((a, b) => a.seconds - b.seconds);
-  const byNumber = new Map(page.parts.map((part, at) => [part.number, at]));
-  for (const one of happenings) {
-    if (one.seconds > seconds) break;
-    const { key } = page.changes[one.kind] as ChangeKind;
-    const ends = key === "start" || key === "repair";
-    if (!ends && key !== "fail" && key !== "stop") continue;
-    const own = [one.part, ...unitsBelow(page, one.part).map((unit) => byNumber.get(unit) as number)];
-    for (const part of own) {
-      if (ends) marks.delete(part);
-      else marks.set(part, key);
-    }
-  }
-  return marks;
-}
-
-function describe(store: Store, part: number, seconds: number, reels: Reel[]): string {
-  const { page } = store;
-  const one = page.parts[part] as Part;
-  if (one.number === null) {
-    const count = unitsBelow(page, part).length;
-    return `${one.kind} ${one.name}, ${count} ${units(page, count)}`;
-  }
-  const tables = store.result.value?.done.tables ?? null;
-  const facts = [one.device_class && `class ${one.device_class}`, one.capacity ? shown(one.capacity, "bytes") : "", one.up ? "" : "down"];
-  for (const reel of reels) {
-    const row = reel.row(one.number, seconds);
-    if (row === null) continue;
-    for (const series of reel.film.series) facts.push(`${series.label.toLowerCase()} ${shown(reel.value(series, one, row), series.unit)}`);
-    const [count, other] = [reel.waiting(row), reel.waitsFor(row)];
-    const who =
-      other === one.number
-        ? "its own turn"
-        : other === null
-          ? "their next try"
-          : (page.parts.find((unit) => unit.number === other)?.name ?? other);
-    if (count) facts.push(`${count} ${count === 1 ? "group waits" : "groups wait"} for ${who}`);
-  }
-  for (const series of page.map.measures) {
-    const value = measured(tables, page, series).get(one.number);
-    if (value) facts.push(`${series.label.toLowerCase()} ${shown(value, series.unit)}`);
-  }
-  return [one.name, ...facts.filter(Boolean)].join(", ");
-}
-
 function Chosen({
   store,
   reels,
@@ -411,7 +345,7 @@ function Scrubber({ store, end, seconds }: { store: Store; end: number; seconds:
 
 /** What goes on at the time that is shown, in words. */
 function Moment({ store, reels, seconds }: { store: Store; reels: ReadonlySignal<Reel[]>; seconds: ReadonlySignal<number> }) {
-  const reel = reels.value.find((one) => one.film.waits_for);
+  const reel = reels.value.find((one) => one.film.series.length > 1);
   if (reel === undefined || reel.units.size === 0) return null;
   const { active, waiting } = reel.counts(store.page.parts, seconds.value);
   const many = (value: number, what: string) => `${value.toLocaleString("en")} ${what}`;
@@ -426,9 +360,4 @@ function Moment({ store, reels, seconds }: { store: Store; reels: ReadonlySignal
       After {duration(seconds.value)} {active.some((one) => one > 0) || waiting ? `${words.join(", ")}${waits}` : "nothing moves"}.
     </p>
   );
-}
-
-/** What so many units are called. */
-function units(page: Document, count: number): string {
-  return `${page.unit === "osd" ? "OSD" : page.unit}${count === 1 ? "" : "s"}`;
 }

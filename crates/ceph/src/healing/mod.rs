@@ -15,7 +15,7 @@ mod record;
 mod running;
 mod watching;
 
-pub(crate) use film::{Cell, Film};
+pub(crate) use film::Film;
 pub(crate) use job::{Cause, Job};
 pub(crate) use lacking::Spell;
 pub(crate) use record::{Record, Sample, Served};
@@ -155,7 +155,7 @@ impl Healing {
             fill: Fill::new(input.ratios),
             clients: Clients::new(&input.load, &protections),
             record: Record::new(pools),
-            film: Film::of(input.frames),
+            film: film::film_of(input.frames),
             lacking: Lacking::default(),
             reservations: Reservations::new(),
             horizon: time_of("horizon_seconds", input.horizon_seconds)?,

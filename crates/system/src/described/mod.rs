@@ -56,6 +56,8 @@ struct Described {
     redundancy: Option<CodeConfig>,
     faults: StudyFaults,
     lanes: Option<LanesConfig>,
+    #[serde(default)]
+    frames: u32,
 }
 
 #[derive(Debug, Deserialize)]
@@ -202,6 +204,7 @@ impl Described {
             order: self.order,
             traffic: self.traffic,
             lanes: self.lanes,
+            frames: self.frames,
             streams: self.streams,
             corruptions,
             faults: named.iter().map(|named| named.fault.clone()).collect(),

@@ -242,7 +242,7 @@ pub(super) fn steady(config: &SystemConfig) -> SystemConfig {
             kind.service = Service::Fixed { read, write };
         }
     }
-    SystemConfig { devices, lanes: None, ..config.clone() }
+    SystemConfig { devices, lanes: None, frames: 0, ..config.clone() }
 }
 
 impl Kind {

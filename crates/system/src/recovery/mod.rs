@@ -10,6 +10,7 @@ mod asked;
 mod asking;
 mod failure;
 mod fetching;
+mod film;
 mod gathers;
 mod health;
 mod homes;
@@ -49,6 +50,7 @@ use crate::storage::Plant;
 
 use asking::Receiver;
 use failure::{History, Unserved};
+use film::Film;
 use gathers::{Gathers, Leg};
 use health::Health;
 pub(crate) use homes::{Homes, PoolHomes};
@@ -107,6 +109,7 @@ pub struct Recovery {
     timeline: Timeline,
     health: Health,
     curve: Curve,
+    film: Option<Box<Film>>,
     transfers: TransferLog,
     waits: Waits,
     /// When devices fail or come back, and all that are gone from then on.
@@ -150,7 +153,9 @@ impl Recovery {
     /// When a buffer is empty, does not fit into a memory pool, or a piece has too many of them.
     pub(crate) fn of_system(config: &SystemConfig, work: RecoveryWork) -> Result<Self, SystemError> {
         let choices = RecoveryChoices { seed: config.seed, source: config.source, order: config.order };
-        Self::new(config.policy, choices, config.stages(), work)
+        let mut recovery = Self::new(config.policy, choices, config.stages(), work)?;
+        recovery.film = Film::of(config.frames, recovery.devices.len()).map(Box::new);
+        Ok(recovery)
     }
 
     /// What a system of so many devices has where nothing is ever lost.
@@ -198,6 +203,7 @@ impl Recovery {
             timeline: Timeline::new(),
             health,
             curve: Curve::default(),
+            film: None,
             transfers: TransferLog::new(devices),
             waits: Waits::new(stride, &policy, &work),
             failures_left: failures.len(),
@@ -320,6 +326,7 @@ impl Recovery {
             ended_at,
             transfers,
             timeline: Level::intervals(&self.timeline, &self.health.degraded, &self.health.at_risk, ended_at),
+            film: self.film.take().map(|film| film.finish(ended_at)),
             memory_held_at_end: held,
             devices,
         };

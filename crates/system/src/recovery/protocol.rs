@@ -124,6 +124,9 @@ impl Recovery {
             return;
         }
         self.devices[source as usize].sent_bytes += bytes;
+        if let Some(film) = &mut self.film {
+            film.read(source, bytes, site.schedule.now());
+        }
         self.waits.mark(leg, Mark::Sends, site.schedule.now());
         let message = self.message_of(leg.token(DATA), &site.plant.ports);
         if let Some(sent) = site.send(message) {
@@ -244,6 +247,9 @@ impl Recovery {
         receiver.gathers_held -= 1;
         receiver.finished_at = Some(now);
         self.bytes_written += bytes;
+        if let Some(film) = &mut self.film {
+            film.written(destination, bytes, now);
+        }
         self.tally.gathered += gather.held();
         if self.is_decoded(&gather) {
             self.tally.decoded += bytes;

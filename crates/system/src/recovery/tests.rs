@@ -49,6 +49,7 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
             table: Arc::new(LogGpTable::new([REQUEST_ROW, DATA_ROW, large].map(row).to_vec()).unwrap()),
         },
         lanes: None,
+        frames: 0,
         ports_of: vec![],
         traffic: Vec::new(),
         streams: None,

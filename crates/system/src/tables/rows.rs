@@ -30,6 +30,7 @@ pub fn tables(simulation: &Simulation) -> Vec<Table> {
         servers(report),
         transfers(report),
         timeline(report),
+        film(report),
         interfaces(report),
         links(report, simulation.topology()),
         distributions(report),
@@ -98,6 +99,18 @@ fn timeline(report: &Report) -> Table {
     table.add("rebuilt_bytes", levels.iter().map(|level| level.rebuilt_bytes));
     table.add("degraded_objects", levels.iter().map(|level| level.degraded_objects));
     table.add("at_risk_objects", levels.iter().map(|level| level.at_risk_objects));
+    table
+}
+
+fn film(report: &Report) -> Table {
+    let mut table = Table::new("film");
+    let Some(film) = &report.outcome.film else { return table };
+    let rows = film.rows();
+    table.add("time_seconds", rows.iter().map(|row| row.seconds));
+    table.add("since_seconds", rows.iter().map(|row| row.since));
+    table.add("device", rows.iter().map(|row| row.unit));
+    table.add("read_bytes_per_second", rows.iter().map(|row| row.read));
+    table.add("written_bytes_per_second", rows.iter().map(|row| row.written));
     table
 }
 

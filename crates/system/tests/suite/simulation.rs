@@ -50,6 +50,7 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         corruptions: vec![],
         faults: vec![Fault::told(SimTime::ZERO, failed.iter().copied().map(DeviceId::new).collect())],
         lanes: None,
+        frames: 0,
         policy: policy(),
         retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,
@@ -64,6 +65,33 @@ fn finish(config: SystemConfig) -> Report {
         simulation.advance().unwrap();
     }
     simulation.report().unwrap().clone()
+}
+
+// Rule: a film changes nothing, its rows add up to what devices sent and wrote, and it has no more frames than asked for.
+#[test]
+fn a_film_is_a_look_at_the_same_run() {
+    for (frames, failed) in [(1, vec![3]), (7, vec![3]), (120, vec![3]), (120, vec![3, 8]), (5000, vec![0])] {
+        let config = system(ring(SERVERS, RingWalk::Rehash), None, SERVERS, 500, &failed);
+        let plain = finish(config.clone());
+        let mut filmed = finish(SystemConfig { frames, ..config });
+        assert_eq!((filmed.digest, filmed.events), (plain.digest, plain.events));
+        let film = filmed.outcome.film.take().unwrap();
+        assert_eq!(filmed.outcome, plain.outcome);
+        let (mut read, mut written) = (vec![0.0; SERVERS as usize], vec![0.0; SERVERS as usize]);
+        let mut times = Vec::new();
+        for row in film.rows() {
+            read[row.unit as usize] += row.read * (row.seconds - row.since);
+            written[row.unit as usize] += row.written * (row.seconds - row.since);
+            times.push(row.seconds);
+        }
+        times.dedup();
+        assert!(times.len() <= frames.max(2) as usize);
+        for (number, device) in plain.outcome.devices.iter().enumerate() {
+            let made = (device.rebuilt_bytes + device.remapped_bytes).get() as f64;
+            assert!((read[number] - device.sent_bytes.get() as f64).abs() < 1.0);
+            assert!((written[number] - made).abs() < 1.0);
+        }
+    }
 }
 
 #[test]

@@ -66,6 +66,7 @@ pub fn system(code: &str, files: u64, failures: &[(f64, u32)]) -> SystemConfig {
     SystemConfig {
         seed: 5,
         lanes: None,
+        frames: 0,
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
         devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },

@@ -191,6 +191,7 @@ pub fn files_on_ring(servers: u32, files: u64, largest: u64) -> SystemConfig {
         corruptions: vec![],
         faults: vec![],
         lanes: None,
+        frames: 0,
         policy: policy(),
         retry: RetryPolicy { after: SimDuration::from_seconds(1.0).unwrap(), attempts: 3 },
         source: SourceChoice::LeastLoaded,

@@ -84,6 +84,7 @@ pub fn system(servers: u32, code: &str, streams: StreamTraffic) -> SystemConfig 
         corruptions: vec![],
         faults: vec![],
         lanes: None,
+        frames: 0,
         policy: policy(),
         retry: RetryPolicy { after: seconds(0.01), attempts: 3 },
         source: SourceChoice::Primary,

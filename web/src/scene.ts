@@ -1,0 +1,91 @@
+/** What the map shows at a time: what happened to which part, what a part does, and when all comes to rest. */
+
+import type { ChangeKind, Document, Part } from "./document";
+import { column, shown } from "./figures";
+import type { Reel } from "./film";
+import { measured } from "./paint";
+import { unitsBelow } from "./scenario";
+import type { Store } from "./store";
+
+/** When the last thing happens: the end of the scrubber. */
+export function lastChange(store: Store): number {
+  const tables = store.result.value?.done.tables;
+  const last = Math.max(0, ...store.active.value.happenings.map((one) => one.seconds));
+  if (tables === undefined) return last;
+  let end = last;
+  for (const chart of store.page.charts) {
+    const times = column(tables, chart.table, chart.time);
+    const columns = chart.series.map((one) => column(tables, chart.table, one.column));
+    for (let row = times.length - 1; row >= 0; row--) {
+      if (row > 0 && columns.every((cells) => cells[row] === cells[row - 1])) continue;
+      end = Math.max(end, Number(times[row]));
+      break;
+    }
+  }
+  return end;
+}
+
+/** When the first thing fails that a study itself lets fail. */
+function firstFault(page: Document): number {
+  const { faults } = (page.input as { faults?: { faults?: { at: number }[] } }).faults ?? {};
+  return Math.min(...(faults ?? []).map((one) => one.at));
+}
+
+/** What happened to each part until a time. */
+export function marksAt(store: Store, seconds: number): Map<number, string> {
+  const { page } = store;
+  const marks = new Map<number, string>();
+  const happenings = [...store.active.value.happenings].sort((a, b) => a.seconds - b.seconds);
+  const byNumber = new Map(page.parts.map((part, at) => [part.number, at]));
+  // What the study itself lets fail, from its first fault on; what its reader lets fail is marked below, at its own time.
+  const own = new Set(happenings.flatMap((one) => unitsBelow(page, one.part)));
+  const failed = page.map.failed ? column(store.result.value?.done.tables ?? {}, page.map.table, page.map.failed) : [];
+  if (seconds >= firstFault(page))
+    for (let unit = 0; unit < failed.length; unit++) if (failed[unit] && !own.has(unit)) marks.set(byNumber.get(unit) as number, "fail");
+  for (const one of happenings) {
+    if (one.seconds > seconds) break;
+    const { key } = page.changes[one.kind] as ChangeKind;
+    const ends = key === "start" || key === "repair";
+    if (!ends && key !== "fail" && key !== "stop") continue;
+    for (const part of [one.part, ...unitsBelow(page, one.part).map((unit) => byNumber.get(unit) as number)]) {
+      if (ends) marks.delete(part);
+      else marks.set(part, key);
+    }
+  }
+  return marks;
+}
+
+/** A part in words: what it is, and what it does at a time. */
+export function describe(store: Store, part: number, seconds: number, reels: Reel[]): string {
+  const { page } = store;
+  const one = page.parts[part] as Part;
+  if (one.number === null) {
+    const count = unitsBelow(page, part).length;
+    return `${one.kind} ${one.name}, ${count} ${units(page, count)}`;
+  }
+  const tables = store.result.value?.done.tables ?? null;
+  const facts = [one.device_class && `class ${one.device_class}`, one.capacity ? shown(one.capacity, "bytes") : "", one.up ? "" : "down"];
+  for (const reel of reels) {
+    const row = reel.row(one.number, seconds);
+    if (row === null) continue;
+    for (const series of reel.film.series) facts.push(`${series.label.toLowerCase()} ${shown(reel.value(series, one, row), series.unit)}`);
+    const [count, other] = [reel.waiting(row), reel.waitsFor(row)];
+    const who =
+      other === one.number
+        ? "its own turn"
+        : other === null
+          ? "their next try"
+          : (page.parts.find((unit) => unit.number === other)?.name ?? other);
+    if (count) facts.push(`${count} ${count === 1 ? "group waits" : "groups wait"} for ${who}`);
+  }
+  for (const series of page.map.measures) {
+    const value = measured(tables, page, series).get(one.number);
+    if (value) facts.push(`${series.label.toLowerCase()} ${shown(value, series.unit)}`);
+  }
+  return [one.name, ...facts.filter(Boolean)].join(", ");
+}
+
+/** What so many units are called. */
+export function units(page: Document, count: number): string {
+  return `${page.unit === "osd" ? "OSD" : page.unit}${count === 1 ? "" : "s"}`;
+}
