@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -302,17 +303,34 @@ def test_what_limits_stands_beside_the_setting_it_comes_from(
     assert page.evaluate(TOLD)["limit"] == [expected]
 
 
+STUDY = {
+    "cluster": {"servers": 16, "device": "jbod10-sata"},
+    "population": {"file_size": "64 MiB", "bytes_per_server": "8 GiB"},
+    "placement": {"algorithm": "crush", "bucket": "straw2"},
+    "redundancy": {"replicas": 3},
+    "faults": [{"at": "2 s", "part": {"server": ["server.5"]}}],
+}
+
+
+def test_clients_are_added_to_a_study_that_has_none(page: Page, tmp_path: Path) -> None:
+    path = written(study_document(Study.from_dict(STUDY)).to_json(), tmp_path / "study.html")
+    opened(page, path)
+    assert not [key for key in page.evaluate(TOLD) if "throughput" in key]
+    page.evaluate("document.getElementById('control-traffic').focus()")
+    press(page, "ArrowRight")
+    page.wait("document.querySelector('[data-figure=during_p99_read_delay_seconds]') !== null")
+    text = page.evaluate("document.getElementById('study').textContent")
+    assert "outstanding = 16" in text
+    run = Study.from_dict(tomllib.loads(text)).runs()[0]
+    done = simulate(run.system, run.seed)
+    assert answer(page)["digest"] == done.metrics["digest"]
+    assert "clients get" in page.evaluate(HEADLINE)
+    assert page.complaints() == []
+
+
 def test_the_rebuild_of_a_study_plays_on_the_map(page: Page, tmp_path: Path) -> None:
     """Who reads and who writes, and who failed by the study itself."""
-    study = Study.from_dict(
-        {
-            "cluster": {"servers": 16, "device": "jbod10-sata"},
-            "population": {"file_size": "64 MiB", "bytes_per_server": "8 GiB"},
-            "placement": {"algorithm": "crush", "bucket": "straw2"},
-            "redundancy": {"replicas": 3},
-            "faults": [{"at": "2 s", "part": {"server": ["server.5"]}}],
-        }
-    )
+    study = Study.from_dict(STUDY)
     path = written(study_document(study).to_json(), tmp_path / "study.html")
     opened(page, path)
     assert page.evaluate("document.querySelector('.moment').textContent").endswith("nothing moves.")

@@ -141,7 +141,8 @@ def _check_columns(document: Found, metrics: Found, tables: Found) -> None:
     columns = {name: pa.table(one).column_names for name, one in tables.items() if one is not None}
     columns["metrics"] = list(metrics)
     shown = [(one["table"], one["column"]) for one in document["figures"]]
-    for place in (*document["charts"], {**document["map"], "series": document["map"]["measures"]}):
+    shown_on_map = {**document["map"], "series": document["map"]["measures"]}
+    for place in (*document["charts"], shown_on_map, *document["map"]["films"]):
         for series in place["series"]:
             shown += [(place["table"], one) for one in (series["column"], series["over"]) if one]
     missing = [one for one in shown if one[1] not in columns[one[0]]]

@@ -150,7 +150,8 @@ function ofSystem(row: Row): string[] {
   if (risk && whole) parts.push(`${many(risk, "objects")} ${risk === 1 ? "is" : "are"} at risk until then`);
   const [during, before] = [numberOf(row.during_throughput_bytes_per_second), numberOf(row.before_throughput_bytes_per_second)];
   if (during !== null && before) parts.push(`clients get ${digits((during / before) * 100)} % of what they got before`);
-  else if (parts.length === 0 && row.throughput_bytes_per_second !== undefined)
+  else if (during !== null) parts.push(`clients get ${shown(during, "bytes_per_second")} meanwhile`);
+  else if (parts.length === 0 && row.throughput_bytes_per_second != null)
     parts.push(`clients get ${shown(row.throughput_bytes_per_second, "bytes_per_second")}`);
   return parts;
 }

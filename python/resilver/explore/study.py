@@ -33,7 +33,7 @@ from resilver.explore.controls import Control, Group, Stop
 from resilver.explore.document import Document
 from resilver.explore.heeding import Chosen, Heeding
 from resilver.explore.patches import Patch, changes_between
-from resilver.explore.study_figures import charts_of, figures_of, harm_of, map_of
+from resilver.explore.study_figures import charts_of, figures_of, harm_of, has_clients, map_of
 from resilver.explore.study_maker import Maker
 from resilver.explore.study_offer import Choice, StudyOffer, is_part_of, sentence_of
 from resilver.explore.study_offers import study_offers
@@ -103,6 +103,7 @@ def study_document(
     groups = _groups(controls, maker)
     changes = changes_of(system, _allowed(controls, maker))
     cost = estimate(system)
+    clients = has_clients(system) or any("traffic" in one.offer.keys for one in controls)
     tables = {name: beside(stated(section), folder) for name, section in sections.items()}
     title = {"title": study.study.title} if study.study.title else {}
     blocks = blocks_of({**tables, "study": {**title, "seeds": [seed]}})
@@ -120,9 +121,9 @@ def study_document(
         ],
         changes=changes,
         changes_at=("faults", "faults"),
-        figures=figures_of(system),
+        figures=figures_of(system, clients=clients),
         harm=harm_of(system),
-        charts=charts_of(system),
+        charts=charts_of(system, clients=clients),
         map=map_of(system),
         assumptions=[_told(one) for one in study.assumptions()],
         notes=_notes(study, seed),

@@ -87,20 +87,22 @@ def frames_of(system: System, devices: int) -> int:
     return max(_FRAMES_LEAST, min(FRAMES, _CELLS_MAX // max(1, devices)))
 
 
-def figures_of(system: System) -> tuple[Shown, ...]:
-    """The figures of a run, weightiest first."""
+def figures_of(system: System, *, clients: bool) -> tuple[Shown, ...]:
+    """The figures of a run, weightiest first; with `clients`, theirs where there are any."""
     found = []
     if has_rebuild(system):
         found = [_figure("metrics", *one) for one in _REBUILD]
         risk = _figure("timeline", "at_risk_objects", "Objects at risk", "count", "less", "most")
         limit = _figure("limits", "kind", "What limits", "", "")
         found[1:1] = [risk, limit]
-    if has_clients(system):
+    if clients:
         labels = {name: (label, unit) for name, label, unit in CLIENTS}
         for name in _CLIENTS_SHOWN:
             label, unit = labels.get(name, ("Left undone", "B"))
             better: _Better = "more" if any(word in name for word in _MORE_IS_BETTER) else "less"
-            found.append(_figure("metrics", name, label, _UNITS.get(unit, "count"), better))
+            told = ("metrics", name, label, _UNITS.get(unit, "count"), better)
+            # Without clients, or without a time before, there is none.
+            found.append(_figure(*told, how="highest"))
     return tuple(found)
 
 
@@ -122,7 +124,7 @@ def _figure(
     return Shown(column, label, unit, table, column, how, better=better)
 
 
-def charts_of(system: System) -> tuple[Lines, ...]:
+def charts_of(system: System, *, clients: bool) -> tuple[Lines, ...]:
     """What of a run is drawn over time."""
     found = []
     if has_rebuild(system):
@@ -134,7 +136,7 @@ def charts_of(system: System) -> tuple[Lines, ...]:
             _chart("rebuilt", "Data rebuilt", "timeline", _RATE, rebuilt, _EACH),
             _chart("under_way", "Asked for, not yet written", "timeline", "bytes", under_way),
         ]
-    if has_clients(system):
+    if clients:
         goodput = {"read_bytes": "read", "write_bytes": "written"}
         delays = {"mean_delay_seconds": "mean"}
         found += [

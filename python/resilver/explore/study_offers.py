@@ -40,6 +40,8 @@ from resilver.units import (
 _CODES = ("rs 4+2", "rs 6+3", "rs 8+3", "rs 10+4", "lrc 8+5 local 4")
 _COPIES = (2, 3, 4)
 _SHARES = (0.25, 0.5, 0.75, 0.9, 0.95)
+_OUTSTANDING_EACH = (1, 4, 16)
+"""Requests a server that clients may have under way, where a study has no clients."""
 _LAYOUTS = ("ring", "multi_ring", "rendezvous", "jump", "declustered", "copysets")
 """Layouts of any cluster; of the others a study says more."""
 
@@ -230,6 +232,18 @@ def _clients(system: System) -> Iterator[StudyOffer]:
     for key, of, traffic in held:
         if traffic is not None:
             yield from _of_traffic(key, of, traffic)
+    if system.traffic is None and not system.pools and not system.is_traffic_only:
+        yield _added(system)
+
+
+def _added(system: System) -> StudyOffer:
+    """Clients that a study has not: so many requests under way at a time, half of them reads."""
+    counts = [each * system.cluster.server_count for each in _OUTSTANDING_EACH]
+    choices = [
+        Choice(f"{count:,} requests at a time", {"traffic": {"outstanding": count}}, count)
+        for count in counts
+    ]
+    return StudyOffer("traffic", "Clients", tuple(choices), "none", 0.0)
 
 
 def _of_traffic(key: str, of: str, traffic: Traffic) -> Iterator[StudyOffer]:
