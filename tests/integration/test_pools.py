@@ -134,7 +134,7 @@ def test_the_command_shows_a_row_a_pool(tmp_path: Path, capsys: pytest.CaptureFi
     results = Results.open(folder)
     assert results.pools.num_rows == 2 and "run" in results.pools.column_names
     assert run(["report", str(folder)]) == 0
-    (page,) = folder.glob("*.html")
+    page = folder / "report.html"
     text = page.read_text()
     assert ">Pools</h3>" in text and "Clients before" in text
     assert run(["check", str(study), "--json"]) == 0

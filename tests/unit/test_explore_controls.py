@@ -25,6 +25,7 @@ from resilver.explore.offers import cluster_groups, made_under
 from resilver.explore.patches import changes_between, patched
 from resilver.importers.ceph import read_cluster
 from resilver.whatif.asking import Asked, prepare
+from resilver.whatif.cluster import Given
 from resilver.whatif.fitting import PlanDoesNotFit
 from resilver.whatif.plan import plan_of_options
 from tests.unit.what_if_clusters import of_release, small_report
@@ -59,7 +60,8 @@ def test_a_patch_is_small() -> None:
 def test_choices_together_are_what_the_options_say(release: tuple[int, int, int]) -> None:
     """Stops of all groups at once, drawn at random."""
     report, asked = of_release(*release), Asked()
-    base, make = prepare(report, plan_of_options({}), asked), made_under(report, asked)
+    base = prepare(report, plan_of_options({}), asked)
+    make = made_under(report, asked, base)
     groups = cluster_groups(report, base, asked)
     assert len(groups) == 5
     draw = random.Random(7)
@@ -90,6 +92,20 @@ def test_a_stated_load_is_how_things_are() -> None:
     (load,) = [one for group in groups for one in group.controls if one.key == "load"]
     assert load.stops[load.chosen].label == "vms: 500 reads/s of 16 KiB"
     assert load.origin == "stated"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [Given(network="25gbe"), Given(devices=("hdd=hdd-7k2-4tb",)), Given(fill="70%"), Given()],
+)
+def test_groups_may_be_taken_from_an_input_that_was_made_before(given: Given) -> None:
+    """Of the same cluster, as full: then nothing differs."""
+    report, plan = small_report(), plan_of_options({})
+    before = prepare(report, plan, Asked(given=Given(fill=given.fill)))
+    asked = Asked(given=given, load=("vms: 900 reads/s of 16 KiB",))
+    alone, like = prepare(report, plan, asked), prepare(report, plan, asked, before)
+    assert like.input == alone.input and like.assumptions == alone.assumptions
+    assert like.input["groups"] is before.input["groups"]
 
 
 @pytest.mark.parametrize("release", [(12, 2, 13), (16, 2, 0), (17, 2, 0), (18, 2, 4), (19, 2, 1)])

@@ -48,7 +48,7 @@ def cluster_groups(report: ClusterReport, base: Prepared, asked: Asked) -> list[
         base: Its input as things are.
         asked: What was asked of it.
     """
-    make = made_under(report, asked)
+    make = made_under(report, asked, base)
     groups = [[_network(base)], *([one] for one in _devices(base)), [_load(report, asked)]]
     made = [group_of(offers, base.input, make) for offers in groups if offers]
     under = _settings_under(report, asked, base)
@@ -57,8 +57,8 @@ def cluster_groups(report: ClusterReport, base: Prepared, asked: Asked) -> list[
     return [group for group in made if group.controls]
 
 
-def made_under(report: ClusterReport, asked: Asked) -> Make:
-    """What makes a cluster's input under options of `resilver what-if`."""
+def made_under(report: ClusterReport, asked: Asked, base: Prepared) -> Make:
+    """What makes a cluster's input under options of `resilver what-if`; `base` is as things are."""
 
     def make(options: Sequence[Option]) -> dict[str, Any]:
         given, load, settings = asked.given, asked.load, []
@@ -72,9 +72,16 @@ def made_under(report: ClusterReport, asked: Asked) -> Make:
             else:
                 settings.append(value)
         plan = plan_of_options({"set_option": settings})
-        return prepare(report, plan, replace(asked, given=given, load=load)).input
+        return prepare(report, plan, replace(asked, given=given, load=load), base).input
 
     return make
+
+
+class _Unheard(Ledger):
+    """Keeps nothing of what OSDs have, which takes its time where there are many."""
+
+    def repeat(self, other: Ledger, who: str) -> None:
+        """Forget it."""
 
 
 def _settings_under(report: ClusterReport, asked: Asked, base: Prepared) -> Make:
@@ -86,8 +93,10 @@ def _settings_under(report: ClusterReport, asked: Asked, base: Prepared) -> Make
     def make(options: Sequence[Option]) -> dict[str, Any]:
         stated = tuple(read_setting(value) for _, value in options)
         configuration = Configuration(release, entries, stated)
-        made = all_settings(configuration, cluster.kinds.values(), Ledger())
-        osds = [{**osd, "settings": made.of_osd[osd["id"]]} for osd in base.input["osds"]]
+        made = all_settings(configuration, cluster.kinds.values(), _Unheard())
+        osds = base.input["osds"]
+        if any(made.of_osd[osd["id"]] != osd["settings"] for osd in osds):
+            osds = [{**osd, "settings": made.of_osd[osd["id"]]} for osd in osds]
         return {**base.input, "settings": made.cluster, "osd_settings": made.osd, "osds": osds}
 
     return make

@@ -7,6 +7,7 @@ as it is, and what each choice of each control changes in it, which is found her
 from __future__ import annotations
 
 import copy
+import marshal
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +53,8 @@ def changes_between(base: Any, other: Any, path: Path = ()) -> list[Patch]:
         other: The value after.
         path: Where both stand.
     """
+    if base is other:
+        return []
     if isinstance(base, dict) and isinstance(other, dict):
         found = [Patch((*path, key), GONE) for key in base if key not in other]
         for key, value in other.items():
@@ -76,17 +79,21 @@ def changes_between(base: Any, other: Any, path: Path = ()) -> list[Patch]:
 
 def _same(one: Any, other: Any) -> bool:
     """Whether both are written alike: 1, 1.0 and true are not."""
-    if type(one) is not type(other):
+    if one is other:
+        return True
+    if type(one) is not type(other) or one != other:
         return False
+    if not isinstance(one, dict | list):
+        return True
+    # Alike in bytes is alike; what is not may have its keys in another order.
+    return marshal.dumps(one, 2) == marshal.dumps(other, 2) or _same_within(one, other)
+
+
+def _same_within(one: Any, other: Any) -> bool:
+    """The same of two equal dicts, or lists."""
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
-    if isinstance(one, list):
-        # Long lists are of numbers: those are compared at once, and their types.
-        kinds = list(map(type, one))
-        if one != other or kinds != list(map(type, other)):
-            return False
-        return not {dict, list}.intersection(kinds) or all(map(_same, one, other))
-    return bool(one == other)
+    return all(map(_same, one, other))
 
 
 def patched(base: Any, patches: Iterable[Patch]) -> Any:

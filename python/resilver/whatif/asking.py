@@ -85,13 +85,16 @@ class Prepared:
         return json.dumps(self.input, separators=(",", ":"))
 
 
-def prepare(report: ClusterReport, plan: Plan, asked: Asked) -> Prepared:
+def prepare(
+    report: ClusterReport, plan: Plan, asked: Asked, like: Prepared | None = None
+) -> Prepared:
     """Make the core's input of a cluster and a plan.
 
     Args:
         report: The cluster, as its dumps say.
         plan: The changes.
         asked: What is asked beside.
+        like: The same cluster, as full, prepared before: what its groups hold is taken from there.
 
     Raises:
         ConfigError: Something is not written as it should be, or names nothing.
@@ -103,7 +106,7 @@ def prepare(report: ClusterReport, plan: Plan, asked: Asked) -> Prepared:
     configuration = Configuration(release, report.config or (), stated)
     cluster = read_state(report, asked.given, configuration)
     make_fuller(cluster, asked.given.fill, asked.given.grow)
-    start = cluster_json(cluster)
+    start = cluster_json(cluster, None if like is None else like.input["groups"])
     load = _load(asked.load, cluster)
     balancer, of_balancer = _balancer(report)
     first.note("balancer", *of_balancer, "")

@@ -299,14 +299,19 @@ def release_of(report: ClusterReport, stated: str, ledger: Ledger | None = None)
     return noted(ASSUMED_RELEASE, "assumed", "no dump says the release; --release does")
 
 
-def cluster_json(cluster: Cluster) -> dict[str, Any]:
-    """The cluster before the first step, as the core reads it; the run and its plan lack yet."""
+def cluster_json(cluster: Cluster, groups: list[Any] | None = None) -> dict[str, Any]:
+    """The cluster before the first step, as the core reads it; the run and its plan lack yet.
+
+    Args:
+        cluster: The cluster.
+        groups: What its groups hold, where that has been made before.
+    """
     report = cluster.report
     return {
         "crushmap": report.crushmap,
         "osds": list(cluster.osds.values()),
         "pools": [_pool_json(cluster.pools[pool.name]) for pool in report.pools],
-        "groups": _groups_json(report),
+        "groups": _groups_json(report) if groups is None else groups,
         "ratios": ratios_of(cluster),
         "flags": [flag for flag in report.flags if flag in FLAGS],
         "settings": cluster.settings.cluster,
