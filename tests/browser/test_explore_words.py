@@ -234,6 +234,22 @@ def test_on_a_phone_the_answer_stays_in_sight(page: Page, real: tuple[ClusterRep
     assert page.evaluate("getComputedStyle(document.querySelector('.brief')).display") == "none"
 
 
+def test_a_map_that_does_not_fit_shows_what_is_chosen(page: Page, tmp_path: Path) -> None:
+    shape = replace(
+        SMALL, osds=2000, osds_per_host=5, racks=40, groups=32_768, fill=0.3, balancer=False
+    )
+    report = read_cluster(write_cluster(tmp_path / "wide", shape))
+    opened(page, paged(report, tmp_path / "wide.html"))
+    place = "document.querySelector('.frame')"
+    assert page.evaluate(f"{place}.scrollHeight > {place}.clientHeight + 500")
+    assert page.evaluate(f"{place}.clientHeight <= 704")
+    select(page, "osd.1999")
+    page.wait(f"{place}.scrollTop > 300")
+    select(page, "osd.0")
+    page.wait(f"{place}.scrollTop < 300")
+    assert page.complaints() == []
+
+
 def test_a_ranking_says_what_all_have_in_common(page: Page, full: Path) -> None:
     opened(page, full)
     click(page, "[data-level=host]")

@@ -88,6 +88,16 @@ export function MapOfParts({ store }: { store: Store }) {
     return () => cancelAnimationFrame(asked);
   });
 
+  // What is chosen comes into sight where the map is higher than its place.
+  useSignalEffect(() => {
+    const part = store.selected.value;
+    const box = layout.value?.cells.find((one) => one.part === part) ?? layout.value?.boxes.find((one) => one.part === part);
+    const place = frame.current;
+    if (box === undefined || place === null || place.scrollHeight <= place.clientHeight) return;
+    if (box.y < place.scrollTop || box.y + box.height > place.scrollTop + place.clientHeight)
+      place.scrollTop = box.y - place.clientHeight / 2;
+  });
+
   const offers = useMemo(() => offered(page.changes), [page]);
   const select = (part: number | null) => {
     store.selected.value = part;
