@@ -10,13 +10,18 @@ import subprocess
 import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from resilver import Study
 from resilver.browser import browser_file
 from resilver.errors import ConfigError
+from resilver.simulate import simulate
 from tests.browser.chromium import Page
+from tests.browser.explore_pages import button
 from tests.explore_client import SECONDS
 from tests.front_door import command, environment
 from tests.reference.ceph_cluster import write_cluster
@@ -24,6 +29,26 @@ from tests.unit.what_if_clusters import SMALL
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("explore served")]
 
+_STUDY = """
+[cluster]
+servers = 16
+device = "jbod10-sata"
+
+[population]
+file_size = "64 MiB"
+bytes_per_server = "8 GiB"
+
+[placement]
+algorithm = "crush"
+bucket = "straw2"
+
+[redundancy]
+replicas = 3
+
+[[faults]]
+at = "0 s"
+fail = { servers = 1 }
+"""
 DIGEST = "/digest ([0-9a-f]{16})/.exec(document.body?.innerText ?? '')?.[1]"
 
 
@@ -39,8 +64,15 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def served(bundle: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command, and the address that it tells."""
+    with serving(bundle) as found:
+        yield found
+
+
+@contextmanager
+def serving(path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command for a bundle or a study, and the address that it tells."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "resilver", "explore", bundle, "--serve"],
+        [sys.executable, "-m", "resilver", "explore", path, "--serve"],
         env=environment(), stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     assert process.stderr is not None
@@ -85,6 +117,40 @@ def test_the_served_page_answers_as_the_command(
     origin = address.partition("?")[0]
     ours = (origin, "about:", "data:", f"blob:{origin}")
     assert [one for one in page.requests() if not one.startswith(ours)] == []
+
+
+def test_a_served_study_answers_as_its_run(page: Page, bundle: Path, tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(_STUDY)
+    run = Study.load(study).runs()[0]
+    with serving(study) as (_, address):
+        assert digest_of(page, address) == simulate(run.system, run.seed).metrics["digest"]
+        page.wait("document.querySelector('.moment')?.textContent.endsWith('nothing moves.')")
+    assert page.complaints() == []
+
+
+def test_a_served_run_of_more_than_a_minute_asks_and_begins_anew(
+    page: Page, bundle: Path, tmp_path: Path
+) -> None:
+    """The page's clock runs 1,000 times as fast here, so that part of a second is minutes."""
+    path = write_cluster(tmp_path / "larger", replace(SMALL, osds=240, groups=8192))
+    asked = "document.querySelector('.answer .going')?.textContent.startsWith('This takes about')"
+    with serving(path) as (_, address):
+        plain = digest_of(page, address)
+        page.evaluate(
+            "(() => { const now = performance.now.bind(performance);"
+            " performance.now = () => 1000 * now(); })()"
+        )
+        rack = {"v": 1, "a": 0, "s": [{"c": {}, "h": [["fail", "rack=rack-01", 0, 1]]}]}
+        text = urlsafe_b64encode(json.dumps(rack).encode()).decode("ascii").rstrip("=")
+        page.evaluate(f"void (location.hash = {json.dumps(text)})")
+        page.wait(asked)
+        button(page, "Compute it")
+        page.wait(f"Boolean({DIGEST}) && {DIGEST} !== {json.dumps(plain)}")
+        found = page.evaluate(DIGEST)
+    printed = command("what-if", path, "--fail", "rack=rack-01", "--json")
+    assert json.loads(printed.stdout)["digest"] == found
+    assert page.complaints() == []
 
 
 def test_an_interrupt_ends_the_command_and_is_told_by_the_page(

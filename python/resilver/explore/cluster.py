@@ -8,6 +8,7 @@ from typing import Any
 
 from resilver.explore.document import (
     FRAMES,
+    WHO_MOVES,
     Change,
     Document,
     Film,
@@ -108,10 +109,7 @@ _MAP = Map(
         Film(
             "film",
             "osd",
-            (
-                Series("read_bytes_per_second", "Reads", "bytes_per_second"),
-                Series("written_bytes_per_second", "Writes", "bytes_per_second"),
-            ),
+            WHO_MOVES,
             "since_seconds",
             "time_seconds",
             "waits_for",

@@ -130,6 +130,12 @@ class Lines:
     worst: Literal["least", "most"] = "least"
 
 
+WHO_MOVES = (
+    Series("read_bytes_per_second", "Reads", "bytes_per_second"),
+    Series("written_bytes_per_second", "Writes", "bytes_per_second"),
+)
+"""What a film shows of who reads and who writes."""
+
 FRAMES = 120
 """The most moments of a film that a page plays."""
 

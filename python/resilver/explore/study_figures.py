@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from resilver.explore.document import FRAMES, Film, Lines, Map, Series, Shown
+from resilver.explore.document import FRAMES, WHO_MOVES, Film, Lines, Map, Series, Shown
 from resilver.report.headline import CLIENTS
 from resilver.spec import System
 
@@ -53,16 +53,7 @@ _FRAMES_LEAST = 16
 _CELLS_MAX = 2**17
 """Devices by moments that a film has, about: a page keeps the films of many answers."""
 
-_FILM = Film(
-    "film",
-    "device",
-    (
-        Series("read_bytes_per_second", "Reads", "bytes_per_second"),
-        Series("written_bytes_per_second", "Writes", "bytes_per_second"),
-    ),
-    "since_seconds",
-    "time_seconds",
-)
+_FILM = Film("film", "device", WHO_MOVES, "since_seconds", "time_seconds")
 """Who reads and who writes to rebuild."""
 
 
