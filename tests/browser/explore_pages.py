@@ -20,6 +20,12 @@ READY = "document.documentElement?.dataset?.ready === 'true'"
 GOING = "document.querySelector('.answer .going')?.textContent"
 ANSWERED = f"{READY} && /digest [0-9a-f]{{16}}/.test({GOING})"
 
+NONE = "\N{EN DASH}"
+HEADLINE = "document.querySelector('.answer .headline').textContent"
+TOLD = "Object.fromEntries([...document.querySelectorAll('[data-figure]')].map((row) => "
+TOLD += "[row.dataset.figure, [...row.querySelectorAll('td')].map((one) => one.textContent)]))"
+"""What a page says: of none, in its headline, and in its figures."""
+
 
 @cache
 def built() -> None:

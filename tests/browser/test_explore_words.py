@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from resilver import Study
 from resilver.explore.cluster import cluster_document
-from resilver.explore.study import study_document
 from resilver.importers.ceph import ClusterReport, read_cluster
-from resilver.simulate import simulate
 from resilver.whatif.asking import Asked
 from resilver.whatif.perform import answer_of, changes_of
 from resilver.whatif.plan import plan_of_options
 from tests.browser.chromium import Page
 from tests.browser.explore_pages import (
     ANSWERED,
+    HEADLINE,
     READY,
+    TOLD,
     answer,
     button,
     click,
@@ -34,10 +32,6 @@ from tests.reference.ceph_cluster import write_cluster
 from tests.unit.what_if_clusters import SMALL, of_release
 
 pytestmark = pytest.mark.browser
-
-HEADLINE = "document.querySelector('.answer .headline').textContent"
-TOLD = "Object.fromEntries([...document.querySelectorAll('[data-figure]')].map((row) => "
-TOLD += "[row.dataset.figure, [...row.querySelectorAll('td')].map((one) => one.textContent)]))"
 
 
 def paged(report: ClusterReport, path: Path, asked: Asked | None = None) -> Path:
@@ -234,6 +228,19 @@ def test_on_a_phone_the_answer_stays_in_sight(page: Page, real: tuple[ClusterRep
     assert page.evaluate("getComputedStyle(document.querySelector('.brief')).display") == "none"
 
 
+def test_who_gets_full_only_then_is_worse_off(page: Page, tmp_path: Path) -> None:
+    """A ratio that is passed never is better than one that is passed late."""
+    report = read_cluster(write_cluster(tmp_path / "fuller", replace(SMALL, fill=0.6)))
+    opened(page, paged(replace(report, balancer=None), tmp_path / "fuller.html"))
+    button(page, "Compare with another")
+    fails(page, "node-002")
+    row = "document.querySelector('[data-figure=nearfull_seconds]')"
+    page.wait(f"{row} !== null")
+    assert page.evaluate(TOLD)["nearfull_seconds"][0] == "never"
+    assert page.evaluate(TOLD)["nearfull_seconds"][2] == "worse"
+    assert page.evaluate(f"{row}.querySelector('td:last-child').className") == "n bad"
+
+
 def test_a_map_that_does_not_fit_shows_what_is_chosen(page: Page, tmp_path: Path) -> None:
     shape = replace(
         SMALL, osds=2000, osds_per_host=5, racks=40, groups=32_768, fill=0.3, balancer=False
@@ -317,56 +324,6 @@ def test_what_limits_stands_beside_the_setting_it_comes_from(
     assert kind == "reservation of a primary"
     expected = f"{kind} (osd_max_backfills), {100 * sums[kind]:.0f} % of the time"
     assert page.evaluate(TOLD)["limit"] == [expected]
-
-
-STUDY = {
-    "cluster": {"servers": 16, "device": "jbod10-sata"},
-    "population": {"file_size": "64 MiB", "bytes_per_server": "8 GiB"},
-    "placement": {"algorithm": "crush", "bucket": "straw2"},
-    "redundancy": {"replicas": 3},
-    "faults": [{"at": "2 s", "part": {"server": ["server.5"]}}],
-}
-
-
-def test_clients_are_added_to_a_study_that_has_none(page: Page, tmp_path: Path) -> None:
-    path = written(study_document(Study.from_dict(STUDY)).to_json(), tmp_path / "study.html")
-    opened(page, path)
-    assert not [key for key in page.evaluate(TOLD) if "throughput" in key]
-    page.evaluate("document.getElementById('control-traffic').focus()")
-    press(page, "ArrowRight")
-    page.wait("document.querySelector('[data-figure=during_p99_read_delay_seconds]') !== null")
-    text = page.evaluate("document.getElementById('study').textContent")
-    assert "outstanding = 16" in text
-    run = Study.from_dict(tomllib.loads(text)).runs()[0]
-    done = simulate(run.system, run.seed)
-    assert answer(page)["digest"] == done.metrics["digest"]
-    assert "clients get" in page.evaluate(HEADLINE)
-    assert page.complaints() == []
-
-
-def test_the_rebuild_of_a_study_plays_on_the_map(page: Page, tmp_path: Path) -> None:
-    """Who reads and who writes, and who failed by the study itself."""
-    study = Study.from_dict(STUDY)
-    path = written(study_document(study).to_json(), tmp_path / "study.html")
-    opened(page, path)
-    assert page.evaluate("document.querySelector('.moment').textContent").endswith("nothing moves.")
-    scrub = (
-        "(() => { const field = document.getElementById('time'); field.value = PLACE;"
-        " field.dispatchEvent(new Event('input', { bubbles: true }));"
-        " return new Promise((done) => setTimeout(done, 100)); })()"
-    )
-    pictures = set()
-    for place in (0, 400, 550, 700):
-        page.evaluate(scrub.replace("PLACE", str(place)))
-        pictures.add(page.evaluate("document.getElementById('map').toDataURL()"))
-    assert len(pictures) == 4
-    page.wait("/ servers? reads?, /.test(document.querySelector('.moment').textContent)")
-    select(page, "server.3")
-    said = page.evaluate("document.querySelector('#chosen').textContent")
-    assert "reads " in said and "writes " in said
-    run = study.runs()[0]
-    assert answer(page)["digest"] == simulate(run.system, run.seed).metrics["digest"]
-    assert page.complaints() == []
 
 
 def test_under_mclock_backfills_are_set_with_what_lets_them_be(page: Page, tmp_path: Path) -> None:

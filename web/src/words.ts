@@ -20,9 +20,14 @@ const ends = (one: Figure) => one.unit === "seconds" && one.how === "last";
 const isWhole = (one: Figure) => one.key === "whole_seconds";
 const isShort = (share: Value | undefined) => typeof share === "number" && share < SERVED;
 
+/** Whether there is no such figure, as of clients where there are none; a time that is none is one that never comes. */
+const isNone = (one: Figure, row: Row) =>
+  (row[one.key] ?? null) === null && (one.how === "highest" || one.unit === "share" || one.unit === "");
+
 /** A figure of an answer. */
 export function worded(one: Figure, row: Row): string {
   const value = row[one.key] ?? null;
+  if (isNone(one, row)) return "–";
   if (ends(one)) {
     if (value === null) return isWhole(one) ? "not by the end" : "to the end";
     if (value === 0) return isWhole(one) ? "at once" : "never";
@@ -44,10 +49,11 @@ export interface Difference {
 /** What a figure of B is against A's; what prints alike is the same. */
 export function difference(one: Figure, a: Row, b: Row): Difference {
   const [from, to] = [a[one.key] ?? null, b[one.key] ?? null];
+  if (isNone(one, a) || isNone(one, b)) return { text: "–", kind: "same" };
   if (from === to || worded(one, a) === worded(one, b)) return { text: "same", kind: "same" };
   if (typeof from === "string" || typeof to === "string") return { text: "another", kind: "" };
-  const isLess = (to ?? Number.POSITIVE_INFINITY) < (from ?? Number.POSITIVE_INFINITY);
-  const isBetter = one.better === "less" ? isLess : one.better === "more" && (to ?? 0) > (from ?? 0);
+  const [before, now] = [from ?? Number.POSITIVE_INFINITY, to ?? Number.POSITIVE_INFINITY];
+  const isBetter = one.better === "less" ? now < before : one.better === "more" && now > before;
   return { text: told(one, from, to, isBetter), kind: one.better === "" ? "" : isBetter ? "good" : "bad" };
 }
 

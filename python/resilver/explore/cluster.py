@@ -44,7 +44,7 @@ _LABELS = {
 _SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 """Shares of their rates at which OSDs may work."""
 
-_MORE = frozenset({"served_share"})
+_MORE = frozenset({"served_share", "nearfull_seconds", "backfillfull_seconds", "full_seconds"})
 _EACH = {"clients": "pool"}
 _OF_THE_PLAN = frozenset({"recovered_bytes", "moved_bytes", "least_bytes"})
 

@@ -302,9 +302,7 @@ def release_of(report: ClusterReport, stated: str, ledger: Ledger | None = None)
 def cluster_json(cluster: Cluster, groups: list[Any] | None = None) -> dict[str, Any]:
     """The cluster before the first step, as the core reads it; the run and its plan lack yet.
 
-    Args:
-        cluster: The cluster.
-        groups: What its groups hold, where that has been made before.
+    `groups` is what its groups hold, where that has been made before.
     """
     report = cluster.report
     return {
@@ -378,9 +376,8 @@ def _groups_json(report: ClusterReport) -> list[dict[str, Any]]:
         stated[group.pool].append(group)
     made = []
     for pool in report.pools:
-        groups = stated[pool.id]
         # A column is given whole or not at all.
-        all_of = groups if len(groups) == pool.pg_num else []
+        all_of = groups if len(groups := stated[pool.id]) == pool.pg_num else []
         made.append(
             {
                 "bytes": [load.bytes for load in loads[pool.id]],
