@@ -295,6 +295,17 @@ def test_the_film_written_beside_tables_adds_up_to_what_was_received(
     assert plain == json.loads(done.stdout)
 
 
+def test_a_plan_that_does_not_fit_may_be_followed(small: Path) -> None:
+    """Its groups wait for ever, which the answer and the exit code say."""
+    refused = command("what-if", small, "--drain", "root=default")
+    assert refused.returncode == 1 and not refused.stdout
+    done = command("what-if", small, "--drain", "root=default", "--anyway", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 1 and found["answer"]["whole_seconds"] is None
+    problem = refused.stderr.strip().removeprefix("error: ")
+    assert problem in found["notes"]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [

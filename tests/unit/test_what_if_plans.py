@@ -224,6 +224,8 @@ def test_a_plan_that_leaves_no_room_says_by_how_much(given: dict[str, str], says
     with pytest.raises(PlanDoesNotFit) as raised:
         prepared(**given)
     assert says in str(raised.value) and "this does not fit" in str(raised.value)
+    # Followed anyway it is a note, of the same words.
+    assert str(raised.value) in prepared(asked=Asked(anyway=True), **given).notes
 
 
 def test_room_that_comes_first_makes_it_fit() -> None:

@@ -154,6 +154,12 @@ class Question:
         text="Move data object by object; by default by steady rates between two changes.",
         default=False,
     )
+    anyway: bool = option(
+        "--anyway",
+        text="Follow a plan that does not fit too: a note says so, and the answer which groups "
+        "wait for ever.",
+        default=False,
+    )
     seed: int = option("--seed", metavar="N", min=0, text="The seed of what is drawn.", default=0)
     page: Path | None = option(
         "--output", "-o", metavar="FILE.html", text="Write it as a page there."
@@ -173,7 +179,7 @@ def what_if(
     the start, or later: 'host=node3 @ 2 h'. Without any, what is not clean now heals.
 
     Exits with 1 if groups are stuck or lost at the end, if no settings meet an aim, or if a plan
-    does not fit.
+    does not fit (unless it is followed by --anyway).
 
     Examples:
 
@@ -243,7 +249,10 @@ def _ask(
     )  # fmt: skip
     # The film is for whoever reads the tables of a plan.
     frames = FRAMES if question.tables is not None and question.search is None else 0
-    asked = Asked(given, question.load, question.horizon, question.events, question.seed, frames)
+    asked = Asked(
+        given, question.load, question.horizon, question.events, question.seed, frames,
+        question.anyway,
+    )  # fmt: skip
     report = perform.read_bundle(question.bundle)
     beside = perform.changes_of(changes.by_key())
     if question.each is not None:

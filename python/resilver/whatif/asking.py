@@ -47,6 +47,7 @@ class Asked:
         is_by_events: Whether data moves by events, object by object; else by steady flows.
         seed: The seed of what is drawn.
         frames: The most moments of the table ``film``; 0 for none.
+        anyway: Whether a plan that does not fit is followed, and a note says so.
     """
 
     given: Given = field(default_factory=Given)
@@ -55,6 +56,7 @@ class Asked:
     is_by_events: bool = False
     seed: int = 0
     frames: int = 0
+    anyway: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def prepare(
 
     Raises:
         ConfigError: Something is not written as it should be, or names nothing.
-        PlanDoesNotFit: What the plan leaves cannot hold the pools.
+        PlanDoesNotFit: What the plan leaves cannot hold the pools, and it is not followed anyway.
     """
     first = Ledger()
     release = release_of(report, asked.given.release, first)
@@ -111,7 +113,7 @@ def prepare(
     balancer, of_balancer = _balancer(report)
     first.note("balancer", *of_balancer, "")
     facts = _facts(cluster, release)
-    steps, told = resolve(plan, cluster)
+    steps, told = resolve(plan, cluster, anyway=asked.anyway)
     horizon = _horizon(asked.horizon, told)
     made = {
         **start,

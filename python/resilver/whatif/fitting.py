@@ -122,14 +122,15 @@ def _buckets_below(tree: Tree, root: str, kind: str) -> list[str]:
     return found
 
 
-def check_fit(
+def misfit(
     before: Mapping[str, tuple[Room | None, Need]],
     after: Mapping[str, tuple[Room | None, Need]],
     capacities: Mapping[int, int],
     full: float,
     step: str,
-) -> None:
-    """Refuse a step that leaves a pool no room which it had.
+) -> str:
+    """How a step leaves a pool no room which it had: fewer failure domains than its sets need, or
+    fewer bytes than pools have; empty where it does not.
 
     Args:
         before: What each pool's rule reached before the step, and what the pool needed.
@@ -137,10 +138,6 @@ def check_fit(
         capacities: The bytes of each OSD.
         full: The share of its bytes at which an OSD takes no more.
         step: What the step is, for the message.
-
-    Raises:
-        PlanDoesNotFit: A pool has fewer failure domains than its sets need, or pools more bytes
-            than their OSDs hold.
     """
     problems = []
     by_osds: dict[frozenset[int], list[Need]] = {}
@@ -165,8 +162,7 @@ def check_fit(
                 f"hold {format_bytes(held)} below {full:.0%} full: {format_bytes(wanted - held)} "
                 "too much"
             )
-    if problems:
-        raise PlanDoesNotFit(f"{step}: this does not fit: " + "; ".join(problems))
+    return f"{step}: this does not fit: " + "; ".join(problems) if problems else ""
 
 
 def _several(domain: str) -> str:

@@ -249,6 +249,7 @@ def what_if(
     horizon: str = HORIZON,
     events: bool = False,
     seed: int = 0,
+    anyway: bool = False,
     told: Told | None = None,
 ) -> WhatIf:
     """What changes do to a real Ceph cluster, before they happen.
@@ -269,6 +270,7 @@ def what_if(
         horizon: How long it is followed at the most.
         events: Whether data moves object by object; else by steady rates between two changes.
         seed: The seed of what is drawn.
+        anyway: Whether a plan that does not fit is followed, and a note says so.
         told: Told how far it is; answers whether to go on.
 
     Returns:
@@ -276,11 +278,11 @@ def what_if(
 
     Raises:
         ConfigError: The bundle cannot be used, or a change names nothing.
-        PlanDoesNotFit: What the plan leaves cannot hold the pools.
+        PlanDoesNotFit: What the plan leaves cannot hold the pools, and it is not followed anyway.
         Interrupted: `told` answered False.
     """
     plans = plans_of([] if plan is None else [plan], changes_of(changes))
     rates = (afr,) if isinstance(afr, str) else tuple(afr)
     given = Given(release, tuple(devices), network, fill, tuple(grow), rates)
-    asked = Asked(given, tuple(load), horizon, events, seed)
+    asked = Asked(given, tuple(load), horizon, events, seed, anyway=anyway)
     return answer_of(read_bundle(bundle), plans[0], asked, told)

@@ -15,7 +15,7 @@ from resilver.whatif.answer import PlannedStep
 from resilver.whatif.changes import CHANGES, setting_text
 from resilver.whatif.cluster import Cluster, ratios_of
 from resilver.whatif.configuration import read_setting
-from resilver.whatif.fitting import Need, Room, check_fit, room_of
+from resilver.whatif.fitting import Need, PlanDoesNotFit, Room, misfit, room_of
 from resilver.whatif.kinds import BY_KEY, KINDS
 
 _AT = re.compile(r"(.*?)\s*@\s*([^@]+)", re.DOTALL)
@@ -172,19 +172,22 @@ def joined(plan: Plan, beside: Plan) -> Plan:
     return Plan(plan.name, (*plan.changes, *beside.changes))
 
 
-def resolve(plan: Plan, cluster: Cluster) -> tuple[list[dict[str, Any]], list[PlannedStep]]:
+def resolve(
+    plan: Plan, cluster: Cluster, *, anyway: bool = False
+) -> tuple[list[dict[str, Any]], list[PlannedStep]]:
     """The core's steps of a plan, and what is told of them.
 
     Args:
         plan: The plan; what it sets from the start is the cluster's already.
         cluster: The cluster before it, which the steps change.
+        anyway: Whether a plan that does not fit is a note of the cluster's, and no error.
 
     Returns:
         The steps as the core reads them, and as they are told, both by rising time.
 
     Raises:
         ConfigError: A change names nothing, or is not written as its kind is.
-        PlanDoesNotFit: What it leaves cannot hold the pools.
+        PlanDoesNotFit: What it leaves cannot hold the pools, and `anyway` was not said.
     """
     steps: list[dict[str, Any]] = []
     told: list[PlannedStep] = []
@@ -204,18 +207,21 @@ def resolve(plan: Plan, cluster: Cluster) -> tuple[list[dict[str, Any]], list[Pl
             ) from None
         steps += [{"at_seconds": one.at_seconds, "change": change} for change in made.changes]
         told.append(PlannedStep(one.at_seconds, made.text, tuple(made.commands)))
-        cluster.is_changed |= one.key in (*_TAKES_ROOM, "add", "pg_num", "upmap")
-        if made.is_by_choice and one.key in _TAKES_ROOM:
+        cluster.is_changed |= one.key in (*TAKES_ROOM, "add", "pg_num", "upmap")
+        if made.is_by_choice and one.key in TAKES_ROOM:
             after = _rooms(cluster)
             full = ratios_of(cluster)["full"]
-            check_fit(rooms, after, cluster.capacities, full, made.text)
+            problem = misfit(rooms, after, cluster.capacities, full, made.text)
+            if problem and not anyway:
+                raise PlanDoesNotFit(problem)
+            cluster.notes += [problem] if problem else []
             rooms = after
         elif one.key == "add":
             rooms = _rooms(cluster)
     return steps, told
 
 
-_TAKES_ROOM = frozenset(
+TAKES_ROOM = frozenset(
     ("map", "set_rule", "pool_size", "crush_reweight", "reweight", "drain", "in", "out")
 )
 """The kinds of change after which a pool may have less room."""
