@@ -94,7 +94,7 @@ def test_a_run_of_a_system_answers_as_natively(client: Client) -> None:
 
 
 def test_it_is_told_how_far_a_run_is(client: Client, server: PageServer, long: CoreRequest) -> None:
-    """With the keys that the core in a page has, at least twice a second."""
+    """With the keys that the worker of a page has, at least twice a second."""
     with client.begin(long) as connection:
         moments: list[float] = []
         for state in headers(connection):
@@ -104,7 +104,8 @@ def test_it_is_told_how_far_a_run_is(client: Client, server: PageServer, long: C
     # Frames come each 0.2 s; half a second more is the other work of the machine.
     assert max(b - a for a, b in pairwise(moments)) < 1.0
     keys = "state phase fraction events simulated_seconds rebuilt_pieces pieces_to_rebuild"
-    assert list(state) == keys.split()
+    assert list(state) == [*keys.split(), "memory_bytes"]
+    assert 2**24 < state["memory_bytes"] < 2**32
     wait_for(lambda: server.runs.live == 0)
 
 

@@ -130,6 +130,7 @@ def _progress(state: RunState | None) -> bytes:
             simulated_seconds=state.simulated_seconds,
             unclean_groups=state.pieces_to_rebuild - state.rebuilt_pieces,
             groups=state.pieces_to_rebuild,
+            memory_bytes=state.memory_bytes,
         )
     told = state._asdict()
     # The core has no such count, which `resilver.simulate` adds to runs of studies.

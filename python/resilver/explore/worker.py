@@ -9,6 +9,7 @@ from resilver.explore.encoding import encode_done, encode_failure
 from resilver.simulate.asked import RunKind, perform
 from resilver.simulate.ceph import HealProgress
 from resilver.simulate.progress import Progress
+from resilver.study.peak import peak_memory_bytes, reset_peak_memory
 from resilver.study.progress import RunState
 
 HEALING = "healing"
@@ -36,8 +37,13 @@ def answer(
     Raises:
         Interrupted: It was not to go on.
     """
+    reset_peak_memory()
+
+    def tell(state: Progress | HealProgress) -> bool:
+        return report(_state(state)._replace(memory_bytes=peak_memory_bytes() or 0))
+
     try:
-        found = perform(kind, text, maps, lambda state: report(_state(state)))
+        found = perform(kind, text, maps, tell)
     except Interrupted:
         raise
     except ResilverError as error:

@@ -22,6 +22,7 @@ class RunState(NamedTuple):
         rebuilt_pieces: lost copies or pieces that are whole again.
         pieces_to_rebuild: lost copies or pieces that are to be rebuilt; zero before the scan's end.
         requests_completed: requests that clients have had answered.
+        memory_bytes: the most memory that its process has had so far; 0 where nobody asked.
     """
 
     phase: str
@@ -31,6 +32,7 @@ class RunState(NamedTuple):
     rebuilt_pieces: int = 0
     pieces_to_rebuild: int = 0
     requests_completed: int = 0
+    memory_bytes: int = 0
 
     @classmethod
     def of(cls, state: Any) -> RunState:
@@ -42,7 +44,7 @@ class RunState(NamedTuple):
         Returns:
             The same as a plain tuple, which any process can read.
         """
-        return cls(*(getattr(state, name) for name in cls._fields))
+        return cls(*(getattr(state, name) for name in cls._fields if name != "memory_bytes"))
 
     @property
     def moves(self) -> bool:
