@@ -4,8 +4,8 @@ export type Cells = ArrayLike<number | bigint | string | null>;
 export type Table = Record<string, Cells>;
 
 export type Answer =
-  | { state: "working"; phase: string; fraction: number; simulated_seconds: number; rebuilt_pieces: number; pieces_to_rebuild: number }
-  | { state: "healing"; simulated_seconds: number; unclean_groups: number; groups: number }
+  | { state: "working"; phase: string; fraction: number; simulated_seconds: number; rebuilt_pieces: number; pieces_to_rebuild: number; memory_bytes?: number }
+  | { state: "healing"; simulated_seconds: number; unclean_groups: number; groups: number; memory_bytes?: number }
   | { state: "waiting" }
   | { state: "failed"; class: string; message: string }
   | { state: "done"; digest: string; tables: Record<string, Table> };
@@ -30,6 +30,8 @@ export interface Run {
 
 export class Core {
   begin(request: Request): Run;
+  /** The memory that it has, which never gets less. */
+  readonly bytes: number;
 }
 
 export function instantiate(source: BufferSource | WebAssembly.Module): Promise<Core>;

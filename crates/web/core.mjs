@@ -58,6 +58,11 @@ export class Core {
     return new Run(this, session);
   }
 
+  /** The memory that the core has, which never gets less. */
+  get bytes() {
+    return this.exports.memory.buffer.byteLength;
+  }
+
   /** Where bytes are in the core's memory. */
   #placed(bytes) {
     const pointer = this.call("resilver_allocate", bytes.length) >>> 0;

@@ -364,7 +364,7 @@ def test_a_study_is_explored_and_taken_along_as_a_file(page: Page, tmp_path: Pat
     select(page, "server.9")
     click(page, "#chosen [data-change=slow]")
     click(page, "#chosen [data-change=repair]")
-    happens_after(page, "Bring back: server.9", "0.01")
+    happens_after(page, "Bring back: server.9", "36")
     page.evaluate("document.querySelector('.controls [id^=\"control-redundancy\"]').focus()")
     press(page, "ArrowRight")
     page.wait("document.querySelector('.controls [data-changed=true]') !== null")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def test_clients_are_added_to_a_study_that_has_none(page: Page, tmp_path: Path) 
 
 
 def test_the_rebuild_of_a_study_plays_on_the_map(page: Page, tmp_path: Path) -> None:
-    """Who reads and who writes, and who failed by the study itself."""
+    """Who reads, who writes and who waits for whom, and who failed by the study itself."""
     study = Study.from_dict(STUDY)
     path = written(study_document(study).to_json(), tmp_path / "study.html")
     opened(page, path)
@@ -79,6 +80,9 @@ def test_the_rebuild_of_a_study_plays_on_the_map(page: Page, tmp_path: Path) -> 
     select(page, "server.3")
     said = page.evaluate("document.querySelector('#chosen').textContent")
     assert "reads " in said and "writes " in said
+    assert re.search(r", \d+ buffers? waits? for server\.\d+", said)
+    moment = page.evaluate("document.querySelector('.moment').textContent")
+    assert re.search(r"and [\d,]+ buffers wait for what others have yet to send\.$", moment)
     run = study.runs()[0]
     assert answer(page)["digest"] == simulate(run.system, run.seed).metrics["digest"]
     assert page.complaints() == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +31,7 @@ from tests.browser.explore_pages import (
     written,
 )
 from tests.reference.ceph_cluster import write_cluster
-from tests.unit.what_if_clusters import SMALL, of_release
+from tests.unit.what_if_clusters import SMALL, of_release, small_report
 
 pytestmark = pytest.mark.browser
 
@@ -201,6 +203,17 @@ def test_the_answer_is_copied_as_lines(page: Page, real: tuple[ClusterReport, Pa
     assert page.evaluate(HEADLINE) in text
     assert "- Whole: after 16 min 19 s\n" in text
     assert command(page) in text and answer(page)["digest"] in text
+    assert "\nAssumed: " in text and "network of a host" in text
+    button(page, "Compare with another")
+    page.evaluate("document.getElementById('control-network').focus()")
+    press(page, "ArrowRight")
+    page.wait("document.getElementById('command').textContent.includes('25gbe')")
+    answer(page)
+    button(page, "Copy the answer")
+    page.wait("globalThis.kept.includes('Scenario B')")
+    both = page.evaluate("globalThis.kept")
+    assert text.split("\n", 2)[2].split("\nAssumed")[0].strip() in both
+    assert "Network of a host: 25 GbE, instead of 10 GbE" in both
 
 
 def test_charts_are_as_wide_as_their_place(page: Page, real: tuple[ClusterReport, Path]) -> None:
@@ -306,6 +319,24 @@ def test_a_run_of_more_than_a_minute_asks_and_goes_on_where_it_stood(
     # Who has agreed once is not asked again.
     click(page, "#chosen [data-change=stop]")
     answer(page)
+    assert page.complaints() == []
+
+
+def test_a_run_of_much_memory_asks_and_goes_on(page: Page, tmp_path: Path) -> None:
+    """The page asks from 1 MiB on here, which any core has; without leave there is no answer."""
+    report, plan = small_report(), changes_of({"fail": "host=node-000"})
+    document = cluster_document(report, "small", Asked(is_by_events=True)).to_json()
+    unasked = {"seconds": 60.0, "bytes": 2.0**20}
+    path = written({**document, "unasked": unasked}, tmp_path / "asks.html")
+    page.view(1440, 1000)
+    made = {"v": 1, "a": 0, "s": [{"c": {}, "h": [["fail", "host=node-000", 0, 1]]}]}
+    link = base64.urlsafe_b64encode(json.dumps(made).encode()).decode().rstrip("=")
+    page.call("Page.navigate", url=f"{path.resolve().as_uri()}#{link}")
+    going = "document.querySelector('.answer .going')?.textContent"
+    page.wait(f"/^This takes [0-9.]+ MiB of memory or more/.test({going} ?? '')")
+    button(page, "Compute it")
+    asked = Asked(is_by_events=True)
+    assert answer(page)["digest"] == answer_of(report, plan, asked).digest
     assert page.complaints() == []
 
 

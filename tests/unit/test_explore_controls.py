@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +23,16 @@ from resilver.explore.controls import (
     Stop,
     group_of,
 )
+from resilver.explore.document import FRAMES
 from resilver.explore.offers import cluster_groups, made_under
 from resilver.explore.patches import changes_between, patched
 from resilver.importers.ceph import read_cluster
 from resilver.whatif.asking import Asked, prepare
 from resilver.whatif.cluster import Given
 from resilver.whatif.fitting import PlanDoesNotFit
-from resilver.whatif.plan import plan_of_options
+from resilver.whatif.kinds import KINDS
+from resilver.whatif.plan import Plan, plan_of_options
+from tests.browser.page_scenarios import AS_THINGS_ARE, as_page_reads, drawn, made_by_page
 from tests.unit.what_if_clusters import of_release, small_report
 
 _LEAVES = st.none() | st.booleans() | st.integers(-2, 2) | st.floats(-1, 1) | st.text(max_size=1)
@@ -73,6 +78,42 @@ def test_choices_together_are_what_the_options_say(release: tuple[int, int, int]
             stops = [one.stops[at] for one, at in zip(group.controls, chosen, strict=True)]
             options += [option for stop in stops for option in stop.options]
         assert patched(base.input, patches) == make(list(dict.fromkeys(options)))
+
+
+@pytest.mark.parametrize("release", [(14, 2, 0), (18, 2, 4)])
+def test_the_command_of_the_page_makes_its_input(release: tuple[int, int, int]) -> None:
+    """Of how things are, and of scenarios drawn at random, by the page's own code."""
+    report = of_release(*release)
+    document = json.loads(json.dumps(cluster_document(report, "small", Asked()).to_json()))
+    draw = random.Random(11)
+    scenarios = [AS_THINGS_ARE, *(drawn(document, draw, 86_400.0) for _ in range(40))]
+    for scenario, made in zip(scenarios, made_by_page(document, scenarios), strict=True):
+        program, command, source, *words = shlex.split(made.command)
+        assert (program, command, source) == ("resilver", "what-if", "small")
+        plan, asked = _asked_by(words)
+        assert as_page_reads(prepare(report, plan, asked).input) == made.input, scenario
+
+
+def _asked_by(words: list[str]) -> tuple[Plan, Asked]:
+    """The plan and the question of a command's options."""
+    kinds = {one.option: one.key for one in KINDS}
+    changes: dict[str, list[str]] = {}
+    asked = Asked(frames=FRAMES)
+    left = iter(words)
+    for word in left:
+        if word == "--anyway":
+            asked = replace(asked, anyway=True)
+        elif word in kinds:
+            changes.setdefault(kinds[word], []).append(next(left))
+        elif word == "--load":
+            asked = replace(asked, load=(*asked.load, next(left)))
+        elif word == "--network":
+            asked = replace(asked, given=replace(asked.given, network=next(left)))
+        else:
+            assert word == "--device"
+            devices = (*asked.given.devices, next(left))
+            asked = replace(asked, given=replace(asked.given, devices=devices))
+    return plan_of_options(changes), asked
 
 
 def test_how_things_are_is_a_stop_that_changes_nothing() -> None:

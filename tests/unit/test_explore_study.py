@@ -17,16 +17,23 @@ import pytest
 from resilver import Study, _core
 from resilver.core_input import core_json
 from resilver.errors import ConfigError
-from resilver.explore.document import Document
+from resilver.explore.document import MOVING, WINDOW, Document
 from resilver.explore.heeding import Heeding
 from resilver.explore.patches import Patch, changes_between, patched
-from resilver.explore.scenario import exported, input_of
 from resilver.explore.study import study_document
 from resilver.explore.study_maker import Maker
 from resilver.simulate.run import maps_of
 from resilver.spec import Run
 from resilver.spec.ensemble import Ensemble
 from tests.browser.core_cases import REAL, ROOT, SYSTEMS
+from tests.browser.page_scenarios import (
+    AS_THINGS_ARE,
+    Made,
+    Scenario,
+    as_page_reads,
+    drawn,
+    made_by_page,
+)
 
 # A document is made once for all tests of this file.
 pytestmark = pytest.mark.xdist_group("explore study")
@@ -59,22 +66,10 @@ def study_of(run: Run) -> Study:
     return Study.from_table({**sections, "study": Ensemble(seeds=[run.seed])}, Path.cwd())
 
 
-def drawn(document: Found, draw: random.Random) -> Found:
-    """A scenario: a stop of every control, and up to three changes, some at one time."""
-    controls = [control for group in document["groups"] for control in group["controls"]]
-    stops = {one["key"]: draw.randrange(len(one["stops"])) for one in controls}
-    study, changes = document["study"], []
-    kinds = [*document["changes"], *([study["ending"]] if study["ending"] else [])]
-    until = document["until"] or 20_000.0
-    for _ in range(draw.randrange(4) if kinds else 0):
-        kind = draw.choice(kinds)
-        parts = [at for at, part in enumerate(document["parts"]) if part["kind"] in kind["kinds"]]
-        at = draw.choice([0.0, 0.1 * until, round(draw.random() * 0.9 * until, 6)])
-        share = draw.choice(kind.get("shares") or [None])
-        part = draw.choice([changes[-1]["part"] if changes else parts[0], draw.choice(parts)])
-        if document["parts"][part]["kind"] in kind["kinds"]:
-            changes.append({"key": kind["key"], "part": part, "at": at, "share": share})
-    return {"stops": stops, "changes": changes}
+def explored(document: Found, scenario: Scenario = AS_THINGS_ARE) -> Made:
+    """What the page makes of one scenario."""
+    (made,) = made_by_page(document, [scenario])
+    return made
 
 
 def made_of(text: str, folder: Path) -> Maker:
@@ -111,12 +106,17 @@ def answer(made: Found, maps: list[Any]) -> tuple[Any, Any]:
 def test_the_exported_study_makes_the_input_of_the_page(name: str) -> None:
     """Of how things are, and of scenarios drawn at random, to the letter."""
     folder, document = ROOT / "studies" / name, of_shipped(name)
-    draw = random.Random(name)
-    scenarios = [{"stops": {}, "changes": []}, *(drawn(document, draw) for _ in range(8))]
-    for scenario in scenarios:
-        maker = made_of(exported(document, scenario), folder)
-        made = with_maps(input_of(document, scenario), maps_in(document))
-        assert changes_between(made, with_maps(maker.base, maker.maps)) == [], scenario
+    draw, latest = random.Random(name), document["until"] or 20_000.0
+    scenarios = [AS_THINGS_ARE, *(drawn(document, draw, latest) for _ in range(8))]
+    for scenario, made in zip(scenarios, made_by_page(document, scenarios), strict=True):
+        assert _differ(made, folder, document) == [], scenario
+
+
+def _differ(made: Made, folder: Path, document: Found) -> list[Patch]:
+    """Where the input that a page makes and that of its study file differ."""
+    maker = made_of(made.text, folder)
+    told = with_maps(made.input, maps_in(document))
+    return changes_between(told, as_page_reads(with_maps(maker.base, maker.maps)))
 
 
 @pytest.mark.parametrize("name", [*SYSTEMS][::2])
@@ -124,8 +124,7 @@ def test_the_exported_study_has_the_digest_of_the_page(name: str) -> None:
     """Of systems across every part of the model: as they are, and under what changes a little."""
     run = SYSTEMS[name]()
     document = read(study_document(study_of(run)))
-    plain = {"stops": {}, "changes": []}
-    (again,) = Study.from_dict(tomllib.loads(exported(document, plain))).runs()
+    (again,) = Study.from_dict(tomllib.loads(explored(document).text)).runs()
     texts = [core_json(one.system, one.seed) for one in (run, again)]
     assert changes_between(*map(json.loads, texts)) == []
     # The page's input names the parts of all levels besides.
@@ -144,7 +143,8 @@ def _check_columns(document: Found, metrics: Found, tables: Found) -> None:
     shown_on_map = {**document["map"], "series": document["map"]["measures"]}
     for place in (*document["charts"], shown_on_map, *document["map"]["films"]):
         for series in place["series"]:
-            shown += [(place["table"], one) for one in (series["column"], series["over"]) if one]
+            over = series["over"] if series["over"] not in (MOVING, WINDOW) else ""
+            shown += [(place["table"], one) for one in (series["column"], over) if one]
     missing = [one for one in shown if one[1] not in columns[one[0]]]
     assert missing == []
     assert set(document["harm"]) <= {one["key"] for one in document["figures"]}
@@ -164,9 +164,10 @@ def test_a_fault_by_click_is_a_fault_of_the_study(name: str) -> None:
         {"key": "repair", "part": servers[6], "at": 3.5},
     ]
     scenario = {"stops": {"recovery.bandwidth": 1}, "changes": changes}
-    (run,) = Study.from_dict(tomllib.loads(exported(document, scenario))).runs()
-    made, maps = input_of(document, scenario), maps_of(run.system)
-    told, _ = answer(made, maps)
+    made = explored(document, scenario)
+    (run,) = Study.from_dict(tomllib.loads(made.text)).runs()
+    maps = maps_of(run.system)
+    told, _ = answer(made.input, maps)
     metrics, _ = answer(json.loads(core_json(run.system, run.seed)), maps)
     assert told["digest"] == metrics["digest"]
     as_it_is, _ = answer(document["input"], maps)
@@ -183,12 +184,11 @@ def test_what_ends_ends_the_last_change_of_its_part() -> None:
         {"key": "repair", "part": 1, "at": 40.0},
         {"key": "repair", "part": 3, "at": 50.0},
     ]
-    made = input_of(document, {"stops": {}, "changes": changes})
-    own, *added = made["faults"]["faults"]
+    made = explored(document, {"stops": {}, "changes": changes})
+    own, *added = made.input["faults"]["faults"]
     assert own == document["input"]["faults"]["faults"][0]
     assert [(one["at"], one["until"]) for one in added] == [(10, None), (20, 40), (30, None)]
-    text = exported(document, {"stops": {}, "changes": changes})
-    faults = tomllib.loads(text)["faults"]
+    faults = tomllib.loads(made.text)["faults"]
     assert faults[2] == {
         "at": "20.0 s", "part": {"server": ["server.1"]}, "told": False, "until": "40.0 s",
     }  # fmt: skip
@@ -339,7 +339,7 @@ def test_files_are_named_as_the_study_sees_them(tmp_path: Path) -> None:
         '[cluster]\nservers = 8\n[population]\nhistogram = { file = "sizes.csv" }\nfiles = 9\n'
         "[[faults]]\nfail = { servers = 1 }\n"
     )
-    text = exported(read(study_document(path)), {"stops": {}, "changes": []})
+    text = explored(read(study_document(path))).text
     assert str(tmp_path) not in text and 'histogram.file = "sizes.csv"' in text
     assert Study.from_dict(tomllib.loads(text), tmp_path).runs()[0].key == (
         Study.load(path).runs()[0].key
@@ -361,10 +361,9 @@ def test_a_real_cluster_has_its_tree(shared_data: Path) -> None:
     assert host["kind"] == "host"
     changes = [{"key": "fail", "part": osds[0]["parent"], "at": 60.0}]
     scenario = {"stops": {"cluster.fabric.table": 2}, "changes": changes}
-    maker = made_of(exported(document, scenario), Path.cwd())
-    made = with_maps(input_of(document, scenario), maps_in(document))
-    assert changes_between(made, with_maps(maker.base, maker.maps)) == []
-    assert made["faults"]["faults"][1]["part"] == {"host": [host["name"]]}
+    made = explored(document, scenario)
+    assert _differ(made, Path.cwd(), document) == []
+    assert made.input["faults"]["faults"][1]["part"] == {"host": [host["name"]]}
 
 
 def test_no_sentence_of_a_control_says_how_a_file_writes_it() -> None:

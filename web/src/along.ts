@@ -28,13 +28,16 @@ export function takenAlong(page: Document, scenario: Scenario): Along {
     return { command, file: { name, text: studyOf(page, page.study, scenario) } };
   }
   const words = optionsOf(page, scenario).flat();
+  const beside = new Set<string>();
   for (const one of inOrder(scenario.happenings)) {
-    words.push((page.changes[one.kind] as ChangeKind).word, written(page, one));
+    const kind = page.changes[one.kind] as ChangeKind;
+    words.push(kind.word, written(page, one));
+    if (kind.beside) beside.add(kind.beside);
   }
-  return { command: [...page.command, ...words].map(quoted).join(" "), file: null };
+  return { command: [...page.command, ...words, ...beside].map(quoted).join(" "), file: null };
 }
 
-/** The study file of a scenario, as `resilver.explore.scenario.exported` writes it. */
+/** The study file of a scenario, whose run has the same input. */
 function studyOf(page: Document, study: StudyText, scenario: Scenario): string {
   const edits = page.groups.flatMap((group, at) =>
     group.controls.flatMap((control, rank) => study.stops[control.key]?.[scenario.stops[at]?.[rank] ?? control.chosen] ?? []),
@@ -73,5 +76,7 @@ function edited(blocks: Block[], edits: Edit[]): Block[] {
 function worded([key, text]: [string, string], words: Words): [string, string] {
   const at = Number(words.$at);
   const made = text.replaceAll("$at", Number.isInteger(at) ? at.toFixed(1) : String(at)).replaceAll("$share", String(words.$share));
-  return [key.replaceAll("$kind", String(words.$kind)), made.replaceAll("$name", () => JSON.stringify(words.$name))];
+  // TOML has what JSON has but for this sign, which JSON leaves as it is.
+  const name = JSON.stringify(words.$name).replaceAll("\u007f", "\\u007f");
+  return [key.replaceAll("$kind", String(words.$kind)), made.replaceAll("$name", () => name)];
 }

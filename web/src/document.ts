@@ -46,6 +46,8 @@ export interface ChangeKind {
   word: string;
   also: Patch[];
   shares: number[];
+  /** An option that the command gets once where it happens at all. */
+  beside: string;
 }
 
 /** What ends the last change of a part before it, in a study: the key and value that the change gets, in the input and in the file. */
@@ -119,6 +121,8 @@ export interface Film {
   until: string;
   waits_for: string;
   waiting: string;
+  /** What waits, and for what. */
+  words: { what: string; why: string } | null;
 }
 
 export interface MapShown {
@@ -155,6 +159,8 @@ export interface Document {
   seconds: number | null;
   bytes: number | null;
   server: { path: string; token: string } | null;
+  /** What a run takes beyond which the page asks. */
+  unasked: { seconds: number; bytes: number };
   style: { config: Json; dark: Record<string, string>; series: string[]; dashes: number[][] };
 }
 
@@ -167,7 +173,12 @@ export async function unpacked(id: string): Promise<ArrayBuffer> {
 }
 
 export async function readDocument(): Promise<Document> {
-  const made = JSON.parse(new TextDecoder().decode(await unpacked("document"))) as Document;
+  return read(new TextDecoder().decode(await unpacked("document")));
+}
+
+/** The document that its text is of: what ends changes is one of them. */
+export function read(text: string): Document {
+  const made = JSON.parse(text) as Document;
   const ending = made.study?.ending;
-  return ending ? { ...made, changes: [...made.changes, { ...ending, template: null, also: [], shares: [] }] } : made;
+  return ending ? { ...made, changes: [...made.changes, { ...ending, template: null, also: [], shares: [], beside: "" }] } : made;
 }

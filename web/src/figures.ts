@@ -137,6 +137,8 @@ export function shown(value: Value, unit: Unit): string {
   if (unit === "seconds") return duration(value);
   if (unit === "bytes") return bytes(value);
   if (unit === "bytes_per_second") return `${bytes(value)}/s`;
+  // A count may be a mean of a stretch of time: part of one is one. Zero has no sign.
+  if (unit === "count") return digits(Math.ceil(value - 1e-6) || 0);
   if (unit === "share") return `${digits(value * 100)} %`;
   return digits(value);
 }

@@ -1,5 +1,6 @@
 /** What units do over time: values of a table with a row a unit and time, found by time. */
 
+import type { Cells } from "../../crates/web/core.mjs";
 import type { Film, Part, Series } from "./document";
 import { cell, column, type Tables } from "./figures";
 
@@ -9,6 +10,23 @@ interface Steps {
   rows: Uint32Array;
   /** From when on it does nothing any more. */
   end: number;
+}
+
+const moving = new WeakMap<Tables, number>();
+
+/** How long anything is above nothing in a film, in seconds; of a film without ends of its rows, nothing. */
+export function movingSeconds(tables: Tables, film: Film): number {
+  const known = moving.get(tables);
+  if (known !== undefined) return known;
+  const [since, until] = [film.time, film.until].map((name) => column(tables, film.table, name)) as [Cells, Cells];
+  const cells = film.series.map((one) => column(tables, film.table, one.column));
+  const ends = new Map<number, number>();
+  for (let row = 0; row < until.length; row++)
+    if (cells.some((one) => Number(one[row]) > 0)) ends.set(Number(since[row]), Number(until[row]));
+  let seconds = 0;
+  for (const [begin, end] of ends) seconds += end - begin;
+  moving.set(tables, seconds);
+  return seconds;
 }
 
 export class Reel {

@@ -2,7 +2,7 @@
 
 import type { Document, Part, Series } from "./document";
 import { cell, column, type Tables } from "./figures";
-import type { Reel } from "./film";
+import { movingSeconds, type Reel } from "./film";
 import type { Layout } from "./layout";
 
 export interface Colours {
@@ -73,13 +73,22 @@ export function measured(tables: Tables | null, page: Document, series: Series):
   if (tables === null) return found;
   const { table, key } = page.map;
   const [keys, cells] = [key ? column(tables, table, key) : [], column(tables, table, series.column)];
-  const under = series.over ? column(tables, table, series.over) : null;
+  const seconds = spanOf(tables, page, series.over);
+  const under = series.over && seconds === null ? column(tables, table, series.over) : null;
   for (let row = 0; row < cells.length; row++) {
-    const divisor = under === null ? 1 : cell(under, row);
+    const divisor = seconds ?? (under === null ? 1 : cell(under, row));
     // Without a key the rows are the units by number.
     found.set(key ? Number(keys[row]) : row, (cell(cells, row) ?? 0) / (divisor || 1));
   }
   return found;
+}
+
+/** The seconds that a measure is a share of; null where it is divided by a column, or by nothing. */
+function spanOf(tables: Tables, page: Document, over: string): number | null {
+  const first = (name: string) => cell(column(tables, "metrics", name), 0);
+  if (over === "window") return first("statistics_seconds") || first("simulated_seconds") || 1;
+  const film = page.map.films[0];
+  return over === "moving" && film !== undefined ? movingSeconds(tables, film) : null;
 }
 
 export function paint(context: CanvasRenderingContext2D, scene: Scene, colours: Colours): void {

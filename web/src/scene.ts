@@ -25,11 +25,13 @@ export function lastChange(store: Store): number {
   return end;
 }
 
-/** When the first thing fails that a study itself lets fail. */
-function firstFault(page: Document): number {
+/** When things fail that a study itself lets fail. */
+function ownFaults(page: Document): number[] {
   const { faults } = (page.input as { faults?: { faults?: { at: number }[] } }).faults ?? {};
-  return Math.min(...(faults ?? []).map((one) => one.at));
+  return (faults ?? []).map((one) => one.at);
 }
+
+export const hasFaults = (page: Document) => ownFaults(page).length > 0;
 
 /** What happened to each part until a time. */
 export function marksAt(store: Store, seconds: number): Map<number, string> {
@@ -40,7 +42,7 @@ export function marksAt(store: Store, seconds: number): Map<number, string> {
   // What the study itself lets fail, from its first fault on; what its reader lets fail is marked below, at its own time.
   const own = new Set(happenings.flatMap((one) => unitsBelow(page, one.part)));
   const failed = page.map.failed ? column(store.result.value?.done.tables ?? {}, page.map.table, page.map.failed) : [];
-  if (seconds >= firstFault(page))
+  if (seconds >= Math.min(...ownFaults(page)))
     for (let unit = 0; unit < failed.length; unit++) if (failed[unit] && !own.has(unit)) marks.set(byNumber.get(unit) as number, "fail");
   for (const one of happenings) {
     if (one.seconds > seconds) break;
@@ -76,7 +78,8 @@ export function describe(store: Store, part: number, seconds: number, reels: Ree
         : other === null
           ? "their next try"
           : (page.parts.find((unit) => unit.number === other)?.name ?? other);
-    if (count) facts.push(`${count} ${count === 1 ? "group waits" : "groups wait"} for ${who}`);
+    const what = reel.film.words?.what ?? "";
+    if (count) facts.push(`${count} ${what}${count === 1 ? " waits" : "s wait"} for ${who}`);
   }
   for (const series of page.map.measures) {
     const value = measured(tables, page, series).get(one.number);

@@ -10,10 +10,6 @@ import { asThingsAre, type Both, fragmentOf, type Happening, inputOf, readFragme
 
 const KEPT_MAX = 24;
 const UNDONE_MAX = 200;
-/** Beyond this a run asks before it begins. */
-export const SECONDS_UNASKED = 60;
-export const BYTES_UNASKED = 2 * 1024 ** 3;
-
 /** How much longer a run takes in a page, at the most. */
 const SLOWER = 2.5;
 
@@ -26,7 +22,7 @@ export interface Result {
 /** How far the computation of a scenario is. */
 export type Going =
   | { state: "idle" }
-  | { state: "asking"; seconds: number }
+  | { state: "asking"; seconds: number; bytes: number }
   | { state: "going"; answer: Answer | null; since: number }
   | { state: "cancelled" }
   | { state: "broken"; message: string };
@@ -181,7 +177,11 @@ export class Store {
   }
 
   get isLarge(): boolean {
-    return this.seconds > SECONDS_UNASKED || (this.page.bytes ?? 0) > BYTES_UNASKED;
+    return this.#asks(this.seconds, this.page.bytes ?? 0);
+  }
+
+  #asks(seconds: number, bytes: number): boolean {
+    return seconds > this.page.unasked.seconds || bytes > this.page.unasked.bytes;
   }
 
   #stop(): void {
@@ -195,7 +195,7 @@ export class Store {
     this.#engine.cancel();
     if (this.isLarge && !this.#agreed) {
       this.#pending = { text, run: null };
-      this.going.value = { state: "asking", seconds: this.seconds };
+      this.going.value = { state: "asking", seconds: this.seconds, bytes: this.page.bytes ?? 0 };
       return;
     }
     this.#pending = { text, run: this.#perform(text) };
@@ -208,10 +208,11 @@ export class Store {
     try {
       const done = await this.#engine.run(this.#request(text), (answer) => {
         if (this.#pending?.text !== text || this.going.value.state === "asking") return;
-        const seconds = this.#agreed ? null : pace.seconds(answer, (performance.now() - since) / 1000);
-        if (seconds !== null && seconds > SECONDS_UNASKED) {
+        const seconds = pace.seconds(answer, (performance.now() - since) / 1000) ?? 0;
+        const bytes = ("memory_bytes" in answer && answer.memory_bytes) || 0;
+        if (!this.#agreed && this.#asks(seconds, bytes)) {
           this.#engine.hold(true);
-          this.going.value = { state: "asking", seconds };
+          this.going.value = { state: "asking", seconds, bytes };
         } else this.going.value = { state: "going", answer, since };
       });
       if (this.#pending?.text !== text) return;

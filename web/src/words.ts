@@ -33,6 +33,8 @@ export function worded(one: Figure, row: Row): string {
     if (value === 0) return isWhole(one) ? "at once" : "never";
     return `${isWhole(one) ? "after" : "until"} ${shown(value, one.unit)}`;
   }
+  // What never fits is not what most time went by with.
+  if (one.key === "limit" && row.stuck_groups && row.toofull_groups) return `space (${one.words.space ?? ""})`;
   // Where less is served than is asked, what waits grows until no more may: no delay would be the clients' own.
   if (one.key === "p99_seconds" && isShort(row.served_share)) return "more is asked than served";
   const before = row[beforeKey(one)];
@@ -84,7 +86,7 @@ function sentence(parts: string[]): string {
   return text ? `${text[0]?.toUpperCase()}${text.slice(1)}.` : "";
 }
 
-const many = (value: number, what: string) => `${digits(value)} ${value === 1 ? what.replace(/s$/, "") : what}`;
+const many = (value: number, what: string) => `${shown(value, "count")} ${value === 1 ? what.replace(/s$/, "") : what}`;
 
 function ofCluster(page: Document, scenario: Scenario, row: Row): string[] {
   const of = (key: string) => numberOf(row[key]);
@@ -178,18 +180,32 @@ export function chosen(page: Document, scenario: Scenario): string[] {
     group.controls.flatMap((control, rank) => {
       const stop = scenario.stops[at]?.[rank] ?? control.chosen;
       const [is, was] = [control.stops[stop]?.label ?? "", control.stops[control.chosen]?.label ?? ""];
-      return stop === control.chosen ? [] : [`${control.label}: ${is} (is ${was})`];
+      return stop === control.chosen ? [] : [`${control.label}: ${is}, instead of ${was}`];
     }),
   );
 }
 
-/** A scenario and its answer as lines to send to someone. */
-export function answerText(page: Document, scenario: Scenario, row: Row | null, digest: string): string {
-  const lines = [page.title, "", ...happens(page, scenario), ...chosen(page, scenario), "", headline(page, scenario, row)];
+export interface Side {
+  scenario: Scenario;
+  row: Row | null;
+  digest: string;
+}
+
+/** Scenarios and their answers as lines to send to someone. */
+export function answerText(page: Document, sides: Side[]): string {
+  const assumed = page.assumptions.filter((one) => one.origin === "assumed").map((one) => `${one.name} ${one.value}`);
+  const lines = [
+    page.title,
+    ...sides.flatMap((side, at) => ["", ...(sides.length > 1 ? [`Scenario ${"AB"[at]}`] : []), ...sideText(page, side)]),
+  ];
+  return `${[...lines, ...(assumed.length > 0 ? ["", `Assumed: ${assumed.join("; ")}`] : [])].join("\n")}\n`;
+}
+
+function sideText(page: Document, { scenario, row, digest }: Side): string[] {
+  const lines = [...happens(page, scenario), ...chosen(page, scenario), headline(page, scenario, row)];
   for (const one of row === null ? [] : page.figures) {
     const value = (row as Row)[one.key];
     if (value !== null || ends(one)) lines.push(`- ${one.label}: ${worded(one, row as Row)}`);
   }
-  const { command } = takenAlong(page, scenario);
-  return `${[...lines, "", `The same by ${command}`, ...(digest ? [`digest ${digest}`] : [])].join("\n")}\n`;
+  return [...lines, `The same by ${takenAlong(page, scenario).command}`, ...(digest ? [`digest ${digest}`] : [])];
 }

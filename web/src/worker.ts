@@ -25,14 +25,15 @@ const turn = () =>
 async function perform(run: number, request: Request): Promise<void> {
   core ??= instantiate(module);
   try {
-    const going = (await core).begin(request);
+    const own = await core;
+    const going = own.begin(request);
     let told = performance.now();
     let answer: Answer = going.answer;
     while (answer.state !== "done") {
       const now = performance.now();
       if (now - told > MILLISECONDS_TOLD) {
         told = now;
-        scope.postMessage({ run, answer });
+        scope.postMessage({ run, answer: { ...answer, memory_bytes: own.bytes } as Answer });
         await turn();
         await held?.promise;
       }

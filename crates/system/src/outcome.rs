@@ -5,7 +5,7 @@ use resilver_kernel::film::Film;
 use resilver_kernel::stats::{Interval, Timeline};
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
-use crate::recovery::Losses;
+use crate::recovery::{Losses, SourcesAwaited};
 
 /// What one device did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -179,7 +179,7 @@ pub struct Outcome {
     /// How the run went over its time.
     pub timeline: Vec<Level>,
     /// Who read and wrote for recovery at moments of the run, where that was asked for.
-    pub film: Option<Film<()>>,
+    pub film: Option<Film<SourcesAwaited>>,
     /// Data still in the memory pools when the last event was over; zero.
     pub memory_held_at_end: Bytes,
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 from resilver.explore.document import (
     FRAMES,
+    MOVING,
     WHO_MOVES,
     Change,
     Document,
@@ -17,6 +18,7 @@ from resilver.explore.document import (
     Part,
     Series,
     Shown,
+    Waiting,
 )
 from resilver.explore.offers import cluster_groups
 from resilver.importers.ceph import ClusterReport
@@ -27,7 +29,7 @@ from resilver.whatif.cluster import Cluster, read_state, release_of
 from resilver.whatif.configuration import Configuration, Ledger
 from resilver.whatif.figures import FIGURES, HARM
 from resilver.whatif.kinds import KINDS
-from resilver.whatif.plan import plan_of_options
+from resilver.whatif.plan import TAKES_ROOM, plan_of_options
 from resilver.whatif.tree import Tree
 
 _LABELS = {
@@ -103,7 +105,7 @@ _MAP = Map(
         Series("received_bytes", "Bytes written to heal", "bytes"),
         Series("sent_bytes", "Bytes read to heal", "bytes"),
         Series("peak_used_bytes", "Fullest ever", "share", "capacity_bytes"),
-        Series("busy_seconds", "Busy with healing", "seconds"),
+        Series("busy_seconds", "Busy with healing", "share", MOVING),
     ),
     (
         Film(
@@ -114,6 +116,7 @@ _MAP = Map(
             "time_seconds",
             "waits_for",
             "waiting_groups",
+            Waiting("group", "a turn or for space"),
         ),
         Film("fill", "osd", (Series("used_bytes", "Fill", "share", "capacity"),)),
     ),
@@ -150,10 +153,20 @@ def cluster_document(report: ClusterReport, source: str, asked: Asked) -> Docume
         charts=_CHARTS,
         map=_MAP,
         assumptions=[asdict(one) for one in base.assumptions],
-        notes=base.notes,
+        notes=(*_pool_notes(report), *base.notes),
         command=("resilver", "what-if", source, *_options(asked)),
         until=base.input["horizon_seconds"],
     )
+
+
+def _pool_notes(report: ClusterReport) -> list[str]:
+    """How many copies or pieces each pool has, and from how many on it serves."""
+    return [
+        f"Pool {pool.name!r} has {pool.size} {'pieces' if pool.kind == 'erasure' else 'copies'} of"
+        f" each group, of which {pool.min_size} have to be there for clients, and"
+        f" {pool.pg_num:,} groups."
+        for pool in report.pools
+    ]
 
 
 def _figures() -> tuple[Shown, ...]:
@@ -229,7 +242,10 @@ def _changes(report: ClusterReport, tree: Tree, asked: Asked) -> list[Change]:
         change = {key: holes.get(key, one) for key, one in step.items()}
         form = {"at_seconds": "$at", "change": change}
         label = _LABELS[kind.key]
-        changes.append(Change(kind.key, label, kind.sentence, kinds, form, kind.option, (), shares))
+        beside = "--anyway" if kind.key in TAKES_ROOM else ""
+        changes.append(
+            Change(kind.key, label, kind.sentence, kinds, form, kind.option, (), shares, beside)
+        )
     return changes
 
 

@@ -12,6 +12,10 @@ INTEGER_MAX = 2**53
 """Integers up to here are the same numbers in a page."""
 
 
+UNASKED = {"seconds": 60.0, "bytes": 2.0 * 2**30}
+"""What a run takes beyond which a page asks before it goes on."""
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of the map.
@@ -52,6 +56,7 @@ class Change:
         word: The option of the command that states it; for studies see `resilver.explore.study`.
         also: Patches that are made once where it happens at all.
         shares: The shares to choose from; empty where it has none.
+        beside: An option that the command gets once where it happens at all; empty for none.
     """
 
     key: str
@@ -62,6 +67,7 @@ class Change:
     word: str
     also: tuple[Any, ...] = ()
     shares: tuple[float, ...] = ()
+    beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,12 @@ class Shown:
     words: Mapping[str, str] = field(default_factory=dict)
 
 
+MOVING = "moving"
+"""The seconds in which anything moves, by the first film of the map."""
+WINDOW = "window"
+"""The seconds in which the core of a study counts how long parts are busy."""
+
+
 @dataclass(frozen=True)
 class Series:
     """A line of a chart, or a measure of a unit on the map.
@@ -95,7 +107,8 @@ class Series:
         column: The column.
         label: What it is.
         unit: As of figures; empty where all of a chart are of one.
-        over: A column that it is divided by; empty for none.
+        over: What it is divided by: a column of the same table; of a film, ``capacity`` of the
+            part; of a measure, `MOVING` or `WINDOW`. Empty for nothing.
     """
 
     column: str
@@ -141,6 +154,19 @@ FRAMES = 120
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """What waits in a film, and for what, in words.
+
+    Attributes:
+        what: What waits: ``group``.
+        why: What they wait for.
+    """
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Film:
     """What a map shows over time: a table with a row a unit and time.
 
@@ -151,7 +177,8 @@ class Film:
         time: Its column of the time from which a row holds.
         until: Its column of the time until which a row holds; empty where that is the next row.
         waits_for: Its column of the unit that a unit waits for; empty for none.
-        waiting: Its column of how many groups wait; empty for none.
+        waiting: Its column of how many wait there; empty for none.
+        words: What they are; None for none.
     """
 
     table: str
@@ -161,6 +188,7 @@ class Film:
     until: str = ""
     waits_for: str = ""
     waiting: str = ""
+    words: Waiting | None = None
 
 
 @dataclass(frozen=True)
@@ -205,6 +233,7 @@ class Document:
         seconds: How long a run takes natively, about.
         bytes: How much memory it takes, about.
         server: Where runs are computed instead; None in the page.
+        unasked: How long a run may take, and how much memory, before the page asks.
     """
 
     kind: Literal["cluster", "system"]
@@ -229,6 +258,7 @@ class Document:
     seconds: float | None = None
     bytes: int | None = None
     server: Mapping[str, str] | None = None
+    unasked: Mapping[str, float] = field(default_factory=lambda: dict(UNASKED))
 
     def to_json(self) -> dict[str, Any]:
         """The document as the page reads it."""

@@ -14,7 +14,8 @@ happens adds a block of this header with its lines, in which ``$at`` and ``$shar
 numbers, ``$kind`` for the part's level, and ``$name`` for text as TOML writes it. It stands behind
 the study's own faults, in the order in which the core gets it. ``ending`` is one more thing that
 can happen: the last change before it of the same part that nothing has ended yet gets its key and
-value in the core's input, and its line in the file. `resilver.explore.scenario` does all of this.
+value in the core's input, and its line in the file. `web/src/scenario.ts` and `along.ts` do all of
+this.
 
 Rows of the table of the map are devices by number where its key is empty.
 """

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-from resilver.explore.document import FRAMES, WHO_MOVES, Film, Lines, Map, Series, Shown
+from resilver.explore.document import (
+    FRAMES,
+    WHO_MOVES,
+    WINDOW,
+    Film,
+    Lines,
+    Map,
+    Series,
+    Shown,
+    Waiting,
+)
 from resilver.report.headline import CLIENTS
 from resilver.spec import System
 
@@ -53,8 +63,17 @@ _FRAMES_LEAST = 16
 _CELLS_MAX = 2**17
 """Devices by moments that a film has, about: a page keeps the films of many answers."""
 
-_FILM = Film("film", "device", WHO_MOVES, "since_seconds", "time_seconds")
-"""Who reads and who writes to rebuild."""
+_FILM = Film(
+    "film",
+    "device",
+    WHO_MOVES,
+    "since_seconds",
+    "time_seconds",
+    "waits_for",
+    "waiting_buffers",
+    Waiting("buffer", "what others have yet to send"),
+)
+"""Who reads, who writes and who waits for whom to rebuild."""
 
 
 def has_rebuild(system: System) -> bool:
@@ -147,7 +166,7 @@ def _chart(
 def map_of(system: System) -> Map:
     """By what the map of parts may be coloured; rows of its table are devices by number."""
     measures = [
-        Series("device_busy_seconds", "Busy", "seconds"),
+        Series("device_busy_seconds", "Busy", "share", WINDOW),
         Series("device_bytes_read", "Read", "bytes"),
         Series("device_bytes_written", "Written", "bytes"),
     ]

@@ -93,41 +93,6 @@ def edit_of(blocks: Iterable[Block], key: str, value: Any) -> Edit:
     return {"clear": [key], "put": put}
 
 
-def edited(blocks: Iterable[Block], edits: Iterable[Edit]) -> list[Block]:
-    """The blocks of a study after edits, as a page makes them."""
-    found = [{**block, "keys": list(block["keys"])} for block in blocks]
-    for edit in edits:
-        for key in edit["clear"]:
-            found = [block for block in found if not _is_below(block["name"], key)]
-            for block in found:
-                block["keys"] = [
-                    line
-                    for line in block["keys"]
-                    if not _is_below(f"{block['name']}.{line[0]}", key)
-                ]
-        for name, header, key, text in edit["put"]:
-            home = next((block for block in found if block["name"] == name), None)
-            if home is None:
-                home = {"name": name, "header": header, "keys": []}
-                found.append(home)
-            if key:
-                home["keys"].append([key, text])
-    return found
-
-
-def text_of(blocks: Iterable[Block]) -> str:
-    """The TOML text of blocks."""
-    written = [
-        "\n".join([block["header"], *(f"{key} = {text}" for key, text in block["keys"])])
-        for block in blocks
-    ]
-    return "\n\n".join(written) + "\n"
-
-
-def _is_below(name: str, key: str) -> bool:
-    return name == key or name.startswith(f"{key}.")
-
-
 def _is_list_of_tables(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 

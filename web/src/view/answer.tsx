@@ -4,7 +4,7 @@ import type { Answer } from "../../../crates/web/core.mjs";
 import type { Figure } from "../document";
 import { duration, shown } from "../figures";
 import { isPlain, type Scenario } from "../scenario";
-import { BYTES_UNASKED, type Going, SECONDS_UNASKED, type Store } from "../store";
+import type { Going, Store } from "../store";
 import { difference, headline, type Row, worded } from "../words";
 
 const NAMES = ["A", "B"];
@@ -115,8 +115,8 @@ function Progress({ store }: { store: Store }) {
   const { page } = store;
   if (going.state === "asking") {
     const reasons = [
-      going.seconds > SECONDS_UNASKED ? `about ${duration(going.seconds)} or more` : "",
-      (page.bytes ?? 0) > BYTES_UNASKED ? `about ${shown(page.bytes, "bytes")} of memory` : "",
+      going.seconds > page.unasked.seconds ? `about ${duration(going.seconds)} or more` : "",
+      going.bytes > page.unasked.bytes ? `${shown(going.bytes, "bytes")} of memory or more` : "",
     ].filter(Boolean);
     return (
       <p class="going" role="status">

@@ -93,6 +93,7 @@ const SCALES: [number, string][] = [
 /** The unit of an axis: what its values are divided by, and its name. */
 function axisOf(chart: Lines, most: number): { by: number; name: string; format: string } {
   if (chart.unit === "share") return { by: 1, name: "", format: "~%" };
+  if (chart.unit === "seconds") return most < 1 ? { by: 0.001, name: "ms", format: ",~r" } : { by: 1, name: "s", format: ",~r" };
   if (chart.unit !== "bytes" && chart.unit !== "bytes_per_second") return { by: 1, name: "", format: ",~r" };
   const [by, name] = SCALES.find(([size]) => most >= 2 * size) ?? [1, "B"];
   return { by, name: chart.unit === "bytes" ? name : `${name}/s`, format: ",~r" };

@@ -364,7 +364,8 @@ function Moment({ store, reels, seconds }: { store: Store; reels: ReadonlySignal
     const verb = one.label.toLowerCase();
     return many(value, `${at ? "" : `${units(store.page, value)} `}${value === 1 ? verb : verb.replace(/s$/, "")}`);
   });
-  const waits = waiting ? `, and ${many(waiting, waiting === 1 ? "group waits" : "groups wait")} for their turn` : "";
+  const { what, why } = reel.film.words ?? { what: "", why: "" };
+  const waits = waiting ? `, and ${many(waiting, `${what}${waiting === 1 ? " waits" : "s wait"}`)} for ${why}` : "";
   return (
     <p class="note moment">
       After {duration(seconds.value)} {active.some((one) => one > 0) || waiting ? `${words.join(", ")}${waits}` : "nothing moves"}.

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { ChangeKind, Part } from "../document";
 import { duration } from "../figures";
 import { type Happening, isGoneBefore, secondsMost } from "../scenario";
+import { hasFaults } from "../scene";
 import type { Store } from "../store";
 
 const UNITS: [string, number][] = [
@@ -31,7 +32,11 @@ export function Plan({ store }: { store: Store }) {
         </button>
       </div>
       {happenings.length === 0 ? (
-        <p class="note">Nothing yet. Choose a part on the map and let it fail.</p>
+        <p class="note">
+          {hasFaults(store.page)
+            ? "Nothing beside what the study itself lets fail, which a control below takes away. Choose a part on the map and let it fail too."
+            : "Nothing yet. Choose a part on the map and let it fail."}
+        </p>
       ) : (
         <ol class="happenings">
           {ranked.map(({ one, rank }) => (
@@ -47,7 +52,7 @@ function Row({ store, one, rank }: { store: Store; one: Happening; rank: number 
   const kind = store.page.changes[one.kind] as ChangeKind;
   const part = store.page.parts[one.part] as Part;
   const start = UNITS.findLast(([, size]) => one.seconds >= size && one.seconds % size === 0) ?? (UNITS[0] as [string, number]);
-  const unit = useSignal(one.seconds === 0 ? "h" : start[0]);
+  const unit = useSignal(one.seconds !== 0 ? start[0] : store.page.kind === "cluster" ? "h" : "s");
   const size = UNITS.find(([name]) => name === unit.value)?.[1] ?? 1;
   const title = `${kind.label}: ${part.name}`;
   const shownTime = Number((one.seconds / size).toPrecision(6));

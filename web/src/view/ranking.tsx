@@ -43,6 +43,7 @@ export function Ranking({ store }: { store: Store }) {
               </button>
             ) : null}
             {ranking.problem}
+            {store.active.value.happenings.length > 0 ? " Each beside what happens in the scenario." : ""}
             {isOld ? " The scenario has changed since." : ""}
           </p>
           {ranking.going ? null : <p>{allAlike(ranking.level, ranking.rows)}</p>}

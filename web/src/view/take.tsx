@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { takenAlong } from "../along";
 import { copy, save } from "../save";
+import type { Scenario } from "../scenario";
 import type { Store } from "../store";
 import { answerText } from "../words";
 
@@ -16,17 +17,22 @@ export function Take({ store }: { store: Store }) {
     told.value = (await copy(text)) ? `${what} is copied.` : "This browser does not let a page copy: choose the text and copy it.";
   };
   store.both.value;
-  const result = store.result.value;
-  const row = result === null ? null : store.figures(result.done.tables);
-  const answer = () => answerText(store.page, store.active.value, row, digest ?? "");
+  const answer = () => {
+    const sides = store.shown.value.map((result, at) => ({
+      scenario: store.both.value.scenarios[at] as Scenario,
+      row: result === null ? null : store.figures(result.done.tables),
+      digest: result?.done.digest ?? "",
+    }));
+    return answerText(store.page, sides);
+  };
   return (
     <section class="take" aria-labelledby="take-title">
       <h2 id="take-title">Take it with you</h2>
       <div class="actions">
-        <button type="button" disabled={row === null} onClick={() => void onCopy(answer(), "The answer")}>
+        <button type="button" disabled={store.shown.value.includes(null)} onClick={() => void onCopy(answer(), "The answer")}>
           Copy the answer
         </button>
-        <span class="note">What happens, the headline and all figures, as lines to send to someone.</span>
+        <span class="note">What happens, the headline, all figures and what is assumed, as lines to send to someone.</span>
       </div>
       <p>
         <label for="link">

@@ -50,7 +50,8 @@ use crate::storage::Plant;
 
 use asking::Receiver;
 use failure::{History, Unserved};
-use film::Film;
+pub use film::SourcesAwaited;
+use film::{Film, UnderWay};
 use gathers::{Gathers, Leg};
 use health::Health;
 pub(crate) use homes::{Homes, PoolHomes};
@@ -326,7 +327,10 @@ impl Recovery {
             ended_at,
             transfers,
             timeline: Level::intervals(&self.timeline, &self.health.degraded, &self.health.at_risk, ended_at),
-            film: self.film.take().map(|film| film.finish(ended_at)),
+            film: self
+                .film
+                .take()
+                .map(|film| film.finish(ended_at, UnderWay { gathers: &self.gathers, senders: &self.senders })),
             memory_held_at_end: held,
             devices,
         };

@@ -6,6 +6,7 @@ use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId, SimTime};
 
 use super::Recovery;
+use super::film::UnderWay;
 use super::gathers::{Gather, Leg, Phase, RecoveryEvent};
 use super::places::made_at;
 use super::tasks::Restores;
@@ -125,7 +126,8 @@ impl Recovery {
         }
         self.devices[source as usize].sent_bytes += bytes;
         if let Some(film) = &mut self.film {
-            film.read(source, bytes, site.schedule.now());
+            let under_way = UnderWay { gathers: &self.gathers, senders: &self.senders };
+            film.read(source, bytes, site.schedule.now(), under_way);
         }
         self.waits.mark(leg, Mark::Sends, site.schedule.now());
         let message = self.message_of(leg.token(DATA), &site.plant.ports);
@@ -248,7 +250,8 @@ impl Recovery {
         receiver.finished_at = Some(now);
         self.bytes_written += bytes;
         if let Some(film) = &mut self.film {
-            film.written(destination, bytes, now);
+            let under_way = UnderWay { gathers: &self.gathers, senders: &self.senders };
+            film.written(destination, bytes, now, under_way);
         }
         self.tally.gathered += gather.held();
         if self.is_decoded(&gather) {

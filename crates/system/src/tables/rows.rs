@@ -111,6 +111,8 @@ fn film(report: &Report) -> Table {
     table.add("device", rows.iter().map(|row| row.unit));
     table.add("read_bytes_per_second", rows.iter().map(|row| row.read));
     table.add("written_bytes_per_second", rows.iter().map(|row| row.written));
+    table.add("waiting_buffers", rows.iter().map(|row| u64::from(row.note.buffers)));
+    table.add("waits_for", rows.iter().map(|row| row.note.on.map(f64::from)));
     table
 }
 
