@@ -18,8 +18,7 @@ from resilver import Study, _core
 from resilver.core_input import core_json
 from resilver.errors import ConfigError
 from resilver.explore.document import MOVING, WINDOW, Document
-from resilver.explore.heeding import Heeding
-from resilver.explore.patches import Patch, changes_between, patched
+from resilver.explore.patches import Patch, changes_between
 from resilver.explore.study import study_document
 from resilver.explore.study_maker import Maker
 from resilver.simulate.run import maps_of
@@ -133,6 +132,27 @@ def test_the_exported_study_has_the_digest_of_the_page(name: str) -> None:
     told, tables = answer(document["input"], maps)
     assert told["digest"] == metrics["digest"]
     _check_columns(document, told, tables)
+    if document["map"]["films"]:
+        _check_film(told, pa.table(tables["film"]), pa.table(tables["servers"]))
+
+
+def _check_film(metrics: Found, film: pa.Table, servers: pa.Table) -> None:
+    """What recovery reads and writes is some of what devices do, and all that it makes is in it."""
+    rows = film.to_pylist()
+    seconds = [row["time_seconds"] - row["since_seconds"] for row in rows]
+    read, written = (
+        sum(row[f"{way}_bytes_per_second"] * each for row, each in zip(rows, seconds, strict=True))
+        for way in ("read", "written")
+    )
+    made = metrics["rebuilt_bytes"] + metrics["remapped_bytes"]
+    assert made * (1 - 1e-9) <= written
+    assert written <= sum(servers["device_bytes_written"].to_pylist()) * (1 + 1e-9)
+    assert read <= sum(servers["device_bytes_read"].to_pylist()) * (1 + 1e-9)
+    for row in rows:
+        whom = row["waits_for"]
+        assert (row["waiting_buffers"] > 0) == (whom is not None)
+        assert whom is None or 0 <= whom < servers.num_rows
+    assert made == 0 or any(row["waiting_buffers"] > 0 for row in rows)
 
 
 def _check_columns(document: Found, metrics: Found, tables: Found) -> None:
@@ -227,7 +247,7 @@ def test_parts_stand_behind_what_holds_them(name: str) -> None:
     assert all(part["name"] == f"{part['kind']}.{part['number']}" for part in devices)
     assert len(devices) == document["input"]["faults"]["devices"][0]
     named = {level["level"] for level in document["input"]["faults"]["levels"]}
-    assert {part["kind"] for part in parts} <= named
+    assert {part["kind"] for part in parts} <= {*named, "network", "switch"}
     if name == "center-enclosures":
         # Two controllers carry the sets of the unit, beside five enclosures of 57 drives.
         assert [part["name"] for part in parts[:3]] == ["unit.0", "controller.0", "controller.1"]
@@ -274,43 +294,34 @@ def test_a_page_is_given_no_number_that_it_would_round() -> None:
     assert labels == ["512 TiB", "1 PiB", f"{volume // 4} B"]
 
 
+def test_a_switch_is_cut_off_as_the_file_says() -> None:
+    """Of three topologies that are swept it is one that all have; nobody is told of it."""
+    document = of_shipped("rebuild-on-leaf-spine")
+    parts = document["parts"]
+    switches = [at for at, part in enumerate(parts) if part["kind"] == "switch"]
+    # Four leaves, and as many spines as the smallest of them has: three.
+    assert [parts[at]["name"] for at in switches] == [f"switch.{at}" for at in range(7)]
+    assert parts[switches[0] - 1]["name"] == "network"
+    changes = [
+        {"key": "cut", "part": switches[5], "at": 2.0},
+        {"key": "slow", "part": switches[0], "at": 3.0, "share": 0.5},
+        {"key": "repair", "part": switches[5], "at": 9.0},
+    ]
+    made = explored(document, {"stops": {}, "changes": changes})
+    folder = ROOT / "studies" / "rebuild-on-leaf-spine"
+    (run,) = Study.from_dict(tomllib.loads(made.text), folder).runs()
+    maps = maps_of(run.system)
+    told, _ = answer(made.input, maps)
+    metrics, _ = answer(json.loads(core_json(run.system, run.seed)), maps)
+    as_it_is, _ = answer(document["input"], maps)
+    assert told["digest"] == metrics["digest"] != as_it_is["digest"]
+    assert _differ(made, folder, document) == []
+    kinds = {change["key"]: change["kinds"] for change in document["changes"]}
+    assert "switch" in kinds["cut"] and "switch" not in kinds["fail"]
+
+
 def test_flows_offer_no_part_to_be_gone() -> None:
     assert [one["key"] for one in of_shipped("center-mixed")["changes"]] == ["slow"]
-
-
-def test_controls_that_heed_each_other_are_found() -> None:
-    """Of four, the product of two is in the input, and two are refused together."""
-
-    def make(chosen: Any) -> Any:
-        first, second, third, fourth = (chosen.get(one, 0) for one in range(4))
-        if (third, fourth) == (2, 1):
-            return None
-        return {"a": first, "b": second, "both": first * second, "c": third, "d": fourth}
-
-    base = make({})
-    stops = [3, 3, 3, 2]
-    patches: list[list[list[Patch]]] = [
-        [changes_between(base, make({one: stop})) for stop in range(count)]
-        for one, count in enumerate(stops)
-    ]
-    found = Heeding(patches, [0] * 4, make, lambda chosen: make(chosen) is None, 100, 50)
-    assert found.groups == [(0, 1), (2,), (3,)]
-    assert found.kept == [[0, 1, 2], [0, 1, 2], [0, 1, 2], [0]]
-    both = found.patches_of({0: 2, 1: 2})
-    assert both is not None and patched(base, both)["both"] == 4
-
-
-def test_a_group_keeps_the_ends_and_how_things_are() -> None:
-    """Of 10 x 10 combinations, 20 are too many by 4 stops of one and 6 of the other or so."""
-
-    def make(chosen: Any) -> Any:
-        return {"both": [chosen.get(0, 4), chosen.get(1, 4)]}
-
-    patches = [[changes_between(make({}), make({one: at})) for at in range(10)] for one in (0, 1)]
-    found = Heeding(patches, [4, 4], make, lambda _: False, 20, 10)
-    assert found.groups == [(0, 1)]
-    assert len(found.combinations((0, 1))) <= 20
-    assert all({0, 4, 9} <= set(kept) for kept in found.kept)
 
 
 def test_settings_and_seeds_choose_the_system() -> None:

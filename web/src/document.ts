@@ -89,7 +89,7 @@ export interface Figure {
   /** The column of the parts of which a row is at a time, the first before anything happens; empty where rows are none. */
   each: string;
   better: "less" | "more" | "";
-  /** What stands behind a value that is a word. */
+  /** What is said in place of a word, or behind the one that leads. */
   words: Record<string, string>;
 }
 
@@ -112,6 +112,13 @@ export interface Lines {
   worst: "least" | "most";
 }
 
+/** What waits in a film, and for what, in words. */
+export interface Waiting {
+  what: string;
+  why: string;
+  own: string;
+}
+
 export interface Film {
   table: string;
   key: string;
@@ -121,8 +128,7 @@ export interface Film {
   until: string;
   waits_for: string;
   waiting: string;
-  /** What waits, and for what. */
-  words: { what: string; why: string } | null;
+  words: Waiting | null;
 }
 
 export interface MapShown {

@@ -29,26 +29,27 @@ interface Laid {
   boxes: Layout["boxes"];
 }
 
-/** The map of parts in a width: the largest cells with which it is not higher than it should be. */
-export function laidOut(parts: Part[], width: number, heightMost: number): Layout {
+/** The map of parts in a width: the largest cells with which it is not higher than it should be. What holds nothing has a cell where `isBare`. */
+export function laidOut(parts: Part[], width: number, heightMost: number, isBare: boolean): Layout {
   const below: number[][] = parts.map(() => []);
   const roots: number[] = [];
   for (const [at, part] of parts.entries()) (part.parent < 0 ? roots : (below[part.parent] as number[])).push(at);
   let made: Layout | undefined;
   for (let cell = 44; cell >= 6; cell -= 2) {
-    const laid = flow(roots, width, cell, 0, parts, below);
+    const laid = flow(roots, width, cell, 0, parts, below, isBare);
     made = { ...laid, cell, width };
     if (laid.height <= heightMost && laid.width <= width) break;
   }
   return made as Layout;
 }
 
-function flow(children: number[], width: number, cell: number, depth: number, parts: Part[], below: number[][]): Laid {
+function flow(children: number[], width: number, cell: number, depth: number, parts: Part[], below: number[][], isBare: boolean): Laid {
   const laid: Laid = { width: 0, height: 0, cells: [], boxes: [] };
   let [x, y, row] = [0, 0, 0];
   for (const at of children) {
     const part = parts[at] as Part;
-    const one = part.number === null ? boxed(at, width, cell, depth, parts, below) : single(at, cell);
+    const isCell = part.number !== null || (isBare && below[at]?.length === 0);
+    const one = isCell ? single(at, cell) : boxed(at, width, cell, depth, parts, below, isBare);
     if (one.cells.length === 0 && part.number === null) continue;
     if (x > 0 && x + one.width > width) {
       x = 0;
@@ -69,13 +70,13 @@ function single(part: number, cell: number): Laid {
   return { width: cell, height: cell, cells: [{ part, x: 0, y: 0, width: cell, height: cell }], boxes: [] };
 }
 
-function boxed(at: number, width: number, cell: number, depth: number, parts: Part[], below: number[][]): Laid {
+function boxed(at: number, width: number, cell: number, depth: number, parts: Part[], below: number[][], isBare: boolean): Laid {
   const children = below[at] as number[];
-  const units = children.filter((one) => (parts[one] as Part).number !== null).length;
+  const units = children.filter((one) => (parts[one] as Part).number !== null || (isBare && below[one]?.length === 0)).length;
   // A box of units is about twice as wide as high; one of boxes takes what there is.
   const across = Math.max(1, Math.ceil(Math.sqrt(units * 2)));
   const wide = units === children.length ? Math.min(width - 2 * PAD, across * (cell + GAP)) : width - 2 * PAD;
-  const inner = flow(children, Math.max(cell, wide), cell, depth + 1, parts, below);
+  const inner = flow(children, Math.max(cell, wide), cell, depth + 1, parts, below, isBare);
   const hasLabel = cell >= 12 || units < children.length;
   const top = hasLabel ? LABEL : PAD;
   const least = hasLabel && units === children.length ? Math.min(64, width - 2 * PAD) : 0;

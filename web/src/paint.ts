@@ -118,8 +118,9 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, colours: 
     if (look.kind === "class")
       context.fillStyle = colours.classes[scene.classes.indexOf(part.device_class) % colours.classes.length] ?? colours.soft;
     if (values !== null) context.fillStyle = shade(ramp, (values.get(part.number as number) ?? 0) / most);
-    context.fillRect(box.x, box.y, size, size);
-    if (look.kind === "film") {
+    if (part.number === null) hollow(context, box.x, box.y, size, colours);
+    else context.fillRect(box.x, box.y, size, size);
+    if (look.kind === "film" && part.number !== null) {
       const row = look.reel.row(part.number as number, scene.seconds);
       // Side by side, so that a unit that reads and writes at a time shows both.
       const wide = size / levels.length;
@@ -140,6 +141,15 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, colours: 
 
 function shade(ramp: string[], share: number): string {
   return ramp[Math.round(Math.min(Math.max(share, 0), 1) * STEPS)] as string;
+}
+
+/** A part that holds nothing and has no values: a controller, or a switch. */
+function hollow(context: CanvasRenderingContext2D, x: number, y: number, size: number, colours: Colours): void {
+  context.fillStyle = colours.panel;
+  context.fillRect(x, y, size, size);
+  context.strokeStyle = colours.soft;
+  context.lineWidth = 1;
+  context.strokeRect(x + 1.5, y + 1.5, size - 3, size - 3);
 }
 
 function cross(context: CanvasRenderingContext2D, x: number, y: number, size: number, colours: Colours): void {

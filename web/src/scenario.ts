@@ -34,15 +34,33 @@ export function secondsMost(page: Document): number {
   return Math.min(SECONDS_MAX, page.until === null ? SECONDS_MAX : page.until - 0.001);
 }
 
+/** When things fail that a study itself lets fail, as far as a scenario leaves it its faults. */
+export function ownFaults(page: Document, scenario: Scenario): number[] {
+  const input = inputOf(page, { ...scenario, happenings: [] }) as { faults?: { faults?: { at: number }[] } };
+  return (input.faults?.faults ?? []).map((one) => one.at);
+}
+
+/** When a change happens of which nothing else is said: beside the first fault of the study itself, else at the start. */
+export function usualTime(page: Document, scenario: Scenario): number {
+  const first = Math.min(...ownFaults(page, scenario));
+  return Number.isFinite(first) ? first : 0;
+}
+
 /** Whether all of a part has failed, or was stopped, before something happens to it. */
 export function isGoneBefore(page: Document, happenings: Happening[], one: Happening): boolean {
   const keyOf = ({ kind }: Happening) => (page.changes[kind] as ChangeKind).key;
-  const [gone, ending] = [new Set(["fail", ...(keyOf(one) === "stop" ? ["stop"] : [])]), new Set(["start", "repair"])];
-  if (keyOf(one) !== "fail" && keyOf(one) !== "stop") return false;
-  const left = new Set(unitsBelow(page, one.part));
+  const again = ["stop", "cut"].filter((key) => key === keyOf(one));
+  const [gone, ending] = [new Set(["fail", ...again]), new Set(["start", "repair"])];
+  if (keyOf(one) !== "fail" && again.length === 0) return false;
+  // What holds no units, as a controller or a switch, is its own.
+  const unitsOf = (part: number) => {
+    const units = unitsBelow(page, part);
+    return units.length > 0 ? units : [-1 - part];
+  };
+  const left = new Set(unitsOf(one.part));
   for (const other of inOrder(happenings)) {
     if (other === one) break;
-    for (const unit of unitsBelow(page, other.part)) {
+    for (const unit of unitsOf(other.part)) {
       if (gone.has(keyOf(other))) left.delete(unit);
       else if (ending.has(keyOf(other))) left.add(unit);
     }

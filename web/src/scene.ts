@@ -4,7 +4,7 @@ import type { ChangeKind, Document, Part } from "./document";
 import { column, shown } from "./figures";
 import type { Reel } from "./film";
 import { measured } from "./paint";
-import { unitsBelow } from "./scenario";
+import { ownFaults, unitsBelow } from "./scenario";
 import type { Store } from "./store";
 
 /** When the last thing happens: the end of the scrubber. */
@@ -25,13 +25,8 @@ export function lastChange(store: Store): number {
   return end;
 }
 
-/** When things fail that a study itself lets fail. */
-function ownFaults(page: Document): number[] {
-  const { faults } = (page.input as { faults?: { faults?: { at: number }[] } }).faults ?? {};
-  return (faults ?? []).map((one) => one.at);
-}
-
-export const hasFaults = (page: Document) => ownFaults(page).length > 0;
+/** The changes after which a part is gone. */
+const GONE = ["fail", "stop", "cut"];
 
 /** What happened to each part until a time. */
 export function marksAt(store: Store, seconds: number): Map<number, string> {
@@ -42,13 +37,13 @@ export function marksAt(store: Store, seconds: number): Map<number, string> {
   // What the study itself lets fail, from its first fault on; what its reader lets fail is marked below, at its own time.
   const own = new Set(happenings.flatMap((one) => unitsBelow(page, one.part)));
   const failed = page.map.failed ? column(store.result.value?.done.tables ?? {}, page.map.table, page.map.failed) : [];
-  if (seconds >= Math.min(...ownFaults(page)))
+  if (seconds >= Math.min(...ownFaults(page, store.active.value)))
     for (let unit = 0; unit < failed.length; unit++) if (failed[unit] && !own.has(unit)) marks.set(byNumber.get(unit) as number, "fail");
   for (const one of happenings) {
     if (one.seconds > seconds) break;
     const { key } = page.changes[one.kind] as ChangeKind;
     const ends = key === "start" || key === "repair";
-    if (!ends && key !== "fail" && key !== "stop") continue;
+    if (!ends && !GONE.includes(key)) continue;
     for (const part of [one.part, ...unitsBelow(page, one.part).map((unit) => byNumber.get(unit) as number)]) {
       if (ends) marks.delete(part);
       else marks.set(part, key);
@@ -63,7 +58,8 @@ export function describe(store: Store, part: number, seconds: number, reels: Ree
   const one = page.parts[part] as Part;
   if (one.number === null) {
     const count = unitsBelow(page, part).length;
-    return `${one.kind} ${one.name}, ${count} ${units(page, count)}`;
+    const name = one.name.split(".")[0] === one.kind ? one.name : `${one.kind} ${one.name}`;
+    return count > 0 ? `${name}, ${count} ${units(page, count)}` : name;
   }
   const tables = store.result.value?.done.tables ?? null;
   const facts = [one.device_class && `class ${one.device_class}`, one.capacity ? shown(one.capacity, "bytes") : "", one.up ? "" : "down"];
@@ -71,15 +67,15 @@ export function describe(store: Store, part: number, seconds: number, reels: Ree
     const row = reel.row(one.number, seconds);
     if (row === null) continue;
     for (const series of reel.film.series) facts.push(`${series.label.toLowerCase()} ${shown(reel.value(series, one, row), series.unit)}`);
+    const words = reel.film.words ?? { what: "", why: "", own: "" };
     const [count, other] = [reel.waiting(row), reel.waitsFor(row)];
     const who =
       other === one.number
-        ? "its own turn"
+        ? words.own
         : other === null
           ? "their next try"
           : (page.parts.find((unit) => unit.number === other)?.name ?? other);
-    const what = reel.film.words?.what ?? "";
-    if (count) facts.push(`${count} ${what}${count === 1 ? " waits" : "s wait"} for ${who}`);
+    if (count) facts.push(`${count} ${words.what}${count === 1 ? " waits" : "s wait"} for ${who}`);
   }
   for (const series of page.map.measures) {
     const value = measured(tables, page, series).get(one.number);

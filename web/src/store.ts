@@ -6,7 +6,17 @@ import type { ChangeKind, Document, Part } from "./document";
 import { type Done, Ended, type Engine, engineOf } from "./engine";
 import { beforeKey, byHarm, figure, figureBefore, type Tables, type Value } from "./figures";
 import { Pace } from "./pace";
-import { asThingsAre, type Both, fragmentOf, type Happening, inputOf, readFragment, type Scenario, secondsMost } from "./scenario";
+import {
+  asThingsAre,
+  type Both,
+  fragmentOf,
+  type Happening,
+  inputOf,
+  readFragment,
+  type Scenario,
+  secondsMost,
+  usualTime,
+} from "./scenario";
 
 const KEPT_MAX = 24;
 const UNDONE_MAX = 200;
@@ -276,7 +286,7 @@ export class Store {
     tell(true);
     try {
       for (const part of parts) {
-        const happenings = [{ kind, part, seconds: 0, share: 1 }, ...base.happenings];
+        const happenings = [{ kind, part, seconds: usualTime(page, base), share: 1 }, ...base.happenings];
         const text = JSON.stringify(inputOf(page, { ...base, happenings }));
         const done = await this.#ranker.run(this.#request(text), () => {});
         rows.push({ part, figures: this.figures(done.tables) });

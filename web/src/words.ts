@@ -33,6 +33,7 @@ export function worded(one: Figure, row: Row): string {
     if (value === 0) return isWhole(one) ? "at once" : "never";
     return `${isWhole(one) ? "after" : "until"} ${shown(value, one.unit)}`;
   }
+  if (one.how === "first" && typeof value === "string") return one.words[value] ?? value;
   // What never fits is not what most time went by with.
   if (one.key === "limit" && row.stuck_groups && row.toofull_groups) return `space (${one.words.space ?? ""})`;
   // Where less is served than is asked, what waits grows until no more may: no delay would be the clients' own.
@@ -74,7 +75,7 @@ function ratio(value: number): string {
 /** The answer in a sentence or two. */
 export function headline(page: Document, scenario: Scenario, row: Row | null): string {
   if (row === null) return "…";
-  const parts = page.kind === "cluster" ? ofCluster(page, scenario, row) : ofSystem(row);
+  const parts = page.kind === "cluster" ? ofCluster(page, scenario, row) : ofSystem(page, row);
   const text = sentence(parts);
   return page.kind === "cluster" && scenario.happenings.length > 0 && row.served_share == null
     ? `${text} No clients are assumed: theirs would slow it.`
@@ -149,11 +150,12 @@ function afterwards(page: Document, scenario: Scenario, seconds: number): string
   return `${duration(seconds - since)} after the ${isFailure ? "failure" : "change"} (at ${duration(seconds)})`;
 }
 
-function ofSystem(row: Row): string[] {
+function ofSystem(page: Document, row: Row): string[] {
   const parts: string[] = [];
+  const limit = page.figures.find((one) => one.key === "kind");
   const [lost, whole, risk] = [numberOf(row.unrecoverable_objects), numberOf(row.rebuild_seconds), numberOf(row.at_risk_objects)];
   if (lost) parts.push(`${many(lost, "objects")} ${lost === 1 ? "is" : "are"} lost`);
-  if (whole) parts.push(`whole again after ${duration(whole)}${row.kind ? `, by what the ${row.kind} lets through` : ""}`);
+  if (whole) parts.push(`whole again after ${duration(whole)}${limit && row.kind ? `, limited by ${worded(limit, row)}` : ""}`);
   else if (whole === 0) parts.push("nothing is lost, so nothing is rebuilt");
   if (risk && whole) parts.push(`${many(risk, "objects")} ${risk === 1 ? "is" : "are"} at risk until then`);
   const [during, before] = [numberOf(row.during_throughput_bytes_per_second), numberOf(row.before_throughput_bytes_per_second)];

@@ -116,7 +116,7 @@ _MAP = Map(
             "time_seconds",
             "waits_for",
             "waiting_groups",
-            Waiting("group", "a turn or for space"),
+            Waiting("group", "a turn or for space", "its own turn"),
         ),
         Film("fill", "osd", (Series("used_bytes", "Fill", "share", "capacity"),)),
     ),

@@ -78,7 +78,8 @@ class Shown:
         each: The column of the parts of which a row is at a time, the first before anything
             happens, so that a page can say what it was before; empty where rows are none.
         better: Which is better; empty where neither is.
-        words: What stands behind a value that is a word, such as the setting that it comes from.
+        words: Of a value that is a word, what is said in its place; of the word that leads, what
+            stands behind it, such as the setting that it comes from.
     """
 
     key: str
@@ -160,10 +161,12 @@ class Waiting:
     Attributes:
         what: What waits: ``group``.
         why: What they wait for.
+        own: What is waited for where a unit waits for itself.
     """
 
     what: str
     why: str
+    own: str
 
 
 @dataclass(frozen=True)

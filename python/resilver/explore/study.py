@@ -39,11 +39,14 @@ from resilver.explore.study_maker import Maker
 from resilver.explore.study_offer import Choice, StudyOffer, is_part_of, sentence_of
 from resilver.explore.study_offers import study_offers
 from resilver.explore.study_parts import (
+    SWITCHES_MAX,
     changes_of,
     ending_of,
     lines_of,
     parts_of,
+    switch_names,
     unit_of,
+    with_switches,
 )
 from resilver.explore.study_text import Block, Edit, beside, blocks_of, edit_of, stated
 from resilver.simulate.run import validate_runs
@@ -56,6 +59,8 @@ _TEXT_BYTES = 2_000_000
 """Inputs that are made of the combinations of a group have about as many bytes together, so that
 large systems do not take long; fewer, and more, are none."""
 _COMBINATIONS_MIN, _COMBINATIONS_MAX = 12, 400
+_FABRIC = "cluster.fabric"
+"""Below this stands what the network is."""
 _ROUNDS_MIN, _ROUNDS_MAX = 6, 160
 
 
@@ -102,7 +107,8 @@ def study_document(
     validate_runs([Run(system, {}, seed, "")])
     controls = _controls(study, maker)
     groups = _groups(controls, maker)
-    changes = changes_of(system, _allowed(controls, maker))
+    switches = _switches(controls, maker)
+    changes = changes_of(system, _allowed(controls, maker), switches)
     cost = estimate(system)
     clients = has_clients(system) or any("traffic" in one.offer.keys for one in controls)
     tables = {name: beside(stated(section), folder) for name, section in sections.items()}
@@ -115,7 +121,7 @@ def study_document(
         input=maker.base,
         maps=tuple(b64encode(one).decode("ascii") for one in maker.maps),
         unit=unit_of(system),
-        parts=parts_of(system),
+        parts=with_switches(parts_of(system), switches),
         groups=[
             Group(tuple(_shown(one, study, tables) for one in own), patches)
             for own, patches in groups
@@ -291,6 +297,17 @@ def _allowed(controls: list[_Control], maker: Maker) -> Callable[[dict[str, Any]
         return True
 
     return is_allowed
+
+
+def _switches(controls: list[_Control], maker: Maker) -> list[str]:
+    """The switches of the network that it has whatever is chosen, unless they are very many."""
+    stops = [stop.values for one in controls for stop in one.stops]
+    others = [values for values in stops if any(_FABRIC in key for key in values)]
+    found = switch_names(maker.system, maker.seed)
+    for system in map(maker.system_of, others if found else ()):
+        there = set() if system is None else set(switch_names(system, maker.seed))
+        found = [name for name in found if name in there]
+    return found if len(found) <= SWITCHES_MAX else []
 
 
 def _until(controls: list[_Control], maker: Maker) -> float | None:

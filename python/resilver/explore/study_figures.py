@@ -6,6 +6,7 @@ table of one row, and the rows of ``servers`` are the devices by number.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from resilver.explore.document import (
@@ -40,6 +41,22 @@ _REBUILD: tuple[tuple[str, str, str, _Better], ...] = (
 )
 """What a rebuild comes to: column, label, unit, and what of it is better."""
 
+LIMITS = {
+    "reading": "reading at sources' disks",
+    "writing": "writing at new homes' disks",
+    "sending": "ports that send",
+    "receiving": "ports that receive",
+    "link": "links of the network",
+    "coding": "computing of codes",
+    "send_memory": "memory of sources (recovery.send_memory)",
+    "loss": "lost messages",
+    "bandwidth": "the throttle (recovery.bandwidth)",
+    "receive_memory": "round trips of what recovery.receive_memory holds",
+    "pipelining": "round trips, without pipelining",
+    "round_trip": "round trips",
+}
+"""What may limit a rebuild, by the kinds of the core's table ``limits``."""
+
 _CLIENTS_SHOWN = (
     "during_throughput_bytes_per_second",
     "before_throughput_bytes_per_second",
@@ -71,7 +88,7 @@ _FILM = Film(
     "time_seconds",
     "waits_for",
     "waiting_buffers",
-    Waiting("buffer", "what others have yet to send"),
+    Waiting("buffer", "what others have yet to send", "its own disk"),
 )
 """Who reads, who writes and who waits for whom to rebuild."""
 
@@ -103,7 +120,7 @@ def figures_of(system: System, *, clients: bool) -> tuple[Shown, ...]:
     if has_rebuild(system):
         found = [_figure("metrics", *one) for one in _REBUILD]
         risk = _figure("timeline", "at_risk_objects", "Objects at risk", "count", "less", "most")
-        limit = _figure("limits", "kind", "What limits", "", "")
+        limit = replace(_figure("limits", "kind", "What limits", "", ""), words=LIMITS)
         found[1:1] = [risk, limit]
     if clients:
         labels = {name: (label, unit) for name, label, unit in CLIENTS}

@@ -8,6 +8,7 @@ from typing import Any
 
 from resilver.explore.document import Change, Part
 from resilver.importers.ceph import ClusterReport
+from resilver.simulate.network import node_names, topology_of
 from resilver.spec import System
 from resilver.spec.failing import levels_of, part_names
 from resilver.spec.tree import Tree
@@ -115,6 +116,36 @@ def _of_report(report: ClusterReport) -> list[Part]:
     return parts
 
 
+SWITCHES_MAX = 512
+"""The most switches that a page shows."""
+
+
+def switch_names(system: System, seed: int) -> list[str]:
+    """The switches of a system's network by name, in their order; none where it has no topology.
+
+    Args:
+        system: The system.
+        seed: The seed of the run.
+
+    Raises:
+        ConfigError: The topology cannot be built.
+    """
+    topology = topology_of(system, seed)
+    if topology is None:
+        return []
+    names = node_names(system, topology)
+    return [names[node] for node in topology.switches]
+
+
+def with_switches(parts: Sequence[Part], switches: Sequence[str]) -> tuple[Part, ...]:
+    """Parts, and behind them a network that holds switches, which hold nothing."""
+    if not switches:
+        return tuple(parts)
+    own = len(parts)
+    network = Part("network", "network", -1)
+    return (*parts, network, *(Part(name, "switch", own) for name in switches))
+
+
 def unit_of(system: System) -> str:
     """The level of the devices."""
     tree = system.cluster.tree
@@ -132,12 +163,15 @@ def levels_that_fail(system: System) -> list[str]:
     ]
 
 
-def changes_of(system: System, is_allowed: Callable[[dict[str, Any]], bool]) -> tuple[Change, ...]:
+def changes_of(
+    system: System, is_allowed: Callable[[dict[str, Any]], bool], switches: Sequence[str] = ()
+) -> tuple[Change, ...]:
     """What a reader of the page may let happen to parts.
 
     Args:
         system: The system.
         is_allowed: Whether the study may have one more fault, given as its table.
+        switches: The switches that the page shows.
 
     Returns:
         The changes. What the study refuses of a level is left out, as that its parts are gone
@@ -147,6 +181,10 @@ def changes_of(system: System, is_allowed: Callable[[dict[str, Any]], bool]) -> 
     levels = levels_that_fail(system)
     for kind in _KINDS:
         kinds = tuple(one for one in levels if is_allowed({"part": {one: 1}, **kind.values}))
+        # Nobody is ever told of a switch: no data of its own could be rebuilt.
+        if switches and kind.values:
+            of_switches = {"part": {"switch": [switches[0]]}, **kind.values}
+            kinds += ("switch",) if is_allowed(of_switches) else ()
         is_slow = "health" in kind.values
         fault = {
             "key": "$name",

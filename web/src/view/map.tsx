@@ -7,7 +7,7 @@ import { duration, shown } from "../figures";
 import { Reel } from "../film";
 import { beside, laidOut, partAt } from "../layout";
 import { coloursOf, type Look, measured, paint } from "../paint";
-import { unitsBelow } from "../scenario";
+import { unitsBelow, usualTime } from "../scenario";
 import { describe, lastChange, marksAt, units } from "../scene";
 import type { Store } from "../store";
 
@@ -44,7 +44,9 @@ export function MapOfParts({ store }: { store: Store }) {
     () => [...new Set(page.parts.filter((one) => one.number !== null).map((one) => one.device_class))].sort(),
     [page],
   );
-  const layout = useComputed(() => (width.value ? laidOut(page.parts, width.value, width.value < 500 ? 480 : 560) : null));
+  const layout = useComputed(() =>
+    width.value ? laidOut(page.parts, width.value, width.value < 500 ? 480 : 560, page.kind === "system") : null,
+  );
   const tables = useComputed(() => store.result.value?.done.tables ?? null);
   const reels = useComputed(() => (tables.value === null ? [] : page.map.films.map((film) => new Reel(film, tables.value ?? {}))));
   const end = useComputed(() => Math.max(lastChange(store), ...reels.value.map((reel) => reel.rests)));
@@ -207,11 +209,13 @@ function Finder({ store, select }: { store: Store; select: (part: number) => voi
 }
 
 function canHappen(store: Store, { kind }: Offered, part: number): boolean {
-  return kind.kinds.includes((store.page.parts[part] as Part).kind) && unitsBelow(store.page, part).length > 0;
+  const { page } = store;
+  // A bucket of Ceph's may be empty; what is below no unit of a study is a controller or a switch.
+  return kind.kinds.includes((page.parts[part] as Part).kind) && (page.kind === "system" || unitsBelow(page, part).length > 0);
 }
 
 function happen(store: Store, { kind, number }: Offered, part: number): void {
-  store.happen({ kind: number, part, seconds: store.time.value ?? 0, share: kind.shares[0] ?? 1 });
+  store.happen({ kind: number, part, seconds: store.time.value ?? usualTime(store.page, store.active.value), share: kind.shares[0] ?? 1 });
 }
 
 function lookOf(store: Store, reels: Reel[]): Look {
@@ -260,12 +264,16 @@ function Chosen({
           </button>
         ) : null}
       </div>
-      <p class="note">
-        It happens {store.time.value ? `after ${duration(store.time.value)}, where the time stands` : "at the start"}; the list of what
-        happens takes any other time.
-      </p>
+      <p class="note">It happens {whenWords(store)}; the list of what happens takes any other time.</p>
     </div>
   );
+}
+
+/** When what a reader has happen will, if nothing else is said. */
+function whenWords(store: Store): string {
+  if (store.time.value) return `after ${duration(store.time.value)}, where the time stands`;
+  const usual = store.time.value ?? usualTime(store.page, store.active.value);
+  return usual > 0 ? `after ${duration(usual)}, when the first fault of the study does` : "at the start";
 }
 
 function Legend({ store, look, classes, reels }: { store: Store; look: Look; classes: string[]; reels: Reel[] }) {

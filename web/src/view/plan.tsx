@@ -3,8 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { ChangeKind, Part } from "../document";
 import { duration } from "../figures";
-import { type Happening, isGoneBefore, secondsMost } from "../scenario";
-import { hasFaults } from "../scene";
+import { type Happening, isGoneBefore, ownFaults, secondsMost } from "../scenario";
 import type { Store } from "../store";
 
 const UNITS: [string, number][] = [
@@ -33,7 +32,7 @@ export function Plan({ store }: { store: Store }) {
       </div>
       {happenings.length === 0 ? (
         <p class="note">
-          {hasFaults(store.page)
+          {ownFaults(store.page, store.active.value).length > 0
             ? "Nothing beside what the study itself lets fail, which a control below takes away. Choose a part on the map and let it fail too."
             : "Nothing yet. Choose a part on the map and let it fail."}
         </p>

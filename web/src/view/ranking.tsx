@@ -2,6 +2,7 @@
 
 import type { Figure, Part } from "../document";
 import { duration, numberOf, shown } from "../figures";
+import { usualTime } from "../scenario";
 import type { Harm, Store } from "../store";
 import { worded } from "../words";
 
@@ -75,7 +76,12 @@ export function Ranking({ store }: { store: Store }) {
                         type="button"
                         aria-label={`Fail ${(page.parts[row.part] as Part).name}`}
                         onClick={() => {
-                          store.happen({ kind: page.changes.indexOf(fail), part: row.part, seconds: 0, share: 1 });
+                          store.happen({
+                            kind: page.changes.indexOf(fail),
+                            part: row.part,
+                            seconds: usualTime(page, store.active.value),
+                            share: 1,
+                          });
                           choose(store, row.part);
                         }}
                       >

@@ -1,0 +1,59 @@
+"""The document that Python writes is the one that the page reads: the same fields, one by one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+import pytest
+
+from resilver.explore.controls import Control, Group, Stop
+from resilver.explore.document import (
+    Change,
+    Document,
+    Film,
+    Lines,
+    Map,
+    Part,
+    Series,
+    Shown,
+    Waiting,
+)
+from resilver.explore.study_figures import LIMITS
+from tools.checkout import ROOT
+
+_BESIDE = {"Document": {"version", "style"}}
+"""What the page gets that is not of the class: `to_json` and `explore_page` add it."""
+
+_TEXT = (ROOT / "web" / "src" / "document.ts").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("interface", "written"),
+    [
+        ("ChangeKind", Change),
+        ("Control", Control),
+        ("Document", Document),
+        ("Figure", Shown),
+        ("Film", Film),
+        ("Group", Group),
+        ("Lines", Lines),
+        ("MapShown", Map),
+        ("Part", Part),
+        ("Series", Series),
+        ("Stop", Stop),
+        ("Waiting", Waiting),
+    ],
+)
+def test_the_page_reads_what_is_written(interface: str, written: type) -> None:
+    found = re.search(rf"export interface {interface} \{{\n(.*?)\n\}}", _TEXT, re.DOTALL)
+    assert found is not None
+    read = set(re.findall(r"^  (\w+)\??:", found[1], re.MULTILINE))
+    assert read == {one.name for one in fields(written)} | _BESIDE.get(interface, set())
+
+
+def test_every_limit_has_words() -> None:
+    """By the kinds that the core tells, as its source lists them."""
+    source = ROOT / "crates" / "system" / "src" / "tables" / "limits.rs"
+    kinds = re.findall(r'LimitKind::\w+ => "(\w+)"', source.read_text(encoding="utf-8"))
+    assert len(kinds) > 9 and set(kinds) == set(LIMITS)
