@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from resilver.explore.cluster import cluster_document
 from resilver.explore.page import explore_page
+from resilver.importers.ceph import ClusterReport
+from resilver.whatif.asking import Asked
 from tests.browser.chromium import Page
 from tests.browser.core_answers import module
 from tools import front
@@ -22,6 +25,7 @@ ANSWERED = f"{READY} && /digest [0-9a-f]{{16}}/.test({GOING})"
 
 NONE = "\N{EN DASH}"
 HEADLINE = "document.querySelector('.answer .headline').textContent"
+CAVEAT = "document.querySelector('.answer .caveat')?.textContent ?? ''"
 TOLD = "Object.fromEntries([...document.querySelectorAll('[data-figure]')].map((row) => "
 TOLD += "[row.dataset.figure, [...row.querySelectorAll('td')].map((one) => one.textContent)]))"
 """What a page says: of none, in its headline, and in its figures."""
@@ -42,6 +46,11 @@ def written(document: Any, path: Path) -> Path:
     built()
     path.write_text(explore_page(document), encoding="utf-8")
     return path
+
+
+def paged(report: ClusterReport, path: Path, asked: Asked | None = None) -> Path:
+    """The page of a real cluster."""
+    return written(cluster_document(report, "bundle", asked or Asked()).to_json(), path)
 
 
 def opened(page: Page, path: Path, fragment: str = "", width: int = 1440) -> None:
@@ -130,6 +139,14 @@ def select(page: Page, name: str) -> None:
         f" field.value = {json.dumps(name)}; field.dispatchEvent(new Event('change')); }})()"
     )
     page.wait(f"document.querySelector('#chosen')?.textContent.includes({json.dumps(name)})")
+
+
+def fails(page: Page, part: str) -> None:
+    """Choose a part, let it fail, and wait for the answer."""
+    select(page, part)
+    click(page, "#chosen [data-change=fail]")
+    page.wait(f"document.querySelector('.happenings')?.textContent.includes('{part}')")
+    answer(page)
 
 
 def happens_after(page: Page, what: str, value: str) -> None:

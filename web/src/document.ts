@@ -138,6 +138,8 @@ export interface MapShown {
   films: Film[];
   /** The column of whether a unit failed by what the system itself says; empty for none. */
   failed: string;
+  /** From which share of its bytes on a unit takes no more; null for none. */
+  full: number | null;
 }
 
 export interface Document {

@@ -29,6 +29,7 @@ export function figure(tables: Tables, one: Figure): Value {
   const { table, column: name, how, over } = one;
   if (how === "leading") return leading(tables, one);
   if (how === "rows") return rowsOf(tables, table);
+  if (how === "begins") return begins(tables, one);
   const cells = column(tables, table, name);
   const under = over ? column(tables, table, over) : null;
   if (how === "first" && typeof cells[0] === "string") return cells[0];
@@ -39,12 +40,24 @@ export function figure(tables: Tables, one: Figure): Value {
     values.push(value === null || !divisor ? null : value / divisor);
   }
   if (how === "first") return values[0] ?? null;
+  if (how === "end") return values.at(-1) ?? 0;
   if (how === "last" && values.includes(null)) return null;
   const found = values.filter((one) => one !== null);
   if (found.length === 0) return how === "least" || how === "highest" ? null : 0;
   if (how === "sum") return found.reduce((sum, one) => sum + one, 0);
   const pick = how === "least" ? Math.min : Math.max;
   return found.reduce((a, b) => pick(a, b));
+}
+
+/** What stands in the first row whose cell is above nothing, the least of several of them; null where none is. */
+function begins(tables: Tables, { table, column: name, over }: Figure): number | null {
+  const [cells, times] = [column(tables, table, name), column(tables, table, over)];
+  let least: number | null = null;
+  for (let row = 0; row < cells.length; row++) {
+    const time = cell(times, row);
+    if (Number(cells[row]) > 0 && time !== null && (least === null || time < least)) least = time;
+  }
+  return least;
 }
 
 /** The word with the largest sum of shares, what stands behind it, and the sum; nothing where there is none. */

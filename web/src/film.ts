@@ -77,7 +77,9 @@ export class Reel {
     return low === 0 ? null : (steps.rows[low - 1] as number);
   }
 
-  value(series: Series, part: Part, row: number): number {
+  /** What a unit does in a row; nothing once that is over, as where it only waits on. */
+  value(series: Series, part: Part, row: number, seconds: number): number {
+    if (this.film.until && seconds >= Number(column(this.#tables, this.film.table, this.film.until)[row])) return 0;
     const value = cell(column(this.#tables, this.film.table, series.column), row) ?? 0;
     return series.over === "capacity" ? value / (part.capacity || 1) : value;
   }
@@ -104,7 +106,8 @@ export class Reel {
     for (const part of parts) {
       const row = part.number === null ? null : this.row(part.number, seconds);
       if (row === null) continue;
-      for (const [at, series] of this.film.series.entries()) if (this.value(series, part, row) > 0) active[at] = (active[at] ?? 0) + 1;
+      for (const [at, series] of this.film.series.entries())
+        if (this.value(series, part, row, seconds) > 0) active[at] = (active[at] ?? 0) + 1;
       waiting += this.waiting(row);
     }
     return { active, waiting };

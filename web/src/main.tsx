@@ -33,6 +33,11 @@ function App({ store, page }: { store: Store; page: Document }) {
           Change it and see how it heals. Everything is computed{" "}
           {page.server === null ? "in this page, and nothing leaves it" : "on this machine"}. Made of {page.source}.
         </p>
+        {store.broken.value ? (
+          <p class="broken" role="alert">
+            The link is damaged, or not of such a page: what is shown is the system as things are, and not what was sent.
+          </p>
+        ) : null}
         {store.lost.value.length > 0 ? (
           <p class="broken" role="alert">
             The link names what this page does not have: {store.lost.value.join(", ")}.

@@ -125,18 +125,54 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, colours: 
       // Side by side, so that a unit that reads and writes at a time shows both.
       const wide = size / levels.length;
       for (const [at, series] of look.reel.film.series.entries()) {
-        const share = row === null ? 0 : look.reel.value(series, part, row) / (levels[at] as number);
+        const share = row === null ? 0 : look.reel.value(series, part, row, scene.seconds) / (levels[at] as number);
         context.fillStyle = shade(at ? other : ramp, share);
         context.fillRect(box.x + at * wide, box.y, wide + (at === levels.length - 1 ? 0 : 0.5), size);
       }
       const turn = row === null ? null : look.reel.waitsFor(row);
       if (turn !== null && turn !== part.number) waits.push([box.part, turn]);
     }
+    const share = fillOf(scene, part, values);
+    if (page.map.full !== null && share !== null && share >= page.map.full - TOLERANCE) edge(context, box.x, box.y, size, colours);
+    if (size >= NUMBERED && part.number !== null) number(context, part.number, box.x, box.y, size, colours);
     const mark = scene.marks.get(box.part) ?? (part.up ? undefined : "down");
     if (mark !== undefined) cross(context, box.x, box.y, size, colours);
   }
   if (waits.length > 0) lines(context, scene, waits, colours);
   outline(context, scene, colours);
+}
+
+/** Cells of this size have their numbers in them. */
+const NUMBERED = 26;
+/** What is a hair below a ratio, since bytes are whole, is at it. */
+const TOLERANCE = 5e-4;
+
+/** How full a unit is, where that is what the map shows. */
+function fillOf({ look, seconds }: Scene, part: Part, values: Map<number, number> | null): number | null {
+  if (look.kind === "measure") return look.series.over === "capacity_bytes" ? (values?.get(part.number as number) ?? null) : null;
+  if (look.kind !== "film" || look.reel.film.series[0]?.over !== "capacity") return null;
+  const row = look.reel.row(part.number as number, seconds);
+  return row === null ? null : look.reel.value(look.reel.film.series[0], part, row, seconds);
+}
+
+function edge(context: CanvasRenderingContext2D, x: number, y: number, size: number, colours: Colours): void {
+  context.strokeStyle = colours.warn;
+  context.lineWidth = 3;
+  context.strokeRect(x + 1.5, y + 1.5, size - 3, size - 3);
+}
+
+/** A unit's number on a ground of its own, so that it is read on any colour. */
+function number(context: CanvasRenderingContext2D, value: number, x: number, y: number, size: number, colours: Colours): void {
+  const text = String(value);
+  context.font = "10px system-ui, sans-serif";
+  const width = context.measureText(text).width;
+  if (width > size - 6) return;
+  context.globalAlpha = 0.72;
+  context.fillStyle = colours.paper;
+  context.fillRect(x + 1, y + size - 12, width + 4, 11);
+  context.globalAlpha = 1;
+  context.fillStyle = colours.ink;
+  context.fillText(text, x + 3, y + size - 3);
 }
 
 function shade(ramp: string[], share: number): string {

@@ -68,6 +68,11 @@ export function isGoneBefore(page: Document, happenings: Happening[], one: Happe
   return left.size === 0;
 }
 
+/** What so many units are called. */
+export function units(page: Document, count: number): string {
+  return `${page.unit === "osd" ? "OSD" : page.unit}${count === 1 ? "" : "s"}`;
+}
+
 export function unitsBelow(page: Document, part: number): number[] {
   const within = new Set([part]);
   const units: number[] = [];

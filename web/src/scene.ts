@@ -1,10 +1,10 @@
 /** What the map shows at a time: what happened to which part, what a part does, and when all comes to rest. */
 
-import type { ChangeKind, Document, Part } from "./document";
+import type { ChangeKind, Part } from "./document";
 import { column, shown } from "./figures";
 import type { Reel } from "./film";
 import { measured } from "./paint";
-import { ownFaults, unitsBelow } from "./scenario";
+import { ownFaults, units, unitsBelow } from "./scenario";
 import type { Store } from "./store";
 
 /** When the last thing happens: the end of the scrubber. */
@@ -54,19 +54,29 @@ export function marksAt(store: Store, seconds: number): Map<number, string> {
 
 /** A part in words: what it is, and what it does at a time. */
 export function describe(store: Store, part: number, seconds: number, reels: Reel[]): string {
+  return described(store, part, seconds, reels).join(", ");
+}
+
+/** The same in pieces, the first of them what it is. */
+export function described(store: Store, part: number, seconds: number, reels: Reel[]): string[] {
   const { page } = store;
   const one = page.parts[part] as Part;
   if (one.number === null) {
     const count = unitsBelow(page, part).length;
     const name = one.name.split(".")[0] === one.kind ? one.name : `${one.kind} ${one.name}`;
-    return count > 0 ? `${name}, ${count} ${units(page, count)}` : name;
+    return count > 0 ? [name, `${count} ${units(page, count)}`] : [name];
   }
   const tables = store.result.value?.done.tables ?? null;
-  const facts = [one.device_class && `class ${one.device_class}`, one.capacity ? shown(one.capacity, "bytes") : "", one.up ? "" : "down"];
+  const facts = [
+    one.device_class && `class ${one.device_class}`,
+    one.capacity ? `${shown(one.capacity, "bytes")} large` : "",
+    one.up ? "" : "down",
+  ];
   for (const reel of reels) {
     const row = reel.row(one.number, seconds);
     if (row === null) continue;
-    for (const series of reel.film.series) facts.push(`${series.label.toLowerCase()} ${shown(reel.value(series, one, row), series.unit)}`);
+    for (const series of reel.film.series)
+      facts.push(`${series.label.toLowerCase()} ${shown(reel.value(series, one, row, seconds), series.unit)}`);
     const words = reel.film.words ?? { what: "", why: "", own: "" };
     const [count, other] = [reel.waiting(row), reel.waitsFor(row)];
     const who =
@@ -81,10 +91,5 @@ export function describe(store: Store, part: number, seconds: number, reels: Ree
     const value = measured(tables, page, series).get(one.number);
     if (value) facts.push(`${series.label.toLowerCase()} ${shown(value, series.unit)}`);
   }
-  return [one.name, ...facts.filter(Boolean)].join(", ");
-}
-
-/** What so many units are called. */
-export function units(page: Document, count: number): string {
-  return `${page.unit === "osd" ? "OSD" : page.unit}${count === 1 ? "" : "s"}`;
+  return [one.name, ...facts.filter((one) => one !== "")];
 }

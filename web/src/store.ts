@@ -60,9 +60,18 @@ export class Store {
   measure = signal("");
   said = signal("");
   lost = signal<string[]>([]);
-  ranking = signal<{ level: string; total: number; rows: Harm[]; left: number; going: boolean; base: string; problem: string } | null>(
-    null,
-  );
+  /** The end of the address where it is no link of such a page: it stays until its reader does something. */
+  broken = signal("");
+  ranking = signal<{
+    level: string;
+    seconds: number;
+    total: number;
+    rows: Harm[];
+    left: number;
+    going: boolean;
+    base: string;
+    problem: string;
+  } | null>(null);
   #engine: Engine;
   #ranker: Engine;
   #agreed = false;
@@ -82,6 +91,8 @@ export class Store {
     this.measure.value = page.map.films.length ? "film.0" : "measure.0";
     effect(() => {
       const fragment = fragmentOf(page, this.both.value);
+      if (this.broken.value && !fragment && this.past.value.length === 0) return;
+      this.broken.value = "";
       const place = fragment ? `#${fragment}` : location.pathname + location.search;
       if (location.hash.slice(1) !== fragment) history.replaceState(null, "", place);
     });
@@ -102,6 +113,7 @@ export class Store {
   #fromLink(): Both | null {
     const found = readFragment(this.page, location.hash.slice(1));
     this.lost.value = found?.lost ?? [];
+    this.broken.value = found === null ? location.hash.slice(1) : "";
     return found?.both ?? null;
   }
 
@@ -154,10 +166,12 @@ export class Store {
   }
 
   look(at: number): void {
-    if (at !== this.both.value.active) this.set({ ...this.both.value, active: at });
+    // To look elsewhere changes nothing that could be undone.
+    if (at !== this.both.value.active) this.both.value = { ...this.both.value, active: at };
   }
 
   reset(): void {
+    this.time.value = null;
     this.edit(() => asThingsAre(this.page), "As things are");
   }
 
@@ -273,6 +287,7 @@ export class Store {
     const kind = page.changes.findIndex((one) => one.key === "fail");
     const parts = [...page.parts.keys()].filter((at) => (page.parts[at] as Part).kind === level && (page.parts[at] as Part).up);
     const base = this.active.value;
+    const seconds = timely(page, this.time.value ?? usualTime(page, base));
     const key = this.texts.value[this.both.value.active] as string;
     const harm = page.harm.flatMap((key) => page.figures.filter((one) => one.key === key));
     const rows: Harm[] = [];
@@ -281,12 +296,12 @@ export class Store {
       rows.sort((a, b) => byHarm(harm, a.figures, b.figures));
       const each = (performance.now() - since) / 1000 / Math.max(1, rows.length);
       const left = rows.length === 0 ? 0 : each * (parts.length - rows.length);
-      this.ranking.value = { level, total: parts.length, rows: [...rows], left, going, base: key, problem };
+      this.ranking.value = { level, seconds, total: parts.length, rows: [...rows], left, going, base: key, problem };
     };
     tell(true);
     try {
       for (const part of parts) {
-        const happenings = [{ kind, part, seconds: usualTime(page, base), share: 1 }, ...base.happenings];
+        const happenings = [{ kind, part, seconds, share: 1 }, ...base.happenings];
         const text = JSON.stringify(inputOf(page, { ...base, happenings }));
         const done = await this.#ranker.run(this.#request(text), () => {});
         rows.push({ part, figures: this.figures(done.tables) });

@@ -3,12 +3,15 @@
 import { takenAlong } from "./along";
 import type { ChangeKind, Document, Figure, Part } from "./document";
 import { beforeKey, digits, duration, numberOf, shown, type Value } from "./figures";
-import { inOrder, type Scenario } from "./scenario";
+import { inOrder, type Scenario, units } from "./scenario";
 
 export type Row = Record<string, Value>;
 
 /** What clients get less than this of, they are short of. */
 const SERVED = 0.995;
+
+/** Delays that are this many times as long as before are told. */
+const SLOWER = 1.2;
 
 /** From when on things happen, where all happens at one time. */
 export function sinceOf({ happenings }: Scenario): number {
@@ -18,11 +21,11 @@ export function sinceOf({ happenings }: Scenario): number {
 
 const ends = (one: Figure) => one.unit === "seconds" && one.how === "last";
 const isWhole = (one: Figure) => one.key === "whole_seconds";
-const isShort = (share: Value | undefined) => typeof share === "number" && share < SERVED;
+export const isShort = (share: Value | undefined) => typeof share === "number" && share < SERVED;
 
 /** Whether there is no such figure, as of clients where there are none; a time that is none is one that never comes. */
 const isNone = (one: Figure, row: Row) =>
-  (row[one.key] ?? null) === null && (one.how === "highest" || one.unit === "share" || one.unit === "");
+  (row[one.key] ?? null) === null && (["highest", "begins"].includes(one.how) || one.unit === "share" || one.unit === "");
 
 /** A figure of an answer. */
 export function worded(one: Figure, row: Row): string {
@@ -54,6 +57,9 @@ export function difference(one: Figure, a: Row, b: Row): Difference {
   const [from, to] = [a[one.key] ?? null, b[one.key] ?? null];
   if (isNone(one, a) || isNone(one, b)) return { text: "–", kind: "same" };
   if (from === to || worded(one, a) === worded(one, b)) return { text: "same", kind: "same" };
+  // Of what leads, how much it does is no other answer.
+  const leads = (value: Value) => (typeof value === "string" ? value.split(" (")[0] : value);
+  if (leads(from) === leads(to)) return { text: "same", kind: "same" };
   if (typeof from === "string" || typeof to === "string") return { text: "another", kind: "" };
   const [before, now] = [from ?? Number.POSITIVE_INFINITY, to ?? Number.POSITIVE_INFINITY];
   const isBetter = one.better === "less" ? now < before : one.better === "more" && now > before;
@@ -62,6 +68,7 @@ export function difference(one: Figure, a: Row, b: Row): Difference {
 
 function told(one: Figure, a: number | null, b: number | null, isBetter: boolean): string {
   if (a === null || b === null) return isBetter ? "better" : "worse";
+  if (one.unit === "share") return `${b > a ? "+" : "−"}${digits(Math.abs(b - a) * 100)} points`;
   if (a > 0 && b > 0) return ratio(b / a);
   return `${b > a ? "+" : "−"}${shown(Math.abs(b - a), one.unit)}`;
 }
@@ -77,14 +84,26 @@ export function headline(page: Document, scenario: Scenario, row: Row | null): s
   if (row === null) return "…";
   const parts = page.kind === "cluster" ? ofCluster(page, scenario, row) : ofSystem(page, row);
   const text = sentence(parts);
-  return page.kind === "cluster" && scenario.happenings.length > 0 && row.served_share == null
-    ? `${text} No clients are assumed: theirs would slow it.`
-    : text;
+  return text;
+}
+
+/** What to bear in mind with an answer; empty for nothing. */
+export function caveat(page: Document, scenario: Scenario, row: Row | null): string {
+  const heals = row !== null && row.whole_seconds !== 0 && scenario.happenings.length > 0;
+  return page.kind === "cluster" && heals && row.served_share == null
+    ? "That is without clients, whose requests slow it, sometimes many times."
+    : "";
 }
 
 function sentence(parts: string[]): string {
   const text = parts.join("; ");
   return text ? `${text[0]?.toUpperCase()}${text.slice(1)}.` : "";
+}
+
+/** How many groups a cluster has. */
+function groupsOf(page: Document): number {
+  const { groups } = page.input as { groups?: { bytes: unknown[] }[] };
+  return (groups ?? []).reduce((sum, one) => sum + one.bytes.length, 0);
 }
 
 const many = (value: number, what: string) => `${shown(value, "count")} ${value === 1 ? what.replace(/s$/, "") : what}`;
@@ -98,7 +117,9 @@ function ofCluster(page: Document, scenario: Scenario, row: Row): string[] {
   if (lost) parts.push(`${many(lost, "groups")} ${lost === 1 ? "loses" : "lose"} data`);
   if (lost && (stuck || whole === null)) return [...parts, "the cluster never gets whole", ...ofClients(row)];
   parts.push(...ofHealing(page, scenario, row, isQuiet), ...ofServing(scenario, row));
-  if (risk === null) parts.push("at risk to the end: one more failure may lose data or stop clients");
+  const left = of("at_risk_end_groups") ?? 0;
+  if (risk === null)
+    parts.push(`${many(left, "groups")} ${left === 1 ? "is" : "are"} at risk to the end: one more failure may lose data or stop clients`);
   else if (risk > 0) parts.push(`at risk for ${duration(lasting(scenario, risk))}: one more failure may lose data or stop clients`);
   else if (!isQuiet) parts.push("no single further failure loses data on the way");
   return [...parts, ...ofClients(row)];
@@ -109,7 +130,13 @@ function ofHealing(page: Document, scenario: Scenario, row: Row, isQuiet: boolea
   const of = (key: string) => numberOf(row[key]);
   const [whole, degraded, stuck, full] = [of("whole_seconds"), of("degraded_seconds"), of("stuck_groups"), of("toofull_groups")];
   const [moved, made] = [of("moved_bytes") ?? 0, of("recovered_bytes") ?? 0];
-  if (stuck) return [`${many(stuck, "groups")} ${stuck === 1 ? "does" : "do"} not get whole${full ? ", for want of space" : ""}`];
+  if (stuck) {
+    const rests = of("rests_seconds");
+    const until = page.until ?? Number.POSITIVE_INFINITY;
+    const still = rests !== null && rests < until ? `nothing moves any more ${afterwards(page, scenario, rests)}` : "";
+    const text = `${digits(stuck)} of ${digits(groupsOf(page))} placement groups ${stuck === 1 ? "does" : "do"} not get whole`;
+    return [`${text}${full ? ", for want of space" : ""}`, still].filter(Boolean);
+  }
   if (whole === null) return [];
   if (whole === 0) return ["nothing has to be healed"];
   if (isQuiet && degraded === 0)
@@ -136,7 +163,14 @@ function ofClients(row: Row): string[] {
     return [
       `clients ask for more than there is even before: they got ${shown(before, "share")}, and get ${shown(served, "share")} at the worst`,
     ];
-  return [isShort(served) ? `clients get ${shown(served, "share")} of what they ask at the worst` : "clients get all that they ask"];
+  if (isShort(served)) return [`clients get ${shown(served, "share")} of what they ask at the worst`];
+  const [p99, usual] = [numberOf(row.p99_seconds), numberOf(row["before.p99_seconds"])];
+  const waits = p99 !== null && usual !== null && p99 > SLOWER * usual;
+  return [
+    waits
+      ? `clients get all that they ask, but 1 in 100 requests takes ${duration(p99)} or more, and ${duration(usual)} before`
+      : "clients get all that they ask, about as soon as before",
+  ];
 }
 
 /** How long something lasts that ends at a time. */
@@ -195,19 +229,47 @@ export interface Side {
 
 /** Scenarios and their answers as lines to send to someone. */
 export function answerText(page: Document, sides: Side[]): string {
-  const assumed = page.assumptions.filter((one) => one.origin === "assumed").map((one) => `${one.name} ${one.value}`);
   const lines = [
-    page.title,
-    ...sides.flatMap((side, at) => ["", ...(sides.length > 1 ? [`Scenario ${"AB"[at]}`] : []), ...sideText(page, side)]),
+    `${page.title}: ${whatItIs(page)}`,
+    ...sides.flatMap((side, at) => [
+      "",
+      ...(sides.length > 1 ? [`Scenario ${"AB"[at]}`] : []),
+      ...sideText(page, side, at ? sides[0] : undefined),
+    ]),
   ];
-  return `${[...lines, ...(assumed.length > 0 ? ["", `Assumed: ${assumed.join("; ")}`] : [])].join("\n")}\n`;
+  const assumed = assumedOf(page);
+  if (assumed.length > 0) lines.push("", `Assumed, where nothing else is said above: ${assumed.join("; ")}.`);
+  return `${[...lines, ...page.notes].join("\n")}\n`;
 }
 
-function sideText(page: Document, { scenario, row, digest }: Side): string[] {
-  const lines = [...happens(page, scenario), ...chosen(page, scenario), headline(page, scenario, row)];
+/** A system in a few words. */
+function whatItIs(page: Document): string {
+  const count = page.parts.filter((one) => one.number !== null).length;
+  const release = page.assumptions.find((one) => one.name === "release")?.value;
+  const groups = page.kind === "cluster" ? [`${digits(groupsOf(page))} placement groups`] : [];
+  return [`${digits(count)} ${units(page, count)}`, ...groups, ...(release ? [`release ${release}`] : [])].join(", ");
+}
+
+/** What is assumed, each as its control has it where there is one. */
+function assumedOf(page: Document): string[] {
+  const controls = page.groups.flatMap((group) => group.controls).filter((one) => one.origin === "assumed");
+  const names = controls.map((one) => one.label.toLowerCase());
+  const others = page.assumptions.filter((one) => one.origin === "assumed" && !names.includes(one.name.toLowerCase()));
+  return [
+    ...controls.map((one) => `${one.label.toLowerCase()} ${one.stops[one.chosen]?.label ?? ""}`),
+    ...others.map((one) => `${one.name} ${one.value}`),
+  ];
+}
+
+function sideText(page: Document, { scenario, row, digest }: Side, other: Side | undefined): string[] {
+  const said = [headline(page, scenario, row), caveat(page, scenario, row)].filter(Boolean).join(" ");
+  const lines = [...happens(page, scenario), ...chosen(page, scenario), said];
   for (const one of row === null ? [] : page.figures) {
     const value = (row as Row)[one.key];
-    if (value !== null || ends(one)) lines.push(`- ${one.label}: ${worded(one, row as Row)}`);
+    if (value === null && !ends(one)) continue;
+    const against = other?.row ? difference(one, other.row, row as Row) : null;
+    const behind = against === null || against.kind === "same" ? "" : ` (${against.text} against A)`;
+    lines.push(`- ${one.label}: ${worded(one, row as Row)}${behind}`);
   }
   return [...lines, `The same by ${takenAlong(page, scenario).command}`, ...(digest ? [`digest ${digest}`] : [])];
 }

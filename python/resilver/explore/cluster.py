@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -50,8 +50,32 @@ _MORE = frozenset({"served_share", "nearfull_seconds", "backfillfull_seconds", "
 _EACH = {"clients": "pool"}
 _OF_THE_PLAN = frozenset({"recovered_bytes", "moved_bytes", "least_bytes"})
 
+_BEGINS = Shown(
+    "begins_seconds",
+    "Copying begins after",
+    "seconds",
+    "film",
+    "written_bytes_per_second",
+    "begins",
+    over="since_seconds",
+)
+"""When the first bytes move: before it the monitors wait for what is down."""
+
+_RESTS = Shown(
+    "rests_seconds", "Nothing moves after", "seconds", "timeline", "time_seconds", "highest"
+)
+"""Where a run ends: all is whole, or nothing can go on."""
+
 _LIMIT = Shown(
-    "limit", "What limits", "", "limits", "kind", "leading", over="share", better="", words=GOVERNS
+    "limit",
+    "Groups wait most for",
+    "",
+    "limits",
+    "kind",
+    "leading",
+    over="share",
+    better="",
+    words=GOVERNS,
 )
 """The kind of limit that groups' work waits for most, and its share of their time."""
 
@@ -148,10 +172,10 @@ def cluster_document(report: ClusterReport, source: str, asked: Asked) -> Docume
         groups=cluster_groups(report, base, asked),
         changes=tuple(_changes(report, tree, asked)),
         changes_at=("plan",),
-        figures=_figures(),
+        figures=_figures(base.facts.ratios),
         harm=HARM,
         charts=_CHARTS,
-        map=_MAP,
+        map=replace(_MAP, full=base.facts.ratios["backfillfull"]),
         assumptions=[asdict(one) for one in base.assumptions],
         notes=(*_pool_notes(report), *base.notes),
         command=("resilver", "what-if", source, *_options(asked)),
@@ -163,20 +187,23 @@ def _pool_notes(report: ClusterReport) -> list[str]:
     """How many copies or pieces each pool has, and from how many on it serves."""
     return [
         f"Pool {pool.name!r} has {pool.size} {'pieces' if pool.kind == 'erasure' else 'copies'} of"
-        f" each group, of which {pool.min_size} have to be there for clients, and"
+        f" each group, of which {pool.min_size} {'has' if pool.min_size == 1 else 'have'} to be"
+        " there for clients, and"
         f" {pool.pg_num:,} groups."
         for pool in report.pools
     ]
 
 
-def _figures() -> tuple[Shown, ...]:
-    """Those of a what-if, and behind its times what limits."""
-    found = [
-        Shown(**asdict(one), each=_EACH.get(one.table, ""), better=_better(one.key))
+def _figures(ratios: Mapping[str, float]) -> tuple[Shown, ...]:
+    """Those of a what-if, when it begins and comes to rest, and what groups wait for."""
+    found = {
+        one.key: Shown(**asdict(one), each=_EACH.get(one.table, ""), better=_better(one.key))
         for one in FIGURES
-    ]
-    times = sum(one.how == "last" for one in FIGURES)
-    return (*found[:times], _LIMIT, *found[times:])
+    }
+    stops = f"Fullest OSD (backfill stops at {100 * ratios['backfillfull']:g} %)"
+    found["peak_share"] = replace(found["peak_share"], label=stops)
+    whole, *rest = found.values()
+    return (whole, _RESTS, _BEGINS, _LIMIT, *rest)
 
 
 def _better(key: str) -> Any:

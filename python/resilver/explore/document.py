@@ -75,6 +75,8 @@ class Shown:
     """A figure beside others of an answer; see `resilver.whatif.figures.Figure`.
 
     Attributes:
+        how: As there; or ``leading``, the word with the largest sum of `over`; or ``begins``, the
+            value of `over` in the first row where the column is above 0.
         each: The column of the parts of which a row is at a time, the first before anything
             happens, so that a page can say what it was before; empty where rows are none.
         better: Which is better; empty where neither is.
@@ -200,6 +202,7 @@ class Map:
 
     Attributes:
         failed: The column of whether a unit failed by what the system itself says; empty for none.
+        full: From which share of its bytes on a unit takes no more; None for none.
     """
 
     table: str
@@ -207,6 +210,7 @@ class Map:
     measures: tuple[Series, ...]
     films: tuple[Film, ...] = ()
     failed: str = ""
+    full: float | None = None
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,14 @@ from resilver.whatif.declared import SETTINGS
 from resilver.whatif.mclock import may_override
 from resilver.whatif.osd_settings import all_settings
 from resilver.whatif.plan import plan_of_options
+from resilver.whatif.settings import Setting
 
 _VALUES = {
     "osd_mclock_profile": ("high_client_ops", "balanced", "high_recovery_ops"),
     "osd_mclock_override_recovery_settings": ("false", "true"),
     "osd_max_backfills": ("1", "2", "4", "8", "16"),
     "osd_recovery_max_active": ("1", "3", "10"),
-    "mon_osd_down_out_interval": ("60", "300", "600", "3600", "86400"),
+    "mon_osd_down_out_interval": ("60", "300", "600", "3600", "86400", "0"),
     "osd_recovery_sleep": ("0", "0.05", "0.1", "0.5"),
 }
 """The settings by which healing is made gentler or quicker, and values of them."""
@@ -35,7 +36,7 @@ _THROTTLE = {
     "osd_mclock_profile": " Ceph has no throttle in percent: this is what makes healing gentler.",
 }
 
-_READS = (5, 10, 20, 40, 80)
+_READS = (2, 5, 10, 15, 20, 30, 40, 80)
 """Reads a second an OSD that clients may ask for, half as many writes with each."""
 _READ, _WRITE = "16 KiB", "4 KiB"
 
@@ -172,10 +173,17 @@ def _settings(base: Prepared, make: Make, can_override: bool) -> list[Offer]:
             stated = [((override, *options), text) for options, text in stated]
             sentence += f" Under mClock it holds only with {_OVERRIDE}, which is set with it."
             beside = True
-        stops = (Stop(setting.words_of(setting.parse(text)), options) for options, text in stated)
+        stops = (Stop(_words(setting, text), options) for options, text in stated)
         now = _now(base, name) if _has(base, name) else _by_kind(base, name)
         offers.append(Offer(name, name, sentence + _THROTTLE.get(name, ""), tuple(stops), *now))
     return [one for one in offers if not (beside and one.key == _OVERRIDE)]
+
+
+def _words(setting: Setting, text: str) -> str:
+    """A value for people: of a time of which 0 is none, that it never comes."""
+    value = setting.parse(text)
+    never = setting.kind == "seconds" and value == 0 and "never" in setting.sentence
+    return "never" if never else setting.words_of(value)
 
 
 def _load(report: ClusterReport, asked: Asked) -> Offer:
@@ -190,7 +198,8 @@ def _load(report: ClusterReport, asked: Asked) -> Offer:
         stops.append(Stop(label, (("--load", text),)))
     sentence = (
         f"What clients ask of pool {pool!r}: reads of {_READ} and writes of {_WRITE}. Without any,"
-        " the answer says nothing of clients, and nothing stands in healing's way."
+        " the answer says nothing of clients, and nothing stands in healing's way. With --load the"
+        " command makes a page of your own."
     )
     stated = ("; ".join(asked.load), "stated") if asked.load else ("none", "assumed")
     source = "" if asked.load else "no dump says what clients ask"

@@ -102,6 +102,8 @@ class Outcome:
         whole_seconds: When every group is clean; None if some is not at the end.
         degraded_seconds: Until when some object lacks a copy; 0 if never, None if at the end.
         at_risk_seconds: Until when the next loss may lose data or stop a group, likewise.
+        at_risk_groups: The most groups at a time of which that is so.
+        at_risk_end_groups: The groups of which it is so at the end.
         inactive_seconds: Until when some group serves nobody, likewise.
         inactive_groups: The most groups at a time that serve nobody.
         peak_share: The highest share of an OSD's bytes that is used at any time.
@@ -124,6 +126,8 @@ class Outcome:
     whole_seconds: float | None
     degraded_seconds: float | None
     at_risk_seconds: float | None
+    at_risk_groups: int
+    at_risk_end_groups: int
     inactive_seconds: float | None
     inactive_groups: int
     peak_share: float

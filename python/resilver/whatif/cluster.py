@@ -257,8 +257,8 @@ def _note_dumps(cluster: Cluster) -> None:
     ratios = ratios_of(cluster)
     if report.ratios is not None and report.ratios.nearfull > ratios["nearfull"]:
         notes.append(
-            f"The map warns at {report.ratios.nearfull:g} of an OSD, above the "
-            f"{ratios['backfillfull']:g} from which it takes no backfill; nearfull is told as that."
+            f"The map's nearfull ratio, {report.ratios.nearfull:g}, is above its backfillfull "
+            f"ratio, {ratios['backfillfull']:g}: OSDs count as nearfull from the latter on."
         )
     if not report.usage:
         notes.append(

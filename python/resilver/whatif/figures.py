@@ -9,10 +9,11 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-How = Literal["last", "most", "least", "sum", "rows", "first", "highest"]
+How = Literal["last", "most", "least", "sum", "rows", "first", "highest", "end"]
 """How a column becomes a figure: ``last`` is the most, 0 without rows, and nothing where a row has
 none; ``most`` and ``sum`` pass over such rows, and are 0 without others; ``least`` and ``highest``
-are nothing without others; ``first`` is that of the first row; ``rows`` counts rows."""
+are nothing without others; ``first`` is that of the first row, ``end`` of the last one, 0 without
+rows; ``rows`` counts rows."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Figure:
             )
         if self.how == "first":
             return column[0].as_py() if table.num_rows else None
+        if self.how == "end":
+            return column[-1].as_py() if table.num_rows else 0
         if self.how == "last" and column.null_count:
             return None
         made = {"sum": pc.sum, "least": pc.min}.get(self.how, pc.max)(column).as_py()
@@ -61,6 +64,15 @@ FIGURES: tuple[Figure, ...] = (
     Figure("whole_seconds", "Whole", "seconds", "pools", "whole_seconds", "last"),
     Figure("degraded_seconds", "Degraded", "seconds", "pools", "degraded_seconds", "last"),
     Figure("at_risk_seconds", "At risk", "seconds", "pools", "at_risk_seconds", "last"),
+    Figure("at_risk_groups", "Groups at risk", "count", "timeline", "at_risk_groups", "most"),
+    Figure(
+        "at_risk_end_groups",
+        "Groups at risk at the end",
+        "count",
+        "timeline",
+        "at_risk_groups",
+        "end",
+    ),
     Figure("inactive_seconds", "Inactive", "seconds", "pools", "inactive_seconds", "last"),
     Figure("inactive_groups", "Groups inactive", "count", "timeline", "inactive_groups", "most"),
     Figure(
@@ -89,6 +101,7 @@ FIGURES: tuple[Figure, ...] = (
 
 HARM = (
     "lost_groups",
+    "at_risk_end_groups",
     "stuck_groups",
     "inactive_groups",
     "at_risk_seconds",

@@ -5,11 +5,11 @@ import type { Figure } from "../document";
 import { duration, shown } from "../figures";
 import { isPlain, type Scenario } from "../scenario";
 import type { Going, Store } from "../store";
-import { difference, headline, type Row, worded } from "../words";
+import { caveat, difference, headline, type Row, worded } from "../words";
 
 const NAMES = ["A", "B"];
 /** Figures that there need not be. */
-const MAYBE = ["least", "highest", "leading"];
+const MAYBE = ["least", "highest", "leading", "begins"];
 
 /** The headline again where the screen is narrow, in sight while its reader is on the map; the answer itself tells it to all others. */
 export function Brief({ store }: { store: Store }) {
@@ -28,6 +28,7 @@ export function AnswerShown({ store }: { store: Store }) {
   const { scenarios, active } = store.both.value;
   const figures = store.shown.value.map((result) => (result === null ? null : store.figures(result.done.tables)));
   const told = page.figures.filter((one) => !MAYBE.includes(one.how) || figures.some((row) => row?.[one.key] != null));
+  const warning = caveat(page, store.active.value, figures[active] ?? null);
   const isAlike = scenarios.length > 1 && store.texts.value[0] === store.texts.value[1];
   return (
     <section class="answer" aria-labelledby="answer-title" aria-busy={store.going.value.state === "going"}>
@@ -48,6 +49,7 @@ export function AnswerShown({ store }: { store: Store }) {
       </div>
       <Progress store={store} />
       <p class="headline">{headline(page, store.active.value, figures[active] ?? null)}</p>
+      {warning ? <p class="note caveat">{warning}</p> : null}
       {isAlike ? (
         <p class="note alike">
           B is still as A. Change B on the map or below, and A stays as it is.{" "}
@@ -82,7 +84,7 @@ export function AnswerShown({ store }: { store: Store }) {
               <th scope="row">{one.label}</th>
               {figures.map((row, at) => (
                 <td key={NAMES[at]} class={one.unit === "" ? "n words" : "n"}>
-                  {row === null ? "…" : worded(one, row)}
+                  {row === null ? "…" : breaking(worded(one, row))}
                 </td>
               ))}
               {figures.length > 1 ? <Difference figure={one} rows={figures} /> : null}
@@ -92,6 +94,11 @@ export function AnswerShown({ store }: { store: Store }) {
       </table>
     </section>
   );
+}
+
+/** A text that may break behind each word of a setting's name. */
+export function breaking(text: string) {
+  return text.split("_").flatMap((word, at) => (at ? ["_", <wbr key={`${at}${word}`} />, word] : [word]));
 }
 
 function Difference({ figure: one, rows }: { figure: Figure; rows: (Row | null)[] }) {

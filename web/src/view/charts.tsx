@@ -5,6 +5,7 @@ import { type Lines, unpacked } from "../document";
 import { cell, column, shown, type Tables } from "../figures";
 import { save } from "../save";
 import type { Store } from "../store";
+import { isShort } from "../words";
 
 type Spec = Record<string, unknown>;
 interface View {
@@ -161,11 +162,22 @@ export function Charts({ store }: { store: Store }) {
   return (
     <section class="charts" aria-labelledby="charts-title">
       <h2 id="charts-title">Over time</h2>
-      {store.page.charts.map((chart) => (
-        <Chart key={chart.key} store={store} chart={chart} />
-      ))}
+      {store.page.charts.map((chart) =>
+        chart.unit === "seconds" && isOverloaded(store) ? (
+          <p key={chart.key} class="note" data-chart={chart.key}>
+            {chart.title}: clients ask for more than they get, so what waits grows without end, and no delay would be the clients' own.
+          </p>
+        ) : (
+          <Chart key={chart.key} store={store} chart={chart} />
+        ),
+      )}
     </section>
   );
+}
+
+/** Whether clients of a scenario that is shown get less than they ask. */
+function isOverloaded(store: Store): boolean {
+  return store.shown.value.some((result) => result !== null && isShort(store.figures(result.done.tables).served_share));
 }
 
 function Chart({ store, chart }: { store: Store; chart: Lines }) {
@@ -216,21 +228,22 @@ function Chart({ store, chart }: { store: Store; chart: Lines }) {
   useEffect(() => {
     void view.current?.signal("now", time ?? -1).runAsync();
   }, [time]);
-  const most = mostOf(points);
+  const end = chart.each && chart.worst === "least" ? "least" : "most";
+  const most = end === "least" ? points.reduce((best, one) => Math.min(best, one.value), Number.POSITIVE_INFINITY) : mostOf(points);
   return (
     <figure data-chart={chart.key} hidden={isEmpty}>
       <figcaption>
         <h3>{chart.title}</h3>
         <span class="soft">
           {" "}
-          {labelsOf(chart, points)} at the most {shown(most, chart.unit)}
+          {labelsOf(chart, points)} at the {end} {shown(most, chart.unit)}
           {results.length > 1 ? "; A solid, B dashed" : ""}
         </span>{" "}
         <button type="button" class="plain" onClick={() => save(`${chart.key}.csv`, "text/csv", csvOf(store, chart))}>
           CSV
         </button>
       </figcaption>
-      <div ref={place} class="plot" role="img" aria-label={`${chart.title} over time, at the most ${shown(most, chart.unit)}`} />
+      <div ref={place} class="plot" role="img" aria-label={`${chart.title} over time, at the ${end} ${shown(most, chart.unit)}`} />
     </figure>
   );
 }

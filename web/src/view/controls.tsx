@@ -2,6 +2,7 @@
 
 import type { Control } from "../document";
 import type { Store } from "../store";
+import { breaking } from "./answer";
 
 const ORIGINS: Record<string, string> = {
   stated: "stated",
@@ -32,7 +33,7 @@ function One({ store, control, group, rank }: { store: Store; control: Control; 
   const id = `control-${control.key}`;
   return (
     <div class="control" data-changed={stop !== control.chosen}>
-      <label for={id}>{broken(control.label)}</label>
+      <label for={id}>{breaking(control.label)}</label>
       <output for={id}>{label}</output>
       <input
         id={id}
@@ -55,9 +56,4 @@ function One({ store, control, group, rank }: { store: Store; control: Control; 
       </p>
     </div>
   );
-}
-
-/** A name of a setting, which may break behind each word of it. */
-function broken(label: string) {
-  return label.split("_").flatMap((word, at) => (at ? ["_", <wbr key={`${at}${word}`} />, word] : [word]));
 }

@@ -2,18 +2,20 @@
 
 import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { ChangeKind, Part } from "../document";
+import type { ChangeKind, Document, Part } from "../document";
 import { duration, shown } from "../figures";
 import { Reel } from "../film";
 import { beside, laidOut, partAt } from "../layout";
 import { coloursOf, type Look, measured, paint } from "../paint";
-import { unitsBelow, usualTime } from "../scenario";
-import { describe, lastChange, marksAt, units } from "../scene";
+import { units, unitsBelow, usualTime } from "../scenario";
+import { describe, described, lastChange, marksAt } from "../scene";
 import type { Store } from "../store";
 
 /** Milliseconds in which the whole healing is played. */
 const PLAY = 12_000;
 const LISTED_MAX = 2000;
+/** Pixels below which a map is one on a phone. */
+const NARROW = 500;
 
 /** A change that a reader can have happen, its number among the page's, and its key. */
 interface Offered {
@@ -45,7 +47,7 @@ export function MapOfParts({ store }: { store: Store }) {
     [page],
   );
   const layout = useComputed(() =>
-    width.value ? laidOut(page.parts, width.value, width.value < 500 ? 480 : 560, page.kind === "system") : null,
+    width.value ? laidOut(page.parts, width.value, width.value < NARROW ? 480 : 560, page.kind === "system") : null,
   );
   const tables = useComputed(() => store.result.value?.done.tables ?? null);
   const reels = useComputed(() => (tables.value === null ? [] : page.map.films.map((film) => new Reel(film, tables.value ?? {}))));
@@ -122,6 +124,17 @@ export function MapOfParts({ store }: { store: Store }) {
     if (layout.value === null) return;
     const place = (event.currentTarget as HTMLElement).getBoundingClientRect();
     select(partAt(layout.value, event.clientX - place.left, event.clientY - place.top));
+    // On a phone what may happen is below the map.
+    if (width.value < NARROW) requestAnimationFrame(() => document.getElementById("chosen")?.scrollIntoView({ block: "nearest" }));
+  };
+  // What is under the pointer, as a hint of the browser's own.
+  const onHover = (event: PointerEvent) => {
+    const place = event.currentTarget as HTMLCanvasElement;
+    if (layout.value === null || event.pointerType === "touch") return;
+    const box = place.getBoundingClientRect();
+    const part = partAt(layout.value, event.clientX - box.left, event.clientY - box.top);
+    const words = part === null ? "" : describe(store, part, seconds.peek(), reels.peek());
+    if (place.title !== words) place.title = words;
   };
   const choices = [
     ...page.map.films.map((film, at) => [`film.${at}`, film.series.map((one) => one.label).join(" and ")] as const),
@@ -158,6 +171,7 @@ export function MapOfParts({ store }: { store: Store }) {
           tabIndex={0}
           style={{ width: `${layout.value?.width ?? 0}px`, height: `${layout.value?.height ?? 0}px` }}
           onClick={onClick}
+          onPointerMove={onHover}
           onKeyDown={onKey}
         />
       </div>
@@ -179,13 +193,34 @@ export function MapOfParts({ store }: { store: Store }) {
   );
 }
 
-function Finder({ store, select }: { store: Store; select: (part: number) => void }) {
+/** The part that a text names: by its name, by its number, or as the only one that has it in its name. */
+function named(page: Document, text: string): { part: number; problem: string } {
+  const { parts } = page;
+  const wanted = text.trim().toLowerCase();
+  const names = parts.map((one) => one.name.toLowerCase());
+  const part = names.indexOf(wanted);
+  if (part >= 0) return { part, problem: "" };
+  const unit = /^\d+$/.test(wanted) ? parts.findIndex((one) => one.number === Number(wanted)) : -1;
+  if (unit >= 0) return { part: unit, problem: "" };
+  const all = [...names.keys()].filter((at) => names[at]?.includes(wanted));
+  if (all.length === 1) return { part: all[0] as number, problem: "" };
+  const some = all.slice(0, 3).map((at) => (parts[at] as Part).name);
+  const problem =
+    all.length > 1 ? `${text.trim()} may be ${some.join(", ")}${all.length > 3 ? " and others" : ""}.` : `There is no part ${text.trim()}.`;
+  return { part: -1, problem };
+}
+
+function Finder({ store, select }: { store: Store; select: (part: number | null) => void }) {
   const { parts } = store.page;
+  const problem = useSignal("");
   const find = (text: string): boolean => {
-    const part = parts.findIndex((one) => one.name === text.trim());
-    if (part >= 0) select(part);
-    else if (text.trim()) store.said.value = `There is no part of the name ${text.trim()}`;
-    return part >= 0;
+    problem.value = "";
+    if (!text.trim()) return false;
+    const found = named(store.page, text);
+    problem.value = found.problem;
+    // What was chosen before would else be taken for what was looked for.
+    select(found.part < 0 ? null : found.part);
+    return found.part >= 0;
   };
   const listed = useMemo(() => parts.slice(0, LISTED_MAX).map((one, at) => <option key={at} value={one.name} />), [parts]);
   return (
@@ -204,6 +239,11 @@ function Finder({ store, select }: { store: Store; select: (part: number) => voi
         />
       </label>
       <datalist id="parts">{listed}</datalist>
+      {problem.value ? (
+        <span class="broken" role="alert">
+          {problem.value}
+        </span>
+      ) : null}
     </>
   );
 }
@@ -240,9 +280,13 @@ function Chosen({
 }) {
   const part = store.selected.value;
   if (part === null) return <p class="chosen empty">Nothing is chosen: click a part of the map, or find it by its name.</p>;
+  const [title, ...facts] = described(store, part, seconds.value, reels.value);
   return (
     <div class="chosen" id="chosen">
-      <p>{describe(store, part, seconds.value, reels.value)}</p>
+      {/* What changes while one looks stands below what is clicked, and moves it nowhere. */}
+      <p>
+        <strong>{title}</strong> <span class={store.time.value ? "when then" : "when"}>{whenWords(store)}:</span>
+      </p>
       <div class="actions">
         {offers.map((one) =>
           canHappen(store, one, part) ? (
@@ -264,16 +308,30 @@ function Chosen({
           </button>
         ) : null}
       </div>
-      <p class="note">It happens {whenWords(store)}; the list of what happens takes any other time.</p>
+      <p class="facts">{facts.join(", ")}</p>
+      <details class="note">
+        <summary>What these do</summary>
+        <dl>
+          {offers.map((one) =>
+            canHappen(store, one, part) ? (
+              <div key={one.key}>
+                <dt>{one.kind.label}</dt>
+                <dd>{one.kind.sentence}</dd>
+              </div>
+            ) : null,
+          )}
+        </dl>
+        <p>Each happens at the time that is said above them; the list of what happens takes any other time.</p>
+      </details>
     </div>
   );
 }
 
 /** When what a reader has happen will, if nothing else is said. */
 function whenWords(store: Store): string {
-  if (store.time.value) return `after ${duration(store.time.value)}, where the time stands`;
+  if (store.time.value) return `After ${duration(store.time.value)}, where the time stands`;
   const usual = store.time.value ?? usualTime(store.page, store.active.value);
-  return usual > 0 ? `after ${duration(usual)}, when the first fault of the study does` : "at the start";
+  return usual > 0 ? `After ${duration(usual)}, with the first fault of the study` : "At the start";
 }
 
 function Legend({ store, look, classes, reels }: { store: Store; look: Look; classes: string[]; reels: Reel[] }) {
@@ -308,6 +366,11 @@ function Legend({ store, look, classes, reels }: { store: Store; look: Look; cla
       <span>
         <i class="failed">×</i> failed or down
       </span>
+      {page.map.full !== null && series[0]?.over.startsWith("capacity") ? (
+        <span>
+          <i class="edge" /> {shown(page.map.full, "share")} or more: takes no copies
+        </span>
+      ) : null}
       {look.kind === "film" && look.reel.film.waits_for ? <span>lines: who waits for whom</span> : null}
     </p>
   );

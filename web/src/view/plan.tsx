@@ -81,19 +81,21 @@ function Row({ store, one, rank }: { store: Store; one: Happening; rank: number 
         {" "}
         after{" "}
         <input
-          type="number"
-          min={0}
-          max={Math.floor(secondsMost(store.page) / size)}
-          step="any"
+          type="text"
+          inputMode="decimal"
+          autoComplete="off"
           size={5}
-          value={shownTime}
+          value={String(shownTime)}
           aria-label={`Time of ${title}`}
           onChange={(event) => {
             const box = event.currentTarget;
-            const value = box.value === "" ? Number.NaN : Number(box.value);
-            if (Number.isFinite(value) && value >= 0) store.change(rank, { seconds: value * size });
+            const text = box.value.trim().replace(",", ".");
+            const value = /^(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+            const isWithin = value * size <= secondsMost(store.page);
+            if (isWithin) store.change(rank, { seconds: value * size });
+            const rule = "A time is a number, counted from the start, such as 2 or 1.5.";
             const most = duration(secondsMost(store.page));
-            refused.value = value >= 0 && value * size <= secondsMost(store.page) ? "" : `A time is from 0 to ${most}.`;
+            refused.value = isWithin ? "" : Number.isNaN(value) ? rule : `A time is below ${most}, where the run ends.`;
             // The box says what holds, whatever was typed into it.
             const holds = store.active.value.happenings[rank]?.seconds ?? one.seconds;
             box.value = String(Number((holds / size).toPrecision(6)));

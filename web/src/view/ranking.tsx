@@ -1,18 +1,19 @@
 /** Each part failing in turn, ranked by harm, computed beside the page. */
 
+import { useSignal } from "@preact/signals";
 import type { Figure, Part } from "../document";
 import { duration, numberOf, shown } from "../figures";
-import { usualTime } from "../scenario";
 import type { Harm, Store } from "../store";
 import { worded } from "../words";
 
-const SHOWN_FIGURES = 7;
+const SHOWN_FIGURES = 8;
 /** Of what is ranked by, the gravest are always shown. */
-const GRAVEST = 3;
+const GRAVEST = 4;
 const SHOWN_ROWS = 15;
 
 export function Ranking({ store }: { store: Store }) {
   const { page } = store;
+  const all = useSignal(false);
   const fail = page.changes.find((one) => one.key === "fail");
   if (fail === undefined) return null;
   const levels = fail.kinds.filter((kind) => page.parts.filter((one) => one.kind === kind).length > 1);
@@ -44,10 +45,11 @@ export function Ranking({ store }: { store: Store }) {
               </button>
             ) : null}
             {ranking.problem}
-            {store.active.value.happenings.length > 0 ? " Each beside what happens in the scenario." : ""}
+            {` Each fails ${ranking.seconds > 0 ? `after ${duration(ranking.seconds)}` : "at the start"}, alone`}
+            {store.active.value.happenings.length > 0 ? " beside what happens in the scenario." : "."}
             {isOld ? " The scenario has changed since." : ""}
           </p>
-          {ranking.going ? null : <p>{allAlike(ranking.level, ranking.rows)}</p>}
+          {ranking.going ? null : <p>{allAlike(store, ranking.level, ranking.rows)}</p>}
           <div class="scroll" tabIndex={0} role="region" aria-label="Ranking by harm">
             <table>
               <thead>
@@ -64,7 +66,7 @@ export function Ranking({ store }: { store: Store }) {
                 </tr>
               </thead>
               <tbody>
-                {ranking.rows.slice(0, SHOWN_ROWS).map((row) => (
+                {ranking.rows.slice(0, all.value ? undefined : SHOWN_ROWS).map((row) => (
                   <tr key={row.part}>
                     <th scope="row">
                       <button type="button" class="plain" onClick={() => choose(store, row.part)}>
@@ -79,7 +81,7 @@ export function Ranking({ store }: { store: Store }) {
                           store.happen({
                             kind: page.changes.indexOf(fail),
                             part: row.part,
-                            seconds: usualTime(page, store.active.value),
+                            seconds: ranking.seconds,
                             share: 1,
                           });
                           choose(store, row.part);
@@ -98,7 +100,11 @@ export function Ranking({ store }: { store: Store }) {
               </tbody>
             </table>
           </div>
-          {ranking.rows.length > SHOWN_ROWS ? <p class="note">And {ranking.rows.length - SHOWN_ROWS} more, less harmful.</p> : null}
+          {ranking.rows.length > SHOWN_ROWS ? (
+            <button type="button" onClick={() => (all.value = !all.value)}>
+              {all.value ? `Show the worst ${SHOWN_ROWS}` : `Show ${ranking.rows.length - SHOWN_ROWS} more`}
+            </button>
+          ) : null}
         </>
       )}
     </section>
@@ -115,12 +121,15 @@ function choose(store: Store, part: number): void {
 }
 
 /** What all have in common that a reader should know before the first row. */
-function allAlike(level: string, rows: Harm[]): string {
+function allAlike(store: Store, level: string, rows: Harm[]): string {
   const of = (row: Harm, key: string) => numberOf(row.figures[key]) ?? 0;
   if (rows.length === 0 || !rows.every((row) => of(row, "stuck_groups") > 0)) return "";
   const what = level === "osd" ? "OSD" : level;
   const full = rows.filter((row) => of(row, "toofull_groups") > 0);
   const peaks = full.map((row) => of(row, "peak_share"));
-  const why = full.length === rows.length ? `, for want of space: OSDs get to ${shown(Math.min(...peaks), "share")} and more` : "";
-  return `Whichever ${what} fails, the cluster does not get whole by itself${why}.`;
+  const [least, most] = [Math.min(...peaks), Math.max(...peaks)].map((share) => shown(share, "share"));
+  const how = least === most ? least : `${least} to ${most}`;
+  const why = full.length === rows.length ? `, for want of space: the fullest OSD gets to ${how}` : "";
+  const beside = store.active.value.happenings.length > 0 ? "Beside what happens in the scenario, whichever" : "Whichever";
+  return `${beside} ${what} fails, the cluster does not get whole by itself${why}.`;
 }

@@ -1,7 +1,7 @@
 /** What a reader takes along: the link, and the command or the study that gives the same answer. */
 
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { takenAlong } from "../along";
 import { copy, save } from "../save";
 import type { Scenario } from "../scenario";
@@ -16,7 +16,11 @@ export function Take({ store }: { store: Store }) {
   const onCopy = async (text: string, what: string) => {
     told.value = (await copy(text)) ? `${what} is copied.` : "This browser does not let a page copy: choose the text and copy it.";
   };
-  store.both.value;
+  // What was copied is of the scenario of then.
+  const both = store.both.value;
+  useEffect(() => {
+    told.value = "";
+  }, [both]);
   const answer = () => {
     const sides = store.shown.value.map((result, at) => ({
       scenario: store.both.value.scenarios[at] as Scenario,

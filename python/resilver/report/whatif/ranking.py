@@ -66,6 +66,12 @@ def ranking_table(ranking: Ranking) -> Table:
         ("whole_words", "whole after", "text", [_until(o.whole_seconds) for _, o in of]),
         ("peak_share", "fullest OSD", "fill", [o.peak_share for _, o in of]),
         ("degraded_words", "degraded until", "text", [_until(o.degraded_seconds) for _, o in of]),
+        (
+            "at_risk_end_groups",
+            "at risk at the end",
+            "count",
+            [o.at_risk_end_groups for _, o in of],
+        ),
         ("loss_chance", "chance of loss", "chance", [o.loss_chance for _, o in of]),
         ("lost_groups", "lose data", "count", [o.lost_groups for _, o in of]),
         ("toofull_groups", "backfill_toofull", "count", [o.toofull_groups for _, o in of]),
@@ -81,7 +87,7 @@ def ranking_table(ranking: Ranking) -> Table:
 
 RANKING_WORDS = 6
 """Columns of the ranking that a terminal of 80 shows."""
-RANKING_SHOWN = 13
+RANKING_SHOWN = 14
 """Columns of it that a page shows; seconds follow in the CSV."""
 
 
@@ -128,7 +134,9 @@ def _harm(found: Outcome) -> str:
     if found.lost_groups:
         return f"{plural(found.lost_groups, 'group')} lose data"
     if found.stuck_groups:
-        return f"{plural(found.stuck_groups, 'group')} not clean at the end"
+        at_risk = found.at_risk_end_groups
+        risk = f", {at_risk:,} of them one loss from losing data" if at_risk else ""
+        return f"{plural(found.stuck_groups, 'group')} not clean at the end{risk}"
     parts = []
     if found.inactive_groups:
         until = _until(found.inactive_seconds)

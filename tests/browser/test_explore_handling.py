@@ -1,0 +1,190 @@
+"""The page that computes, as an operator handles it for the first time: finding, times, undo."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from resilver.importers.ceph import ClusterReport, read_cluster
+from tests.browser.chromium import Page
+from tests.browser.explore_pages import (
+    HEADLINE,
+    TOLD,
+    answer,
+    button,
+    click,
+    command,
+    fails,
+    happens_after,
+    opened,
+    paged,
+    press,
+    select,
+)
+from tests.reference.ceph_cluster import write_cluster
+from tests.unit.what_if_clusters import SMALL, small_report
+
+pytestmark = pytest.mark.browser
+
+
+def test_where_healing_stalls_the_answer_says_when(page: Page, full: Path) -> None:
+    """So that of two scenarios that both stall it is seen which one takes longer."""
+    opened(page, full)
+    fails(page, "node-000")
+    headline = page.evaluate(HEADLINE)
+    assert re.search(r"^[\d,]+ of 320 placement groups do not get whole", headline)
+    assert "; nothing moves any more after " in headline
+    rests = page.evaluate(TOLD)["rests_seconds"][0]
+    assert f"after {rests}" in headline
+    # At the end nobody reads or writes, and they wait on.
+    moment = page.evaluate("document.querySelector('.moment').textContent")
+    assert " 0 OSDs read, 0 write, and " in moment and " wait for a turn or for space." in moment
+
+
+def test_a_part_is_found_by_what_one_would_type(
+    page: Page, real: tuple[ClusterReport, Path]
+) -> None:
+    opened(page, real[1])
+
+    def look_for(text: str) -> str:
+        page.evaluate("document.querySelector('input[list]').focus()")
+        page.evaluate(f"document.querySelector('input[list]').value = {json.dumps(text)}")
+        press(page, "Enter")
+        return str(page.evaluate(
+            "new Promise((done) => setTimeout(() => done("
+            "document.querySelector('.map .chosen').textContent), 100))"
+        ))  # fmt: skip
+
+    assert look_for("12").startswith("osd.12 ")
+    assert look_for("OSD.13").startswith("osd.13 ")
+    assert look_for("1456").startswith("host cloud3-1456")
+    # What is not there is not the one before.
+    assert look_for("osd.999").startswith("Nothing is chosen")
+    said = "document.querySelector('.map .line [role=alert]').textContent"
+    assert page.evaluate(said) == "There is no part osd.999."
+    assert look_for("cloud3-13").startswith("Nothing is chosen")
+    assert "cloud3-13 may be cloud3-13" in page.evaluate(said)
+    assert look_for("osd.12").startswith("osd.12 ")
+    assert page.evaluate("document.querySelector('.map .line [role=alert]')") is None
+
+
+def test_what_happens_next_is_said_with_its_time(
+    page: Page, real: tuple[ClusterReport, Path]
+) -> None:
+    """Where the time stands, and after a fresh start at the start again; ranked is then too."""
+    opened(page, real[1])
+    fails(page, "osd.12")
+    page.evaluate(
+        "(() => { const field = document.getElementById('time'); field.value = 500;"
+        " field.dispatchEvent(new Event('input', { bubbles: true })); })()"
+    )
+    when = "document.querySelector('#chosen .when')?.textContent"
+    page.wait(f"{when}.startsWith('After ')")
+    click(page, "[data-level=host]")
+    status = "document.querySelector('.ranking [role=status]').textContent"
+    page.wait(f"{status}.startsWith('10 of 10')", 120)
+    assert re.search(r"Each fails after .* alone beside what happens", page.evaluate(status))
+    button(page, "As things are")
+    select(page, "osd.12")
+    page.wait(f"{when} === 'At the start:'")
+
+
+def test_to_look_at_the_other_is_nothing_to_undo(page: Page, tmp_path: Path) -> None:
+    path = paged(small_report(), tmp_path / "small.html")
+    opened(page, path)
+    fails(page, "osd.1")
+    button(page, "Compare with another")
+    fails(page, "osd.2")
+    both = command(page)
+    for side in ("A", "B", "A", "B"):
+        button(page, side)
+    assert command(page) == both
+    button(page, "Undo")
+    page.wait("!document.getElementById('command').textContent.includes('osd.2')")
+
+
+@pytest.mark.parametrize(
+    ("typed", "rule"),
+    [
+        ("-5", "a number"), ("", "a number"), ("02:00", "a number"), ("1e3", "a number"),
+        ("99999999", "below 30 d"), ("720", "below 30 d"),
+    ],
+)  # fmt: skip
+def test_a_time_that_no_run_has_is_refused_in_sight(
+    page: Page, real: tuple[ClusterReport, Path], typed: str, rule: str
+) -> None:
+    opened(page, real[1])
+    fails(page, "osd.12")
+    happens_after(page, "Fail: osd.12", typed)
+    page.wait("document.querySelector('.happenings [role=alert]') !== null")
+    said = page.evaluate("document.querySelector('.happenings [role=alert]').textContent")
+    assert said.strip().startswith(f"A time is {rule}")
+    # What was there before stays.
+    assert page.evaluate("document.querySelector('.happenings input').value") == "0"
+    happens_after(page, "Fail: osd.12", "1,5")
+    page.wait("document.getElementById('command').textContent.includes('5400 s')")
+    answer(page)
+
+
+def test_what_is_down_already_is_said_to_have_no_effect(
+    page: Page, real: tuple[ClusterReport, Path]
+) -> None:
+    opened(page, real[1])
+    fails(page, "osd.12")
+    once = answer(page)["digest"]
+    click(page, "#chosen [data-change=fail]")
+    page.wait("document.querySelectorAll('.happenings li').length === 2")
+    rows = "[...document.querySelectorAll('.happenings li')].map((one) => one.textContent)"
+    first, second = page.evaluate(rows)
+    assert "no effect" in second and "no effect" not in first
+    assert answer(page)["digest"] != "" and once
+
+
+def test_who_has_found_a_part_goes_on_on_the_map(
+    page: Page, real: tuple[ClusterReport, Path]
+) -> None:
+    opened(page, real[1])
+    height = "document.querySelector('.controls').getBoundingClientRect().top + scrollY"
+    before = page.evaluate(height)
+    page.evaluate("document.querySelector('input[list]').focus()")
+    page.evaluate("document.querySelector('input[list]').value = 'osd.12'")
+    press(page, "Enter")
+    page.wait("document.activeElement.id === 'map'")
+    page.wait("document.querySelector('#chosen')?.textContent.includes('osd.12')")
+    # What is chosen moves nothing below it.
+    assert page.evaluate(height) == before
+    press(page, "f")
+    page.wait("document.querySelector('.happenings')?.textContent.includes('osd.12')")
+
+
+def test_a_map_that_does_not_fit_shows_what_is_chosen(page: Page, tmp_path: Path) -> None:
+    shape = replace(
+        SMALL, osds=2000, osds_per_host=5, racks=40, groups=32_768, fill=0.3, balancer=False
+    )
+    report = read_cluster(write_cluster(tmp_path / "wide", shape))
+    opened(page, paged(report, tmp_path / "wide.html"))
+    place = "document.querySelector('.frame')"
+    assert page.evaluate(f"{place}.scrollHeight > {place}.clientHeight + 500")
+    assert page.evaluate(f"{place}.clientHeight <= 704")
+    select(page, "osd.1999")
+    page.wait(f"{place}.scrollTop > 300")
+    select(page, "osd.0")
+    page.wait(f"{place}.scrollTop < 300")
+    assert page.complaints() == []
+
+
+def test_on_a_phone_the_answer_stays_in_sight(page: Page, real: tuple[ClusterReport, Path]) -> None:
+    opened(page, real[1], width=390)
+    fails(page, "osd.12")
+    page.evaluate("document.getElementById('map').scrollIntoView({ block: 'start' })")
+    top = "document.querySelector('.brief').getBoundingClientRect().top"
+    page.wait(f"Math.abs({top}) < 1")
+    assert page.evaluate("document.querySelector('.brief').textContent").strip() == page.evaluate(
+        HEADLINE
+    )
+    page.view(1440, 1000)
+    assert page.evaluate("getComputedStyle(document.querySelector('.brief')).display") == "none"
