@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn
 
+from resilver.cli.cluster_options import ClusterAsked
 from resilver.cli.command import argument, option
 from resilver.cli.console import say
 from resilver.cli.options import Quiet
@@ -14,7 +15,6 @@ from resilver.cli.saving import check_page, keep_inputs
 from resilver.errors import ConfigError, Problem, show
 
 _STUDY = ".toml"
-_OF_CLUSTERS = ("load", "network", "devices", "release", "fill", "horizon")
 
 
 @dataclass(frozen=True)
@@ -30,34 +30,6 @@ class Asked:
         "--output", "-o", metavar="FILE.html", text="Write the page there.",
         default=Path("explore.html"), show_default=True,
     )  # fmt: skip
-    load: tuple[str, ...] = option(
-        "--load",
-        metavar="LOAD",
-        text="What clients ask of a pool of the cluster: 'rbd: 500 reads/s of 16 KiB'.",
-        default=(),
-    )
-    network: str = option(
-        "--network", metavar="NETWORK", text="The network of a host of the cluster.", default=""
-    )
-    devices: tuple[str, ...] = option(
-        "--device",
-        metavar="[CLASS=]NAME",
-        text="The device of the cluster's OSDs, or of those of a class, of the catalog.",
-        default=(),
-    )
-    release: str = option(
-        "--release", metavar="RELEASE", text="The release whose defaults hold.", default=""
-    )
-    fill: str = option(
-        "--fill", metavar="SHARE", text="How full all OSDs are together, such as 80%.", default=""
-    )
-    horizon: str = option(
-        "--horizon",
-        metavar="TIME",
-        text="How long a cluster is followed at the most.",
-        default="30 d",
-        show_default=True,
-    )
     settings: tuple[str, ...] = option(
         "--set",
         metavar="KEY=VALUE",
@@ -81,7 +53,7 @@ class Asked:
     )
 
 
-def explore(asked: Asked, quiet: Quiet = False) -> int:
+def explore(asked: Asked, cluster: ClusterAsked, quiet: Quiet = False) -> int:
     """Write one offline page that computes: fail parts of a system by a click and see how it heals.
 
     The page holds the system and the core itself. Whoever opens it can fail, stop or drain any
@@ -101,10 +73,10 @@ def explore(asked: Asked, quiet: Quiet = False) -> int:
         rule = "the port is one of a server"
         raise ConfigError(Problem(rule, "add --serve", "--port", show(asked.port)))
     if asked.serve:
-        _serve(asked)
+        _serve(asked, cluster)
     keep_inputs(asked.page, [asked.source])
     check_page(asked.page)
-    document = _document(asked)
+    document = _document(asked, cluster)
     from resilver.explore.page import explore_page
     from resilver.report.document import write_page
 
@@ -114,9 +86,9 @@ def explore(asked: Asked, quiet: Quiet = False) -> int:
     return 0
 
 
-def _serve(asked: Asked) -> NoReturn:
+def _serve(asked: Asked, cluster: ClusterAsked) -> NoReturn:
     """Serve the page instead of writing it, until Ctrl-C."""
-    document = _document(asked)
+    document = _document(asked, cluster)
     from resilver.explore.page import explore_page
     from resilver.explore.serve import serve
 
@@ -126,28 +98,24 @@ def _serve(asked: Asked) -> NoReturn:
     serve(page, asked.port, say)
 
 
-def _document(asked: Asked) -> Mapping[str, Any]:
+def _document(asked: Asked, cluster: ClusterAsked) -> Mapping[str, Any]:
     if asked.source.suffix == _STUDY:
-        return _of_study(asked)
+        return _of_study(asked, cluster)
     if asked.settings or asked.seed is not None:
         option, value = ("--set", asked.settings[0]) if asked.settings else ("--seed", asked.seed)
         rule = "it is one of a study"
         raise ConfigError(Problem(rule, "leave it out", option, show(str(value))))
     from resilver.explore.cluster import cluster_document
-    from resilver.whatif.asking import Asked as AskedOfCluster
-    from resilver.whatif.cluster import Given
     from resilver.whatif.perform import read_bundle
 
-    given = Given(asked.release, asked.devices, asked.network, asked.fill)
-    of_cluster = AskedOfCluster(given, asked.load, asked.horizon)
     report = read_bundle(asked.source)
-    return cluster_document(report, asked.source.name, of_cluster).to_json()
+    return cluster_document(report, asked.source.name, cluster.asked()).to_json()
 
 
-def _of_study(asked: Asked) -> Mapping[str, Any]:
-    for one in fields(Asked):
-        if one.name in _OF_CLUSTERS and getattr(asked, one.name) != one.default:
-            name, value = one.metadata["names"][0], show(str(getattr(asked, one.name)))
+def _of_study(asked: Asked, cluster: ClusterAsked) -> Mapping[str, Any]:
+    for one in fields(cluster):
+        if getattr(cluster, one.name) != one.default:
+            name, value = one.metadata["names"][0], show(str(getattr(cluster, one.name)))
             raise ConfigError(
                 Problem("it is one of a cluster's bundle", "state it in the study", name, value)
             )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from resilver.cli.cluster_options import ClusterAsked
 from resilver.cli.command import argument, option
 from resilver.cli.console import EXIT_FAILED, print_json, say
 from resilver.cli.live_line import LiveLine
@@ -97,62 +98,12 @@ class Question:
         text="What is aimed at: 'whole in 1 d', 'degraded under 6 h', 'clients p99 under 50 ms', "
         "'fullest OSD under 85%', 'chance of loss under 1e-9', or several with and between.",
     )
-    load: tuple[str, ...] = option(
-        "--load",
-        metavar="LOAD",
-        text="What clients ask of a pool: 'rbd: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB'.",
-        default=(),
-    )
-    network: str = option(
-        "--network",
-        metavar="NETWORK",
-        text="The network of a host: of the catalog, such as 25gbe, or a rate; by default 10gbe.",
-        default="",
-    )
-    devices: tuple[str, ...] = option(
-        "--device",
-        metavar="[CLASS=]NAME",
-        text="The device of OSDs, or of those of a class, of the catalog; by default by class and "
-        "size.",
-        default=(),
-    )
-    release: str = option(
-        "--release",
-        metavar="RELEASE",
-        text="The release whose defaults hold, such as 18.2.4; by default as the dumps say.",
-        default="",
-    )
-    fill: str = option(
-        "--fill",
-        metavar="SHARE",
-        text="How full all OSDs are together, such as 80%: every group holds more, and what an OSD "
-        "takes for itself grows with it; by default as the dumps say.",
-        default="",
-    )
-    grow: tuple[str, ...] = option(
-        "--grow",
-        metavar="POOL=SHARE",
-        text="What a pool holds beyond what the dumps say, such as rbd=+30%.",
-        default=(),
-    )
     afr: tuple[str, ...] = option(
         "--afr",
         metavar="[CLASS=]SHARE",
         text="How many OSDs, or those of a class, fail a year, such as 1.36% or ssd=0.9%, for the "
         "chance that data is lost before all is whole.",
         default=(),
-    )
-    horizon: str = option(
-        "--horizon",
-        metavar="TIME",
-        text="How long it is followed at the most.",
-        default="30 d",
-        show_default=True,
-    )
-    events: bool = option(
-        "--events",
-        text="Move data object by object; by default by steady rates between two changes.",
-        default=False,
     )
     anyway: bool = option(
         "--anyway",
@@ -170,7 +121,11 @@ class Question:
 
 
 def what_if(
-    question: Question, changes: Changes, as_json: Json = False, quiet: Quiet = False
+    question: Question,
+    cluster: ClusterAsked,
+    changes: Changes,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     """Say what a failure, an expansion or another change does to a real Ceph cluster beforehand.
 
@@ -199,9 +154,9 @@ def what_if(
     keep_inputs(question.page, [question.bundle, *question.plans, *changes.map])
     check_page(question.page)
     with _Display(quiet=quiet or as_json) as told:
-        found = _ask(question, changes, told)
+        found = _ask(question, cluster, changes, told)
     if question.page is not None:
-        _write_page(found, question.page, _command(question, changes))
+        _write_page(found, question.page, _command(question, cluster, changes))
     if question.tables is not None:
         _write_tables(found, question.tables)
     if as_json:
@@ -236,23 +191,17 @@ def _check(question: Question) -> None:
 
 
 def _ask(
-    question: Question, changes: Changes, told: _Display
+    question: Question, cluster: ClusterAsked, changes: Changes, told: _Display
 ) -> WhatIf | PlansCompared | Ranking | Search:
     from resilver.whatif import perform
-    from resilver.whatif.asking import FRAMES, Asked
-    from resilver.whatif.cluster import Given
+    from resilver.whatif.asking import FRAMES
     from resilver.whatif.searching import search
 
-    given = Given(
-        question.release, question.devices, question.network, question.fill, question.grow,
-        question.afr,
-    )  # fmt: skip
     # The film is for whoever reads the tables of a plan.
     frames = FRAMES if question.tables is not None and question.search is None else 0
-    asked = Asked(
-        given, question.load, question.horizon, question.events, question.seed, frames,
-        question.anyway,
-    )  # fmt: skip
+    asked = replace(
+        cluster.asked(question.afr), seed=question.seed, frames=frames, anyway=question.anyway
+    )
     report = perform.read_bundle(question.bundle)
     beside = perform.changes_of(changes.by_key())
     if question.each is not None:
@@ -328,14 +277,14 @@ def _answers(
         yield "", found  # type: ignore[misc]
 
 
-def _command(question: Question, changes: Changes) -> str:
+def _command(question: Question, cluster: ClusterAsked, changes: Changes) -> str:
     """What makes the same page again."""
     words = ["resilver", "what-if", question.bundle.name]
     words += [word for plan in question.plans for word in ("--plan", plan.name)]
     for kind, values in changes.by_key().items():
         words += [word for value in values for word in (BY_KEY[kind].option, value)]
-    for one in fields(Question):
-        value = getattr(question, one.name)
+    for holder, one in [(held, one) for held in (cluster, question) for one in fields(held)]:
+        value = getattr(holder, one.name)
         name = one.metadata.get("names", [""])[0]
         if one.name in ("bundle", "plans", "page", "tables") or value == one.default:
             continue

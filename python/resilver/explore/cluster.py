@@ -62,9 +62,9 @@ _BEGINS = Shown(
 """When the first bytes move: before it the monitors wait for what is down."""
 
 _RESTS = Shown(
-    "rests_seconds", "Nothing moves after", "seconds", "timeline", "time_seconds", "highest"
+    "rests_seconds", "Data moves until", "seconds", "timeline", "time_seconds", "highest"
 )
-"""Where a run ends: all is whole, or nothing can go on."""
+"""Where a run ends: all is whole, nothing can go on, or no more is computed."""
 
 _LIMIT = Shown(
     "limit",
