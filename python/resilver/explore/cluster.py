@@ -200,7 +200,7 @@ def _figures(ratios: Mapping[str, float]) -> tuple[Shown, ...]:
         one.key: Shown(**asdict(one), each=_EACH.get(one.table, ""), better=_better(one.key))
         for one in FIGURES
     }
-    stops = f"Fullest OSD (backfill stops at {100 * ratios['backfillfull']:g} %)"
+    stops = f"Fullest OSD (backfill stops at {100 * ratios['backfillfull']:g}\N{NO-BREAK SPACE}%)"
     found["peak_share"] = replace(found["peak_share"], label=stops)
     whole, *rest = found.values()
     return (whole, _RESTS, _BEGINS, _LIMIT, *rest)
