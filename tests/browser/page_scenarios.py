@@ -71,17 +71,30 @@ def as_page_reads(value: Any) -> Any:
 
 
 def drawn(document: Mapping[str, Any], draw: random.Random, latest: float) -> Scenario:
-    """A scenario: a stop of every control, and up to three changes, some at one time."""
+    """A scenario: a stop of every control, and up to four changes, some at one time.
+
+    Many are of what fails by itself, or has changed before.
+    """
     controls = [control for group in document["groups"] for control in group["controls"]]
     stops = {one["key"]: draw.randrange(len(one["stops"])) for one in controls}
     study, changes = document["study"], []
     kinds = [*document["changes"], *([study["ending"]] if study and study["ending"] else [])]
-    for _ in range(draw.randrange(4) if kinds else 0):
+    failing = _failing(document)
+    for _ in range(draw.randrange(5) if kinds else 0):
         kind = draw.choice(kinds)
         parts = [at for at, part in enumerate(document["parts"]) if part["kind"] in kind["kinds"]]
         at = draw.choice([0.0, 0.1 * latest, round(draw.random() * 0.9 * latest, 3)])
         share = draw.choice(kind.get("shares") or [None])
-        part = draw.choice([changes[-1]["part"] if changes else parts[0], draw.choice(parts)])
+        before = changes[-1]["part"] if changes else parts[0]
+        part = draw.choice([before, draw.choice(parts), *failing[:1]])
         if document["parts"][part]["kind"] in kind["kinds"]:
             changes.append({"key": kind["key"], "part": part, "at": at, "share": share})
     return {"stops": stops, "changes": changes}
+
+
+def _failing(document: Mapping[str, Any]) -> list[int]:
+    """The places of the parts that a study itself lets fail."""
+    faults = document["input"].get("faults", {}).get("faults", ())
+    named = [each for fault in faults for each in fault.get("part", {}).values()]
+    names = {name for each in named if isinstance(each, list) for name in each}
+    return [at for at, part in enumerate(document["parts"]) if part["name"] in names]

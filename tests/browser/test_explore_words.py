@@ -141,7 +141,8 @@ def test_the_answer_is_copied_as_lines(page: Page, real: tuple[ClusterReport, Pa
     assert command(page) in text and answer(page)["digest"] in text
     assert page.evaluate(CAVEAT) in text
     assert ": 88 OSDs, 4,096 placement groups, release 10.2.7\n" in text
-    assert "\nAssumed, where nothing else is said above: network of a host 10 GbE; " in text
+    assert "\nAs things are: Network of a host 10 GbE; " in text
+    assert "osd_max_backfills 1; " in text and "\nAssumed of it: " in text
     button(page, "Compare with another")
     page.evaluate("document.getElementById('control-network').focus()")
     press(page, "ArrowRight")
@@ -150,7 +151,7 @@ def test_the_answer_is_copied_as_lines(page: Page, real: tuple[ClusterReport, Pa
     button(page, "Copy the answer")
     page.wait("globalThis.kept.includes('Scenario B')")
     both = page.evaluate("globalThis.kept")
-    assert text.split("\n", 2)[2].split("\nAssumed")[0].strip() in both
+    assert text.split("\n", 2)[2].split("\nAs things are")[0].strip() in both
     # Where nothing differs nothing is said of A.
     assert "against A" not in both
     assert "Network of a host: 25 GbE, instead of 10 GbE" in both

@@ -21,7 +21,7 @@ from resilver.explore.document import MOVING, WINDOW, Document
 from resilver.explore.patches import Patch, changes_between
 from resilver.explore.study import study_document
 from resilver.explore.study_maker import Maker
-from resilver.simulate.run import maps_of
+from resilver.simulate.run import maps_of, validate_runs
 from resilver.spec import Run
 from resilver.spec.ensemble import Ensemble
 from tests.browser.core_cases import REAL, ROOT, SYSTEMS
@@ -75,6 +75,8 @@ def made_of(text: str, folder: Path) -> Maker:
     """What makes the input of an exported study."""
     study = Study.from_dict(tomllib.loads(text), folder)
     (run,) = study.runs()
+    # Nothing fails that is gone by then, which the core would refuse.
+    validate_runs([run])
     given = {name: one for name, one in study.given().items() if name != "study"}
     return Maker(given, run.seed, folder)
 
@@ -124,13 +126,14 @@ def test_the_exported_study_has_the_digest_of_the_page(name: str) -> None:
     run = SYSTEMS[name]()
     document = read(study_document(study_of(run)))
     (again,) = Study.from_dict(tomllib.loads(explored(document).text)).runs()
-    texts = [core_json(one.system, one.seed) for one in (run, again)]
-    assert changes_between(*map(json.loads, texts)) == []
-    # The page's input names the parts of all levels besides.
+    # The page names the parts that the seed draws, and the parts of all levels besides.
     maps = maps_of(run.system)
-    metrics, _ = answer(json.loads(texts[0]), maps)
+    digests = [
+        answer(json.loads(core_json(one.system, one.seed)), maps)[0]["digest"]
+        for one in (run, again)
+    ]
     told, tables = answer(document["input"], maps)
-    assert told["digest"] == metrics["digest"]
+    assert [told["digest"]] * 2 == digests
     _check_columns(document, told, tables)
     if document["map"]["films"]:
         _check_film(told, pa.table(tables["film"]), pa.table(tables["servers"]))
@@ -206,7 +209,9 @@ def test_what_ends_ends_the_last_change_of_its_part() -> None:
     ]
     made = explored(document, {"stops": {}, "changes": changes})
     own, *added = made.input["faults"]["faults"]
-    assert own == document["input"]["faults"]["faults"][0]
+    assert (
+        own["part"] == {"server": ["server.16"]} and own == document["input"]["faults"]["faults"][0]
+    )
     assert [(one["at"], one["until"]) for one in added] == [(10, None), (20, 40), (30, None)]
     faults = tomllib.loads(made.text)["faults"]
     assert faults[2] == {
@@ -348,7 +353,7 @@ def test_files_are_named_as_the_study_sees_them(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_text(
         '[cluster]\nservers = 8\n[population]\nhistogram = { file = "sizes.csv" }\nfiles = 9\n'
-        "[[faults]]\nfail = { servers = 1 }\n"
+        '[[faults]]\nfail = { servers = ["server.3"] }\n'
     )
     text = explored(read(study_document(path))).text
     assert str(tmp_path) not in text and 'histogram.file = "sizes.csv"' in text

@@ -1,7 +1,8 @@
 /** What gives the same answer elsewhere: a command, and a study file where the page is one of a study. */
 
 import type { Block, ChangeKind, Document, Edit, StudyText } from "./document";
-import { entriesOf, inOrder, type Scenario, type Words, written } from "./scenario";
+import { inOrder } from "./happening";
+import { entriesOf, planOf, type Scenario, type Words, written } from "./scenario";
 
 export interface Along {
   command: string;
@@ -21,9 +22,10 @@ export function optionsOf(page: Document, scenario: Scenario): [string, string][
   return stated.filter(([flag, value], at) => stated.findIndex((one) => one[0] === flag && one[1] === value) === at);
 }
 
-export function takenAlong(page: Document, scenario: Scenario): Along {
+/** What gives the same answer elsewhere; `side` is what the scenario is called where there are two. */
+export function takenAlong(page: Document, scenario: Scenario, side = ""): Along {
   if (page.study !== null) {
-    const name = `${(page.source.split("/").at(-1) ?? "study").replace(/\.toml$/, "")}-explored.toml`;
+    const name = `${(page.source.split("/").at(-1) ?? "study").replace(/\.toml$/, "")}-explored${side && `-${side.toLowerCase()}`}.toml`;
     const command = [...page.command, name].map(quoted).join(" ");
     return { command, file: { name, text: studyOf(page, page.study, scenario) } };
   }
@@ -42,8 +44,15 @@ function studyOf(page: Document, study: StudyText, scenario: Scenario): string {
   const edits = page.groups.flatMap((group, at) =>
     group.controls.flatMap((control, rank) => study.stops[control.key]?.[scenario.stops[at]?.[rank] ?? control.chosen] ?? []),
   );
-  const blocks = edited(study.blocks, edits);
-  for (const { kind, words, end } of entriesOf(page, scenario.happenings)) {
+  let blocks = edited(study.blocks, edits);
+  const plan = planOf(page, scenario);
+  const [endKey, endText] = study.ending?.line ?? ["", ""];
+  for (const [index, end] of plan?.ownEnds ?? []) {
+    const home = blocks.find((block) => block.name === `faults.${index}`);
+    if (home !== undefined) home.keys.push([endKey, worded(["", endText], { $at: end })[1]]);
+  }
+  blocks = blocks.filter((block) => ![...(plan?.dropped ?? [])].some((index) => block.name === `faults.${index}`));
+  for (const { kind, words, end } of entriesOf(page, scenario.happenings, plan)) {
     const keys = (study.lines[kind.key] ?? []).map((line) => worded(line, words));
     if (end !== null && study.ending !== null) keys.push(worded(study.ending.line, end));
     blocks.push({ name: "", header: study.header, keys });
@@ -77,6 +86,6 @@ function worded([key, text]: [string, string], words: Words): [string, string] {
   const at = Number(words.$at);
   const made = text.replaceAll("$at", Number.isInteger(at) ? at.toFixed(1) : String(at)).replaceAll("$share", String(words.$share));
   // TOML has what JSON has but for this sign, which JSON leaves as it is.
-  const name = JSON.stringify(words.$name).replaceAll("\u007f", "\\u007f");
+  const name = JSON.stringify(words.$name ?? "").replaceAll("\u007f", "\\u007f");
   return [key.replaceAll("$kind", String(words.$kind)), made.replaceAll("$name", () => name)];
 }

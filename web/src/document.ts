@@ -15,6 +15,8 @@ export interface Part {
   capacity: number | null;
   used: number | null;
   up: boolean;
+  /** What else there is to say of it. */
+  about: string;
 }
 
 export interface Stop {

@@ -30,6 +30,7 @@ export function figure(tables: Tables, one: Figure): Value {
   if (how === "leading") return leading(tables, one);
   if (how === "rows") return rowsOf(tables, table);
   if (how === "begins") return begins(tables, one);
+  if (how === "until") return until(tables, one);
   const cells = column(tables, table, name);
   const under = over ? column(tables, table, over) : null;
   if (how === "first" && typeof cells[0] === "string") return cells[0];
@@ -58,6 +59,14 @@ function begins(tables: Tables, { table, column: name, over }: Figure): number |
     if (Number(cells[row]) > 0 && time !== null && (least === null || time < least)) least = time;
   }
   return least;
+}
+
+/** The end of the last row whose cell is above nothing; 0 where none is. */
+function until(tables: Tables, { table, column: name, over }: Figure): number {
+  const [cells, starts, lengths] = [name, over, "duration_seconds"].map((one) => column(tables, table, one)) as [Cells, Cells, Cells];
+  let end = 0;
+  for (let row = 0; row < cells.length; row++) if (Number(cells[row]) > 0) end = Math.max(end, Number(starts[row]) + Number(lengths[row]));
+  return end;
 }
 
 /** The word with the largest sum of shares, what stands behind it, and the sum; nothing where there is none. */

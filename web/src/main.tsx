@@ -11,6 +11,7 @@ import { MapOfParts } from "./view/map";
 import { Plan } from "./view/plan";
 import { Ranking } from "./view/ranking";
 import { Take } from "./view/take";
+import { chosen } from "./words";
 
 function App({ store, page }: { store: Store; page: Document }) {
   useEffect(() => {
@@ -57,7 +58,7 @@ function App({ store, page }: { store: Store; page: Document }) {
         <Charts store={store} />
         <Ranking store={store} />
         <Take store={store} />
-        <Rests page={page} />
+        <Rests store={store} page={page} />
       </main>
       <p class="unseen" role="status" aria-live="polite">
         {store.said.value}
@@ -66,7 +67,8 @@ function App({ store, page }: { store: Store; page: Document }) {
   );
 }
 
-function Rests({ page }: { page: Document }) {
+function Rests({ store, page }: { store: Store; page: Document }) {
+  const isAsItIs = store.both.value.scenarios.every((scenario) => chosen(page, scenario).length === 0);
   return (
     <section aria-labelledby="rests-title">
       <h2 id="rests-title">What it rests on</h2>
@@ -77,6 +79,7 @@ function Rests({ page }: { page: Document }) {
           ))}
         </ul>
       ) : null}
+      {isAsItIs ? null : <p class="note">These are of the system as things are: what is chosen above holds in place of them.</p>}
       <details>
         <summary>{page.assumptions.length} assumptions</summary>
         <div class="scroll" tabIndex={0} role="region" aria-label="Assumptions">

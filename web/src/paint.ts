@@ -136,7 +136,8 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, colours: 
     if (page.map.full !== null && share !== null && share >= page.map.full - TOLERANCE) edge(context, box.x, box.y, size, colours);
     if (size >= NUMBERED && part.number !== null) number(context, part.number, box.x, box.y, size, colours);
     const mark = scene.marks.get(box.part) ?? (part.up ? undefined : "down");
-    if (mark !== undefined) cross(context, box.x, box.y, size, colours);
+    if (mark === "slow") edge(context, box.x, box.y, size, colours);
+    else if (mark !== undefined) cross(context, box.x, box.y, size, colours);
   }
   if (waits.length > 0) lines(context, scene, waits, colours);
   outline(context, scene, colours);

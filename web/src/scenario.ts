@@ -1,14 +1,8 @@
 /** A scenario: what is chosen and what happens; the core's input that it makes, and the link that holds it. */
 
 import type { ChangeKind, Document, Json, Part, Patch } from "./document";
-
-/** Something that happens to a part at a time. */
-export interface Happening {
-  kind: number;
-  part: number;
-  seconds: number;
-  share: number;
-}
+import { type OwnFault, ownFaults, type Planned, planned } from "./faults";
+import { type Happening, inOrder, unitsBelow } from "./happening";
 
 /** The stop of each control by group, and what happens. */
 export interface Scenario {
@@ -32,57 +26,6 @@ export function isPlain(page: Document, { stops, happenings }: Scenario): boolea
 /** The latest that something may happen: before a run ends, and as far as its clock counts. */
 export function secondsMost(page: Document): number {
   return Math.min(SECONDS_MAX, page.until === null ? SECONDS_MAX : page.until - 0.001);
-}
-
-/** When things fail that a study itself lets fail, as far as a scenario leaves it its faults. */
-export function ownFaults(page: Document, scenario: Scenario): number[] {
-  const input = inputOf(page, { ...scenario, happenings: [] }) as { faults?: { faults?: { at: number }[] } };
-  return (input.faults?.faults ?? []).map((one) => one.at);
-}
-
-/** When a change happens of which nothing else is said: beside the first fault of the study itself, else at the start. */
-export function usualTime(page: Document, scenario: Scenario): number {
-  const first = Math.min(...ownFaults(page, scenario));
-  return Number.isFinite(first) ? first : 0;
-}
-
-/** Whether all of a part has failed, or was stopped, before something happens to it. */
-export function isGoneBefore(page: Document, happenings: Happening[], one: Happening): boolean {
-  const keyOf = ({ kind }: Happening) => (page.changes[kind] as ChangeKind).key;
-  const again = ["stop", "cut"].filter((key) => key === keyOf(one));
-  const [gone, ending] = [new Set(["fail", ...again]), new Set(["start", "repair"])];
-  if (keyOf(one) !== "fail" && again.length === 0) return false;
-  // What holds no units, as a controller or a switch, is its own.
-  const unitsOf = (part: number) => {
-    const units = unitsBelow(page, part);
-    return units.length > 0 ? units : [-1 - part];
-  };
-  const left = new Set(unitsOf(one.part));
-  for (const other of inOrder(happenings)) {
-    if (other === one) break;
-    for (const unit of unitsOf(other.part)) {
-      if (gone.has(keyOf(other))) left.delete(unit);
-      else if (ending.has(keyOf(other))) left.add(unit);
-    }
-  }
-  return left.size === 0;
-}
-
-/** What so many units are called. */
-export function units(page: Document, count: number): string {
-  return `${page.unit === "osd" ? "OSD" : page.unit}${count === 1 ? "" : "s"}`;
-}
-
-export function unitsBelow(page: Document, part: number): number[] {
-  const within = new Set([part]);
-  const units: number[] = [];
-  for (let at = part; at < page.parts.length; at++) {
-    const one = page.parts[at] as Part;
-    if (at !== part && !within.has(one.parent)) continue;
-    within.add(at);
-    if (one.number !== null) units.push(one.number);
-  }
-  return units.sort((a, b) => a - b);
 }
 
 type Place = Record<string | number, Json>;
@@ -115,39 +58,39 @@ function copied(value: Json): Json {
   return value !== null && typeof value === "object" ? { ...value } : value;
 }
 
-/** What happens, in the order in which the core gets it: by time, then as the kinds are listed, then as it was said. */
-export function inOrder(happenings: Happening[]): Happening[] {
-  return happenings
-    .map((one, rank) => ({ one, rank }))
-    .sort((a, b) => a.one.seconds - b.one.seconds || a.one.kind - b.one.kind || a.rank - b.rank)
-    .map(({ one }) => one);
-}
-
 /** What stands for what in the form of a change. */
 export type Words = Record<string, Json>;
 
 /** A change as it gets into the input, and what ends it, if anything does. */
 export interface Entry {
   kind: ChangeKind;
-  part: number;
   words: Words;
   end: Words | null;
 }
 
-/** The entries of what happens: an ending belongs to the last change of the same part before it that nothing has ended yet. */
-export function entriesOf(page: Document, happenings: Happening[]): Entry[] {
-  const entries: Entry[] = [];
-  for (const one of inOrder(happenings)) {
-    const kind = page.changes[one.kind] as ChangeKind;
+/** The entries of what happens, without what has no effect, each with what ends it. */
+export function entriesOf(page: Document, happenings: Happening[], plan: Planned | null): Entry[] {
+  const wordsOf = (one: Happening): Words => {
     const part = page.parts[one.part] as Part;
-    const words = { $at: one.seconds, $numbers: unitsBelow(page, one.part), $name: part.name, $kind: part.kind, $share: one.share };
-    if (kind.key !== page.study?.ending?.key) entries.push({ kind, part: one.part, words, end: null });
-    else {
-      const before = entries.findLast((entry) => entry.part === one.part && entry.end === null && Number(entry.words.$at) < one.seconds);
-      if (before !== undefined) before.end = words;
-    }
-  }
-  return entries;
+    return { $at: one.seconds, $numbers: unitsBelow(page, one.part), $name: part.name, $kind: part.kind, $share: one.share };
+  };
+  const isEntry = (one: Happening) => plan === null || !(plan.idle.has(one) || plan.endings.has(one));
+  return inOrder(happenings)
+    .filter(isEntry)
+    .map((one) => {
+      const end = plan?.ends.get(one);
+      return { kind: page.changes[one.kind] as ChangeKind, words: wordsOf(one), end: end === undefined ? null : wordsOf(end) };
+    });
+}
+
+/** What becomes of the faults of a study and of what is added to them; null of a cluster. */
+export function planOf(page: Document, scenario: Scenario): Planned | null {
+  return page.study === null ? null : planned(page, ownFaultsOf(page, scenario), scenario.happenings);
+}
+
+/** The faults that a study has by itself in a scenario. */
+export function ownFaultsOf(page: Document, scenario: Scenario): OwnFault[] {
+  return page.study === null ? [] : ownFaults(page, chosenInput(page, scenario));
 }
 
 function filled(form: Json, words: Words): Json {
@@ -157,21 +100,36 @@ function filled(form: Json, words: Words): Json {
   return Object.fromEntries(Object.entries(form).map(([key, one]) => [key in words ? String(words[key]) : key, filled(one, words)]));
 }
 
+/** The core's input of what is chosen, before anything happens. */
+function chosenInput(page: Document, scenario: Scenario): Json {
+  return patch(page.input, patchesOf(page, scenario));
+}
+
+function patchesOf(page: Document, scenario: Scenario): Patch[] {
+  return page.groups.flatMap((group, at) => group.patches[(scenario.stops[at] ?? []).join(",")] ?? []);
+}
+
 /** The core's input of a scenario. */
 export function inputOf(page: Document, scenario: Scenario): Json {
-  const patches = page.groups.flatMap((group, at) => group.patches[(scenario.stops[at] ?? []).join(",")] ?? []);
-  const entries = entriesOf(page, scenario.happenings);
+  const plan = planOf(page, scenario);
+  const entries = entriesOf(page, scenario.happenings, plan);
+  const patches = patchesOf(page, scenario);
   for (const kind of new Set(entries.map((entry) => entry.kind))) patches.push(...kind.also);
   const input = patch(page.input, patches);
-  if (entries.length === 0) return input;
+  if (scenario.happenings.length === 0) return input;
   let list: Json = input;
   for (const key of page.changes_at) list = (list as Place)[key] as Json;
+  const [key, value] = page.study?.ending?.input ?? ["", null];
   const made = entries.map(({ kind, words, end }) => {
     const entry = filled(kind.template, words) as Place;
-    const [key, value] = page.study?.ending?.input ?? ["", null];
     return end === null ? entry : { ...entry, [key]: filled(value, end) };
   });
-  return patch(input, [[page.changes_at, [...(list as Json[]), ...made]]]);
+  const own = (list as Json[]).flatMap((fault, index) => {
+    if (plan?.dropped.has(index)) return [];
+    const end = plan?.ownEnds.get(index);
+    return [end === undefined ? fault : { ...(fault as Place), [key]: end }];
+  });
+  return patch(input, [[page.changes_at, [...own, ...made]]]);
 }
 
 /** How something that happens is written on the command line, such as `osd.12 @ 2 h`. */

@@ -3,8 +3,9 @@
 import type { ChangeKind, Part } from "./document";
 import { column, shown } from "./figures";
 import type { Reel } from "./film";
+import { inOrder, units, unitsBelow } from "./happening";
 import { measured } from "./paint";
-import { ownFaults, units, unitsBelow } from "./scenario";
+import { ownFaultsOf, planOf } from "./scenario";
 import type { Store } from "./store";
 
 /** When the last thing happens: the end of the scrubber. */
@@ -28,27 +29,37 @@ export function lastChange(store: Store): number {
 /** The changes after which a part is gone. */
 const GONE = ["fail", "stop", "cut"];
 
-/** What happened to each part until a time. */
+/** What happened to each part until a time: the key of the change that holds; "slow" where it works, and slowly. */
 export function marksAt(store: Store, seconds: number): Map<number, string> {
   const { page } = store;
   const marks = new Map<number, string>();
-  const happenings = [...store.active.value.happenings].sort((a, b) => a.seconds - b.seconds);
   const byNumber = new Map(page.parts.map((part, at) => [part.number, at]));
-  // What the study itself lets fail, from its first fault on; what its reader lets fail is marked below, at its own time.
-  const own = new Set(happenings.flatMap((one) => unitsBelow(page, one.part)));
-  const failed = page.map.failed ? column(store.result.value?.done.tables ?? {}, page.map.table, page.map.failed) : [];
-  if (seconds >= Math.min(...ownFaults(page, store.active.value)))
-    for (let unit = 0; unit < failed.length; unit++) if (failed[unit] && !own.has(unit)) marks.set(byNumber.get(unit) as number, "fail");
-  for (const one of happenings) {
-    if (one.seconds > seconds) break;
-    const { key } = page.changes[one.kind] as ChangeKind;
-    const ends = key === "start" || key === "repair";
-    if (!ends && !GONE.includes(key)) continue;
-    for (const part of [one.part, ...unitsBelow(page, one.part).map((unit) => byNumber.get(unit) as number)]) {
-      if (ends) marks.delete(part);
-      else marks.set(part, key);
+  const set = (part: number, key: string | null) => {
+    for (const one of [part, ...unitsBelow(page, part).map((unit) => byNumber.get(unit) as number)]) {
+      if (key === null) marks.delete(one);
+      else if (key !== "slow" || !GONE.includes(marks.get(one) ?? "")) marks.set(one, key);
+    }
+  };
+  const scenario = store.active.value;
+  const plan = planOf(page, scenario);
+  const steps: [number, number, string | null][] = [];
+  for (const fault of ownFaultsOf(page, scenario)) {
+    const until = plan?.ownEnds.get(fault.index) ?? fault.until;
+    if (plan?.dropped.has(fault.index)) continue;
+    for (const part of fault.parts) {
+      steps.push([fault.at, part, fault.health > 0 ? "slow" : "fail"]);
+      if (until !== null) steps.push([until, part, null]);
     }
   }
+  for (const one of inOrder(scenario.happenings)) {
+    const { key } = page.changes[one.kind] as ChangeKind;
+    if (plan?.idle.has(one)) continue;
+    if (key === "start" || key === "repair") steps.push([one.seconds, one.part, null]);
+    else if (key === "slow" ? one.share < 1 : GONE.includes(key)) steps.push([one.seconds, one.part, key]);
+    else if (key === "slow") steps.push([one.seconds, one.part, null]);
+  }
+  steps.sort((a, b) => a[0] - b[0]);
+  for (const [at, part, key] of steps) if (at <= seconds) set(part, key);
   return marks;
 }
 
@@ -64,7 +75,13 @@ export function described(store: Store, part: number, seconds: number, reels: Re
   if (one.number === null) {
     const count = unitsBelow(page, part).length;
     const name = one.name.split(".")[0] === one.kind ? one.name : `${one.kind} ${one.name}`;
-    return count > 0 ? [name, `${count} ${units(page, count)}`] : [name];
+    const mark = marksAt(store, seconds).get(part);
+    const facts = [
+      count > 0 ? `${count} ${units(page, count)}` : "",
+      one.about,
+      mark === undefined ? "" : mark === "slow" ? "slow" : "gone",
+    ];
+    return [name, ...facts.filter((one) => one !== "")];
   }
   const tables = store.result.value?.done.tables ?? null;
   const facts = [
@@ -72,6 +89,8 @@ export function described(store: Store, part: number, seconds: number, reels: Re
     one.capacity ? `${shown(one.capacity, "bytes")} large` : "",
     one.up ? "" : "down",
   ];
+  const mark = marksAt(store, seconds).get(part);
+  if (mark !== undefined) facts.push(mark === "slow" ? "slow" : "gone");
   for (const reel of reels) {
     const row = reel.row(one.number, seconds);
     if (row === null) continue;

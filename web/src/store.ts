@@ -4,19 +4,11 @@ import { computed, effect, signal } from "@preact/signals";
 import type { Answer } from "../../crates/web/core.mjs";
 import type { ChangeKind, Document, Part } from "./document";
 import { type Done, Ended, type Engine, engineOf } from "./engine";
+import { usualTime } from "./faults";
 import { beforeKey, byHarm, figure, figureBefore, type Tables, type Value } from "./figures";
+import type { Happening } from "./happening";
 import { Pace } from "./pace";
-import {
-  asThingsAre,
-  type Both,
-  fragmentOf,
-  type Happening,
-  inputOf,
-  readFragment,
-  type Scenario,
-  secondsMost,
-  usualTime,
-} from "./scenario";
+import { asThingsAre, type Both, fragmentOf, inputOf, ownFaultsOf, planOf, readFragment, type Scenario, secondsMost } from "./scenario";
 
 const KEPT_MAX = 24;
 const UNDONE_MAX = 200;
@@ -59,6 +51,8 @@ export class Store {
   time = signal<number | null>(null);
   measure = signal("");
   said = signal("");
+  /** What was looked for and not found. */
+  missing = signal("");
   lost = signal<string[]>([]);
   /** The end of the address where it is no link of such a page: it stays until its reader does something. */
   broken = signal("");
@@ -285,9 +279,12 @@ export class Store {
     this.stopRanking();
     const { page } = this;
     const kind = page.changes.findIndex((one) => one.key === "fail");
-    const parts = [...page.parts.keys()].filter((at) => (page.parts[at] as Part).kind === level && (page.parts[at] as Part).up);
     const base = this.active.value;
-    const seconds = timely(page, this.time.value ?? usualTime(page, base));
+    const can = (part: number) => (page.parts[part] as Part).kind === level && (page.parts[part] as Part).up;
+    const seconds = timely(page, this.time.value ?? usualTime(ownFaultsOf(page, base)));
+    // What the study itself lets fail is no worse for failing again.
+    const isIdle = (part: number) => planOf(page, { ...base, happenings: [{ kind, part, seconds, share: 1 }] })?.idle.size;
+    const parts = [...page.parts.keys()].filter((part) => can(part) && !isIdle(part));
     const key = this.texts.value[this.both.value.active] as string;
     const harm = page.harm.flatMap((key) => page.figures.filter((one) => one.key === key));
     const rows: Harm[] = [];

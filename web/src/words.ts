@@ -2,13 +2,21 @@
 
 import { takenAlong } from "./along";
 import type { ChangeKind, Document, Figure, Part } from "./document";
+import { ownWords } from "./faults";
 import { beforeKey, digits, duration, numberOf, shown, type Value } from "./figures";
-import { inOrder, type Scenario, units } from "./scenario";
+import { inOrder, units } from "./happening";
+import { ownFaultsOf, type Scenario } from "./scenario";
+
+/** What scenarios are called. */
+export const NAMES = ["A", "B"];
 
 export type Row = Record<string, Value>;
 
 /** What clients get less than this of, they are short of. */
 const SERVED = 0.995;
+
+/** Where half of a rebuild takes less than this share of its time, few parts do the rest. */
+const UNEVEN = 0.4;
 
 /** Delays that are this many times as long as before are told. */
 const SLOWER = 1.2;
@@ -76,7 +84,8 @@ function told(one: Figure, a: number | null, b: number | null, isBetter: boolean
 function ratio(value: number): string {
   if (value >= 2) return `${value.toFixed(1)} ×`;
   const percent = (value - 1) * 100;
-  return `${percent > 0 ? "+" : "−"}${Math.abs(percent) < 10 ? Math.abs(percent).toFixed(1) : Math.abs(percent).toFixed(0)} %`;
+  const size = Math.abs(percent);
+  return `${percent > 0 ? "+" : "−"}${size < 0.1 ? size.toPrecision(1) : size < 10 ? size.toFixed(1) : size.toFixed(0)} %`;
 }
 
 /** The answer in a sentence or two. */
@@ -189,15 +198,33 @@ function ofSystem(page: Document, row: Row): string[] {
   const limit = page.figures.find((one) => one.key === "kind");
   const [lost, whole, risk] = [numberOf(row.unrecoverable_objects), numberOf(row.rebuild_seconds), numberOf(row.at_risk_objects)];
   if (lost) parts.push(`${many(lost, "objects")} ${lost === 1 ? "is" : "are"} lost`);
-  if (whole) parts.push(`whole again after ${duration(whole)}${limit && row.kind ? `, limited by ${worded(limit, row)}` : ""}`);
+  const unreachable = numberOf(row.unreachable_objects);
+  if (whole && unreachable) {
+    const are = unreachable === 1 ? "is" : "are";
+    parts.push(
+      `${many(unreachable, "objects")} ${are} not made whole, as the network does not reach what is left; the others are after ${duration(whole)}`,
+    );
+  } else if (whole) parts.push(`whole again after ${duration(whole)}${limit && row.kind ? `, limited by ${worded(limit, row)}` : ""}`);
   else if (whole === 0) parts.push("nothing is lost, so nothing is rebuilt");
-  if (risk && whole) parts.push(`${many(risk, "objects")} ${risk === 1 ? "is" : "are"} at risk until then`);
+  const half = numberOf(row.rebuild_p50_seconds);
+  if (whole && half !== null && half < UNEVEN * whole)
+    parts.push(`half of the bytes are there after ${duration(half)}, and few servers make the last of them`);
+  const until = numberOf(row.at_risk_seconds);
+  if (risk && until)
+    parts.push(`up to ${many(risk, "objects")} ${risk === 1 ? "is" : "are"} one loss from being lost, the last until ${duration(until)}`);
   const [during, before] = [numberOf(row.during_throughput_bytes_per_second), numberOf(row.before_throughput_bytes_per_second)];
   if (during !== null && before) parts.push(`clients get ${digits((during / before) * 100)} % of what they got before`);
-  else if (during !== null) parts.push(`clients get ${shown(during, "bytes_per_second")} meanwhile`);
+  else if (during !== null) parts.push(`clients get ${shown(during, "bytes_per_second")} meanwhile, on average`);
   else if (parts.length === 0 && row.throughput_bytes_per_second != null)
     parts.push(`clients get ${shown(row.throughput_bytes_per_second, "bytes_per_second")}`);
   return parts;
+}
+
+/** What a study lets fail by itself, one fault a line. */
+function byItself(page: Document, scenario: Scenario): string[] {
+  return ownFaultsOf(page, scenario)
+    .filter((fault) => fault.parts.length > 0)
+    .map((fault) => `${ownWords(page, fault)}${fault.at > 0 ? ` after ${duration(fault.at)}` : ""}, by the study itself`);
 }
 
 /** What happens, one change a line. */
@@ -231,15 +258,21 @@ export interface Side {
 export function answerText(page: Document, sides: Side[]): string {
   const lines = [
     `${page.title}: ${whatItIs(page)}`,
-    ...sides.flatMap((side, at) => [
-      "",
-      ...(sides.length > 1 ? [`Scenario ${"AB"[at]}`] : []),
-      ...sideText(page, side, at ? sides[0] : undefined),
-    ]),
+    ...sides.flatMap((side, at) => ["", ...(sides.length > 1 ? [`Scenario ${NAMES[at]}`] : []), ...sideText(page, side, sides, at)]),
   ];
-  const assumed = assumedOf(page);
-  if (assumed.length > 0) lines.push("", `Assumed, where nothing else is said above: ${assumed.join("; ")}.`);
+  lines.push("", `As things are: ${settingsOf(page)}.`);
+  const names = page.groups.flatMap((group) => group.controls.map((one) => one.label.toLowerCase()));
+  const assumed = page.assumptions.filter((one) => one.origin === "assumed");
+  // What has a control has its value above.
+  const told = assumed.map((one) => (names.includes(one.name.toLowerCase()) ? one.name : `${one.name} ${one.value}`));
+  if (told.length > 0) lines.push(`Assumed of it: ${[...new Set(told)].join("; ")}.`);
   return `${[...lines, ...page.notes].join("\n")}\n`;
+}
+
+/** What stands in the controls before anything is chosen. */
+function settingsOf(page: Document): string {
+  const controls = page.groups.flatMap((group) => group.controls);
+  return controls.map((one) => `${one.label} ${one.stops[one.chosen]?.label ?? ""}`).join("; ");
 }
 
 /** A system in a few words. */
@@ -250,20 +283,10 @@ function whatItIs(page: Document): string {
   return [`${digits(count)} ${units(page, count)}`, ...groups, ...(release ? [`release ${release}`] : [])].join(", ");
 }
 
-/** What is assumed, each as its control has it where there is one. */
-function assumedOf(page: Document): string[] {
-  const controls = page.groups.flatMap((group) => group.controls).filter((one) => one.origin === "assumed");
-  const names = controls.map((one) => one.label.toLowerCase());
-  const others = page.assumptions.filter((one) => one.origin === "assumed" && !names.includes(one.name.toLowerCase()));
-  return [
-    ...controls.map((one) => `${one.label.toLowerCase()} ${one.stops[one.chosen]?.label ?? ""}`),
-    ...others.map((one) => `${one.name} ${one.value}`),
-  ];
-}
-
-function sideText(page: Document, { scenario, row, digest }: Side, other: Side | undefined): string[] {
+function sideText(page: Document, { scenario, row, digest }: Side, sides: Side[], at: number): string[] {
+  const other = at > 0 ? sides[0] : undefined;
   const said = [headline(page, scenario, row), caveat(page, scenario, row)].filter(Boolean).join(" ");
-  const lines = [...happens(page, scenario), ...chosen(page, scenario), said];
+  const lines = [...byItself(page, scenario), ...happens(page, scenario), ...chosen(page, scenario), said];
   for (const one of row === null ? [] : page.figures) {
     const value = (row as Row)[one.key];
     if (value === null && !ends(one)) continue;
@@ -271,5 +294,6 @@ function sideText(page: Document, { scenario, row, digest }: Side, other: Side |
     const behind = against === null || against.kind === "same" ? "" : ` (${against.text} against A)`;
     lines.push(`- ${one.label}: ${worded(one, row as Row)}${behind}`);
   }
-  return [...lines, `The same by ${takenAlong(page, scenario).command}`, ...(digest ? [`digest ${digest}`] : [])];
+  const { command } = takenAlong(page, scenario, sides.length > 1 ? (NAMES[at] ?? "") : "");
+  return [...lines, `The same by ${command}`, ...(digest ? [`digest ${digest}`] : [])];
 }

@@ -14,8 +14,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from resilver import catalog
 from resilver.errors import ConfigError
 from resilver.explore.patches import Patch, changes_between
+from resilver.spec.device import DeviceTable, catalog_device
+
+
+def device_names() -> list[str]:
+    """The devices of the catalog by name, the one that writes slowest first."""
+    rates = {}
+    for name in catalog.list("devices"):
+        device = catalog_device(name)
+        if isinstance(device, DeviceTable):
+            rates[name] = (float(device.write_rate), float(device.read_rate))
+    return sorted(rates, key=lambda name: rates[name])
+
 
 COMBINATIONS_MAX = 1_000
 """Combinations of stops of one group that a page holds at the most."""

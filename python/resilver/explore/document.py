@@ -29,6 +29,7 @@ class Part:
         capacity: Its bytes; None where they are not known.
         used: How many of them are used, likewise.
         up: Whether it runs.
+        about: What else there is to say of it; empty for nothing.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Part:
     capacity: int | None = None
     used: int | None = None
     up: bool = True
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class Shown:
 
     Attributes:
         how: As there; or ``leading``, the word with the largest sum of `over`; or ``begins``, the
-            value of `over` in the first row where the column is above 0.
+            value of `over` in the first row where the column is above 0; or ``until``, the end of
+            the last row where it is, which begins at `over` and lasts ``duration_seconds``.
         each: The column of the parts of which a row is at a time, the first before anything
             happens, so that a page can say what it was before; empty where rows are none.
         better: Which is better; empty where neither is.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from resilver import catalog
-from resilver.explore.controls import Group, Make, Offer, Option, Stop, group_of
+from resilver.explore.controls import Group, Make, Offer, Option, Stop, device_names, group_of
 from resilver.importers.ceph import ClusterReport
 from resilver.whatif.asking import Asked, Prepared, prepare
 from resilver.whatif.cluster import read_state, release_of
@@ -149,10 +149,8 @@ def _devices(base: Prepared) -> list[Offer]:
     for device_class in sorted(set(base.facts.classes.values())) or [""]:
         prefix = f"{device_class}=" if device_class else ""
         what = f"device of class {device_class}" if device_class else "device"
-        stops = tuple(
-            Stop(name, (("--device", f"{prefix}{name}"),)) for name in catalog.list("devices")
-        )
-        sentence = "How fast OSDs read and write, as the catalog has measured it."
+        stops = tuple(Stop(name, (("--device", f"{prefix}{name}"),)) for name in device_names())
+        sentence = "How fast OSDs read and write, as the catalog has it: from slow to fast writing."
         label = what.capitalize()
         offers.append(Offer(what, label, sentence, stops, *_now(base, what)))
     return offers

@@ -25,7 +25,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from resilver.explore.controls import Control, Group, Stop
 from resilver.explore.document import Document
 from resilver.explore.heeding import Chosen, Heeding
 from resilver.explore.patches import Patch, changes_between
+from resilver.explore.pinning import pinned
 from resilver.explore.study_figures import charts_of, figures_of, harm_of, has_clients, map_of
 from resilver.explore.study_maker import Maker
 from resilver.explore.study_offer import Choice, StudyOffer, is_part_of, sentence_of
@@ -42,6 +43,7 @@ from resilver.explore.study_parts import (
     SWITCHES_MAX,
     changes_of,
     ending_of,
+    joined_by,
     lines_of,
     parts_of,
     switch_names,
@@ -50,7 +52,7 @@ from resilver.explore.study_parts import (
 )
 from resilver.explore.study_text import Block, Edit, beside, blocks_of, edit_of, stated
 from resilver.simulate.run import validate_runs
-from resilver.spec import Run, Study
+from resilver.spec import Run, Study, System
 from resilver.spec.assumptions import Assumption
 from resilver.spec.ensemble import values_of
 from resilver.spec.sweep import has_path, sections_at, with_each
@@ -102,6 +104,8 @@ def study_document(
         study = Study.load(study, settings)
     seed = study.study.seeds[0] if seed is None else seed
     sections = _first(study, folder)
+    if sections.get("faults"):
+        sections["faults"] = pinned(System(**sections), seed)
     maker = Maker(sections, seed, folder)
     system = maker.system
     validate_runs([Run(system, {}, seed, "")])
@@ -109,6 +113,7 @@ def study_document(
     groups = _groups(controls, maker)
     switches = _switches(controls, maker)
     changes = changes_of(system, _allowed(controls, maker), switches)
+    parts, endpoints = parts_of(system), maker.base["endpoint_of"]
     cost = estimate(system)
     clients = has_clients(system) or any("traffic" in one.offer.keys for one in controls)
     tables = {name: beside(stated(section), folder) for name, section in sections.items()}
@@ -121,7 +126,7 @@ def study_document(
         input=maker.base,
         maps=tuple(b64encode(one).decode("ascii") for one in maker.maps),
         unit=unit_of(system),
-        parts=with_switches(parts_of(system), switches),
+        parts=with_switches(parts, switches, joined_by(system, seed, endpoints, parts)),
         groups=[
             Group(tuple(_shown(one, study, tables) for one in own), patches)
             for own, patches in groups
@@ -175,10 +180,23 @@ def _controls(study: Study, maker: Maker) -> list[_Control]:
         taken = {key for control in found for key in control.offer.keys}
         if any(is_part_of(key, one) for key in offer.keys for one in taken):
             continue
-        control = _control(offer, maker)
+        control = _control(_with_pinned(offer, maker), maker)
         if control is not None:
             found.append(control)
     return found
+
+
+def _with_pinned(offer: StudyOffer, maker: Maker) -> StudyOffer:
+    """An offer whose faults name their parts."""
+    choices = []
+    for choice in offer.choices:
+        if choice.values.get("faults"):
+            system = maker.system_of(choice.values)
+            if system is not None:
+                values = {**choice.values, "faults": pinned(system, maker.seed)}
+                choice = replace(choice, values=values)
+        choices.append(choice)
+    return replace(offer, choices=tuple(choices))
 
 
 def _control(offer: StudyOffer, maker: Maker) -> _Control | None:
@@ -273,7 +291,9 @@ def _notes(study: Study, seed: int) -> list[str]:
     notes = []
     if len(study.points) > 1:
         words = ", ".join(f"{key} = {value}" for key, value in study.points[0].swept.items())
-        notes.append(f"The study has {len(study.points):,} systems; this is its first: {words}.")
+        notes.append(
+            f"The study has {len(study.points):,} systems; this is its first, with {words}."
+        )
     if drawn := study.chances():
         notes.append(f"Seed {seed} draws {', '.join(drawn)}; another seed draws anew.")
     return notes

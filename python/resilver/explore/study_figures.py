@@ -37,7 +37,7 @@ _REBUILD: tuple[tuple[str, str, str, _Better], ...] = (
     ("unrecoverable_objects", "Objects lost", "count", "less"),
     ("unrecoverable_bytes", "Data lost", "bytes", "less"),
     ("undersized_replicas", "Pieces without a new home", "count", "less"),
-    ("unreachable_objects", "Out of the network's reach", "count", "less"),
+    ("unreachable_objects", "Objects out of the network's reach", "count", "less"),
 )
 """What a rebuild comes to: column, label, unit, and what of it is better."""
 
@@ -73,7 +73,9 @@ _CLIENTS_SHOWN = (
     "rebuild_bytes_per_second",
     "backlog_bytes",
 )
-_MORE_IS_BETTER = ("throughput", "requests_completed", "rebuild_bytes_per_second")
+_MORE_IS_BETTER = ("rebuild_bytes_per_second",)
+_LESS_IS_BETTER = ("p99", "burst_delay", "lost", "hanging", "backlog")
+"""What is of a stretch of time that another scenario has longer is neither better nor worse."""
 
 
 _FRAMES_LEAST = 16
@@ -119,14 +121,29 @@ def figures_of(system: System, *, clients: bool) -> tuple[Shown, ...]:
     found = []
     if has_rebuild(system):
         found = [_figure("metrics", *one) for one in _REBUILD]
-        risk = _figure("timeline", "at_risk_objects", "Objects at risk", "count", "less", "most")
+        risk = _figure(
+            "timeline",
+            "at_risk_objects",
+            "Objects one loss from lost",
+            "count",
+            "less",
+            "most",
+        )
+        until = replace(
+            _figure("timeline", "at_risk_objects", "The last of them until", "seconds", "less"),
+            key="at_risk_seconds", how="until", over="start_seconds",
+        )  # fmt: skip
         limit = replace(_figure("limits", "kind", "What limits", "", ""), words=LIMITS)
-        found[1:1] = [risk, limit]
+        found[1:1] = [risk, until, limit]
     if clients:
         labels = {name: (label, unit) for name, label, unit in CLIENTS}
         for name in _CLIENTS_SHOWN:
             label, unit = labels.get(name, ("Left undone", "B"))
-            better: _Better = "more" if any(word in name for word in _MORE_IS_BETTER) else "less"
+            better: _Better = (
+                "more" if any(word in name for word in _MORE_IS_BETTER)
+                else "less" if any(word in name for word in _LESS_IS_BETTER)
+                else ""
+            )  # fmt: skip
             told = ("metrics", name, label, _UNITS.get(unit, "count"), better)
             # Without clients, or without a time before, there is none.
             found.append(_figure(*told, how="highest"))

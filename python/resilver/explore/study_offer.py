@@ -87,7 +87,7 @@ def _for_readers(text: str) -> str:
     How values are written goes, and so does the default, which the control tells itself.
     """
     kept = []
-    for sentence in re.split(r"(?<=\.)\s+(?=[A-Z])", text.replace("``", "")):
+    for sentence in re.split(r"(?<=\.)\s+(?=[A-Z])", text.replace("`", "")):
         if sentence.startswith("Default"):
             continue
         what, colon, how = sentence.partition(":")

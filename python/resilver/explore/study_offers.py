@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from resilver import catalog
+from resilver.explore.controls import device_names
 from resilver.explore.study_offer import (
     FACTORS,
     Choice,
@@ -78,7 +79,7 @@ def _swept(study: Study) -> Iterator[StudyOffer]:
 
 def _devices(system: System) -> Iterator[StudyOffer]:
     cluster = system.cluster
-    names = catalog.list("devices")
+    names = device_names()
     own = [(at, part) for at, part in enumerate(cluster.parts) if part.device is not None]
     for at, part in own:
         key, of = f"cluster.parts.{at}.device", part.device_class or part.level

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,6 +116,8 @@ def _of_report(report: ClusterReport) -> list[Part]:
     return parts
 
 
+_NAMED = 4
+"""The most parts that are named one by one."""
 SWITCHES_MAX = 512
 """The most switches that a page shows."""
 
@@ -137,13 +139,59 @@ def switch_names(system: System, seed: int) -> list[str]:
     return [names[node] for node in topology.switches]
 
 
-def with_switches(parts: Sequence[Part], switches: Sequence[str]) -> tuple[Part, ...]:
-    """Parts, and behind them a network that holds switches, which hold nothing."""
+def with_switches(
+    parts: Sequence[Part], switches: Sequence[str], joined: Mapping[str, str]
+) -> tuple[Part, ...]:
+    """Parts, and behind them a network that holds switches, which hold nothing.
+
+    Args:
+        parts: The parts.
+        switches: The switches by name.
+        joined: What each of them joins.
+    """
     if not switches:
         return tuple(parts)
     own = len(parts)
     network = Part("network", "network", -1)
-    return (*parts, network, *(Part(name, "switch", own) for name in switches))
+    made = (Part(name, "switch", own, about=joined[name]) for name in switches)
+    return (*parts, network, *made)
+
+
+def joined_by(
+    system: System, seed: int, endpoints: Sequence[int], parts: Sequence[Part]
+) -> dict[str, str]:
+    """What each switch of a system's network joins, in words.
+
+    Args:
+        system: The system.
+        seed: The seed of the run.
+        endpoints: The host of the network that each device is behind, by its number.
+        parts: The parts, with the devices among them.
+    """
+    topology = topology_of(system, seed)
+    if topology is None:
+        return {}
+    names, devices = node_names(system, topology), {one.number: one.name for one in parts}
+    behind: dict[int, list[int]] = {node: [] for node in topology.switches}
+    of_host: dict[int, list[int]] = {}
+    for device, endpoint in enumerate(endpoints):
+        of_host.setdefault(topology.hosts[endpoint], []).append(device)
+    for node in behind:
+        behind[node] += of_host.get(node, [])
+    for first, second in zip(*topology.ends(), strict=True):
+        for node, other in ((int(first), int(second)), (int(second), int(first))):
+            # A node that passes packets on and holds a device is no host of another.
+            if node in behind and other not in behind:
+                behind[node] += of_host.get(other, [])
+    found = {}
+    for node, numbers in behind.items():
+        rising = sorted(set(numbers))
+        held = [devices[number] for number in rising]
+        ends = ", ".join(held[:_NAMED]) + (" and others" if len(held) > _NAMED else "")
+        if len(held) > 2 and rising[-1] - rising[0] + 1 == len(held):
+            ends = f"{held[0]} to {held[-1]}"
+        found[names[node]] = f"joins {len(held)}: {ends}" if held else "joins switches alone"
+    return found
 
 
 def unit_of(system: System) -> str:

@@ -5,9 +5,8 @@ import type { Figure } from "../document";
 import { duration, shown } from "../figures";
 import { isPlain, type Scenario } from "../scenario";
 import type { Going, Store } from "../store";
-import { caveat, difference, headline, type Row, worded } from "../words";
+import { caveat, difference, headline, NAMES, type Row, worded } from "../words";
 
-const NAMES = ["A", "B"];
 /** Figures that there need not be. */
 const MAYBE = ["least", "highest", "leading", "begins"];
 

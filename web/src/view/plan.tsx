@@ -2,8 +2,10 @@
 
 import { useSignal } from "@preact/signals";
 import type { ChangeKind, Part } from "../document";
+import { type OwnFault, ownWords } from "../faults";
 import { duration } from "../figures";
-import { type Happening, isGoneBefore, ownFaults, secondsMost } from "../scenario";
+import { type Happening, isGoneBefore } from "../happening";
+import { ownFaultsOf, planOf, secondsMost } from "../scenario";
 import type { Store } from "../store";
 
 const UNITS: [string, number][] = [
@@ -16,6 +18,7 @@ const UNITS: [string, number][] = [
 export function Plan({ store }: { store: Store }) {
   const { happenings } = store.active.value;
   const ranked = happenings.map((one, rank) => ({ one, rank })).sort((a, b) => a.one.seconds - b.one.seconds || a.rank - b.rank);
+  const own = ownFaultsOf(store.page, store.active.value).filter((fault) => fault.parts.length > 0);
   return (
     <section class="plan" aria-labelledby="plan-title">
       <div class="line">
@@ -30,20 +33,33 @@ export function Plan({ store }: { store: Store }) {
           As things are
         </button>
       </div>
-      {happenings.length === 0 ? (
-        <p class="note">
-          {ownFaults(store.page, store.active.value).length > 0
-            ? "Nothing beside what the study itself lets fail, which a control below takes away. Choose a part on the map and let it fail too."
-            : "Nothing yet. Choose a part on the map and let it fail."}
-        </p>
+      {happenings.length + own.length === 0 ? (
+        <p class="note">Nothing yet. Choose a part on the map and let it fail.</p>
       ) : (
         <ol class="happenings">
+          {own.map((fault) => (
+            <Own key={fault.index} store={store} fault={fault} />
+          ))}
           {ranked.map(({ one, rank }) => (
             <Row key={`${rank}-${one.kind}-${one.part}`} store={store} one={one} rank={rank} />
           ))}
         </ol>
       )}
     </section>
+  );
+}
+
+/** What the study itself lets fail, which stays whatever else happens. */
+function Own({ store, fault }: { store: Store; fault: OwnFault }) {
+  const plan = planOf(store.page, store.active.value);
+  const until = plan?.ownEnds.get(fault.index) ?? fault.until;
+  const end = until === null ? "" : `, until ${duration(until)}`;
+  const isDropped = plan?.dropped.has(fault.index);
+  return (
+    <li>
+      {ownWords(store.page, fault)} {fault.at > 0 ? `after ${duration(fault.at)}` : "at the start"}
+      {end} <span class="note">by the study itself{isDropped ? "; it is gone by then: no effect" : ""}</span>
+    </li>
   );
 }
 
@@ -56,7 +72,8 @@ function Row({ store, one, rank }: { store: Store; one: Happening; rank: number 
   const title = `${kind.label}: ${part.name}`;
   const shownTime = Number((one.seconds / size).toPrecision(6));
   const refused = useSignal("");
-  const isIdle = isGoneBefore(store.page, store.active.value.happenings, one);
+  const plan = planOf(store.page, store.active.value);
+  const isIdle = plan === null ? isGoneBefore(store.page, store.active.value.happenings, one) : plan.idle.has(one);
   return (
     <li>
       <strong>{kind.label}</strong> <span class="part">{part.name}</span>
@@ -89,16 +106,18 @@ function Row({ store, one, rank }: { store: Store; one: Happening; rank: number 
           aria-label={`Time of ${title}`}
           onChange={(event) => {
             const box = event.currentTarget;
-            const text = box.value.trim().replace(",", ".");
-            const value = /^(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-            const isWithin = value * size <= secondsMost(store.page);
-            if (isWithin) store.change(rank, { seconds: value * size });
+            const [, text, word] = /^(\d+\.?\d*|\.\d+)\s*(s|min|h|d)?$/.exec(box.value.trim().replace(",", ".")) ?? [];
+            if (word !== undefined) unit.value = word;
+            const each = UNITS.find(([name]) => name === unit.value)?.[1] ?? 1;
+            const value = text === undefined ? Number.NaN : Number(text);
+            const isWithin = value * each <= secondsMost(store.page);
+            if (isWithin) store.change(rank, { seconds: value * each });
             const rule = "A time is a number, counted from the start, such as 2 or 1.5.";
             const most = duration(secondsMost(store.page));
             refused.value = isWithin ? "" : Number.isNaN(value) ? rule : `A time is below ${most}, where the run ends.`;
             // The box says what holds, whatever was typed into it.
             const holds = store.active.value.happenings[rank]?.seconds ?? one.seconds;
-            box.value = String(Number((holds / size).toPrecision(6)));
+            box.value = String(Number((holds / each).toPrecision(6)));
           }}
         />
       </label>
@@ -106,10 +125,8 @@ function Row({ store, one, rank }: { store: Store; one: Happening; rank: number 
         value={unit.value}
         aria-label={`Unit of the time of ${title}`}
         onChange={(event) => {
-          const before = size;
+          // The time stays, in another unit.
           unit.value = event.currentTarget.value;
-          const after = UNITS.find(([name]) => name === unit.value)?.[1] ?? 1;
-          if (one.seconds) store.change(rank, { seconds: (one.seconds / before) * after });
         }}
       >
         {UNITS.map(([name]) => (
@@ -124,7 +141,9 @@ function Row({ store, one, rank }: { store: Store; one: Happening; rank: number 
       >
         Remove
       </button>
-      {isIdle ? <span class="note"> It is down already: no effect.</span> : null}
+      {isIdle ? (
+        <span class="note"> {kind.key === "repair" ? "Nothing is wrong with it then" : "It is down already"}: no effect.</span>
+      ) : null}
       {refused.value ? (
         <span class="broken" role="alert">
           {" "}

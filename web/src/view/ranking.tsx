@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { Figure, Part } from "../document";
 import { duration, numberOf, shown } from "../figures";
+import { ownFaultsOf } from "../scenario";
 import type { Harm, Store } from "../store";
 import { worded } from "../words";
 
@@ -18,6 +19,7 @@ export function Ranking({ store }: { store: Store }) {
   if (fail === undefined) return null;
   const levels = fail.kinds.filter((kind) => page.parts.filter((one) => one.kind === kind).length > 1);
   const ranking = store.ranking.value;
+  const isAlone = store.active.value.happenings.length + ownFaultsOf(page, store.active.value).length === 0;
   const isOld = ranking !== null && ranking.base !== store.texts.value[store.both.value.active];
   const isTold = (key: string, at: number) => at < GRAVEST || ranking?.rows.some((row) => row.figures[key] !== 0);
   const keys = [...new Set([...page.harm.filter(isTold), "whole_seconds", "peak_share"])];
@@ -45,8 +47,7 @@ export function Ranking({ store }: { store: Store }) {
               </button>
             ) : null}
             {ranking.problem}
-            {` Each fails ${ranking.seconds > 0 ? `after ${duration(ranking.seconds)}` : "at the start"}, alone`}
-            {store.active.value.happenings.length > 0 ? " beside what happens in the scenario." : "."}
+            {` Each fails ${ranking.seconds > 0 ? `after ${duration(ranking.seconds)}` : "at the start"}, ${isAlone ? "alone" : "beside what happens in the scenario"}.`}
             {isOld ? " The scenario has changed since." : ""}
           </p>
           {ranking.going ? null : <p>{allAlike(store, ranking.level, ranking.rows)}</p>}

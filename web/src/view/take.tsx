@@ -6,12 +6,13 @@ import { takenAlong } from "../along";
 import { copy, save } from "../save";
 import type { Scenario } from "../scenario";
 import type { Store } from "../store";
-import { answerText } from "../words";
+import { answerText, NAMES } from "../words";
 
 export function Take({ store }: { store: Store }) {
   const told = useSignal("");
   const link = useRef<HTMLInputElement>(null);
-  const along = takenAlong(store.page, store.active.value);
+  const { scenarios, active } = store.both.value;
+  const along = takenAlong(store.page, store.active.value, scenarios.length > 1 ? (NAMES[active] ?? "") : "");
   const digest = store.result.value?.done.digest;
   const onCopy = async (text: string, what: string) => {
     told.value = (await copy(text)) ? `${what} is copied.` : "This browser does not let a page copy: choose the text and copy it.";

@@ -53,6 +53,18 @@ impl Balancer {
         }
     }
 
+    /// Forgets what was of another map.
+    fn forget(&mut self, map: &OsdMap) {
+        if self.raw.is_empty() || self.layout != map.layout {
+            self.raw = map.pools.iter().map(|_| None).collect();
+            self.layout = map.layout;
+        }
+        if self.epoch != map.epoch {
+            self.barren = vec![0; map.pools.len()];
+            self.epoch = map.epoch;
+        }
+    }
+
     /// The entries of one pool's turn.
     fn turn(&mut self, map: &OsdMap, place: usize, steps: usize) -> Vec<MapChange> {
         let pool = &map.pools[place].pool;
@@ -80,14 +92,7 @@ fn shuffle<T>(draws: &mut Stream, things: &mut [T]) {
 
 impl Agent for Balancer {
     fn saw(&mut self, now: SimTime, map: &OsdMap) {
-        if self.raw.is_empty() || self.layout != map.layout {
-            self.raw = map.pools.iter().map(|_| None).collect();
-            self.layout = map.layout;
-        }
-        if self.epoch != map.epoch {
-            self.barren = vec![0; map.pools.len()];
-            self.epoch = map.epoch;
-        }
+        self.forget(map);
         if !map.balancer || map.pools.is_empty() {
             self.next = None;
             return;
@@ -105,6 +110,8 @@ impl Agent for Balancer {
     }
 
     fn act(&mut self, now: SimTime, map: &OsdMap, health: &Health) -> Vec<MapChange> {
+        // Another agent may have changed the map at this very time, which is seen by all only afterwards.
+        self.forget(map);
         let settings = &map.settings;
         self.next = Some(tick(now, length(settings.balancer_sleep_interval), false));
         if health.is_hurt() || health.misplaced_ratio() >= settings.target_max_misplaced_ratio {

@@ -46,6 +46,16 @@ fn check_film(input: &ClusterInput, most: u32, plane: impl Fn() -> Box<dyn DataP
     rows
 }
 
+// Rule: the balancer places a pool's groups anew where the manager has split it at the very time of its turn.
+#[test]
+fn a_pool_is_split_in_the_moment_of_the_balancers_turn() {
+    let mut input = small();
+    // The pool of 16 groups is found to be split at 900 s, when the balancer has a turn.
+    input.plan = vec![at(899.0, Change::PgNum { pool: 5, pg_num: 17 }), at(0.0, Change::Balance { on: true })];
+    let outcome = run_with(&input, Box::new(SteadyPlane::new(2e6)));
+    assert!(outcome.seconds >= 900.0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
