@@ -88,9 +88,15 @@ export function planOf(page: Document, scenario: Scenario): Planned | null {
   return page.study === null ? null : planned(page, ownFaultsOf(page, scenario), scenario.happenings);
 }
 
-/** The faults that a study has by itself in a scenario. */
+/** What was found of choices; they are never written to again. */
+const known = new WeakMap<number[][], OwnFault[]>();
+
+/** The faults that a study has by itself in a scenario; the map asks for them each time it is drawn. */
 export function ownFaultsOf(page: Document, scenario: Scenario): OwnFault[] {
-  return page.study === null ? [] : ownFaults(page, chosenInput(page, scenario));
+  if (page.study === null) return [];
+  const found = known.get(scenario.stops) ?? ownFaults(page, chosenInput(page, scenario));
+  known.set(scenario.stops, found);
+  return found;
 }
 
 function filled(form: Json, words: Words): Json {
