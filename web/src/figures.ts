@@ -61,12 +61,12 @@ function begins(tables: Tables, { table, column: name, over }: Figure): number |
   return least;
 }
 
-/** The end of the last row whose cell is above nothing; 0 where none is. */
-function until(tables: Tables, { table, column: name, over }: Figure): number {
+/** The end of the last row whose cell is above nothing; null where none is. */
+function until(tables: Tables, { table, column: name, over }: Figure): number | null {
   const [cells, starts, lengths] = [name, over, "duration_seconds"].map((one) => column(tables, table, one)) as [Cells, Cells, Cells];
   let end = 0;
   for (let row = 0; row < cells.length; row++) if (Number(cells[row]) > 0) end = Math.max(end, Number(starts[row]) + Number(lengths[row]));
-  return end;
+  return end || null;
 }
 
 /** The word with the largest sum of shares, what stands behind it, and the sum; nothing where there is none. */

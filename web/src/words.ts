@@ -33,7 +33,7 @@ export const isShort = (share: Value | undefined) => typeof share === "number" &
 
 /** Whether there is no such figure, as of clients where there are none; a time that is none is one that never comes. */
 const isNone = (one: Figure, row: Row) =>
-  (row[one.key] ?? null) === null && (["highest", "begins"].includes(one.how) || one.unit === "share" || one.unit === "");
+  (row[one.key] ?? null) === null && (["highest", "begins", "until"].includes(one.how) || one.unit === "share" || one.unit === "");
 
 /** A figure of an answer. */
 export function worded(one: Figure, row: Row): string {

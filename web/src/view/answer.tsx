@@ -8,7 +8,7 @@ import type { Going, Store } from "../store";
 import { caveat, difference, headline, NAMES, type Row, worded } from "../words";
 
 /** Figures that there need not be. */
-const MAYBE = ["least", "highest", "leading", "begins"];
+const MAYBE = ["least", "highest", "leading", "begins", "until"];
 
 /** The headline again where the screen is narrow, in sight while its reader is on the map; the answer itself tells it to all others. */
 export function Brief({ store }: { store: Store }) {
