@@ -237,7 +237,8 @@ def test_a_run_of_more_than_a_minute_asks_and_goes_on_where_it_stood(
 def test_a_run_of_much_memory_asks_and_goes_on(page: Page, tmp_path: Path) -> None:
     """The page asks from 1 MiB on here, which any core has; without leave there is no answer."""
     report, plan = small_report(), changes_of({"fail": "host=node-000"})
-    document = cluster_document(report, "small", Asked(is_by_events=True)).to_json()
+    asked = Asked(is_by_events=True, horizon="30 min")
+    document = cluster_document(report, "small", asked).to_json()
     unasked = {"seconds": 60.0, "bytes": 2.0**20}
     path = written({**document, "unasked": unasked}, tmp_path / "asks.html")
     page.view(1440, 1000)
@@ -247,7 +248,6 @@ def test_a_run_of_much_memory_asks_and_goes_on(page: Page, tmp_path: Path) -> No
     going = "document.querySelector('.answer .going')?.textContent"
     page.wait(f"/^This takes [0-9.]+ MiB of memory or more/.test({going} ?? '')")
     button(page, "Compute it")
-    asked = Asked(is_by_events=True)
     assert answer(page)["digest"] == answer_of(report, plan, asked).digest
     assert page.complaints() == []
 
