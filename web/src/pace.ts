@@ -3,7 +3,7 @@
 import type { Answer } from "../../crates/web/core.mjs";
 
 /** Seconds of computing before which nothing is told, and below which share nothing is known. */
-const SOONEST = 5;
+const SOONEST = 15;
 const LEAST_SHARE = 0.05;
 
 export class Pace {
