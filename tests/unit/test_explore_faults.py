@@ -55,10 +55,10 @@ def explored(*changes: tuple[str, str, float]) -> tuple[list[dict[str, Any]], li
 def test_a_second_failure_leaves_the_first_where_it_was() -> None:
     """A draw passes over what others name, so that drawn anew it would be another server."""
     first = victim()
-    for other in ("server.0", "server.7", "server.15"):
-        own, added = explored(("fail", other, 20.0))[0] if other != first else ({}, {})
-        if own:
-            assert own["part"] == {"server": [first]} and added["part"] == {"server": [other]}
+    others = [f"server.{at}" for at in range(16) if f"server.{at}" != first]
+    for other in (others[0], others[7], others[-1]):
+        own, added = explored(("fail", other, 20.0))[0]
+        assert own["part"] == {"server": [first]} and added["part"] == {"server": [other]}
 
 
 def test_what_fails_by_itself_cannot_fail_again() -> None:
