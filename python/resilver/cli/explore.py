@@ -114,8 +114,10 @@ def _document(asked: Asked, cluster: ClusterAsked) -> Mapping[str, Any]:
 
 def _of_study(asked: Asked, cluster: ClusterAsked) -> Mapping[str, Any]:
     for one in fields(cluster):
-        if getattr(cluster, one.name) != one.default:
-            name, value = one.metadata["names"][0], show(str(getattr(cluster, one.name)))
+        given = getattr(cluster, one.name)
+        if given != one.default:
+            text = given[0] if isinstance(given, tuple) else str(given)
+            name, value = one.metadata["names"][0], show(text)
             raise ConfigError(
                 Problem("it is one of a cluster's bundle", "state it in the study", name, value)
             )
