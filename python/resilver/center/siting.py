@@ -9,6 +9,7 @@ moves along the torus for the other groups, since what serves well serves well e
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,8 +35,10 @@ class Sites:
 
     Attributes:
         modules: Their names, by group: shape (groups, modules of a group).
-        cost: What a client's way to its nearest router costs on average, over all groups.
-        own_cost: The same of the machine's own modules.
+        cost: The mean cost of a client's path to its nearest router, over all groups. The clients
+            are those that the machine then has: the nodes of the new modules are none, and those
+            where the old modules stood are.
+        own_cost: The same of the machine's own modules, for today's clients.
         random_costs: The same of modules drawn at random, of each draw.
     """
 
@@ -55,7 +58,7 @@ class Sites:
 
 
 class _Blades:
-    """What modules may stand on, and what clients pay to each."""
+    """What modules may stand on, and what the nodes that are or may become clients pay to each."""
 
     def __init__(self, machine: Machine) -> None:
         nodes = machine.routers.shape[2]
@@ -63,11 +66,14 @@ class _Blades:
         whole = {name: places[:nodes] for name, places in blades.items() if len(places) >= nodes}
         self.names = tuple(whole)
         self.nodes = np.array(list(whole.values()))
-        lengths = machine.torus
-        lines = np.ravel_multi_index(tuple(machine.places[machine.clients].T), lengths)
-        chips, counts = np.unique(lines, return_counts=True)
+        self._lines = np.ravel_multi_index(tuple(machine.places.T), machine.torus)
+        self._computes = machine.computes
+        # A router's node computes where the router moves away.
+        self._may_compute = machine.computes.copy()
+        self._may_compute[machine.routers[machine.routers >= 0]] = True
+        self._populated, counts = np.unique(self._lines[self._may_compute], return_counts=True)
         self.weight = counts.astype(np.float32)
-        places = np.stack(np.unravel_index(chips, lengths), axis=-1)
+        places = np.stack(np.unravel_index(self._populated, machine.torus), axis=-1)
         # The distinct chips of a module; what several of its nodes share costs each the same.
         self.ends, self.share = self._chips(machine)
         self.costs = [self._costs(machine, places, ends) for ends in self.ends]
@@ -103,13 +109,30 @@ class _Blades:
             total += (weight * ring).astype(kind)[ends[:, at][:, None], clients[None, :, at]]
         return total
 
-    def mean_cost(self, chosen: npt.NDArray[np.int64]) -> float:
-        """What ways to the nearest of the chosen blades cost on average."""
-        found = sum(
-            share * float(self.weight @ costs[chosen].min(axis=0).astype(np.float32))
+    def mean_cost(self, chosen: Ints, weight: npt.NDArray[np.float32] | None = None) -> float:
+        """The mean cost of a path to the nearest of the chosen blades.
+
+        Args:
+            chosen: The blades.
+            weight: How many clients each chip has; by default all nodes that may be clients, which
+                the search goes by, since a module's own nodes are near it wherever it stands.
+        """
+        weight = self.weight if weight is None else weight
+        total = sum(
+            share * float(weight @ costs[chosen].min(axis=0).astype(np.float32))
             for share, costs in zip(self.share, self.costs, strict=True)
         )
-        return found / float(self.weight.sum())
+        return total / float(weight.sum())
+
+    def cost_of(self, groups: Sequence[Ints], *, is_own: bool = False) -> float:
+        """The mean cost over groups for the clients that there are beside their modules."""
+        computes = self._computes if is_own else self._may_compute.copy()
+        if not is_own:
+            computes[self.nodes[np.concatenate(groups)]] = False
+        chips, counts = np.unique(self._lines[computes], return_counts=True)
+        weight = np.zeros_like(self.weight)
+        weight[np.searchsorted(self._populated, chips)] = counts
+        return float(np.mean([self.mean_cost(group, weight) for group in groups]))
 
     def exchange(self, chosen: Ints, is_free: npt.NDArray[np.bool_]) -> Ints:
         """Exchange one blade for another, each time where that saves most, as long as it saves."""
@@ -190,13 +213,13 @@ def sites(machine: Machine, count: int, *, starts: int | None = None, seed: int 
         chosen.append(min(found, key=blades.mean_cost))
         is_free[chosen[-1]] = False
     random = [
-        float(np.mean([blades.mean_cost(one) for one in np.split(order, groups)]))
-        for order in (draw.permutation(len(blades.names))[:count] for _ in range(10))
+        blades.cost_of(np.split(draw.permutation(len(blades.names))[:count], groups))
+        for _ in range(10)
     ]
     return Sites(
         tuple(tuple(sorted(blades.names[at] for at in one)) for one in chosen),
-        float(np.mean([blades.mean_cost(one) for one in chosen])),
-        float(np.mean([blades.mean_cost(one) for one in _own(machine, blades)])),
+        blades.cost_of(chosen),
+        blades.cost_of(_own(machine, blades), is_own=True),
         tuple(random),
     )
 

@@ -166,11 +166,14 @@ def routes_table(routes: Routes) -> Table:
 
 
 def sites_sentence(sites: Sites) -> str:
-    """What modules cost where they should stand, beside the machine's own and random ones."""
+    """What new modules cost beside the machine's own and random ones, each for its clients."""
     least, most = min(sites.random_costs), max(sites.random_costs)
+    saved = 1.0 - sites.cost / sites.own_cost
+    gain = "no better" if round(saved, 3) <= 0.0 else f"{saved:.1%} better"
     return (
-        f"A way to the nearest router costs {sites.cost:.2f} on average; from the machine's own "
-        f"modules {sites.own_cost:.2f}, and from modules drawn at random {least:.2f} to {most:.2f}."
+        f"A client's path to its nearest router costs {sites.cost:.2f} on average: {gain} than with "
+        f"the machine's own modules ({sites.own_cost:.2f}). With modules placed at random it costs "
+        f"{least:.2f} to {most:.2f}."
     )
 
 
