@@ -187,3 +187,77 @@ def test_a_state_is_not_written_over(state: list[str], capsys: pytest.CaptureFix
     assert code == 2 and "would be lost" in err
     code, _, err = ask(capsys, *state)
     assert code == 2 and "--files" in err
+
+
+def lfs_df(states: dict[int, str], header: str = "1K-blocks", unit: str = "") -> str:
+    """What `lfs df` prints (Lustre's lfs-df(1)): targets 1, 3 and 4, each with its letters."""
+    lines = [f"UUID {header} Used Available Use% Mounted on"]
+    for number, used in ((1, 21.6), (3, 22.7), (4, 22.7)):
+        size, free = (f"{value:.1f}{unit}" for value in (62.3, 62.3 - used))
+        row = f"{size} {used}{unit} {free}"
+        if not unit:
+            row = " ".join(str(int(float(word) * 1e9)) for word in row.split())
+        lines.append(f"fs1-OST000{number}_UUID {row} 37% /fs1[OST:{number}]{states[number]}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("letters", ["R", "N", "S", "I", "DR", "D", "fD"])
+@pytest.mark.parametrize(("header", "unit"), [("1K-blocks", ""), ("bytes", "T")])
+def test_targets_that_lfs_df_marks_get_no_files(
+    letters: str, header: str, unit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Rule: read-only (R), no precreate (N), no space (S), no inodes (I) cannot take files; a
+    # degraded one (D) is slow and comes last. Of 1, 3 and 4 number 3 is marked.
+    (tmp_path / "df.txt").write_text(
+        lfs_df({1: "", 3: f" {letters}", 4: ""}, header, unit), encoding="utf-8"
+    )
+    state = str(tmp_path / "df.txt")
+    code = cli.run(["advise", state, "--files", "2", "--format", "lfs", "--name", "f{}"])
+    out = capsys.readouterr().out
+    assert code == 0
+    assert out.splitlines() == ["lfs setstripe -c 1 -i 1 f0", "lfs setstripe -c 1 -i 4 f1"]
+    code = cli.run(["advise", state, "--files", "300", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    on_marked = sum(one["targets"] == ["fs1-OST0003"] for one in found["files"])
+    is_last = set(letters) <= set("fD")
+    assert code == 0 and on_marked == 0
+    assert found["remarks"]["fs1-OST0003"]
+    parts = {row["part"] for row in found["layers"] if row["layer"] == "targets"}
+    assert ("fs1-OST0003" in parts) == is_last
+    assert any("degraded" in note for note in found["notes"]) == is_last
+    # A file over all three needs the marked one: a slow one will do.
+    code = cli.run(["advise", state, "--files", "1", "--stripe", "3", "--json"])
+    wide = capsys.readouterr().out
+    assert code == (0 if is_last else 1)
+    if is_last:
+        # Its stripe moves half, and a file is as fast as its slowest stripe: 3 x 1/2.
+        assert json.loads(wide)["expected"]["slowest"] == pytest.approx(1.5)
+
+
+def test_lctl_s_degraded_targets_come_last(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "df.txt").write_text(lfs_df({1: "", 3: "", 4: ""}), encoding="utf-8")
+    lines = "\n".join(f"obdfilter.fs1-OST000{at}.degraded={int(at == 3)}" for at in (1, 3, 4))
+    (tmp_path / "degraded.txt").write_text(lines + "\n", encoding="utf-8")
+    states = [str(tmp_path / name) for name in ("df.txt", "degraded.txt")]
+    code = cli.run(["advise", *states, "--files", "2", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert [one["targets"] for one in found["files"]] == [["fs1-OST0001"], ["fs1-OST0004"]]
+    assert "degraded" in found["remarks"]["fs1-OST0003"]
+    (tmp_path / "degraded.txt").write_text("obdfilter.fs1-OST0001.degraded=maybe\n")
+    assert cli.run(["advise", *states, "--files", "2"]) == 2
+
+
+def test_an_inactive_target_counts_in_no_mean(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Rule: two files on three idle targets that work: (2 + 2 + 1) / 3 streams, not a fourth of 6.
+    text = lfs_df({1: "", 3: "", 4: ""}) + "OST0002             : inactive device\n"
+    (tmp_path / "df.txt").write_text(text, encoding="utf-8")
+    assert cli.run(["advise", str(tmp_path / "df.txt"), "--files", "2"]) == 0
+    out = capsys.readouterr().out
+    (row,) = [words for line in out.splitlines() if (words := line.split())[:2] == ["targets", "3"]]
+    assert float(row[4]) == pytest.approx(5 / 3, abs=0.06)
+    assert "fs1-OST0002" in out.partition("come last")[2]

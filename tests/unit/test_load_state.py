@@ -320,7 +320,7 @@ def test_a_run_folder_says_what_its_devices_moved(tmp_path: Path, root: Path) ->
         (b"  4 UP osc a-OST0000-osc-ffff88 uuid 5\n", "no address"),
         (b"  4 UP mgc MGC uuid 5\n", "no object target"),
         (TABLE.encode() + b"a-OST0000_UUID 10 20 1 1% /a\n", "no more than it has"),
-        (b"UUID bytes Used\n", "1,024"),
+        (b"UUID Inodes IUsed\n", "1,024"),
     ],
 )
 def test_what_is_no_log_is_refused(content: bytes, said: str, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from resilver.center.picking import Nested, Picker
 from resilver.center.routes import Routes, route
 from resilver.center.shares import Floats, Ints
 from resilver.errors import ConfigError, Problem, ResilverError, show
+from resilver.importers.part_load import DEGRADED, UP
 
 _STREAMS_MAX = 1_000_000
 
@@ -90,12 +91,17 @@ class Advice:
 
         Returns:
             A row a layer and part: ``layer``, ``part``, ``before``, ``after``: by how many streams
-            a part seems to be shared for one that joins, which at an idle part is 1.
+            a part seems to be shared for one that joins, which at an idle part is 1. Targets that
+            cannot be written are left out.
         """
+        writable = [
+            name if state in (UP, DEGRADED) else ""
+            for name, state in zip(self.state.targets, self.state.states, strict=True)
+        ]
         layers = self.layers
         nested = layers.nested
         behind = np.bincount(nested.server_of, weights=self.streams).astype(np.int64)
-        of_layer = [("targets", nested.targets, self.state.targets, self.streams)]
+        of_layer = [("targets", nested.targets, tuple(writable), self.streams)]
         if layers.servers:
             of_layer.insert(0, ("servers", nested.servers, layers.servers, behind))
         used = self._router_streams()

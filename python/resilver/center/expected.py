@@ -77,7 +77,7 @@ def expect(layers: Layers, placed: Ints, clients: Ints | None) -> Expected:
     files, stripes = placed.shape
     worst = paces.max(axis=0)
     slowest_file = worst.max(axis=1)
-    unit = 1.0 if layers.rate is not None else float(layers.nested.targets.rates[0])
+    unit = 1.0 if layers.rate is not None else float(layers.nested.targets.rates.max())
     found = np.unravel_index(int(paces.argmax()), paces.shape)[0]
     # Targets of which none is nearer are told before what lies before them.
     ties = [at for at in range(len(LAYERS)) if paces[at].max() >= paces.max() * (1.0 - 1e-9)]
@@ -117,7 +117,7 @@ def round_robin(layers: Layers, files: int, stripes: int, start: int) -> Ints:
     """Where the file system's own round robin puts files, beginning at a target.
 
     Args:
-        layers: The layers; inactive targets are passed over.
+        layers: The layers; targets that are not active are passed over.
         files: How many files.
         stripes: The stripes of each.
         start: The target that it begins with, of those that are active.

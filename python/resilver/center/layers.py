@@ -14,12 +14,16 @@ from resilver.center.routes import Routes
 from resilver.center.shares import Ints, Parts
 from resilver.center.storage import storage
 from resilver.errors import ConfigError, Problem, show
+from resilver.importers.part_load import DEGRADED, UP
 from resilver.quantities import decimal_rate
 
 Bools = npt.NDArray[np.bool_]
 
 LAST_FILL = 0.8
 """Targets that are fuller than this come last."""
+
+DEGRADED_SHARE = 0.5
+"""What a target whose RAID rebuilds is taken to move, as a share of its rate: an assumption."""
 
 _FAILED_OVER = 1.5
 """A server with so many times the targets of most has another's: these come last too."""
@@ -48,7 +52,8 @@ class Layers:
 
     Attributes:
         nested: Targets, servers and networks.
-        is_active: Which targets the file system's own round robin uses.
+        is_active: Which targets the file system's own round robin uses: degraded ones where no
+            others are.
         reasons: Why a target is not used, or comes last; empty for others.
         servers: The servers' names; none where nothing says which there are.
         rate: The rate of a target in bytes/s; None where all are relative to it.
@@ -177,7 +182,13 @@ def _targets(state: LoadState, given: Given, notes: list[str]) -> tuple[float, P
     greedy = np.where(is_known, 0.0, streams) + state.advised
     others = np.where(is_known, np.where(np.isnan(state.streams), moved > 0.0, streams), 0.0)
     others = np.where(is_known & (moved > 0.0), np.maximum(others, 1.0), 0.0 * others)
-    return rate, Parts(np.full(len(moved), rate), greedy, np.minimum(moved, rate), others)
+    rates = np.full(len(moved), rate)
+    is_degraded = np.array([one == DEGRADED for one in state.states])
+    if count := int(is_degraded.sum()):
+        rates[is_degraded] *= DEGRADED_SHARE
+        which = "1 target is" if count == 1 else f"{count} targets are"
+        notes.append(f"{which} degraded and taken to move {DEGRADED_SHARE:.0%} of the rate")
+    return rate, Parts(rates, greedy, np.minimum(moved, rates), others)
 
 
 def _judged(
@@ -185,27 +196,28 @@ def _judged(
 ) -> tuple[list[str], Bools, Bools]:
     """Why targets come last or are not used; which are active; which may be used."""
     reasons = [""] * len(state.targets)
-    is_active = np.array([one == "up" for one in state.states])
-    is_open = is_active.copy()
+    is_active = np.array([one == UP for one in state.states])
+    is_degraded = np.array([one == DEGRADED for one in state.states])
+    is_open = is_active | is_degraded
     is_unknown = ~state.is_load_known if state.is_load_known.any() else np.zeros_like(is_open)
-    if (unknown := int((is_unknown & is_active).sum())) == 1:
+    if (unknown := int((is_unknown & is_open).sum())) == 1:
         notes.append("of 1 target nothing says how busy it is: it is not used")
     elif unknown:
         notes.append(f"of {unknown} targets nothing says how busy they are: they are not used")
     for at, fill in enumerate(state.fill.tolist()):
-        if not is_active[at]:
-            reasons[at] = "inactive"
+        if not is_open[at]:
+            reasons[at] = state.states[at]
         elif is_unknown[at]:
             reasons[at] = "load unknown"
         elif avoid is not None and fill > avoid:
             reasons[at] = f"avoided: {fill:.0%} full"
-        elif fill > LAST_FILL:
-            reasons[at] = f"{fill:.0%} full"
-            continue
         else:
+            last = ["degraded: its RAID rebuilds"] if is_degraded[at] else []
+            last += [f"{fill:.0%} full"] if fill > LAST_FILL else []
+            reasons[at] = ", ".join(last)
             continue
         is_open[at] = False
-    return reasons, is_active, is_open
+    return reasons, is_active if is_active.any() else is_degraded, is_open
 
 
 def _servers_of(state: LoadState) -> tuple[tuple[str, ...], Ints]:

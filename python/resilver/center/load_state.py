@@ -15,7 +15,7 @@ import numpy.typing as npt
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.lctl import is_devices, is_dump, read_devices, read_dumps
 from resilver.importers.lfs_df import is_df, read_last_df
-from resilver.importers.part_load import PartLoad
+from resilver.importers.part_load import UP, PartLoad, worse_state
 from resilver.importers.run_devices import read_run_devices
 from resilver.importers.text import decode, read_bytes, refuse
 from resilver.importers.tokio import MAGIC, WINDOW_SECONDS, read_tokio
@@ -42,7 +42,7 @@ class LoadState:
         fill: The share of it that is used: likewise.
         seconds: Since 1970, when that was: likewise.
         servers: The server of each; empty where nothing says.
-        states: ``up``, or ``inactive`` where it cannot be written.
+        states: ``up``, ``degraded``, or why it cannot be written (see `PartLoad`).
         advised: Streams of jobs that were advised since: shape (targets,).
         advised_routers: The same of the routers of a machine: shape (routers,), or none.
         notes: What a reader of an answer must know of how this was put together.
@@ -112,7 +112,7 @@ class LoadState:
             columns["fill"],
             unknown,
             tuple(servers or ("",) * len(names)),
-            ("up",) * len(names),
+            (UP,) * len(names),
             np.zeros(len(names)),
         )
 
@@ -270,9 +270,7 @@ def _joined(sources: Sequence[tuple[str, list[PartLoad]]], notes: list[str]) -> 
                 if name == "seconds":
                     value = max(value, known.seconds or 0.0)
                 known = replace(known, **{name: value})
-            # What any of them calls inactive cannot be written.
-            state = load.state if known.state in (None, "up") else known.state
-            rows[load.name] = replace(known, state=state or known.state)
+            rows[load.name] = replace(known, state=worse_state(known.state, load.state))
     order = sorted(rows, key=lambda name: (_split(name)[0], _split(name)[1] or 0))
     notes += _missing(sources)
     notes += _ages(sources)
@@ -291,7 +289,7 @@ def _joined(sources: Sequence[tuple[str, list[PartLoad]]], notes: list[str]) -> 
         columns["fill"],
         columns["seconds"],
         tuple(rows[one].server or "" for one in order),
-        tuple(rows[one].state or "up" for one in order),
+        tuple(rows[one].state or UP for one in order),
         np.zeros(len(order)),
         notes=tuple(notes),
     )

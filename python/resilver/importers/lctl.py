@@ -17,13 +17,14 @@ from statistics import median
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.log_rows import LogRow
-from resilver.importers.part_load import PartLoad
+from resilver.importers.part_load import DEGRADED, INACTIVE, UP, PartLoad
 from resilver.importers.text import read_text, refuse
 
 _TARGET = r"(?P<target>[\w.-]+?-OST[0-9a-fA-F]{4})"
 _PARAM = re.compile(r"(?P<key>[\w@:-]+(?:\.[\w@:-]+)+)=(?P<value>.*)")
 _STATS = re.compile(rf"obdfilter\.{_TARGET}\.(?:exports\.(?P<client>.+)\.)?stats")
 _SPACE = re.compile(rf"(?:osd-\w+|obdfilter)\.{_TARGET}\.(?P<what>kbytesfree|kbytestotal)")
+_DEGRADED = re.compile(rf"obdfilter\.{_TARGET}\.degraded")
 _COUNTER = re.compile(r"(?P<name>read_bytes|write_bytes)\s+(?P<rest>\d+ samples .*)")
 _SUM = re.compile(r"\d+ samples \[bytes\]\s+\d+\s+\d+\s+(?P<sum>\d+)(?:\s+\d+)?\s*")
 _BEGUN = re.compile(r"start_time:?\s+(?P<seconds>\d{10,11}(?:\.\d+)?)\b.*")
@@ -38,7 +39,7 @@ _APART_SHARE = 0.5
 
 DUMP_COMMAND = (
     "lctl get_param obdfilter.*.stats obdfilter.*.exports.*.stats osd-*.*.kbytesfree "
-    "osd-*.*.kbytestotal"
+    "osd-*.*.kbytestotal obdfilter.*.degraded"
 )
 """What prints all that is read here."""
 
@@ -58,6 +59,7 @@ class Snapshot:
         clients: By client, bytes read and written.
         free: Free blocks of 1,024 bytes; None where that is not said.
         total: All blocks.
+        is_degraded: Whether its RAID misses a device; None where that is not said.
     """
 
     place: str
@@ -70,11 +72,14 @@ class Snapshot:
     clients: dict[str, int] = field(default_factory=dict)
     free: int | None = None
     total: int | None = None
+    is_degraded: bool | None = None
 
 
 def is_dump(text: str) -> bool:
     """Whether a text is what `lctl get_param` prints of object targets."""
-    return any(_STATS.match(key) or _SPACE.match(key) for key, _, _ in _params(text))
+    return any(
+        pattern.match(key) for key, _, _ in _params(text) for pattern in (_STATS, _SPACE, _DEGRADED)
+    )
 
 
 def is_devices(text: str) -> bool:
@@ -120,6 +125,7 @@ def read_dumps(paths: Sequence[Path]) -> tuple[list[PartLoad], tuple[str, ...]]:
                 written,
                 streams,
                 _fill(target, each),
+                state=_state(each),
                 seconds=pair[1].seconds if pair else None,
             )
         )
@@ -182,7 +188,7 @@ def read_devices(path: Path) -> list[PartLoad]:
             refuse(place, f"{name} has no address of a server", "run lctl dl with -t")
         if name in loads:
             refuse(place, f"{name} stands twice", "keep one listing of each file system")
-        state = "up" if device["state"] == "UP" else "inactive"
+        state = UP if device["state"] == "UP" else INACTIVE
         loads[name] = PartLoad(name, server=device["nid"], state=state, seconds=moment)
     if not loads:
         refuse(path, "there is no object target (osc) in it", "run lctl dl -t on a client")
@@ -207,7 +213,8 @@ def _snapshots(path: Path) -> dict[str, Snapshot]:
         if param := _PARAM.match(line):
             of, key = None, param["key"]
             stats, space = _STATS.fullmatch(key), _SPACE.fullmatch(key)
-            if stats or space:
+            degraded = _DEGRADED.fullmatch(key)
+            if stats or space or degraded:
                 if key in seen:
                     rule = f"{key} stands twice in one dump"
                     refuse(place, rule, "keep each dump in a file of its own")
@@ -221,6 +228,11 @@ def _snapshots(path: Path) -> dict[str, Snapshot]:
                     refuse(place, f"{show(param['value'][:40])} is no number of blocks")
                 is_free = space["what"] == "kbytesfree"
                 setattr(one, "free" if is_free else "total", int(param["value"]))
+            elif degraded:
+                if param["value"].strip() not in ("0", "1"):
+                    refuse(place, f"{show(param['value'][:40])}: degraded is 0 or 1")
+                one = found.setdefault(_named(degraded["target"]), Snapshot(str(path)))
+                one.is_degraded = param["value"].strip() == "1"
         if of is not None:
             _count(line.strip(), *of, place)
     if not found:
@@ -306,6 +318,15 @@ def _fill(target: str, each: Sequence[Snapshot]) -> float | None:
     if not last.total or last.free > last.total:
         refuse(last.place, f"{target} has {last.free:,} free of {last.total:,} blocks")
     return 1.0 - last.free / last.total
+
+
+def _state(each: Sequence[Snapshot]) -> str | None:
+    """Whether a target is degraded, by the newest dump that says so."""
+    said = [one for one in each if one.is_degraded is not None]
+    if not said:
+        return None
+    last = max(said, key=lambda one: one.seconds or 0.0)
+    return DEGRADED if last.is_degraded else UP
 
 
 def _seconds(one: Snapshot) -> float:

@@ -2,7 +2,9 @@
 
 Each table stands behind the time at which it was printed: ``BEGIN`` and seconds since 1970, as
 TOKIO's collectors write it (github.com/NERSC/pytokio), the seconds alone (``date +%s``), or a time
-as ``date -Is`` writes it. Sizes are the blocks of 1,024 bytes that plain `lfs df` prints.
+as ``date -Is`` writes it. Sizes are the blocks of 1,024 bytes that plain `lfs df` prints; how full
+a target is now may come from the rounded ones of `lfs df -h` too. Letters behind a target's mount
+point are its state (Lustre's manual page lfs-df(1)).
 """
 
 from __future__ import annotations
@@ -12,24 +14,48 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.log_rows import LogRow
-from resilver.importers.part_load import PartLoad
+from resilver.importers.part_load import DEGRADED, INACTIVE, UP, PartLoad
 from resilver.importers.text import read_text, refuse
 
 _BEGIN = re.compile(r"(?:BEGIN\s+)?(\d{9,11})")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?.*")
 _TARGET = re.compile(r"(\S+?)-(OST|MDT)([0-9a-fA-F]{4})_UUID")
 _INACTIVE = re.compile(r"(\S+-)?(OST|MDT)([0-9a-fA-F]{4})(?:_UUID)?\s*:\s*(.+)")
+_LETTERS = re.compile(r"\[OST:\d+\]\s*(\w*)")
+_STATES = {
+    "R": "read-only",
+    "N": "no new objects",
+    "S": "out of space",
+    "I": "out of inodes",
+    "D": DEGRADED,
+}
+"""What each letter says, what counts most first; others say what kind of device it is."""
+_ROUNDED = re.compile(r"(\d+(?:\.\d+)?)([KMGTPE]?)")
+_UNITS = "KMGTPE"
 _BLOCK_BYTES = 1024
 _HEADER = "UUID"
 _NO_TIME = 0.0
 
 Floats = npt.NDArray[np.float64]
+
+
+class _Row(NamedTuple):
+    """What one line says of a target: its size and use in bytes, and its state."""
+
+    size: int
+    used: int
+    state: str
+
+
+Snapshots = dict[str, dict[float, dict[str, _Row]]]
+"""By file system, time and target."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +97,7 @@ def read_lfs_df(paths: Sequence[Path]) -> list[FillSeries]:
         ConfigError: A table has no time, sizes are rounded (``lfs df -h``), a line is damaged,
             there are fewer than three snapshots, or no target is active in all of them.
     """
-    found: dict[str, dict[float, dict[str, tuple[int, int]]]] = {}
+    found: Snapshots = {}
     inactive: dict[str, set[str]] = {}
     for path in paths:
         _read(path, found, inactive)
@@ -91,17 +117,18 @@ def read_last_df(path: Path) -> list[PartLoad]:
     """How full each object target is, by the last table of a file.
 
     Args:
-        path: What `lfs df` printed, with or without times; gzipped or not.
+        path: What `lfs df`, `lfs df -h` or `lfs df -hv` printed, with or without times; gzipped or
+            not.
 
     Returns:
-        A load a target; those that it says are inactive among them.
+        A load a target with its state; those that it says are inactive among them.
 
     Raises:
-        ConfigError: Sizes are rounded, a line is damaged, or there is no target.
+        ConfigError: A line is damaged, or there is no target.
     """
-    found: dict[str, dict[float, dict[str, tuple[int, int]]]] = {}
+    found: Snapshots = {}
     inactive: dict[str, set[str]] = {}
-    _read(path, found, inactive, need_time=False)
+    _read(path, found, inactive, need_time=False, may_round=True)
     loads = []
     for name in sorted({*found, *inactive}):
         times = found.get(name, {})
@@ -109,10 +136,11 @@ def read_last_df(path: Path) -> list[PartLoad]:
         seconds = None if moment == _NO_TIME else moment
         gone = inactive.get(name, set()) - set(times.get(moment, {}))
         rows = {
-            target: (used / size, "up") for target, (size, used) in times.get(moment, {}).items()
+            target: (row.used / row.size, row.state)
+            for target, row in times.get(moment, {}).items()
         }
         for target in sorted({*rows, *gone}):
-            fill, state = rows.get(target, (None, "inactive"))
+            fill, state = rows.get(target, (None, INACTIVE))
             loads.append(PartLoad(f"{name}-{target}", fill=fill, state=state, seconds=seconds))
     if not loads:
         refuse(path, "there is no line of lfs df", "run: lfs df")
@@ -128,7 +156,7 @@ def fill_rows(path: Path) -> list[LogRow]:
     Raises:
         ConfigError: Sizes are rounded, a line is damaged, or there is no active target.
     """
-    found: dict[str, dict[float, dict[str, tuple[int, int]]]] = {}
+    found: Snapshots = {}
     _read(path, found, {}, need_time=False)
     if not found:
         refuse(path, "no target is active in it", "run: lfs df")
@@ -136,15 +164,15 @@ def fill_rows(path: Path) -> list[LogRow]:
     for name, times in found.items():
         for moment, targets in sorted(times.items()):
             seconds = None if moment == _NO_TIME else moment
-            for target, (size, used) in targets.items():
+            for target, row in targets.items():
                 part = f"{name}-{target}"
                 rows.append(
                     LogRow(
                         part,
                         begin_seconds=seconds,
                         end_seconds=seconds,
-                        used_bytes=used,
-                        size_bytes=size,
+                        used_bytes=row.used,
+                        size_bytes=row.size,
                     )
                 )
     return rows
@@ -152,10 +180,11 @@ def fill_rows(path: Path) -> list[LogRow]:
 
 def _read(
     path: Path,
-    found: dict[str, dict[float, dict[str, tuple[int, int]]]],
+    found: Snapshots,
     inactive: dict[str, set[str]],
     *,
     need_time: bool = True,
+    may_round: bool = False,
 ) -> None:
     moment: float | None = None if need_time else _NO_TIME
     name = ""
@@ -166,7 +195,7 @@ def _read(
         if (told := _moment(line)) is not None:
             moment = told
         elif line.startswith(_HEADER):
-            if "1K-blocks" not in line:
+            if "1K-blocks" not in line and not (may_round and " bytes " in line):
                 rule = "the table does not count blocks of 1,024 bytes"
                 refuse(place, rule, "run lfs df without -h, -i and other options")
         elif gone := _INACTIVE.match(line):
@@ -180,7 +209,7 @@ def _read(
                 refuse(place, rule, "write it before each one: date -Is; lfs df")
             if target[2] == "OST":
                 key = f"OST{target[3].lower()}"
-                row = _row(line, place)
+                row = _row(line, place, may_round)
                 of_time = found.setdefault(name, {}).setdefault(moment, {})
                 if key in of_time:
                     refuse(place, f"{key} stands twice in one snapshot", "remove one of them")
@@ -201,21 +230,27 @@ def _moment(line: str) -> float | None:
     return None
 
 
-def _row(line: str, place: str) -> tuple[int, int]:
-    """Size and use of a target, in bytes."""
-    words = line.split()
-    if len(words) < 4 or not "".join(words[1:4]).isdecimal():
+def _row(line: str, place: str, may_round: bool) -> _Row:
+    """Size, use and state of a target."""
+    words = line.split()[1:4]
+    rounded = [_ROUNDED.fullmatch(word) for word in words]
+    if len(words) < 3 or not all(rounded) or not (may_round or "".join(words).isdecimal()):
         rule = f"{show(line[:60])}: blocks, used and available are whole numbers"
         refuse(place, rule, "run lfs df without -h")
-    size, used = int(words[1]) * _BLOCK_BYTES, int(words[2]) * _BLOCK_BYTES
+    # A bare number counts blocks of 1,024 bytes; with -h a unit stands behind it.
+    size, used = (
+        int(float(one[1]) * _BLOCK_BYTES ** (1 + _UNITS.find(one[2] or "K")))
+        for one in rounded[:2]
+        if one
+    )
     if not size or used > size:
         refuse(place, f"{show(line[:60])}: a target uses no more than it has")
-    return size, used
+    letters = _LETTERS.search(line)
+    said = letters[1] if letters else ""
+    return _Row(size, used, next((_STATES[one] for one in _STATES if one in said), UP))
 
 
-def _series(
-    name: str, of_times: dict[float, dict[str, tuple[int, int]]], inactive: set[str]
-) -> FillSeries:
+def _series(name: str, of_times: dict[float, dict[str, _Row]], inactive: set[str]) -> FillSeries:
     times = sorted(of_times)
     if len(times) < 3:
         rule = f"{name} has {len(times)} snapshots, and a slope needs at least 3"
@@ -227,8 +262,8 @@ def _series(
     if not kept:
         rule = f"no target of {name} is active in every snapshot"
         raise ConfigError(Problem(rule, "leave out the snapshots without them", key="lfs_df"))
-    used = [[of_times[time][target][1] for target in kept] for time in times]
-    sizes = [of_times[times[-1]][target][0] for target in kept]
+    used = [[of_times[time][target].used for target in kept] for time in times]
+    sizes = [of_times[times[-1]][target].size for target in kept]
     return FillSeries(
         name,
         np.array(times),

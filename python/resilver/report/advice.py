@@ -121,8 +121,10 @@ def targets_table(found: Advice) -> Table:
     return table(
         ("target", "target", "text", names),
         ("streams", "streams of the job", "count", found.streams[order].tolist()),
-        ("before", "load before", "number", [loads[name]["before"] for name in names]),
-        ("after", "load after", "number", [loads[name]["after"] for name in names]),
+        *(
+            (when, f"load {when}", "number", [loads.get(name, {}).get(when) for name in names])
+            for when in ("before", "after")
+        ),
         ("fill", "full", "share", state.fill[order].tolist()),
         ("server", "server", "text", servers),
         ("remark", "remark", "text", [layers.reasons[at] for at in order]),

@@ -171,9 +171,9 @@ def sites_sentence(sites: Sites) -> str:
     saved = 1.0 - sites.cost / sites.own_cost
     gain = "no better" if round(saved, 3) <= 0.0 else f"{saved:.1%} better"
     return (
-        f"A client's path to its nearest router costs {sites.cost:.2f} on average: {gain} than with "
-        f"the machine's own modules ({sites.own_cost:.2f}). With modules placed at random it costs "
-        f"{least:.2f} to {most:.2f}."
+        f"A client's path to its nearest router costs {sites.cost:.2f} on average: {gain} than "
+        f"with the machine's own modules ({sites.own_cost:.2f}). With modules placed at random it "
+        f"costs {least:.2f} to {most:.2f}."
     )
 
 
