@@ -169,7 +169,7 @@ class Topology:
     routers: list[int]
     switches: list[int]
     diameter: int
-    mean_hops: float
+    mean_hops: float | None
     mean_router_disk_hops: float | None
     bisection_links: int
     bisection_is_exact: bool

@@ -77,7 +77,7 @@ impl Topology {
     }
 
     #[getter]
-    fn mean_hops(&self, py: Python<'_>) -> f64 {
+    fn mean_hops(&self, py: Python<'_>) -> Option<f64> {
         py.detach(|| self.inner.mean_hops())
     }
 

@@ -225,7 +225,7 @@ def _distances(one: Topology) -> list[tuple[str, str, str]]:
     mean = one.mean_router_disk_hops
     rows = [
         ("diameter", f"{one.diameter:,}", "hops"),
-        ("mean hops", f"{one.mean_hops:.4f}", "between all pairs of nodes"),
+        ("mean hops", "-" if one.mean_hops is None else f"{one.mean_hops:.4f}", "between hosts"),
     ]
     if mean is not None:
         rows.append(("mean hops from routers", f"{mean:.4f}", "to hosts"))
@@ -299,7 +299,7 @@ def _print_several(built: Sequence[Topology]) -> None:
             f"{one.switches:,}",
             f"{one.links:,}",
             f"{one.diameter:,}",
-            f"{one.mean_hops:.3f}",
+            "" if one.mean_hops is None else f"{one.mean_hops:.3f}",
             "" if mean is None else f"{mean:.3f}",
             f"{'' if one.bisection_is_exact else '≤ '}{one.bisection_links:,}",
             f"{one.links / one.hosts:.2f}",

@@ -106,7 +106,7 @@ def _measures(text: str) -> tuple[int, int, float, float, int, int]:
 
     # Where routers stand changes these figures by less than an estimate is good for.
     topology = _built(text, 1)
-    between = topology.mean_hops
+    between = topology.mean_hops or 0.0
     to_disks = topology.mean_router_disk_hops
     routers = np.asarray(topology.routers)
     ports = sum(int(np.isin(ends, routers).sum()) for ends in topology.ends())

@@ -36,7 +36,8 @@ class Topology:
         routers: At how many nodes clients enter.
         switches: How many nodes of more than one link are no routers; they may be hosts too.
         diameter: The hops of a shortest way between the two nodes that are farthest apart.
-        mean_hops: The mean hops of shortest ways between all pairs of different nodes, exact.
+        mean_hops: The mean hops of shortest paths between all pairs of different hosts, exact; None
+            with fewer than two hosts.
         mean_router_disk_hops: The same from routers to hosts; None without routers.
         bisection_links: The fewest links between two equal halves.
         bisection_is_exact: Whether it is that number, or the least of the cuts that were tried.
@@ -56,7 +57,7 @@ class Topology:
     routers: int
     switches: int
     diameter: int
-    mean_hops: float
+    mean_hops: float | None
     mean_router_disk_hops: float | None
     bisection_links: int
     bisection_is_exact: bool

@@ -21,24 +21,51 @@ impl Topology {
         alike.into_iter().map(farthest).max().unwrap_or(0)
     }
 
-    /// The mean hops of a shortest way between two distinct nodes, over all pairs of nodes of any kind.
+    /// The mean hops of a shortest path between two distinct hosts, over all pairs; nothing where there are fewer than two.
+    ///
+    /// Switches are no ends: a network gets no shorter paths by more of them.
     ///
     /// ```
     /// // A ring of five: 1, 2, 2 and 1 hops to the others.
     /// let ring = resilver_fabric::topology::torus(&[5], &[])?;
-    /// assert_eq!(ring.mean_hops(), 1.5);
+    /// assert_eq!(ring.mean_hops(), Some(1.5));
     /// # Ok::<(), resilver_fabric::topology::TopologyError>(())
     /// ```
-    pub fn mean_hops(&self) -> f64 {
-        let all: Vec<u32> = (0..self.nodes()).collect();
-        let sum = self.shape.sum_of_distances(&self.wiring, &all, &all).unwrap_or_else(|| {
-            let Some(alike) = self.shape.representatives() else {
-                return self.over_all_nodes(|_, hops| hops.iter().map(|&hops| u128::from(hops)).sum()).sum();
-            };
-            let sum = |from| all.iter().map(|&to| u128::from(self.distance(from, to))).sum::<u128>();
-            alike.into_iter().map(|(from, nodes)| u128::from(nodes) * sum(from)).sum()
-        });
-        sum as f64 / (all.len() as f64 * (all.len() - 1) as f64)
+    pub fn mean_hops(&self) -> Option<f64> {
+        let hosts = &self.hosts;
+        if hosts.len() < 2 {
+            return None;
+        }
+        let in_closed_form = self.shape.sum_of_distances(&self.wiring, hosts, hosts);
+        let sum =
+            in_closed_form.or_else(|| self.sum_between_leaf_hosts()).unwrap_or_else(|| self.sum_between(hosts, hosts));
+        Some(sum as f64 / (hosts.len() as f64 * (hosts.len() - 1) as f64))
+    }
+
+    /// The sum of hops between all hosts where these are leaves of a network of alike nodes.
+    ///
+    /// Routers that stand at places of hosts are the only leaves that are no hosts: of the sum over all leaves, which needs one
+    /// leaf of each kind, their part is taken away.
+    fn sum_between_leaf_hosts(&self) -> Option<u128> {
+        let is_leaf = |&node: &u32| self.wiring.radix(node) == 1;
+        if !self.hosts.iter().all(is_leaf) {
+            return None;
+        }
+        let is_end = |&(node, _): &(u32, u64)| is_leaf(&node) && self.node_kind(node).0 != NodeKind::Switch;
+        let alike: Vec<(u32, u64)> = self.shape.representatives()?.into_iter().filter(is_end).collect();
+        let routers: Vec<u32> = self.routers.iter().copied().filter(is_leaf).collect();
+        let leaves = [self.hosts.as_slice(), &routers].concat();
+        if alike.iter().map(|&(_, nodes)| nodes).sum::<u64>() != leaves.len() as u64 {
+            return None;
+        }
+        let of_kind = |(from, nodes): (u32, u64)| u128::from(nodes) * self.sum_between(&[from], &leaves);
+        let all: u128 = alike.into_iter().map(of_kind).sum();
+        Some(all + self.sum_between(&routers, &routers) - 2 * self.sum_between(&routers, &leaves))
+    }
+
+    /// The sum of hops from each of some nodes to each of others.
+    fn sum_between(&self, from: &[u32], to: &[u32]) -> u128 {
+        from.par_iter().map(|&node| to.iter().map(|&end| u128::from(self.distance(node, end))).sum::<u128>()).sum()
     }
 
     /// The mean hops of a shortest way between a router and a host, over all pairs; nothing where there are no routers.
@@ -47,9 +74,8 @@ impl Topology {
         if routers.is_empty() || hosts.is_empty() {
             return None;
         }
-        let from_each = |&router: &u32| hosts.iter().map(|&host| u128::from(self.distance(router, host))).sum::<u128>();
         let in_closed_form = self.shape.sum_of_distances(&self.wiring, routers, hosts);
-        let sum = in_closed_form.unwrap_or_else(|| routers.par_iter().map(from_each).sum());
+        let sum = in_closed_form.unwrap_or_else(|| self.sum_between(routers, hosts));
         Some(sum as f64 / (routers.len() as f64 * hosts.len() as f64))
     }
 
