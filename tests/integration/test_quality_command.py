@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -297,3 +298,24 @@ def test_the_real_runs_of_a_benchmark_have_their_slowest_named(shared_data: Path
     assert slowest.seconds is not None and slowest.seconds // 60 == 25_253_416
     # Nothing changed for good in five months.
     assert {one.kind for one in found.findings} == {"outlier"}
+
+
+def test_figures_are_in_the_unit_of_the_file_and_agree_with_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Rule: values of 100 MiB/s in the mean are shown as 100 MiB/s, not as 104.9 MB/s, and the
+    # sentence and the table count the same runs until a step is found.
+    shape = np.concatenate([np.zeros(60), np.full(30, -4.0)])
+    values = 100.0 + np.random.default_rng(SEED + 9).standard_normal(len(shape)) + shape
+    path = tmp_path / "runs.csv"
+    path.write_text("rate\n" + "\n".join(map(repr, values.tolist())) + "\n", encoding="utf-8")
+    assert cli.run(["quality", str(path), "--unit", "MiB/s"]) == 1
+    out = capsys.readouterr().out
+    assert "MB/s" not in out and "GB/s" not in out
+    after = re.search(r"step to (\d+\.?\d*) MiB/s.*found\s+after (\d+) runs?", out, re.DOTALL)
+    assert after is not None and float(after[1]) == pytest.approx(96.0, abs=1.0)
+    code = cli.run(["quality", str(path), "--unit", "MiB/s", "--json"])
+    (found,) = json.loads(capsys.readouterr().out)["findings"]
+    assert code == 1 and found["found_run"] - found["run"] + 1 == int(after[2])
+    (row,) = [line.split() for line in out.splitlines() if "runs.csv" in line and " step " in line]
+    assert row[-2] == after[2]

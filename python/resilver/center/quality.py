@@ -61,6 +61,11 @@ class Finding:
     found_run: int
     share_in_30_days: float | None = None
 
+    @property
+    def runs_until_found(self) -> int:
+        """How many runs it took to find it, the one that it begins with among them."""
+        return self.found_run - self.run + 1
+
 
 @dataclass(frozen=True, eq=False)
 class Series:
@@ -94,12 +99,15 @@ class QualityCharts:
         column: What was measured.
         is_rate: Whether values are bytes per second.
         notes: What was left out.
+        unit: The unit that bare values of the files are in, which people are shown; empty for the
+            unit that fits.
     """
 
     series: tuple[Series, ...]
     column: str
     is_rate: bool
     notes: tuple[str, ...] = ()
+    unit: str = ""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -189,7 +197,7 @@ def quality_chart(
             made.append(_series(label, runs, first, path, has_times=read.has_times))
     if not made:
         raise ConfigError(Problem("no file of runs is given", "name at least one CSV"))
-    return QualityCharts(tuple(made), column, is_rate, tuple(notes))
+    return QualityCharts(tuple(made), column, is_rate, tuple(notes), unit or "")
 
 
 class _Read:

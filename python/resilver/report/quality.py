@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from resilver.report.style import BLUE, GREY, VERMILLION
 from resilver.report.tables import Table, cell_text, table
 from resilver.report.vega import Spec, colours, number, rows, tip, told_apart
 from resilver.report.words import plural
+from resilver.units import RATE_UNITS
 
 if TYPE_CHECKING:
     from resilver.center.quality import Finding, QualityCharts, Series
@@ -35,8 +37,20 @@ def time_of(seconds: float | None, run: int) -> str:
 
 
 def value_of(value: float, found: QualityCharts) -> str:
-    """A value for people."""
+    """A value for people, in the unit that was asked for."""
+    if found.unit:
+        return f"{value / float(RATE_UNITS[found.unit]):,.4g} {found.unit}"
     return cell_text(value, "TB/s" if found.is_rate else "number")
+
+
+def _values(
+    name: str, values: Iterable[float], found: QualityCharts
+) -> tuple[str, str, str, list[float]]:
+    """A column of values, in the unit that was asked for."""
+    if found.unit:
+        size = float(RATE_UNITS[found.unit])
+        return name, f"{name}, {found.unit}", "number", [value / size for value in values]
+    return name, name, "TB/s" if found.is_rate else "number", list(values)
 
 
 def finding_sentence(one: Finding, found: QualityCharts, *, is_named: bool) -> str:
@@ -47,8 +61,8 @@ def finding_sentence(one: Finding, found: QualityCharts, *, is_named: bool) -> s
     if one.kind == "outlier":
         text = f"{when}: outlier, {value}, {way} its level"
     elif one.kind == "step":
-        later = plural(one.found_run - one.run, "run")
-        text = f"{when}: step to {value}, {way} the level before; found {later} later"
+        after = plural(one.runs_until_found, "run")
+        text = f"{when}: step to {value}, {way} the level before; found after {after}"
     else:
         text = f"{when}: drift to {value}, {way} the level before"
         if one.share_in_30_days is not None:
@@ -84,12 +98,11 @@ def quality_sentences(found: QualityCharts) -> list[str]:
 def series_table(found: QualityCharts) -> Table:
     """The series, a row each."""
     these = found.series
-    kind = "TB/s" if found.is_rate else "number"
     return table(
         ("series", "series", "text", [one.name for one in these]),
         ("runs", "runs", "count", [len(one.values) for one in these]),
-        ("level", "level", kind, [one.control.level for one in these]),
-        ("deviation", "deviation", kind, [one.control.deviation for one in these]),
+        _values("level", [one.control.level for one in these], found),
+        _values("deviation", [one.control.deviation for one in these], found),
         (
             "deviation_share",
             "of it",
@@ -104,13 +117,12 @@ def series_table(found: QualityCharts) -> Table:
 def findings_table(found: QualityCharts) -> Table:
     """What is out of control, a row each."""
     these = found.findings
-    kind = "TB/s" if found.is_rate else "number"
     return table(
         ("time", "time", "text", [time_of(one.seconds, one.run) for one in these]),
         ("kind", "what", "text", [one.kind for one in these]),
-        ("value", "value", kind, [one.value for one in these]),
+        _values("value", [one.value for one in these], found),
         ("size", "off", "text", [f"{100 * one.share:+.3g} %" for one in these]),
-        ("found", "found after", "count", [one.found_run - one.run + 1 for one in these]),
+        ("found", "found after", "count", [one.runs_until_found for one in these]),
         ("series", "series", "text", [one.series for one in these]),
         note="Found after: runs, the one that it begins with among them.",
     )
@@ -148,13 +160,12 @@ def control_chart(found: QualityCharts, rank: int) -> Chart:
 
 
 def _runs_table(one: Series, found: QualityCharts) -> Table:
-    kind = "TB/s" if found.is_rate else "number"
     numbers = range(len(one.values))
     seconds = [None] * len(one.values) if one.seconds is None else one.seconds.tolist()
     return table(
         ("time", "time", "text", [time_of(seconds[at], at) for at in numbers]),
-        ("value", "value", kind, one.values.tolist()),
-        ("level", "level", kind, one.control.levels.tolist()),
+        _values("value", one.values.tolist(), found),
+        _values("level", one.control.levels.tolist(), found),
         ("upper", "sum upwards", "number", one.control.upper.tolist()),
         ("lower", "sum downwards", "number", one.control.lower.tolist()),
     )
@@ -171,7 +182,9 @@ def _across(one: Series) -> Spec:
 def _drawn(one: Series, found: QualityCharts) -> Spec:
     top = float(one.values.max())
     unit, words = 1.0, found.column
-    if found.is_rate:
+    if found.unit:
+        unit, words = float(RATE_UNITS[found.unit]), found.unit
+    elif found.is_rate:
         unit, words = (
             (1e12, "TB/s") if top >= 1e12 else (1e9, "GB/s") if top >= 1e9 else (1e6, "MB/s")
         )
