@@ -114,6 +114,18 @@ def test_a_dump_without_bytes(report: Path, tmp_path: Path) -> None:
     assert done.returncode == 2 and "no sum for the others" in done.stderr, done.stderr
 
 
+# Rule: where no OSD is in, no PG is anywhere, which is not the same as perfectly even.
+@pytest.mark.parametrize("way", ["ceph", "bytes"])
+def test_a_map_that_places_nothing_is_no_even_one(report: Path, tmp_path: Path, way: str) -> None:
+    document = json.loads(report.read_text(encoding="utf-8"))
+    for osd in document["osdmap"]["osds"]:
+        osd["in"], osd["weight"] = 0, 0
+    (tmp_path / "out.json").write_text(json.dumps(document), encoding="utf-8")
+    done = command("place", "out.json", "--balance", way, cwd=tmp_path)
+    assert done.returncode == 2 and "nothing is placed" in done.stderr, done.stderr
+    assert "even" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

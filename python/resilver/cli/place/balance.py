@@ -11,6 +11,7 @@ from resilver.cli.console import print_json, say
 from resilver.cli.place.options import Balance, Balancing, Inputs, Judging, Reading
 from resilver.cli.place.source import open_cluster
 from resilver.cli.saving import save_whole
+from resilver.errors import ConfigError, Problem
 from resilver.units import format_bytes
 
 if TYPE_CHECKING:
@@ -41,11 +42,15 @@ def print_balance(
         as_json: Print JSON instead.
 
     Raises:
-        ConfigError: There is no such pool, an option is no number, or bytes are not stated.
+        ConfigError: There is no such pool, an option is no number, bytes are not stated, or no OSD
+            holds anything.
     """
     source = open_cluster(reading, "--balance").reweighted(inputs)
     pools = [pool.id for pool in source.pools(judging.pool)]
     plan = _plan(source.report, pools, balancing)
+    if not plan.before.groups.any():
+        rule = "nothing is placed: the rules of these pools find no OSD that is in"
+        raise ConfigError(Problem(rule, "bring OSDs in (`ceph osd in`)", place=source.report.label))
     words = [f"# {line}" for line in _in_words(plan, balancing)]
     lines = [entry.command for entry in plan.entries]
     if path is not None:
