@@ -6,6 +6,7 @@ mod osds;
 mod pools;
 mod stuck;
 mod timeline;
+mod tries;
 
 use crate::healing::Healing;
 

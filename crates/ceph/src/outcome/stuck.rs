@@ -1,5 +1,8 @@
 //! Groups that are not clean at the end, and why.
 
+use std::collections::BTreeMap;
+
+use super::tries::tries_needed;
 use super::{Column, Table, reals, texts};
 use crate::groups::{Group, is_osd, places_held, words};
 use crate::healing::{Cause, Healing};
@@ -48,8 +51,27 @@ fn waits(cause: Cause) -> String {
     }
 }
 
+fn found_of(group: &Group) -> usize {
+    group.up.iter().filter(|&&osd| is_osd(osd)).count()
+}
+
+/// The tries that a rule needs, by PG: of those whose rule gives up before it has found all.
+fn tries_by_pg(healing: &Healing, numbers: &[usize]) -> BTreeMap<usize, i32> {
+    let mut by_pool: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    for group in numbers.iter().map(|&number| &healing.groups[number]) {
+        if found_of(group) < healing.protections[group.pool].size as usize {
+            by_pool.entry(group.pool).or_default().push(group.number);
+        }
+    }
+    let of_pool = |(pool, numbers): (usize, Vec<u32>)| {
+        let (tries, filled) = tries_needed(&healing.map, pool, &numbers)?;
+        Some(filled.into_iter().filter_map(move |number| Some((healing.table.get(pool, number)? as usize, tries))))
+    };
+    by_pool.into_iter().filter_map(of_pool).flatten().collect()
+}
+
 /// (state, reason) of a group.
-fn state_of(healing: &Healing, number: usize) -> (String, String) {
+fn state_of(healing: &Healing, number: usize, tries: Option<i32>) -> (String, String) {
     let (group, job) = (&healing.groups[number], &healing.jobs[number]);
     let protection = &healing.protections[group.pool];
     if group.tally.is_down {
@@ -57,11 +79,14 @@ fn state_of(healing: &Healing, number: usize) -> (String, String) {
         return (words(group, job.moving, held), reason);
     }
     let state = words(group, job.moving, false);
-    let found = group.up.iter().filter(|&&osd| is_osd(osd)).count();
+    let found = found_of(group);
     let reason = if let Some((cause, _)) = job.waits {
         waits(cause)
     } else if job.work.is_some() {
         "the run ended while it moved".to_owned()
+    } else if let Some(tries) = tries {
+        let size = protection.size;
+        format!("its rule gives up at {found} OSDs of {size}; with `step set_choose_tries {tries}` it finds all")
     } else if found < protection.size as usize {
         let osds = if found == 1 { "OSD that is" } else { "OSDs that are" };
         format!("its rule finds {found} {osds} up, of {}", protection.size)
@@ -76,7 +101,9 @@ pub(super) fn stuck(healing: &Healing) -> Table {
     let numbers: Vec<usize> = (0..healing.groups.len())
         .filter(|&number| healing.groups[number].exists && !healing.groups[number].tally.is_clean())
         .collect();
-    let (states, reasons): (Vec<String>, Vec<String>) = numbers.iter().map(|&number| state_of(healing, number)).unzip();
+    let tries = tries_by_pg(healing, &numbers);
+    let state = |&number: &usize| state_of(healing, number, tries.get(&number).copied());
+    let (states, reasons): (Vec<String>, Vec<String>) = numbers.iter().map(state).unzip();
     let group = |&number: &usize| &healing.groups[number];
     let id = |group: &Group| healing.map.pools()[group.pool].pool.id;
     // One that is refused again and again is stuck since it was refused first.

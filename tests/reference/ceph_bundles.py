@@ -1,0 +1,142 @@
+"""Small Ceph clusters of any shape: hosts of given OSDs, in zones or not, one rule and one pool."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from resilver.importers import read_cluster
+from resilver.simulate import CrushMap, group_sets
+from tests.reference.ceph_rows import Shape, group
+
+TIB = 2**40
+OBJECT_BYTES = 4 * 2**20
+SHORT = -1
+TYPES = {"osd": 0, "host": 1, "zone": 9, "root": 10}
+TUNABLES = {
+    "choose_local_tries": 0,
+    "choose_local_fallback_tries": 0,
+    "choose_total_tries": 50,
+    "chooseleaf_descend_once": 1,
+    "chooseleaf_vary_r": 1,
+    "chooseleaf_stable": 1,
+    "straw_calc_version": 1,
+    "allowed_bucket_algs": 54,
+}
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A cluster of one pool.
+
+    Attributes:
+        hosts: The TiB of each OSD of each host, by the host's name.
+        zones: The hosts of each zone; empty where all are below the root.
+        steps: The steps of the rule, between `take default` and `emit`.
+        pool: What the pool's entry in the osdmap has beyond its rule and pg_num.
+        pg_num: Its PGs.
+        objects: Objects of 4 MiB of each PG.
+        osdmap: What the osdmap has beside.
+        config: Entries of `ceph config dump`, (section, name, value).
+        version: The release.
+        coded: Whether the pool is coded.
+    """
+
+    hosts: dict[str, list[float]]
+    steps: tuple[str, ...]
+    pool: dict[str, Any]
+    zones: dict[str, list[str]] = field(default_factory=dict)
+    pg_num: int = 256
+    objects: int = 1000
+    osdmap: dict[str, Any] = field(default_factory=dict)
+    config: tuple[tuple[str, str, str], ...] = ()
+    version: str = "18.2.4"
+    coded: bool = False
+
+
+def crush_text(bundle: Bundle) -> str:
+    """The CRUSH map as `crushtool -d` writes it."""
+    lines = [f"tunable {name} {value}" for name, value in TUNABLES.items()]
+    osds = [osd for host in bundle.hosts.values() for osd in host]
+    lines += [f"device {osd} osd.{osd} class ssd" for osd in range(len(osds))]
+    lines += [f"type {number} {name}" for name, number in TYPES.items()]
+    number, bucket, weights = 0, -2, {}
+    for name, host in bundle.hosts.items():
+        items = [f"item osd.{number + at} weight {size:.5f}" for at, size in enumerate(host)]
+        number, bucket, weights[name] = number + len(host), bucket - 1, sum(host)
+        lines += _bucket("host", name, bucket, items)
+    top = list(bundle.hosts)
+    for name, hosts in bundle.zones.items():
+        bucket, weights[name] = bucket - 1, sum(weights[host] for host in hosts)
+        items = [f"item {host} weight {weights[host]:.5f}" for host in hosts]
+        lines += _bucket("zone", name, bucket, items)
+        top = [*(item for item in top if item not in hosts), name]
+    lines += _bucket("root", "default", -1, [f"item {at} weight {weights[at]:.5f}" for at in top])
+    kind = "erasure" if bundle.coded else "replicated"
+    lines += ["rule placing {", "id 0", f"type {kind}", *(f"step {one}" for one in bundle.steps)]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _bucket(kind: str, name: str, number: int, items: list[str]) -> list[str]:
+    return [f"{kind} {name} {{", f"id {number}", "alg straw2", "hash 0", *items, "}"]
+
+
+def write_bundle(folder: Path, bundle: Bundle) -> Path:
+    """Write its dumps into a folder, which is made; return it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    count = sum(len(host) for host in bundle.hosts.values())
+    pool = {
+        "pool": 1,
+        "pool_name": "rbd",
+        "flags_names": "hashpspool",
+        "type": 3 if bundle.coded else 1,
+        "crush_rule": 0,
+        "object_hash": 2,
+        "pg_num": bundle.pg_num,
+        "pg_placement_num": bundle.pg_num,
+        "pg_num_target": bundle.pg_num,
+        "options": {},
+        "application_metadata": {"rbd": {}},
+        **bundle.pool,
+    }
+    osdmap = {
+        "epoch": 100,
+        "full_ratio": 0.95,
+        "backfillfull_ratio": 0.9,
+        "nearfull_ratio": 0.85,
+        "max_osd": count,
+        "pools": [pool],
+        "osds": [{"osd": osd, "up": 1, "in": 1, "weight": 1} for osd in range(count)],
+        **bundle.osdmap,
+    }
+    _write(folder / "osd_dump.json", osdmap)
+    crush = folder / "crush.json"
+    crush.write_text(CrushMap.from_text(crush_text(bundle)).to_json(), encoding="utf-8")
+    shape = Shape(osds=count, version=bundle.version, epoch=100)
+    placed = read_cluster(folder / "osd_dump.json", crush=crush)
+    rows = [
+        group(shape, f"1.{number:x}", bundle.objects * OBJECT_BYTES, bundle.objects, members)
+        for number, members in enumerate(up_sets(placed))
+    ]
+    _write(folder / "pg_dump.json", {"pg_map": {"pg_stats": rows}})
+    _write(folder / "versions.json", {"overall": {f"ceph version {bundle.version}": count}})
+    _write(
+        folder / "config_dump.json",
+        [
+            {"section": section, "name": name, "value": value, "mask": ""}
+            for section, name, value in bundle.config
+        ],
+    )
+    return folder
+
+
+def up_sets(report: Any) -> list[list[int]]:
+    """The up set of each PG of pool 1, holes of a coded pool as HOLE."""
+    rows: list[list[int]] = group_sets(report, pool_id=1).up.tolist()
+    return [[osd for osd in row if osd != SHORT] for row in rows]
+
+
+def _write(path: Path, document: Any) -> None:
+    path.write_text(json.dumps(document), encoding="utf-8")
