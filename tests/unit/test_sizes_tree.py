@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 import pytest
 
 from resilver.errors import ConfigError
-from resilver.importers.sizes import LeftOut, import_sizes, scan_tree
+from resilver.importers.left_out import LeftOut
+from resilver.importers.sizes import import_sizes, scan_tree
 from resilver.importers.walk import TreeWalk, WalkProgress
 from tests.front_door import environment
 
