@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 
 from resilver.spec.toml import write_value
 from resilver.whatif.declared import SETTINGS
+from resilver.whatif.declared.forms import FLAGS, FORMS
 from resilver.whatif.kinds import KINDS
+from resilver.whatif.releases import EVER
 from resilver.whatif.settings import Setting
 
 
@@ -21,11 +23,21 @@ def plan_keys() -> Iterator[str]:
 def ceph_settings() -> Iterator[str]:
     """The settings of Ceph that healing goes by, as a table."""
     rows = [
-        f"| `{one.name}` | {', '.join(f'`{word}`' for word in one.words) or one.kind} | "
+        f"| `{one.name}` | {one.span.words or 'all'} | {_words(one) or one.kind} | "
         f"{_by_release(one)} | {one.sentence} Source: {one.source}. |"
         for one in SETTINGS.values()
     ]
-    yield "| setting | kind | default | meaning |\n|---|---|---|---|\n" + "\n".join(rows)
+    head = "| setting | releases | kind | default | meaning |\n|---|---|---|---|---|\n"
+    yield head + "\n".join(rows)
+    named = {**FORMS, **{f"`ceph osd set {flag}`": span for flag, span in FLAGS.items()}}
+    rows = [f"| {form} | {span.words} |" for form, span in named.items() if span.words]
+    yield "## Commands and flags\n\n| what | releases |\n|---|---|\n" + "\n".join(rows)
+
+
+def _words(one: Setting) -> str:
+    """What a setting may be, where it is a word, with the releases that have each."""
+    spans = {word: one.word_spans.get(word, EVER).words for word in one.words}
+    return ", ".join(f"`{word}`" + f" ({span})" * bool(span) for word, span in spans.items())
 
 
 def _by_release(one: Setting) -> str:

@@ -222,6 +222,7 @@ def _osd_dump(shape: Shape) -> dict[str, Any]:
         "backfillfull_ratio": 0.89999997615814209,
         "nearfull_ratio": 0.85000002384185791,
         "max_osd": shape.osds,
+        "require_min_compat_client": "luminous",
         "require_osd_release": "reef",
         "pools": [_pool(shape, pool) for pool in POOLS],
         "osds": [

@@ -9,7 +9,10 @@ import pytest
 from resilver.errors import ConfigError
 from resilver.whatif.asking import Asked
 from resilver.whatif.cluster import Given
+from resilver.whatif.configuration import read_setting
 from resilver.whatif.declared import SETTINGS
+from resilver.whatif.releases import version
+from resilver.whatif.settings import Setting
 from tests.unit.what_if_clusters import (
     ConfigEntry,
     OsdMetadata,
@@ -203,9 +206,11 @@ def test_what_mclock_throws_away_has_no_effect_and_is_told() -> None:
     found = osd_settings(ready, DISK)
     assert (found["osd_max_backfills"], found["osd_recovery_max_active"]) == (4, 3)
     # The first Quincy has no such setting.
-    ready = prepared(of_release(17, 2, 5), set_option=options)
+    ready = prepared(of_release(17, 2, 5), set_option=options[0])
     assert osd_settings(ready, DISK)["osd_max_backfills"] == 1000
     assert "lets nobody change that" in assumed(ready, "osd_max_backfills")[0][2]
+    with pytest.raises(ConfigError, match=r"since 17\.2\.6, and this cluster runs 17\.2\.5"):
+        prepared(of_release(17, 2, 5), set_option=options[1])
 
 
 def test_under_wpq_what_is_set_holds() -> None:
@@ -285,3 +290,43 @@ def test_every_setting_reads_its_own_defaults() -> None:
         for _, value in setting.defaults:
             text = {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
             assert setting.parse(text) == value
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=list(SETTINGS))
+def test_a_setting_is_known_from_its_first_release_to_its_last(setting: Setting) -> None:
+    """A release on either side of each end: what is outside is refused and says which release."""
+    value = setting.defaults[-1][1]
+    text = f"{setting.name}={'true' if value is True else 'false' if value is False else value}"
+    major, minor, patch = setting.span.since
+    if major:
+        before = (major, minor, patch - 1) if patch else (major - 1, 2, 9)
+        with pytest.raises(ConfigError, match=f"since {version(setting.span.since)}"):
+            read_setting(text, before)
+        assert read_setting(text, setting.span.since).name == setting.name
+    if (until := setting.span.until) is not None:
+        with pytest.raises(ConfigError, match=f"before {version(until)}"):
+            read_setting(text, until)
+    else:
+        assert read_setting(text, (30, 2, 0)).name == setting.name
+
+
+def test_what_a_dump_keeps_of_another_release_is_not_heeded() -> None:
+    entries = (ConfigEntry("osd", "", "osd_recovery_max_active_hdd", "9"),)
+    found = osd_settings(prepared(of_release(14, 2, 22, config=entries)), DISK)
+    assert found["osd_recovery_max_active"] == 3
+    found = osd_settings(prepared(of_release(15, 2, 17, config=entries)), DISK)
+    assert found["osd_recovery_max_active"] == 9
+
+
+@pytest.mark.parametrize(
+    ("release", "word", "says"),
+    [
+        ((10, 2, 7), "mclock_scheduler", "since 15.2.0"),
+        ((10, 2, 7), "mclock_opclass", "since 12.2.0 and before 15.2.0"),
+        ((18, 2, 4), "mclock_client", "since 12.2.0 and before 15.2.0"),
+        ((18, 2, 4), "prio", "before 12.2.0"),
+    ],
+)
+def test_a_word_has_its_releases_too(release: Any, word: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        read_setting(f"osd_op_queue={word}", release)

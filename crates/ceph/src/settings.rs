@@ -21,6 +21,9 @@ pub struct ClusterSettings {
     pub mgr_tick_period: f64,
     /// The most groups that may be under creation at a time.
     pub mon_osd_max_creating_pgs: u32,
+    /// Whether an operator changes `pg_num` and `pgp_num`, at once and whatever is misplaced, as before the manager did (Nautilus).
+    #[serde(default)]
+    pub pg_num_by_operator: bool,
     /// Share of objects that may be misplaced by changes of the manager's.
     pub target_max_misplaced_ratio: f64,
     /// Seconds between two rounds of the balancer.

@@ -25,8 +25,8 @@ from resilver.importers.ceph import ClusterReport
 from resilver.report.whatif.sentences import GOVERNS
 from resilver.whatif.asking import Asked, prepare
 from resilver.whatif.changes import CHANGES
-from resilver.whatif.cluster import Cluster, read_state, release_of
-from resilver.whatif.configuration import Configuration, Ledger
+from resilver.whatif.cluster import Cluster, read_state
+from resilver.whatif.configuration import Configuration, Ledger, release_of
 from resilver.whatif.figures import FIGURES, HARM
 from resilver.whatif.kinds import KINDS
 from resilver.whatif.plan import TAKES_ROOM, plan_of_options

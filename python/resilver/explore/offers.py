@@ -10,12 +10,12 @@ from resilver import catalog
 from resilver.explore.controls import Group, Make, Offer, Option, Stop, device_names, group_of
 from resilver.importers.ceph import ClusterReport
 from resilver.whatif.asking import Asked, Prepared, prepare
-from resilver.whatif.cluster import read_state, release_of
-from resilver.whatif.configuration import Configuration, Ledger, read_setting
+from resilver.whatif.cluster import read_state
+from resilver.whatif.configuration import Configuration, Ledger, read_setting, release_of
 from resilver.whatif.declared import SETTINGS
-from resilver.whatif.mclock import may_override
-from resilver.whatif.osd_settings import all_settings
+from resilver.whatif.osd_settings import OVERRIDE, all_settings
 from resilver.whatif.plan import plan_of_options
+from resilver.whatif.releases import Release
 from resilver.whatif.settings import Setting
 
 _VALUES = {
@@ -28,7 +28,6 @@ _VALUES = {
 }
 """The settings by which healing is made gentler or quicker, and values of them."""
 
-_OVERRIDE = "osd_mclock_override_recovery_settings"
 _OVERRIDDEN = frozenset({"osd_max_backfills", "osd_recovery_max_active"})
 _THROTTLE = {
     "osd_recovery_sleep": " Ceph has no throttle in percent: this is what makes healing gentler"
@@ -53,8 +52,8 @@ def cluster_groups(report: ClusterReport, base: Prepared, asked: Asked) -> list[
     groups = [[_network(base)], *([one] for one in _devices(base)), [_load(report, asked)]]
     made = [group_of(offers, base.input, make) for offers in groups if offers]
     under = _settings_under(report, asked, base)
-    can_override = may_override(release_of(report, asked.given.release, Ledger()))
-    made.append(group_of(_settings(base, under, can_override), base.input, under))
+    release = release_of(report, asked.given.release, Ledger())
+    made.append(group_of(_settings(base, under, release), base.input, under))
     return [group for group in made if group.controls]
 
 
@@ -92,7 +91,7 @@ def _settings_under(report: ClusterReport, asked: Asked, base: Prepared) -> Make
     cluster = read_state(report, asked.given, Configuration(release, entries, ()))
 
     def make(options: Sequence[Option]) -> dict[str, Any]:
-        stated = tuple(read_setting(value) for _, value in options)
+        stated = tuple(read_setting(value, release) for _, value in options)
         configuration = Configuration(release, entries, stated)
         made = all_settings(configuration, cluster.kinds.values(), _Unheard())
         osds = base.input["osds"]
@@ -156,12 +155,15 @@ def _devices(base: Prepared) -> list[Offer]:
     return offers
 
 
-def _settings(base: Prepared, make: Make, can_override: bool) -> list[Offer]:
-    """A control a setting; what holds only where mClock lets it is set together with that."""
-    override = ("--set-option", f"{_OVERRIDE}=true")
+def _settings(base: Prepared, make: Make, release: Release) -> list[Offer]:
+    """A control a setting of the release; what mClock resets is set with what stops that."""
+    override = ("--set-option", f"{OVERRIDE}=true")
     offers, beside = [], False
+    can_override = SETTINGS[OVERRIDE].span.holds(release)
     for name, texts in _VALUES.items():
         setting = SETTINGS[name]
+        if not setting.span.holds(release):
+            continue
         stated: list[tuple[tuple[Option, ...], str]] = [
             ((("--set-option", f"{name}={text}"),), text) for text in texts
         ]
@@ -169,12 +171,12 @@ def _settings(base: Prepared, make: Make, can_override: bool) -> list[Offer]:
         has_effect = any(make(options) != base.input for options, _ in stated)
         if name in _OVERRIDDEN and can_override and not has_effect:
             stated = [((override, *options), text) for options, text in stated]
-            sentence += f" Under mClock it holds only with {_OVERRIDE}, which is set with it."
+            sentence += f" Under mClock it holds only with {OVERRIDE}, which is set with it."
             beside = True
         stops = (Stop(_words(setting, text), options) for options, text in stated)
         now = _now(base, name) if _has(base, name) else _by_kind(base, name)
         offers.append(Offer(name, name, sentence + _THROTTLE.get(name, ""), tuple(stops), *now))
-    return [one for one in offers if not (beside and one.key == _OVERRIDE)]
+    return [one for one in offers if not (beside and one.key == OVERRIDE)]
 
 
 def _words(setting: Setting, text: str) -> str:

@@ -19,9 +19,8 @@ from resilver.whatif.cluster import (
     cluster_json,
     ratios_of,
     read_state,
-    release_of,
 )
-from resilver.whatif.configuration import Configuration, Ledger, read_setting
+from resilver.whatif.configuration import Configuration, Ledger, read_setting, release_of
 from resilver.whatif.failing import failure_rates
 from resilver.whatif.filling import make_fuller
 from resilver.whatif.plan import Plan, resolve
@@ -104,7 +103,7 @@ def prepare(
     """
     first = Ledger()
     release = release_of(report, asked.given.release, first)
-    stated = tuple(read_setting(one.value) for one in plan.start_settings)
+    stated = tuple(read_setting(one.value, release) for one in plan.start_settings)
     configuration = Configuration(release, report.config or (), stated)
     cluster = read_state(report, asked.given, configuration)
     make_fuller(cluster, asked.given.fill, asked.given.grow)

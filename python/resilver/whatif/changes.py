@@ -7,10 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.importers.ceph import ConfigEntry
 from resilver.importers.text import CRUSH_MAGIC, read_bytes
 from resilver.whatif import pool_changes
-from resilver.whatif.cluster import FLAGS, Cluster
+from resilver.whatif.cluster import Cluster
 from resilver.whatif.configuration import Ledger, read_setting
+from resilver.whatif.declared.forms import FLAGS, ORCHESTRATOR, has
 from resilver.whatif.naming import Made, Targets, listed, number, pair, share, targets, verb
 from resilver.whatif.osd_settings import all_settings
 from resilver.whatif.tree import Tree
@@ -25,16 +27,24 @@ def _fail(value: str, cluster: Cluster) -> Made:
     return Made([{"kind": "fail", "osds": found.osds}], text, is_by_choice=False)
 
 
+def _daemon_lines(verb: str, found: Targets, cluster: Cluster) -> list[str]:
+    """The lines that start or stop daemons: by the orchestrator, else by systemd on each host."""
+    if has(ORCHESTRATOR, cluster.release):
+        return [f"ceph orch daemon {verb} osd.{osd}" for osd in found.osds]
+    hosts = {osd: cluster.kinds[osd].places.get("host", "its host") for osd in found.osds}
+    return [f"systemctl {verb} ceph-osd@{osd}  # on {hosts[osd]}" for osd in found.osds]
+
+
 def _stop(value: str, cluster: Cluster) -> Made:
     found = targets(value, cluster)
-    lines = [f"ceph orch daemon stop osd.{osd}" for osd in found.osds]
+    lines = _daemon_lines("stop", found, cluster)
     text = f"{found.text} {verb(found, 'is', 'are')} stopped"
     return Made([{"kind": "stop", "osds": found.osds}], text, lines, is_by_choice=False)
 
 
 def _start(value: str, cluster: Cluster) -> Made:
     found = targets(value, cluster)
-    lines = [f"ceph orch daemon start osd.{osd}" for osd in found.osds]
+    lines = _daemon_lines("start", found, cluster)
     text = f"{found.text} {verb(found, 'starts', 'start')} again"
     return Made([{"kind": "start", "osds": found.osds}], text, lines)
 
@@ -106,12 +116,15 @@ def _drain(value: str, cluster: Cluster) -> Made:
     return Made(made.changes, text, made.commands)
 
 
-def _flags(value: str, *, is_set: bool) -> Made:
+def _flags(value: str, cluster: Cluster, *, is_set: bool) -> Made:
     words = [word.strip() for word in value.split(",")]
     for word in words:
         if word not in FLAGS:
             rule = "it is no flag that healing heeds"
-            raise ConfigError(Problem(rule, name_remedy(word, FLAGS, "flags"), value=show(word)))
+            remedy = name_remedy(word, list(FLAGS), "flags")
+            raise ConfigError(Problem(rule, remedy, value=show(word)))
+        if not FLAGS[word].holds(cluster.release):
+            raise ConfigError(FLAGS[word].problem("the flag", cluster.release, value=word))
     verb = "set" if is_set else "unset"
     change = {"kind": "flags", "set": words if is_set else [], "unset": [] if is_set else words}
     what = f"{listed(words)} {'is' if len(words) == 1 else 'are'} {verb}"
@@ -142,7 +155,7 @@ def _map(value: str, cluster: Cluster) -> Made:
 
 
 def _set_option(value: str, cluster: Cluster) -> Made:
-    entry = read_setting(value)
+    entry = read_setting(value, cluster.release)
     cluster.configuration = cluster.configuration.with_stated([entry])
     used = Ledger()
     cluster.settings = all_settings(cluster.configuration, cluster.kinds.values(), used)
@@ -155,12 +168,11 @@ def _set_option(value: str, cluster: Cluster) -> Made:
         "of_osd": sorted(cluster.settings.of_osd.items()),
     }
     lines = cluster.setting_lines(entry)
-    return Made([change], setting_text(value), lines)
+    return Made([change], setting_text(entry), lines)
 
 
-def setting_text(value: str) -> str:
+def setting_text(entry: ConfigEntry) -> str:
     """What a stated setting does, as a clause."""
-    entry = read_setting(value)
     whom = "" if entry.section in ("osd", "mon", "mgr") and not entry.mask else " of " + (
         f"{entry.section}/{entry.mask}" if entry.mask else entry.section
     )  # fmt: skip
@@ -175,8 +187,8 @@ def _add(value: str, cluster: Cluster) -> Made:
 
 CHANGES: dict[str, Callable[[str, Cluster], Made]] = {
     "set_option": _set_option,
-    "flag": lambda value, _: _flags(value, is_set=True),
-    "unflag": lambda value, _: _flags(value, is_set=False),
+    "flag": lambda value, cluster: _flags(value, cluster, is_set=True),
+    "unflag": lambda value, cluster: _flags(value, cluster, is_set=False),
     "map": _map,
     "add": _add,
     "set_rule": pool_changes.set_rule,

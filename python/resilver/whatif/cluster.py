@@ -10,10 +10,11 @@ from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, ConfigEntry, PoolInfo
 from resilver.units import exact_bytes
 from resilver.whatif.configuration import Configuration, Daemon, Ledger, setting_commands
+from resilver.whatif.declared.forms import CONFIG_SET, FLAGS, has
 from resilver.whatif.fitting import Need
 from resilver.whatif.hardware import Hardware, choose_hardware
 from resilver.whatif.osd_settings import AllSettings, OsdKind, all_settings
-from resilver.whatif.settings import ASSUMED_RELEASE, RELEASE_NAMES, Release
+from resilver.whatif.releases import ALWAYS, LUMINOUS, RELEASE_NAMES, Release
 from resilver.whatif.tree import Tree
 
 
@@ -78,6 +79,7 @@ class Cluster:
         ledger: What was used of them at the start.
         notes: What a reader must know of the dumps.
         is_changed: Whether a step has changed the map.
+        has_new_clients: Whether a step has asked for clients that heed upmap entries.
     """
 
     report: ClusterReport
@@ -92,6 +94,12 @@ class Cluster:
     settings: AllSettings = field(default_factory=lambda: AllSettings({}, [], {}))
     notes: list[str] = field(default_factory=list)
     is_changed: bool = False
+    has_new_clients: bool = False
+
+    @property
+    def release(self) -> Release:
+        """What it runs."""
+        return self.configuration.release
 
     @property
     def osd_names(self) -> dict[str, int]:
@@ -122,7 +130,20 @@ class Cluster:
     def setting_lines(self, entry: ConfigEntry) -> list[str]:
         """The lines that set a setting here."""
         daemons = [kind.daemon for kind in self.kinds.values()]
-        return setting_commands(entry, self.report.config or (), daemons)
+        if not has(CONFIG_SET, self.release):
+            self.note(
+                "Before 13.2.0 settings are injected into running daemons: write them into "
+                "ceph.conf as well, or a restart loses them."
+            )
+        return setting_commands(entry, self.report.config or (), daemons, self.release)
+
+    def upmap_lines(self, lines: list[str]) -> list[str]:
+        """Lines that write upmap entries, the first of them after what lets clients heed them."""
+        demanded = RELEASE_NAMES.get(self.report.require_min_compat_client, ALWAYS)
+        if self.has_new_clients or demanded >= LUMINOUS:
+            return lines
+        self.has_new_clients = True
+        return ["ceph osd set-require-min-compat-client luminous", *lines]
 
     def note(self, sentence: str) -> None:
         """Tell a reader something once."""
@@ -266,39 +287,6 @@ def _note_dumps(cluster: Cluster) -> None:
         )
 
 
-def release_of(report: ClusterReport, stated: str, ledger: Ledger | None = None) -> Release:
-    """The release whose defaults hold.
-
-    Args:
-        report: What the dumps say.
-        stated: What the user says, or empty.
-        ledger: Where it is kept, or None.
-
-    Raises:
-        ConfigError: What the user says is no release.
-    """
-    from resilver.importers.ceph.facts import parse_release
-
-    def noted(release: Release, origin: Any, sentence: str) -> Release:
-        if ledger is not None:
-            ledger.note("release", ".".join(map(str, release)), origin, sentence, "")
-        return release
-
-    if stated:
-        found = RELEASE_NAMES.get(stated.lower()) or parse_release(stated)
-        if found is None:
-            rule, remedy = "a release is a name or a version", 'such as "18.2.4" or "reef"'
-            raise ConfigError(Problem(rule, remedy, key="--release", value=show(stated)))
-        return noted(found, "stated", "")
-    if report.release is not None:
-        return noted(report.release, "dump", "the version in the dumps")
-    if report.require_osd_release in RELEASE_NAMES:
-        name = report.require_osd_release
-        sentence = f"the map requires {name}, of which this is a late version"
-        return noted(RELEASE_NAMES[name], "assumed", sentence)
-    return noted(ASSUMED_RELEASE, "assumed", "no dump says the release; --release does")
-
-
 def cluster_json(cluster: Cluster, groups: list[Any] | None = None) -> dict[str, Any]:
     """The cluster before the first step, as the core reads it; the run and its plan lack yet.
 
@@ -316,20 +304,6 @@ def cluster_json(cluster: Cluster, groups: list[Any] | None = None) -> dict[str,
         "osd_settings": cluster.settings.osd,
         "network": cluster.hardware.network,
     }
-
-
-FLAGS = (
-    "noout",
-    "noin",
-    "noup",
-    "nodown",
-    "norebalance",
-    "nobackfill",
-    "norecover",
-    "noautoscale",
-    "pause",
-)
-"""The flags that the model heeds."""
 
 
 def ratios_of(cluster: Cluster) -> dict[str, float]:

@@ -6,12 +6,15 @@ import shlex
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.ceph import ConfigEntry
+from resilver.importers.ceph import ClusterReport, ConfigEntry
 from resilver.whatif.answer import Assumption, Origin
 from resilver.whatif.declared import SETTINGS
-from resilver.whatif.settings import Release, Setting, Value, known
+from resilver.whatif.declared.forms import CONFIG_SET, has
+from resilver.whatif.releases import ASSUMED_RELEASE, RELEASE_NAMES, Release
+from resilver.whatif.settings import Setting, Value, known
 
 _NAMED = 4
 """Up to so many OSDs are named; more are counted."""
@@ -61,13 +64,17 @@ class Configuration:
         """The same with more settings on top."""
         return replace(self, stated=(*self.stated, *entries))
 
+    def _heeds(self, name: str) -> bool:
+        """Whether the release has a setting of this name that healing goes by."""
+        return name in SETTINGS and SETTINGS[name].span.holds(self.release)
+
     @cached_property
     def _by_name(self) -> dict[str, dict[str, list[tuple[ConfigEntry, Found]]]]:
         """The entries of each setting by section, in the order in which they stand."""
         found: dict[str, dict[str, list[tuple[ConfigEntry, Found]]]] = {}
         for origin, entries in (("config", self.entries), ("stated", self.stated)):
             for entry in entries:
-                if origin == "config" and entry.name not in SETTINGS:
+                if origin == "config" and not self._heeds(entry.name):
                     continue
                 setting = known(entry.name)
                 where = f"config dump, {_who(entry)}" if origin == "config" else _who(entry)
@@ -142,22 +149,25 @@ def _who(entry: ConfigEntry) -> str:
     return f"{entry.section}/{entry.mask}" if entry.mask else entry.section
 
 
-def read_setting(text: str) -> ConfigEntry:
+def read_setting(text: str, release: Release) -> ConfigEntry:
     """A setting as a user states it: ``[WHO ]NAME=VALUE``, WHO as `ceph config set` has it.
 
     Args:
         text: Such as ``osd_max_backfills=4`` or ``osd/class:hdd osd_recovery_sleep_hdd=0``.
+        release: What the cluster runs.
 
     Raises:
-        ConfigError: It is no setting that healing goes by, or no value of it.
+        ConfigError: It is no setting that healing goes by, no value of it, or the release lacks it.
     """
     head, sign, value = text.partition("=")
     who, _, name = head.strip().rpartition(" ")
     if not sign or not name:
         rule, remedy = "a setting is stated with its value", 'such as "osd_max_backfills=4"'
         raise ConfigError(Problem(rule, remedy, "--set-option", show(text)))
-    setting = known(name, "--set-option")
+    setting = known(name, "--set-option", release)
     setting.parse(value)
+    if problem := setting.problem_in(release, value.strip(), "--set-option"):
+        raise ConfigError(problem)
     section, _, mask = (who.strip() or setting.daemon).partition("/")
     if section.partition(".")[0] not in ("global", "osd", "mon", "mgr"):
         rule = "a setting is for global, osd, osd.N, mon or mgr"
@@ -166,7 +176,10 @@ def read_setting(text: str) -> ConfigEntry:
 
 
 def setting_commands(
-    entry: ConfigEntry, present: Iterable[ConfigEntry], daemons: Iterable[Daemon]
+    entry: ConfigEntry,
+    present: Iterable[ConfigEntry],
+    daemons: Iterable[Daemon],
+    release: Release,
 ) -> list[str]:
     """The lines that set it, after those that take away what would win over it.
 
@@ -174,9 +187,12 @@ def setting_commands(
         entry: What is to be set.
         present: What `ceph config dump` lists.
         daemons: The OSDs.
+        release: What the cluster runs; before the monitors kept settings, daemons are told them.
     """
     own = SETTINGS[entry.name].daemon
     asking = list(daemons) if own == "osd" else [Daemon(own)]
+    if not has(CONFIG_SET, release):
+        return _injected(entry, asking)
     by_number = {one.number: one for one in asking}
     lines = []
     for one in present:
@@ -189,6 +205,20 @@ def setting_commands(
         if any(_wins(one, entry, daemon) for daemon in heeding):
             lines.append(shlex.join(["ceph", "config", "rm", _who(one), one.name]))
     return [*lines, shlex.join(["ceph", "config", "set", _who(entry), entry.name, entry.value])]
+
+
+def _injected(entry: ConfigEntry, daemons: Iterable[Daemon]) -> list[str]:
+    """The lines that tell running daemons a setting; of a mask, each OSD that it is for."""
+    if entry.name.startswith("mgr/"):
+        return [shlex.join(["ceph", "config-key", "set", entry.name, entry.value])]
+    whom = [entry.section if "." in entry.section else f"{entry.section}.*"]
+    if entry.mask:
+        heeding = (one for one in daemons if _mask_rank(entry, one) is not None)
+        whom = [f"{one.kind}.{one.number}" for one in heeding]
+    elif entry.section == "global":
+        whom = ["mon.*", "osd.*"]
+    option = shlex.quote(f"--{entry.name} {entry.value}")
+    return [f"ceph tell {who} injectargs {option}" for who in whom]
 
 
 def _wins(one: ConfigEntry, over: ConfigEntry, daemon: Daemon) -> bool:
@@ -255,3 +285,36 @@ def _applies(who: list[str], osds: int) -> str:
     if not names or len(names) == osds:
         return ""
     return ", ".join(names) if len(names) <= _NAMED else f"{len(names):,} OSDs"
+
+
+def release_of(report: ClusterReport, stated: str, ledger: Ledger | None = None) -> Release:
+    """The release whose defaults hold.
+
+    Args:
+        report: What the dumps say.
+        stated: What the user says, or empty.
+        ledger: Where it is kept, or None.
+
+    Raises:
+        ConfigError: What the user says is no release.
+    """
+    from resilver.importers.ceph.facts import parse_release
+
+    def noted(release: Release, origin: Any, sentence: str) -> Release:
+        if ledger is not None:
+            ledger.note("release", ".".join(map(str, release)), origin, sentence, "")
+        return release
+
+    if stated:
+        found = RELEASE_NAMES.get(stated.lower()) or parse_release(stated)
+        if found is None:
+            rule, remedy = "a release is a name or a version", 'such as "18.2.4" or "reef"'
+            raise ConfigError(Problem(rule, remedy, key="--release", value=show(stated)))
+        return noted(found, "stated", "")
+    if report.release is not None:
+        return noted(report.release, "dump", "the version in the dumps")
+    if report.require_osd_release in RELEASE_NAMES:
+        name = report.require_osd_release
+        sentence = f"the map requires {name}, of which this is a late version"
+        return noted(RELEASE_NAMES[name], "assumed", sentence)
+    return noted(ASSUMED_RELEASE, "assumed", "no dump says the release; --release does")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from resilver.whatif.settings import COSTS_FIXED, LIMITS_CUT, Release
+from resilver.whatif.releases import COSTS_FIXED, LIMITS_CUT, Release
 
 _SharesOf = dict[str, tuple[float, float, float | None]]
 
@@ -114,8 +114,3 @@ def forced_limits(release: Release) -> dict[str, int]:
         "osd_recovery_max_active_hdd": disk,
         "osd_recovery_max_active_ssd": flash,
     }
-
-
-def may_override(release: Release) -> bool:
-    """Whether a release knows ``osd_mclock_override_recovery_settings``."""
-    return release >= LIMITS_CUT

@@ -9,11 +9,11 @@ from typing import Any
 
 from resilver.whatif.configuration import Configuration, Daemon, Found, Ledger
 from resilver.whatif.declared import SETTINGS
+from resilver.whatif.declared.forms import MANAGED_PG_NUM, has
 from resilver.whatif.mclock import (
     cost_model,
     custom_shares,
     forced_limits,
-    may_override,
     profile_shares,
     sub_reads_in_class,
 )
@@ -31,6 +31,9 @@ _SAME = (
     "osd_target_transaction_size",
 )
 """What the core takes as it is."""
+
+OVERRIDE = "osd_mclock_override_recovery_settings"
+"""With this mClock leaves recovery's limits as they are set."""
 
 _OF_MONITORS = (
     "osd_heartbeat_grace",
@@ -124,7 +127,7 @@ def _cluster(configuration: Configuration, ledger: Ledger) -> dict[str, Any]:
             ledger.found(SETTINGS[name], found, "")
             key = name.rpartition("/")[2]
             made["balancer_sleep_interval" if key == "sleep_interval" else key] = found.value
-    return made
+    return {**made, "pg_num_by_operator": not has(MANAGED_PG_NUM, configuration.release)}
 
 
 class _OneOsd:
@@ -174,16 +177,14 @@ class _OneOsd:
         active = "osd_recovery_max_active"
         release = self._configuration.release
         forced = forced_limits(release)
-        is_free = may_override(release) and bool(
-            self._find("osd_mclock_override_recovery_settings").value
-        )
+        is_free = bool(self._find(OVERRIDE).value)
         if is_wpq:
             return {
                 "osd_max_backfills": self._value("osd_max_backfills"),
                 active: self._of_device(active),
             }
         if is_free:
-            self._value("osd_mclock_override_recovery_settings")
+            self._value(OVERRIDE)
             general = self._find(active)
             # The release's own default of the general one is for WPQ.
             is_general = general.origin != "release default" and bool(general.value)
@@ -214,8 +215,8 @@ class _OneOsd:
             found = self._find(one)
             if found.origin != "release default" and found.value not in (0, value):
                 remedy = (
-                    "set osd_mclock_override_recovery_settings to true first"
-                    if may_override(self._configuration.release)
+                    f"set {OVERRIDE} to true first"
+                    if SETTINGS[OVERRIDE].span.holds(self._configuration.release)
                     else "this release lets nobody change that"
                 )
                 sentence = (

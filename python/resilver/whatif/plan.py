@@ -194,9 +194,9 @@ def resolve(
     rooms = _rooms(cluster)
     for one in sorted(plan.changes, key=lambda change: change.at_seconds):
         if _is_start_setting(one):
-            entry = read_setting(one.value)
+            entry = read_setting(one.value, cluster.release)
             lines = cluster.setting_lines(entry)
-            told.append(PlannedStep(0.0, setting_text(one.value), tuple(lines)))
+            told.append(PlannedStep(0.0, setting_text(entry), tuple(lines)))
             continue
         try:
             made = CHANGES[one.key](one.value, cluster)

@@ -14,6 +14,7 @@ from resilver.whatif.answer import WhatIf
 from resilver.whatif.asking import Asked, prepare
 from resilver.whatif.changes import setting_text
 from resilver.whatif.columns import TABLES
+from resilver.whatif.configuration import read_setting, release_of
 from resilver.whatif.perform import Told, run_all
 from resilver.whatif.plan import Plan, Wanted
 from resilver.whatif.several import Search, Trial
@@ -157,7 +158,9 @@ class _Tried:
         # Its own steps are the plan's, and those of its settings the last.
         answer = self.answers[choices[0]]
         names = self._stated(choices[0]) if best else {}
-        texts = {setting_text(f"{name}={value}") for name, value in names.items()}
+        release = release_of(self.report, self.asked.given.release)
+        entries = [read_setting(f"{name}={value}", release) for name, value in names.items()]
+        texts = {setting_text(entry) for entry in entries}
         commands = [line for step in answer.steps if step.text in texts for line in step.commands]
         return Search(
             aim=aim,

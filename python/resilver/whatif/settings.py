@@ -8,45 +8,29 @@ tree (osd, global, mon, mgr; before Quincy `src/common/options.cc`, before Lumin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.units import BYTE_UNITS, Seconds, exact_bytes, format_duration
+from resilver.whatif.releases import (
+    ALWAYS,
+    COSTS_FIXED,
+    EVER,
+    LIMITS_CUT,
+    LUMINOUS,
+    NAUTILUS,
+    OCTOPUS,
+    PACIFIC,
+    QUINCY,
+    REEF,
+    Release,
+    Span,
+)
 
-Release = tuple[int, int, int]
 Value = int | float | bool | str
 Kind = Literal["whole", "number", "share", "seconds", "bytes", "flag", "word"]
-
-ALWAYS: Release = (0, 0, 0)
-LUMINOUS: Release = (12, 0, 0)
-NAUTILUS: Release = (14, 0, 0)
-OCTOPUS: Release = (15, 0, 0)
-PACIFIC: Release = (16, 0, 0)
-QUINCY: Release = (17, 0, 0)
-LIMITS_CUT: Release = (17, 2, 6)
-"""PR 49437 brought `osd_max_backfills` under mClock from 1000 to 10, and made it settable."""
-COSTS_FIXED: Release = (17, 2, 7)
-"""PR 49973, the backport of PR 49975 (Reef 18.2.0): mClock counts bytes a second, not requests."""
-REEF: Release = (18, 0, 0)
-
-RELEASE_NAMES = {
-    "jewel": (10, 2, 11),
-    "kraken": (11, 2, 1),
-    "luminous": (12, 2, 13),
-    "mimic": (13, 2, 10),
-    "nautilus": (14, 2, 22),
-    "octopus": (15, 2, 17),
-    "pacific": (16, 2, 15),
-    "quincy": (17, 2, 9),
-    "reef": (18, 2, 7),
-    "squid": (19, 2, 3),
-    "tentacle": (20, 2, 1),
-}
-"""A late version of each release, for maps that say its name alone."""
-
-ASSUMED_RELEASE = RELEASE_NAMES["squid"]
-"""What a cluster runs where no dump says it."""
 
 _SIZE_LETTERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 _FLAG_WORDS = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
@@ -58,7 +42,7 @@ class Setting:
 
     Attributes:
         name: Its name in `ceph config`.
-        daemon: Whose it is: ``osd``, ``mon`` or ``mgr``.
+        daemon: Whose it is: ``osd``, ``mon``, ``mgr``, or ``global`` of several.
         kind: What its value is.
         defaults: (since which release, its default), rising; the last that applies holds.
         sentence: What it does.
@@ -66,6 +50,8 @@ class Setting:
         least: The least value.
         most: The largest; None for no bound.
         words: The words that it may be, where it is a word; none for any.
+        span: The releases that have it.
+        word_spans: The releases that have a word of it, where those are not all.
     """
 
     name: str
@@ -77,6 +63,22 @@ class Setting:
     least: float = 0
     most: float | None = None
     words: tuple[str, ...] = ()
+    span: Span = EVER
+    word_spans: Mapping[str, Span] = field(default_factory=dict)
+
+    def problem_in(self, release: Release, value: str, key: str = "") -> Problem | None:
+        """That a release has no such setting, or not this value of it; None where it has.
+
+        Args:
+            release: The release.
+            value: The value as text; empty to ask for the setting alone.
+            key: Who asks, for the message.
+        """
+        if not self.span.holds(release):
+            return self.span.problem(self.name, release, key)
+        span = self.word_spans.get(value, self.span)
+        what = f"{self.name} = {value}"
+        return None if span.holds(release) else span.problem(what, release, key)
 
     def default(self, release: Release) -> Value:
         """Its default in a release; that of the first that has it, for those before."""
@@ -184,6 +186,8 @@ def osd_setting(
     most: float | None = None,
     source: str = "options",
     words: tuple[str, ...] = (),
+    span: Span = EVER,
+    word_spans: Mapping[str, Span] | None = None,
     **since: Value,
 ) -> Setting:
     """A setting of OSDs.
@@ -197,6 +201,8 @@ def osd_setting(
         most: The largest.
         source: Where its defaults are from.
         words: The words that it may be.
+        span: The releases that have it.
+        word_spans: The releases that have a word, where those are not all.
         since: Its default since Luminous, Nautilus and so on.
     """
     order = {
@@ -213,18 +219,21 @@ def osd_setting(
     for key, release in order.items():
         if key in since and (not defaults or since[key] != defaults[-1][1]):
             defaults.append((release, since[key]))
-    return Setting(name, "osd", kind, tuple(defaults), sentence, source, least, most, words)
+    kept = tuple(defaults)
+    spans = word_spans or {}
+    return Setting(name, "osd", kind, kept, sentence, source, least, most, words, span, spans)
 
 
-def known(name: str, key: str = "") -> Setting:
+def known(name: str, key: str = "", release: Release | None = None) -> Setting:
     """The setting of a name.
 
     Args:
         name: The name; a setting of the balancer's may go without ``mgr/balancer/``.
         key: Who asks, for the message.
+        release: What the cluster runs, which must have it; None asks for no release.
 
     Raises:
-        ConfigError: None that healing goes by has it.
+        ConfigError: None that healing goes by has it, or the release lacks it.
     """
     from resilver.whatif.declared import SETTINGS
 
@@ -232,4 +241,6 @@ def known(name: str, key: str = "") -> Setting:
     if found is None:
         rule = "healing goes by no setting of this name"
         raise ConfigError(Problem(rule, name_remedy(name, list(SETTINGS)), key, show(name)))
+    if release is not None and (problem := found.problem_in(release, "", key)):
+        raise ConfigError(problem)
     return found

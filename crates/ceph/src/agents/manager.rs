@@ -29,6 +29,7 @@ const PART_OF_WAIT: u64 = 50;
 /// It looks every `mgr_tick_period`. Groups are split as soon as all of a pool's groups have peered; placements (`pgp_num`) follow in
 /// steps of at most half of `target_max_misplaced_ratio`, while nothing is degraded, inactive or being made and no more than that is
 /// misplaced. Groups are merged one at a look, when the last and its parent are clean in the same place; placements go ahead of that.
+/// An operator (`pg_num_by_operator`) splits all groups at once, and then moves all placements.
 #[derive(Debug, Default)]
 pub struct Manager {
     next: Option<SimTime>,
@@ -128,9 +129,11 @@ impl Agent for Manager {
         let (settings, mut changes) = (&map.settings, Vec::new());
         let period = length(settings.mgr_tick_period);
         self.looked = Some(now);
-        let most = settings.target_max_misplaced_ratio;
+        let by_operator = settings.pg_num_by_operator;
+        let most = if by_operator { f64::INFINITY } else { settings.target_max_misplaced_ratio };
         let misplaced = health.misplaced_ratio();
-        let mut left = settings.mon_osd_max_creating_pgs.max(1).saturating_sub(health.creating_groups);
+        let at_a_time = if by_operator { u32::MAX } else { settings.mon_osd_max_creating_pgs.max(1) };
+        let mut left = at_a_time.saturating_sub(health.creating_groups);
         let mut placements_of = BTreeMap::new();
         for (place, pool) in map.pools.iter().enumerate().filter(|(_, pool)| has_work(pool)) {
             if left == 0 {

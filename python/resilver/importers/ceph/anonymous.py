@@ -111,7 +111,10 @@ def _osd_dump(cluster: ClusterReport, names: Renaming, limit: Any) -> dict[str, 
         **({} if limit is None else {"max_osd": limit}),
         **ratios,
         "flags_set": [flag for flag in cluster.flags if _FLAG.fullmatch(flag)],
-        "require_osd_release": "".join(re.findall(r"^[a-z]{1,12}$", cluster.require_osd_release)),
+        **{
+            name: "".join(re.findall(r"^[a-z]{1,12}$", getattr(cluster, name)))
+            for name in ("require_osd_release", "require_min_compat_client")
+        },
         "pools": [_pool(pool, names) for pool in cluster.pools],
         "osds": [
             {

@@ -270,6 +270,7 @@ def cluster_of(dumps: Dumps) -> ClusterReport:
         osd_bytes=osd_bytes,
         release=parse_release(version) or read_versions(dumps.get("versions"), metadata),
         require_osd_release=_text(osdmap, "require_osd_release"),
+        require_min_compat_client=_text(osdmap, "require_min_compat_client"),
         epoch=_epoch(osdmap),
         ratios=read_ratios(osdmap, pgmap),
         flags=read_flags(osdmap),

@@ -235,6 +235,7 @@ class ClusterReport:
         release: The release as (major, minor, patch): of `version`, else the lowest that an OSD
             runs; None where nothing says it.
         require_osd_release: The release that the map demands of OSDs, such as ``reef``; or empty.
+        require_min_compat_client: The release that the map demands of clients, likewise.
         epoch: The OSD map's epoch, or None.
         ratios: The map's ratios, or None.
         flags: The map's flags, such as ``noout``, by name.
@@ -259,6 +260,7 @@ class ClusterReport:
     osd_bytes: tuple[tuple[int, int], ...] = ()
     release: tuple[int, int, int] | None = None
     require_osd_release: str = ""
+    require_min_compat_client: str = ""
     epoch: int | None = None
     ratios: Ratios | None = None
     flags: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from resilver.whatif.releases import EVER, LUMINOUS, OCTOPUS, Span
 from resilver.whatif.settings import Setting, osd_setting
 
 MIB = 2**20
@@ -38,6 +39,8 @@ def reservations() -> Iterator[Setting]:
             first,
             luminous=30.0,
             least=0.001,
+            # A recovery is refused for space since 12.2 alone.
+            span=EVER if what == "backfill" else Span(LUMINOUS),
         )
     yield osd_setting(
         "osd_allow_recovery_below_min_size",
@@ -62,6 +65,7 @@ def reservations() -> Iterator[Setting]:
         luminous=0.9,
         most=1,
         source="options; since Luminous it is backfillfull_ratio of the OSD map",
+        span=Span(until=LUMINOUS),
     )
 
 
@@ -82,13 +86,10 @@ def inside_a_group() -> Iterator[Setting]:
             count,
             least=1,
             source="options; under mClock 1000 in Quincy, 10 and 20 in 17.2.6 (PR 49437)",
+            span=Span(OCTOPUS),
         )
     yield osd_setting(
-        "osd_recovery_max_single_start",
-        "whole",
-        "Objects that one item of the queue starts.",
-        1,
-        least=1,
+        "osd_recovery_max_single_start", "whole", "Objects an item of the queue starts.", 1, least=1
     )
     yield osd_setting(
         "osd_recovery_max_chunk", "bytes", "Bytes of a chunk of a push.", 8 * MIB, least=4096
@@ -118,6 +119,7 @@ def inside_a_group() -> Iterator[Setting]:
         octopus=300_000,
         least=1,
         source="options; before Octopus there was no aim, and a degraded group kept the most",
+        span=Span(OCTOPUS),
     )
     for device, size in (("hdd", 64 * 1024), ("ssd", 16 * 1024)):
         octopus = 4096 if device == "ssd" else size
@@ -132,4 +134,5 @@ def inside_a_group() -> Iterator[Setting]:
             pacific=4096,
             least=512,
             source="options; before Luminous FileStore, whose file system allocates 4 KiB",
+            span=Span(LUMINOUS),
         )

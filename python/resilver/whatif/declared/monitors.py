@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from resilver.whatif.settings import ALWAYS, LUMINOUS, Kind, Setting, Value
+from resilver.whatif.releases import ALWAYS, KRAKEN, LUMINOUS, NAUTILUS, OCTOPUS, Release, Span
+from resilver.whatif.settings import Kind, Setting, Value
 
 _ROWS: tuple[tuple[str, Kind, Value, float, float | None, str], ...] = (
     # Name, kind, default, least, most, sentence.
@@ -91,10 +92,24 @@ _ROWS: tuple[tuple[str, Kind, Value, float, float | None, str], ...] = (
     ),
 )
 
-_BEFORE_LUMINOUS: dict[str, Value] = {
+_SPANS = {
+    "mon_osd_max_creating_pgs": Span(LUMINOUS),
+    "mgr_tick_period": Span(KRAKEN),
+    "target_max_misplaced_ratio": Span(NAUTILUS),
+    "mgr/balancer/sleep_interval": Span(LUMINOUS),
+    # Before, it was upmap_max_iterations, and the deviation a share of an OSD's groups.
+    "mgr/balancer/upmap_max_optimizations": Span(OCTOPUS),
+    "mgr/balancer/upmap_max_deviation": Span((14, 2, 5)),
+}
+
+_EARLIER: dict[str, Value] = {
     "mon_osd_down_out_interval": 300.0,
     "mon_osd_min_in_ratio": 0.3,
 }
+"""Defaults before Luminous."""
+
+_CAPPED: Release = (12, 2, 1)
+"""PR 17427 and its backport: the monitors refuse more PGs than `mon_max_pg_per_osd`."""
 
 
 def monitors() -> Iterator[Setting]:
@@ -102,7 +117,35 @@ def monitors() -> Iterator[Setting]:
     for name, kind, default, least, most, sentence in _ROWS:
         daemon = "mgr" if name.startswith(("mgr", "target")) else "mon"
         source = "balancer" if name.startswith("mgr/") else "options"
-        defaults: tuple[tuple[tuple[int, int, int], Value], ...] = ((ALWAYS, default),)
-        if name in _BEFORE_LUMINOUS:
-            defaults = ((ALWAYS, _BEFORE_LUMINOUS[name]), (LUMINOUS, default))
-        yield Setting(name, daemon, kind, defaults, sentence, source, least, most)
+        span = _SPANS.get(name, Span())
+        defaults: tuple[tuple[Release, Value], ...] = ((ALWAYS, default),)
+        if name in _EARLIER:
+            defaults = ((ALWAYS, _EARLIER[name]), (LUMINOUS, default))
+        yield Setting(name, daemon, kind, defaults, sentence, source, least, most, span=span)
+    yield from _caps()
+
+
+def _caps() -> Iterator[Setting]:
+    """What the monitors refuse."""
+    yield Setting(
+        "mon_max_pg_per_osd",
+        "global",
+        "whole",
+        # 12.2.9 and 13.2.2 raised it.
+        ((_CAPPED, 200), ((12, 2, 9), 250), ((13, 0, 0), 200), ((13, 2, 2), 250)),
+        "The most PGs an OSD on the average that the monitors let a pool's pg_num or size come to.",
+        "options; PR 17427, and PR 23862 and PR 23861 (250); counted by "
+        "`OSDMonitor::check_pg_num`, since 17.2.6 (PR 50327) of the pools of one rule over the "
+        "OSDs below its root, before of all pools over all OSDs that are in",
+        least=1,
+        span=Span(_CAPPED),
+    )
+    yield Setting(
+        "mon_osd_max_split_count",
+        "mon",
+        "whole",
+        ((ALWAYS, 32),),
+        "The most PGs an OSD that one command may split off.",
+        least=1,
+        span=Span(until=NAUTILUS),
+    )

@@ -4,11 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from resilver.whatif.settings import ALWAYS, LUMINOUS, Setting, Value, osd_setting
+from resilver.whatif.releases import (
+    ALWAYS,
+    COSTS_FIXED,
+    EVER,
+    KRAKEN,
+    LIMITS_CUT,
+    LUMINOUS,
+    MIMIC,
+    NAUTILUS,
+    OCTOPUS,
+    PACIFIC,
+    Span,
+)
+from resilver.whatif.settings import Setting, Value, osd_setting
 
 MIB = 2**20
 PROFILES = ("balanced", "high_client_ops", "high_recovery_ops", "custom")
-QUEUES = ("mclock_scheduler", "wpq", "prioritized", "prio", "mclock_opclass", "mclock_client")
+QUEUES = {
+    "mclock_scheduler": Span(OCTOPUS),
+    "wpq": EVER,
+    "prioritized": Span(LUMINOUS, OCTOPUS),
+    "prio": Span(until=LUMINOUS),
+    "mclock_opclass": Span(LUMINOUS, OCTOPUS),
+    "mclock_client": Span(LUMINOUS, OCTOPUS),
+}
 _SHARDS = "options; five queues became one of five threads by 18.2.5 and 19.2.1, tracker 66289"
 
 
@@ -20,7 +40,8 @@ def queues() -> Iterator[Setting]:
         "How an OSD orders its operations.",
         "wpq",
         quincy="mclock_scheduler",
-        words=QUEUES,
+        words=tuple(QUEUES),
+        word_spans=QUEUES,
     )
     for who, weight in (("client", 63), ("recovery", 3)):
         yield osd_setting(
@@ -36,6 +57,7 @@ def queues() -> Iterator[Setting]:
         "bytes",
         "The cost of an item of recovery under WPQ, and under the first mClock.",
         20 * MIB,
+        span=Span(KRAKEN),
     )
     deleted = {"": (0.0,) * 2, "_hdd": (0.0, 5.0), "_ssd": (0.0, 1.0), "_hybrid": (0.0, 1.0)}
     slept = {"": (0.0,) * 2, "_hdd": (0.0, 0.1), "_ssd": (0.0,) * 2, "_hybrid": (0.0, 0.025)}
@@ -47,6 +69,7 @@ def queues() -> Iterator[Setting]:
             f"How long an OSD waits before each item of recovery{of}; 0 under mClock.",
             slept[tail][0],
             luminous=slept[tail][1],
+            span=Span(LUMINOUS) if tail else EVER,
         )
         yield osd_setting(
             f"osd_delete_sleep{tail}",
@@ -54,6 +77,7 @@ def queues() -> Iterator[Setting]:
             f"How long an OSD waits before each transaction of a deletion{of}; 0 under mClock.",
             deleted[tail][0],
             nautilus=deleted[tail][1],
+            span=Span(NAUTILUS if tail else MIMIC),
         )
     yield osd_setting(
         "osd_target_transaction_size",
@@ -81,7 +105,8 @@ def _shards() -> Iterator[Setting]:
         for tail, defaults in rows.items():
             of = f" on a device of kind {tail[1:]}." if tail else "; 0 takes that of its device."
             sentence = what + of
-            yield Setting(name + tail, "osd", "whole", defaults, sentence, _SHARDS, least=0)
+            span = Span(LUMINOUS) if tail else EVER
+            yield Setting(name + tail, "osd", "whole", defaults, sentence, _SHARDS, span=span)
 
 
 def mclock() -> Iterator[Setting]:
@@ -90,10 +115,13 @@ def mclock() -> Iterator[Setting]:
         "osd_mclock_profile",
         "word",
         "Which shares clients, recovery and the rest have under mClock.",
-        "high_client_ops",
+        # The first mClock had no profiles, but for the shares that one sets oneself.
+        "custom",
+        pacific="high_client_ops",
         costs_fixed="balanced",
         words=PROFILES,
         source="options; PR 49973",
+        span=Span(PACIFIC),
     )
     yield osd_setting(
         "osd_mclock_override_recovery_settings",
@@ -101,6 +129,7 @@ def mclock() -> Iterator[Setting]:
         "Whether osd_max_backfills and osd_recovery_max_active may be set under mClock.",
         False,
         source="PR 49437 (17.2.6); before, they could not be set",
+        span=Span(LIMITS_CUT),
     )
     figures = {"hdd": (315, 150 * MIB, 25_000.0, 5.2), "ssd": (21_500, 1200 * MIB, 50.0, 0.011)}
     for device, (iops, rate, per_io, per_byte) in figures.items():
@@ -111,6 +140,7 @@ def mclock() -> Iterator[Setting]:
             "it at its first start and keeps it in the configuration.",
             float(iops),
             least=1,
+            span=Span(PACIFIC),
         )
         yield osd_setting(
             f"osd_mclock_max_sequential_bandwidth_{device}",
@@ -119,6 +149,7 @@ def mclock() -> Iterator[Setting]:
             rate,
             least=1,
             source="options; PR 49973",
+            span=Span(COSTS_FIXED),
         )
         yield osd_setting(
             f"osd_mclock_cost_per_io_usec_{device}",
@@ -126,6 +157,7 @@ def mclock() -> Iterator[Setting]:
             f"The cost of a request on a device of kind {device}, before 17.2.7.",
             per_io,
             source="documentation of Quincy's mClock",
+            span=Span(PACIFIC, COSTS_FIXED),
         )
         yield osd_setting(
             f"osd_mclock_cost_per_byte_usec_{device}",
@@ -133,6 +165,7 @@ def mclock() -> Iterator[Setting]:
             f"The cost of a byte on a device of kind {device}, before 17.2.7.",
             per_byte,
             source="documentation of Quincy's mClock",
+            span=Span(PACIFIC, COSTS_FIXED),
         )
     yield from _own_shares()
 
@@ -148,6 +181,7 @@ def _own_shares() -> Iterator[Setting]:
             "17.2.7 requests a second.",
             1.0,
             costs_fixed=0.0,
+            span=Span(OCTOPUS),
         )
         yield osd_setting(
             f"osd_mclock_scheduler_{key}_wgt",
@@ -155,6 +189,7 @@ def _own_shares() -> Iterator[Setting]:
             f"The weight of {who} in what is not kept, by the profile custom.",
             1.0,
             least=0.001,
+            span=Span(OCTOPUS),
         )
         yield osd_setting(
             f"osd_mclock_scheduler_{key}_lim",
@@ -162,4 +197,5 @@ def _own_shares() -> Iterator[Setting]:
             f"The most that {who} get by the profile custom, likewise; 0 is no limit.",
             999_999.0,
             costs_fixed=0.0,
+            span=Span(OCTOPUS),
         )
