@@ -31,7 +31,7 @@ KINDS: tuple[ChangeKind, ...] = (
     ChangeKind(
         "set_option",
         "[WHO ]NAME=VALUE",
-        "Sets one of Ceph's settings, as `ceph config set` does.",
+        "Sets one of Ceph's settings, which the release must have.",
         "osd_max_backfills=4",
     ),
     ChangeKind("flag", "FLAG", "Sets a flag of the cluster.", "noout"),
@@ -58,7 +58,7 @@ KINDS: tuple[ChangeKind, ...] = (
     ChangeKind(
         "pg_num",
         "POOL=N",
-        "Splits or merges a pool's groups, as the manager does it: step by step.",
+        "Changes a pool's pg_num: the manager does it step by step, before 14.2 the operator.",
         "rbd=2048",
     ),
     ChangeKind(

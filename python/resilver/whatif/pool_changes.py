@@ -7,10 +7,23 @@ import shlex
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.whatif.cluster import Cluster, PoolState
+from resilver.whatif.declared.forms import (
+    BALANCER,
+    BALANCER_RUNS,
+    CRUSH_RULE,
+    FORCE_GROUPS,
+    FORCE_POOLS,
+    MANAGED_PG_NUM,
+    MERGES,
+    UPMAP,
+    has,
+    require,
+)
+from resilver.whatif.monitor_limits import check_pg_num, own_steps
 from resilver.whatif.naming import Made, listed, number, pair, targets
 
 _PGID = re.compile(r"(\d+)\.([0-9a-f]+)")
-_PG_NUM_MAX = 2**20
+_PG_NUM_MAX = 2**16
 _SIZE_MAX = 16
 _ENTRIES_MAX = 10_000
 
@@ -25,19 +38,33 @@ def set_rule(value: str, cluster: Cluster) -> Made:
         raise ConfigError(Problem("the map has no rule of this name", remedy, value=show(rule)))
     pool.rule = rules[rule] if rule in rules else int(rule)
     label = cluster.tree.rules[pool.rule][0]
-    line = shlex.join(["ceph", "osd", "pool", "set", pool.info.name, "crush_rule", label])
+    # Before Luminous a rule was named by its number.
+    word = ["crush_rule", label] if has(CRUSH_RULE, cluster.release) else _ruleset(pool.rule)
+    line = shlex.join(["ceph", "osd", "pool", "set", pool.info.name, *word])
     change = {"kind": "set_rule", "pool": pool.info.id, "rule": pool.rule}
     return Made([change], f"pool {pool.info.name} gets the rule {label}", [line])
+
+
+def _ruleset(rule: int) -> list[str]:
+    return ["crush_ruleset", str(rule)]
 
 
 def pg_num(value: str, cluster: Cluster) -> Made:
     """Another number of groups: ``POOL=N``."""
     name, count = pair(value, 'such as "rbd=2048"')
     pool = cluster.pool(name)
-    pool.pg_num = int(number(count, 1, _PG_NUM_MAX, "pg_num"))
-    line = shlex.join(["ceph", "osd", "pool", "set", pool.info.name, "pg_num", str(pool.pg_num)])
-    change = {"kind": "pg_num", "pool": pool.info.id, "pg_num": pool.pg_num}
-    return Made([change], f"pool {pool.info.name} is to have {pool.pg_num:,} groups", [line])
+    wanted = int(number(count, 1, _PG_NUM_MAX, "pg_num"))
+    if wanted < pool.pg_num:
+        require(MERGES, cluster.release, value)
+    check_pg_num(cluster, pool, wanted, pool.size)
+    words = ["ceph", "osd", "pool", "set", pool.info.name]
+    steps = [("pg_num", wanted)]
+    if not has(MANAGED_PG_NUM, cluster.release):
+        steps = own_steps(cluster, pool, wanted)
+    lines = [shlex.join([*words, key, str(step)]) for key, step in steps]
+    pool.pg_num = wanted
+    change = {"kind": "pg_num", "pool": pool.info.id, "pg_num": wanted}
+    return Made([change], f"pool {pool.info.name} is to have {wanted:,} PGs", lines)
 
 
 def pool_size(value: str, cluster: Cluster) -> Made:
@@ -51,6 +78,7 @@ def pool_size(value: str, cluster: Cluster) -> Made:
     size = int(number(first, 1, _SIZE_MAX, "a pool's size"))
     # `ceph osd pool set size` sets min_size to its rule for a new pool.
     min_size = int(number(least, 1, size, "min_size")) if sign else size - size // 2
+    check_pg_num(cluster, pool, pool.pg_num, size)
     pool.size, pool.min_size = size, min_size
     words = ["ceph", "osd", "pool", "set", pool.info.name]
     lines = [shlex.join([*words, "size", str(size)])]
@@ -90,7 +118,9 @@ def upmap(value: str, cluster: Cluster) -> Made:
     osds = [targets(word, cluster).osds[0] for word in words[1:]]
     pairs = list(zip(osds[::2], osds[1::2], strict=True))
     change = {"kind": "upmap", "pool": pool.info.id, "group": group, "pairs": pairs}
-    return Made([change], upmap_text(words[0], pairs), [upmap_command(words[0], pairs)])
+    require(UPMAP, cluster.release, value)
+    lines = cluster.upmap_lines([upmap_command(words[0], pairs)])
+    return Made([change], upmap_text(words[0], pairs), lines)
 
 
 def upmap_text(pgid: str, pairs: list[tuple[int, int]]) -> str:
@@ -109,6 +139,7 @@ def upmap_command(pgid: str, pairs: list[tuple[int, int]]) -> str:
 def force(value: str, cluster: Cluster) -> Made:
     """A pool or groups first: ``POOL`` or ``PGID,...``."""
     if _PGID.fullmatch(value.split(",")[0].strip()) and value not in cluster.pools:
+        require(FORCE_GROUPS, cluster.release, value)
         groups = [group_of(word.strip(), cluster) for word in value.split(",")]
         words = " ".join(word.strip() for word in value.split(","))
         by_pool: dict[int, list[int]] = {}
@@ -120,6 +151,7 @@ def force(value: str, cluster: Cluster) -> Made:
         lines = [f"ceph pg force-recovery {words}", f"ceph pg force-backfill {words}"]
         return Made(changes, f"group {listed(words.split())} goes first", lines)
     pool = cluster.pool(value)
+    require(FORCE_POOLS, cluster.release, value)
     name = shlex.quote(pool.info.name)
     lines = [f"ceph osd pool force-recovery {name}", f"ceph osd pool force-backfill {name}"]
     change = {"kind": "force", "pool": pool.info.id, "groups": []}
@@ -130,7 +162,12 @@ def balance(value: str, cluster: Cluster) -> Made:
     """The balancer, or entries by bytes: ``ceph``, ``off``, ``bytes [N]``."""
     if value in ("ceph", "on", "off"):
         is_on = value != "off"
-        lines = ["ceph balancer mode upmap", "ceph balancer on"] if is_on else ["ceph balancer off"]
+        require(BALANCER, cluster.release, value)
+        lines = ["ceph balancer off"]
+        if is_on:
+            lines = cluster.upmap_lines(["ceph balancer mode upmap", "ceph balancer on"])
+        if is_on and not has(BALANCER_RUNS, cluster.release):
+            lines.insert(0, "ceph mgr module enable balancer")
         text = f"the balancer is turned {'on' if is_on else 'off'}"
         return Made([{"kind": "balance", "on": is_on}], text, lines)
     word, _, count = value.partition(" ")
@@ -150,11 +187,12 @@ def _balance_by_bytes(entries: int, cluster: Cluster) -> Made:
         rule = "entries by bytes are planned for the map as it is, and this plan changes it before"
         remedy = "balance first, or ask with the dumps of the map that it will be"
         raise ConfigError(Problem(rule, remedy, value='"bytes"'))
+    require(UPMAP, cluster.release, "bytes")
     plan = balance_by_bytes(cluster.report, entries=entries)
     changes = [
         {"kind": "upmap", "pool": one.pool, "group": one.group, "pairs": list(one.pairs)}
         for one in plan.entries
     ]
     many = "1 group moves" if len(changes) == 1 else f"{len(changes):,} groups move"
-    lines = [one.command for one in plan.entries]
+    lines = cluster.upmap_lines([one.command for one in plan.entries])
     return Made(changes, f"{many} to even out how full OSDs are", lines)

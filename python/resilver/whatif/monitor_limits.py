@@ -1,0 +1,97 @@
+"""How many PGs an OSD the monitors let a command come to."""
+
+from __future__ import annotations
+
+from resilver.errors import ConfigError, Problem
+from resilver.whatif.cluster import Cluster, PoolState
+from resilver.whatif.configuration import Daemon
+from resilver.whatif.declared import SETTINGS
+from resilver.whatif.releases import Release
+
+_LEAST_OSDS = 3
+"""Ceph counts at least so many."""
+
+_BY_RULE: Release = (17, 2, 6)
+"""PR 50327, the backport of PR 49507: pools of one rule over the OSDs below its root."""
+
+
+def check_pg_num(cluster: Cluster, pool: PoolState, pg_num: int, size: int) -> None:
+    """Refuse what `OSDMonitor::check_pg_num` refuses: more PGs an OSD than `mon_max_pg_per_osd`.
+
+    Args:
+        cluster: The cluster before the command.
+        pool: The pool that it changes.
+        pg_num: The pg_num that it gets.
+        size: The size that it gets.
+
+    Raises:
+        ConfigError: The monitors would answer ERANGE.
+    """
+    setting = SETTINGS["mon_max_pg_per_osd"]
+    if not setting.span.holds(cluster.release) or (pg_num <= pool.pg_num and size <= pool.size):
+        return
+    found = cluster.configuration.find(setting.name, Daemon("mon"))
+    cluster.ledger.found(setting, found, "")
+    most = int(found.value)
+    by_rule = cluster.release >= _BY_RULE
+    pools = [one for one in cluster.pools.values() if not by_rule or one.rule == pool.rule]
+    others = sum(_pg_num(one) * one.size for one in pools if one is not pool)
+    osds = max(_osds_below(cluster, pool.rule) if by_rule else _osds_in(cluster), _LEAST_OSDS)
+    total = others + pg_num * size
+    # The later check divides whole numbers.
+    most_total = (most + 1) * osds - 1 if by_rule else most * osds
+    if total <= most_total:
+        return
+    per_osd = total // osds if by_rule else -(-total // osds)
+    of = "PGs of pools with its rule on the OSDs below it" if by_rule else "PGs on OSDs that are in"
+    what = f"pg_num {pg_num} and size {size} of pool '{pool.info.name}'"
+    rule = (
+        f"the monitors refuse it (ERANGE): {what} would mean {per_osd:,} PGs an OSD ({total:,} "
+        f"copies or shards of {of}, {osds}), more than mon_max_pg_per_osd, {most}"
+    )
+    least = (most_total - others) // size
+    smaller = f"give it a pg_num of up to {least}, or " if least > pool.pg_num else ""
+    remedy = f"{smaller}add --set-option mon_max_pg_per_osd={per_osd}"
+    raise ConfigError(Problem(rule, remedy))
+
+
+def _pg_num(pool: PoolState) -> int:
+    """The pg_num that a pool is on the way to."""
+    is_as_dumped = pool.pg_num == pool.info.pg_num
+    return (pool.info.pg_num_target if is_as_dumped else 0) or pool.pg_num
+
+
+def _osds_in(cluster: Cluster) -> int:
+    return sum(cluster.is_usable(osd) for osd in cluster.osds)
+
+
+def _osds_below(cluster: Cluster, rule: int) -> int:
+    """The OSDs below the roots of a rule, out or in, of the class that it takes."""
+    found: set[int] = set()
+    for step in cluster.tree.rules[rule][1]:
+        if step["op"] == "take":
+            root, _, wanted = str(step["item_name"]).partition("~")
+            below = cluster.tree.below(root) if root in cluster.tree.places else []
+            devices = cluster.tree.devices
+            found |= {osd for osd in below if wanted in ("", devices[osd].device_class)}
+    return len(found)
+
+
+def own_steps(cluster: Cluster, pool: PoolState, pg_num: int) -> list[tuple[str, int]]:
+    """The steps of an operator from a pool's pg_num to another, where no manager takes them.
+
+    Args:
+        cluster: The cluster.
+        pool: The pool.
+        pg_num: Where it is to come to.
+
+    Returns:
+        (``pg_num`` or ``pgp_num``, the number) of each command. One splits off at most
+        `mon_osd_max_split_count` PGs for each OSD, of which no more count than there are PGs.
+    """
+    most = int(cluster.configuration.find("mon_osd_max_split_count", Daemon("mon")).value)
+    steps, reached = [], pool.pg_num
+    while reached < pg_num:
+        reached = min(pg_num, reached + most * min(reached, len(cluster.osds)))
+        steps.append(("pg_num", reached))
+    return [*steps, ("pgp_num", pg_num)]

@@ -1,0 +1,212 @@
+"""Which release has what, and which form its command lines take there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from resilver.errors import ConfigError
+from resilver.whatif.asking import Asked
+from resilver.whatif.cluster import Given
+from tests.unit.what_if_clusters import of_release, prepared, small_report
+
+LUMINOUS = "ceph osd set-require-min-compat-client luminous"
+
+
+def lines(release: str, client: str = "luminous", **given: Any) -> list[str]:
+    report = replace(small_report(), require_min_compat_client=client)
+    ready = prepared(report, Asked(Given(release)), **given)
+    return [line for step in ready.steps for line in step.commands]
+
+
+@pytest.mark.parametrize(
+    ("option", "before", "since"),
+    [
+        (
+            "osd_max_backfills=4",
+            ["ceph tell osd.* injectargs '--osd_max_backfills 4'"],
+            ["ceph config set osd osd_max_backfills 4"],
+        ),
+        (
+            "osd.3 osd_max_backfills=4",
+            ["ceph tell osd.3 injectargs '--osd_max_backfills 4'"],
+            ["ceph config set osd.3 osd_max_backfills 4"],
+        ),
+        (
+            "osd/host:node-001 osd_max_backfills=4",
+            [f"ceph tell osd.{osd} injectargs '--osd_max_backfills 4'" for osd in (4, 5, 6, 7)],
+            ["ceph config set osd/host:node-001 osd_max_backfills 4"],
+        ),
+        (
+            "mon_osd_down_out_interval=900",
+            ["ceph tell mon.* injectargs '--mon_osd_down_out_interval 900'"],
+            ["ceph config set mon mon_osd_down_out_interval 900"],
+        ),
+        (
+            "mon_max_pg_per_osd=400",
+            [f"ceph tell {who}.* injectargs '--mon_max_pg_per_osd 400'" for who in ("mon", "osd")],
+            ["ceph config set global mon_max_pg_per_osd 400"],
+        ),
+        (
+            "mgr/balancer/sleep_interval=30",
+            ["ceph config-key set mgr/balancer/sleep_interval 30"],
+            ["ceph config set mgr mgr/balancer/sleep_interval 30"],
+        ),
+    ],
+)
+def test_a_setting_is_injected_before_the_monitors_keep_it(
+    option: str, before: list[str], since: list[str]
+) -> None:
+    assert lines("12.2.13", set_option=option) == before
+    assert lines("13.2.10", set_option=option) == since
+
+
+@pytest.mark.parametrize(
+    ("release", "client", "given", "wanted"),
+    [
+        ("18.2.4", "luminous", {"upmap": "1.1a 0 17"}, ["ceph osd pg-upmap-items 1.1a 0 17"]),
+        ("18.2.4", "reef", {"upmap": "1.1a"}, ["ceph osd rm-pg-upmap-items 1.1a"]),
+        (
+            "12.2.13",
+            "jewel",
+            {"upmap": ["1.1a 0 17", "1.1b 4 9"]},
+            [LUMINOUS, "ceph osd pg-upmap-items 1.1a 0 17", "ceph osd pg-upmap-items 1.1b 4 9"],
+        ),
+        ("14.2.22", "unknown", {"upmap": "1.1a"}, [LUMINOUS, "ceph osd rm-pg-upmap-items 1.1a"]),
+        ("18.2.4", "mimic", {"balance": "ceph"}, ["ceph balancer mode upmap", "ceph balancer on"]),
+        (
+            "13.2.10",
+            "",
+            {"balance": "ceph"},
+            [
+                "ceph mgr module enable balancer",
+                LUMINOUS,
+                "ceph balancer mode upmap",
+                "ceph balancer on",
+            ],
+        ),
+        ("15.2.17", "", {"stop": "osd.3"}, ["ceph orch daemon stop osd.3"]),
+        ("14.2.22", "", {"start": "osd.3"}, ["systemctl start ceph-osd@3  # on node-000"]),
+        ("10.2.7", "", {"set_rule": "vms=archive_rule"}, ["ceph osd pool set vms crush_ruleset 1"]),
+        (
+            "12.2.13",
+            "",
+            {"set_rule": "vms=archive_rule"},
+            ["ceph osd pool set vms crush_rule archive_rule"],
+        ),
+    ],
+)
+def test_lines_take_the_form_of_their_release(
+    release: str, client: str, given: dict[str, Any], wanted: list[str]
+) -> None:
+    assert lines(release, client, **given) == wanted
+
+
+@pytest.mark.parametrize(
+    ("release", "given", "says"),
+    [
+        ("10.2.7", {"upmap": "1.1a 0 17"}, "`ceph osd pg-upmap-items` since 12.2.0"),
+        ("10.2.7", {"balance": "bytes"}, "`ceph osd pg-upmap-items` since 12.2.0"),
+        ("10.2.7", {"balance": "ceph"}, "a balancer since 12.2.0"),
+        ("10.2.7", {"balance": "off"}, "a balancer since 12.2.0"),
+        ("10.2.7", {"force": "1.1a"}, "`ceph pg force-recovery` since 12.2.0"),
+        ("13.2.10", {"force": "vms"}, "`ceph osd pool force-recovery` since 14.2.0"),
+        ("13.2.10", {"pg_num": "vms=8"}, "merging of PGs (a smaller pg_num) since 14.2.0"),
+        ("16.2.15", {"flag": "noautoscale"}, "the flag since 17.2.0"),
+        ("15.2.14", {"set_option": "osd_mclock_profile=balanced"}, "osd_mclock_profile since 16.2"),
+    ],
+)
+def test_what_a_release_lacks_is_refused_by_its_name(
+    release: str, given: dict[str, Any], says: str
+) -> None:
+    running = re.escape(f", and this cluster runs {release}")
+    with pytest.raises(ConfigError, match=f"{re.escape(says)}.*{running}"):
+        lines(release, **given)
+
+
+def test_an_operator_takes_steps_of_pg_num_before_the_manager_does() -> None:
+    """A command splits off 32 PGs for each of 36 OSDs at the most: 1,152 more than before."""
+    pool = next(pool for pool in small_report().pools if pool.name == "vms")
+    first = pool.pg_num + 32 * 36
+    assert first < 1500 < first + 32 * 36
+    option = "mon_max_pg_per_osd=1000"
+    words = "ceph osd pool set vms"
+    assert lines("13.2.10", set_option=option, pg_num="vms=1500")[1:] == [
+        f"{words} pg_num {first}",
+        f"{words} pg_num 1500",
+        f"{words} pgp_num 1500",
+    ]
+    assert lines("14.2.22", set_option=option, pg_num="vms=1500")[1:] == [f"{words} pg_num 1500"]
+    wider = [option, "mon_osd_max_split_count=64"]
+    assert lines("13.2.10", set_option=wider, pg_num="vms=1500")[2:] == [
+        f"{words} pg_num 1500",
+        f"{words} pgp_num 1500",
+    ]
+
+
+def total(but: str, of_rule: int | None = None) -> int:
+    """Copies and shards of all pools but one, or of those of a rule."""
+    return sum(
+        pool.pg_num * pool.size
+        for pool in small_report().pools
+        if pool.name != but and of_rule in (None, pool.rule_id)
+    )
+
+
+@pytest.mark.parametrize(
+    ("release", "osds", "others", "most"),
+    [
+        # Three copies of vms alone go by its rule, below whose root stand 24 disks.
+        ((18, 2, 4), 24, 0, 250 * 24 + 23),
+        # Before 17.2.6 all pools count, on all 36 OSDs.
+        ((17, 2, 5), 36, total("vms"), 250 * 36),
+        ((12, 2, 13), 36, total("vms"), 250 * 36),
+        ((12, 2, 8), 36, total("vms"), 200 * 36),
+    ],
+)
+def test_the_monitors_refuse_more_pgs_than_an_osd_may_have(
+    release: Any, osds: int, others: int, most: int
+) -> None:
+    assert total("vms", 0) == 0
+    largest = (most - others) // 3
+    report = of_release(*release)
+    assert prepared(report, pg_num=f"vms={largest}").steps
+    with pytest.raises(ConfigError, match="ERANGE") as raised:
+        prepared(report, pg_num=f"vms={largest + 1}")
+    said = str(raised.value)
+    copies = others + 3 * (largest + 1)
+    assert f"{copies:,} copies or shards" in said and f", {osds})" in said
+    assert f"a pg_num of up to {largest}" in said
+    # What it says to set lets the command pass, as does the config dump.
+    needed = re.search(r"--set-option (mon_max_pg_per_osd=(\d+))", said)
+    assert needed is not None
+    assert prepared(report, pg_num=f"vms={largest + 1}", set_option=needed[1]).steps
+
+
+def test_a_config_dump_is_heeded_by_the_monitors() -> None:
+    from resilver.importers.ceph import ConfigEntry
+
+    for section in ("global", "mon"):
+        entry = ConfigEntry(section, "", "mon_max_pg_per_osd", "400")
+        report = of_release(18, 2, 4, config=(entry,))
+        assert prepared(report, pg_num="vms=3200").steps
+        with pytest.raises(ConfigError, match="mon_max_pg_per_osd, 400"):
+            prepared(report, pg_num="vms=3300")
+    # That of the OSDs is not the monitors'.
+    other = of_release(18, 2, 4, config=(replace(entry, section="osd"),))
+    with pytest.raises(ConfigError, match="mon_max_pg_per_osd, 250"):
+        prepared(other, pg_num="vms=3200")
+
+
+def test_more_copies_are_refused_and_fewer_are_not() -> None:
+    report = of_release(18, 2, 4)
+    ready = prepared(report, pg_num="vms=2000 @ 1 h", pool_size="vms=2 @ 2 h")
+    assert ready.steps[0].text == "pool vms is to have 2,000 PGs"
+    # 2,000 x 4 on 24 OSDs are 333 each.
+    with pytest.raises(ConfigError, match="size 4 of pool 'vms' would mean 333 PGs an OSD"):
+        prepared(report, pg_num="vms=2000 @ 1 h", pool_size="vms=4 @ 2 h")
+    # Before 12.2.1 the monitors only warned.
+    assert prepared(of_release(12, 2, 0), pg_num="vms=60000").steps
