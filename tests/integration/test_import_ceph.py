@@ -14,6 +14,8 @@ import pytest
 
 from resilver import Results, cli
 from resilver.importers import ClusterReport, read_cluster
+from resilver.importers.ceph.model import PoolStretch, StretchMode
+from tests.front_door import command
 from tests.reference.ceph_cluster import Shape, write_cluster
 
 SHAPE = Shape(osds=40, osds_per_host=4, racks=5, groups=400, ssd_share=0.3)
@@ -252,6 +254,28 @@ def test_without_names_the_made_up_cluster_is_the_same(dumps: Path, tmp_path: Pa
     ]
     assert [host.id for host in hosts[0]] == [host.id for host in hosts[1]]
     assert [host.name for host in hosts[1]] == [f"host-{number:02d}" for number in range(1, 11)]
+
+
+def test_without_names_stretch_mode_is_the_same(dumps: Path, tmp_path: Path) -> None:
+    path = dumps / "ceph_osd_dump.json"
+    osdmap = json.loads(path.read_text())
+    osdmap["stretch_mode"] = {
+        "stretch_mode_enabled": True,
+        "stretch_bucket_count": 2,
+        "degraded_stretch_mode": 1,
+        "recovering_stretch_mode": 0,
+        "stretch_mode_bucket": 3,
+    }
+    asks = {"count": 1, "target": 2, "barrier": 3, "mandatory_member": -2}
+    osdmap["pools"][0] |= {f"peering_crush_bucket_{key}": value for key, value in asks.items()}
+    path.write_text(json.dumps(osdmap))
+    (dumps / "ceph_report.json").unlink()
+    done = command("import", "ceph", dumps, "--anonymise", "-o", tmp_path / "anonymous.tar")
+    assert done.returncode == 0, done.stderr
+    for report in (read_cluster(dumps), read_cluster(tmp_path / "anonymous.tar")):
+        assert report.stretch_mode == StretchMode(2, 3, is_degraded=True)
+        assert report.pools[0].stretch == PoolStretch(1, 2, 3, -2)
+        assert report.pools[1].stretch is None
 
 
 def test_a_study_of_a_bundle_without_names_has_the_same_answer(

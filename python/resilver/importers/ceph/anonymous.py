@@ -14,7 +14,14 @@ from typing import Any
 from resilver.importers.ceph.cluster import cluster_of, parts_of
 from resilver.importers.ceph.dumps import Dumps
 from resilver.importers.ceph.facts import ConfigEntry
-from resilver.importers.ceph.model import WEIGHT_ONE, ClusterReport, GroupInfo, PoolInfo
+from resilver.importers.ceph.model import (
+    HOLE,
+    WEIGHT_ONE,
+    ClusterReport,
+    GroupInfo,
+    PoolInfo,
+    StretchMode,
+)
 from resilver.importers.ceph.pg_dump import AMOUNTS
 from resilver.importers.ceph.renaming import PLAIN_TYPES, Renaming, renamed_crushmap
 
@@ -128,6 +135,7 @@ def _osd_dump(cluster: ClusterReport, names: Renaming, limit: Any) -> dict[str, 
             if osd.listed
         ],
         "erasure_code_profiles": profiles,
+        **_stretch_mode(cluster.stretch_mode),
         **_exceptions(cluster),
     }
 
@@ -152,6 +160,35 @@ def _pool(pool: PoolInfo, names: Renaming) -> dict[str, Any]:
             name if name in _APPLICATIONS else "other": {} for name in pool.applications
         },
         **profile,
+        **_stretch(pool),
+    }
+
+
+def _stretch(pool: PoolInfo) -> dict[str, Any]:
+    """What a stretch pool asks; types and buckets keep their numbers."""
+    if pool.stretch is None:
+        return {}
+    member = pool.stretch.mandatory_member
+    return {
+        "is_stretch_pool": True,
+        "peering_crush_bucket_count": pool.stretch.bucket_count,
+        "peering_crush_bucket_target": pool.stretch.bucket_target,
+        "peering_crush_bucket_barrier": pool.stretch.barrier,
+        "peering_crush_bucket_mandatory_member": HOLE if member is None else member,
+    }
+
+
+def _stretch_mode(mode: StretchMode | None) -> dict[str, Any]:
+    if mode is None:
+        return {}
+    return {
+        "stretch_mode": {
+            "stretch_mode_enabled": True,
+            "stretch_bucket_count": mode.bucket_count,
+            "degraded_stretch_mode": int(mode.is_degraded),
+            "recovering_stretch_mode": int(mode.is_recovering),
+            "stretch_mode_bucket": mode.bucket,
+        }
     }
 
 

@@ -33,7 +33,13 @@ from resilver.importers.ceph.kinds import (
 )
 from resilver.importers.ceph.model import ClusterReport, OsdInfo, OsdUsage
 from resilver.importers.ceph.osd_df import check_capacities, read_usage
-from resilver.importers.ceph.osdmap import read_flags, read_osds, read_pools, read_ratios
+from resilver.importers.ceph.osdmap import (
+    read_flags,
+    read_osds,
+    read_pools,
+    read_ratios,
+    read_stretch_mode,
+)
 from resilver.importers.ceph.pg_dump import (
     is_pg_dump,
     pgmap_of,
@@ -274,6 +280,7 @@ def cluster_of(dumps: Dumps) -> ClusterReport:
         epoch=_epoch(osdmap),
         ratios=read_ratios(osdmap, pgmap),
         flags=read_flags(osdmap),
+        stretch_mode=read_stretch_mode(osdmap),
         config=read_config(config) if config else None,
         metadata=metadata,
         perf=read_perf(dumps.get("osd_perf"), pgmap),

@@ -74,6 +74,40 @@ class ErasureProfile:
 
 
 @dataclass(frozen=True)
+class PoolStretch:
+    """What a stretch pool asks of the OSDs that serve a PG.
+
+    Attributes:
+        bucket_count: Buckets that must have an OSD among them (``peering_crush_bucket_count``).
+        bucket_target: Buckets that copies are spread over (``peering_crush_bucket_target``).
+        barrier: The CRUSH type of these buckets (``peering_crush_bucket_barrier``).
+        mandatory_member: The bucket that must be among them, or None.
+    """
+
+    bucket_count: int
+    bucket_target: int
+    barrier: int
+    mandatory_member: int | None = None
+
+
+@dataclass(frozen=True)
+class StretchMode:
+    """Stretch mode, as the map has it.
+
+    Attributes:
+        bucket_count: Sites that a PG has OSDs in.
+        bucket: The CRUSH type of a site.
+        is_degraded: Whether one site serves alone.
+        is_recovering: Whether the other is back and recovers.
+    """
+
+    bucket_count: int
+    bucket: int
+    is_degraded: bool = False
+    is_recovering: bool = False
+
+
+@dataclass(frozen=True)
 class PoolInfo:
     """A pool of the cluster.
 
@@ -96,6 +130,7 @@ class PoolInfo:
         stripe_width: Bytes of a stripe of all data pieces; 0 of a replicated pool.
         pg_num_target: The `pg_num` that the manager is on the way to.
         applications: What uses it: ``rbd``, ``cephfs``, ``rgw``, ``mgr``; by name.
+        stretch: What it asks of the OSDs that serve a PG; None where it is no stretch pool.
     """
 
     id: int
@@ -114,6 +149,7 @@ class PoolInfo:
     stripe_width: int = 0
     pg_num_target: int = 0
     applications: tuple[str, ...] = ()
+    stretch: PoolStretch | None = None
 
     @property
     def code(self) -> str | None:
@@ -239,6 +275,7 @@ class ClusterReport:
         epoch: The OSD map's epoch, or None.
         ratios: The map's ratios, or None.
         flags: The map's flags, such as ``noout``, by name.
+        stretch_mode: Stretch mode; None where it is not enabled.
         config: What `ceph config dump` lists, in its order; None without it.
         metadata: What `ceph osd metadata` says of OSDs, by number.
         perf: What `ceph osd perf` says of OSDs, by number.
@@ -264,6 +301,7 @@ class ClusterReport:
     epoch: int | None = None
     ratios: Ratios | None = None
     flags: tuple[str, ...] = ()
+    stretch_mode: StretchMode | None = None
     config: tuple[ConfigEntry, ...] | None = None
     metadata: tuple[OsdMetadata, ...] = ()
     perf: tuple[OsdPerf, ...] = ()

@@ -8,6 +8,7 @@ from resilver.importers.buckets import DEVICE_ID_MAX, BucketTree
 from resilver.importers.ceph.exceptions import read_exceptions
 from resilver.importers.ceph.facts import Ratios
 from resilver.importers.ceph.model import (
+    HOLE,
     MDS_PLUGINS,
     SIZE_MAX,
     WEIGHT_ONE,
@@ -15,6 +16,8 @@ from resilver.importers.ceph.model import (
     OsdInfo,
     PoolExceptions,
     PoolInfo,
+    PoolStretch,
+    StretchMode,
 )
 from resilver.importers.jsonpath import Node
 
@@ -66,6 +69,7 @@ def read_pools(osdmap: Node, crushmap: Node) -> tuple[PoolInfo, ...]:
             stripe_width=_whole(node, "stripe_width", 0, 2**40, 0),
             pg_num_target=_whole(node, "pg_num_target", 1, 2**24, pg_num),
             applications=_applications(node),
+            stretch=_stretch(node, size),
         )
     return tuple(pools[key] for key in sorted(pools))
 
@@ -98,6 +102,43 @@ def _applications(pool: Node) -> tuple[str, ...]:
     if not isinstance(listed.value, dict):
         listed.fail("an object whose members are applications")
     return tuple(sorted(Node(name, listed.path, listed.file).text() for name in listed.value))
+
+
+def _stretch(pool: Node, size: int) -> PoolStretch | None:
+    """What a stretch pool asks; a count of 0 is Ceph's word for a pool that is none."""
+    if not (count := _whole(pool, "peering_crush_bucket_count", 0, size, 0)):
+        return None
+    member = pool.get("peering_crush_bucket_mandatory_member")
+    bucket = HOLE if member is None else member.integer(-(2**31), HOLE)
+    return PoolStretch(
+        count,
+        _whole(pool, "peering_crush_bucket_target", 1, size, count),
+        pool.at("peering_crush_bucket_barrier").integer(1, 2**31 - 1),
+        # Ids of buckets are below 0; Ceph writes its hole, or 0, for none.
+        bucket if bucket < 0 else None,
+    )
+
+
+def read_stretch_mode(osdmap: Node) -> StretchMode | None:
+    """Stretch mode; None where it is not enabled.
+
+    Raises:
+        ConfigError: It is not what Ceph writes.
+    """
+    mode = osdmap.get("stretch_mode")
+    if mode is None:
+        return None
+    enabled = mode.at("stretch_mode_enabled")
+    if not isinstance(enabled.value, bool):
+        enabled.fail("true or false")
+    if not enabled.value:
+        return None
+    return StretchMode(
+        mode.at("stretch_bucket_count").integer(1, SIZE_MAX),
+        mode.at("stretch_mode_bucket").integer(1, 2**31 - 1),
+        _whole(mode, "degraded_stretch_mode", 0, SIZE_MAX, 0) > 0,
+        _whole(mode, "recovering_stretch_mode", 0, SIZE_MAX, 0) > 0,
+    )
 
 
 def read_ratios(osdmap: Node, pgmap: Node | None) -> Ratios | None:
