@@ -21,6 +21,9 @@ pub struct ClusterInput {
     pub ratios: Ratios,
     /// Flags that are set.
     pub flags: Vec<Flag>,
+    /// Stretch mode, where it is enabled.
+    #[serde(default)]
+    pub stretch_mode: Option<StretchMode>,
     /// Settings of monitors and manager.
     pub settings: ClusterSettings,
     /// Settings of OSDs, those that differ; an OSD says which it has.
@@ -121,6 +124,37 @@ pub struct PoolInput {
     pub recovery_priority: i32,
     /// The `pg_num` that the manager is on the way to.
     pub pg_num_target: u32,
+    /// What a stretch pool asks of the OSDs that serve a PG.
+    #[serde(default)]
+    pub stretch: Option<Stretch>,
+}
+
+/// What a stretch pool asks of the OSDs that serve a PG: stretch mode sets it for every pool, `ceph osd pool stretch set` for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stretch {
+    /// Buckets that must have an OSD among them (`peering_crush_bucket_count`).
+    pub bucket_count: u32,
+    /// Buckets that the copies are spread over (`peering_crush_bucket_target`).
+    pub bucket_target: u32,
+    /// The CRUSH type of these buckets (`peering_crush_bucket_barrier`).
+    pub barrier: i32,
+    /// A bucket that must be among them (`peering_crush_bucket_mandatory_member`).
+    pub mandatory_member: Option<i32>,
+}
+
+/// Stretch mode: two sites, of which the monitors let one serve alone while the other is down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StretchMode {
+    /// Sites that a PG has OSDs in (`stretch_bucket_count`).
+    pub bucket_count: u32,
+    /// The CRUSH type of a site (`stretch_mode_bucket`).
+    pub bucket: i32,
+    /// Whether one site serves alone (`degraded_stretch_mode`).
+    pub is_degraded: bool,
+    /// Whether the other site is back and recovers (`recovering_stretch_mode`).
+    pub is_recovering: bool,
 }
 
 /// What the groups of a pool hold, by their numbers.

@@ -17,6 +17,12 @@ pub struct ClusterSettings {
     pub mon_osd_min_in_ratio: f64,
     /// Share of OSDs that are up below which nothing more is marked down.
     pub mon_osd_min_up_ratio: f64,
+    /// Share of OSDs that are up above which a site that is back ends degraded stretch mode.
+    pub mon_stretch_cluster_recovery_ratio: f64,
+    /// Seconds from then until it may end.
+    pub mon_stretch_recovery_min_wait: f64,
+    /// `min_size` of stretch pools from then on.
+    pub mon_stretch_pool_min_size: u32,
     /// Seconds between two looks of the manager.
     pub mgr_tick_period: f64,
     /// The most groups that may be under creation at a time.

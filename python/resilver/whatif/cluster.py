@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from resilver import core_input
@@ -260,11 +261,8 @@ def _check_codes(report: ClusterReport) -> None:
 
 def _note_dumps(cluster: Cluster) -> None:
     report, notes = cluster.report, cluster.notes
-    unstated: dict[str, int] = {}
     names = {pool.id: pool.name for pool in report.pools}
-    for load in report.loads:
-        if not load.measured:
-            unstated[names[load.pool]] = unstated.get(names[load.pool], 0) + 1
+    unstated = Counter(names[load.pool] for load in report.loads if not load.measured)
     for name, count in unstated.items():
         notes.append(
             f"{count:,} groups of pool '{name}' share its sum evenly, as no dump states theirs; "
@@ -300,6 +298,7 @@ def cluster_json(cluster: Cluster, groups: list[Any] | None = None) -> dict[str,
         "groups": _groups_json(report) if groups is None else groups,
         "ratios": ratios_of(cluster),
         "flags": [flag for flag in report.flags if flag in FLAGS],
+        "stretch_mode": asdict(report.stretch_mode) if report.stretch_mode else None,
         "settings": cluster.settings.cluster,
         "osd_settings": cluster.settings.osd,
         "network": cluster.hardware.network,
@@ -337,6 +336,7 @@ def _pool_json(pool: PoolState) -> dict[str, Any]:
         "stripe_width": info.stripe_width if info.kind == "erasure" else 0,
         "recovery_priority": info.recovery_priority,
         "pg_num_target": info.pg_num_target or info.pg_num,
+        "stretch": asdict(info.stretch) if info.stretch else None,
     }
 
 

@@ -42,6 +42,9 @@ _OF_MONITORS = (
     "mon_osd_min_in_ratio",
     "mon_osd_min_up_ratio",
     "mon_osd_max_creating_pgs",
+    "mon_stretch_cluster_recovery_ratio",
+    "mon_stretch_recovery_min_wait",
+    "mon_stretch_pool_min_size",
 )
 
 _OF_THE_MANAGER = (

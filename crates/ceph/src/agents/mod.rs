@@ -3,6 +3,7 @@
 mod balancer;
 mod manager;
 mod monitor;
+mod sites;
 
 use resilver_units::{SimDuration, SimTime};
 
@@ -11,6 +12,7 @@ use crate::map::{MapChange, OsdMap};
 pub use balancer::Balancer;
 pub use manager::Manager;
 pub use monitor::Monitor;
+pub use sites::SiteWatch;
 
 /// How the cluster is, as far as the monitors and the manager look at it. Objects are counted once for each copy or piece.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

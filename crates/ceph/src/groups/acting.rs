@@ -6,6 +6,7 @@ use resilver_placement::crush::NONE;
 use resilver_placement::pool::NO_PRIMARY;
 
 use super::{Group, Piece, Protection, Standing, is_osd, members, places_held};
+use crate::map::Barrier;
 
 /// Objects that a primary may lack by its log; one that lacks more leaves the part to a whole one
 /// (`osd_force_auth_primary_missing_objects`, `osd_async_recovery_min_cost`).
@@ -28,15 +29,24 @@ pub struct Peers {
 ///
 /// # Arguments
 /// * `group` - with its new `up` set; its `acting` is the one before.
+/// * `barrier` - what its pool asks of them, where it is a stretch pool.
 /// * `is_up` - whether an OSD is up.
 #[must_use]
-pub fn choose(group: &Group, protection: &Protection, is_up: &impl Fn(u32) -> bool) -> Peers {
+pub fn choose(
+    group: &Group,
+    protection: &Protection,
+    barrier: Option<Barrier<'_>>,
+    is_up: &impl Fn(u32) -> bool,
+) -> Peers {
     let left = places_held(&group.pieces, protection, |piece| piece.is_whole() && is_up(piece.osd));
     if left < protection.data_pieces {
         return Peers { primary: NO_PRIMARY, ..Peers::default() };
     }
-    let (acting, primary) =
-        if protection.is_coded() { coded(group, is_up) } else { copied(group, protection.size as usize, is_up) };
+    let (acting, primary) = if protection.is_coded() {
+        coded(group, is_up)
+    } else {
+        copied(group, protection.size as usize, barrier, is_up)
+    };
     let mut fill: Vec<(u32, u8)> = members(&group.up, protection.is_coded())
         .filter(|&(osd, position)| is_up(osd) && !serves(group.piece(osd, position)))
         .collect();
@@ -54,7 +64,7 @@ fn serves(piece: Option<&Piece>) -> bool {
 }
 
 /// Copies: the primary of the up set where it can be, then those of the up set, of the acting set before, and others that have it.
-fn copied(group: &Group, size: usize, is_up: &impl Fn(u32) -> bool) -> (Vec<i32>, i32) {
+fn copied(group: &Group, size: usize, barrier: Option<Barrier<'_>>, is_up: &impl Fn(u32) -> bool) -> (Vec<i32>, i32) {
     let able = |osd: i32| is_osd(osd) && is_up(osd as u32) && serves(group.piece(osd as u32, 0));
     let whole = |osd: i32| able(osd) && group.piece(osd as u32, 0).is_some_and(Piece::is_whole);
     let mut others: Vec<i32> = group.pieces.iter().map(|piece| piece.osd as i32).collect();
@@ -66,16 +76,18 @@ fn copied(group: &Group, size: usize, is_up: &impl Fn(u32) -> bool) -> (Vec<i32>
     let primary = if near(group.up_primary) { Some(group.up_primary) } else { in_order().find(|&osd| whole(osd)) };
     let Some(primary) = primary else { return (Vec::new(), NO_PRIMARY) };
     let mut acting = vec![primary];
-    // Those that are not of the up set serve only where they are whole.
-    let of_up = group.up.iter().copied().filter(|&osd| able(osd));
-    let of_others = group.acting.iter().chain(&others).copied().filter(|&osd| whole(osd));
-    for osd in of_up.chain(of_others) {
-        if acting.len() >= size {
-            break;
-        }
-        if !acting.contains(&osd) {
+    for &osd in group.up.iter().filter(|&&osd| able(osd)) {
+        if acting.len() < size && !acting.contains(&osd) {
             acting.push(osd);
         }
+    }
+    // Those that are not of the up set serve only where they are whole.
+    let mut left: Vec<i32> = group.acting.iter().chain(&others).copied().filter(|&osd| whole(osd)).collect();
+    while acting.len() < size {
+        left.retain(|osd| !acting.contains(osd));
+        let next = barrier.map_or((!left.is_empty()).then_some(0), |barrier| barrier.next(&acting, &left, size));
+        let Some(next) = next else { break };
+        acting.push(left[next]);
     }
     // The order of the up set stays where it is the same OSDs: then there is no temporary set.
     if acting.len() == group.up.len() && group.up.iter().all(|osd| acting.contains(osd)) && near(group.up_primary) {

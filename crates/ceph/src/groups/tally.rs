@@ -1,6 +1,7 @@
 //! What a group lacks, and Ceph's words for it.
 
 use super::{Group, Piece, Protection, Standing, is_osd, members};
+use crate::map::Barrier;
 
 /// What a group lacks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,7 +34,12 @@ impl Tally {
     /// As Ceph counts: what lacks for the places that no OSD serves is degraded, less what has come to those that are filled; what
     /// the others that are filled lack is misplaced.
     #[must_use]
-    pub fn of(group: &Group, protection: &Protection, is_up: &impl Fn(u32) -> bool) -> Self {
+    pub fn of(
+        group: &Group,
+        protection: &Protection,
+        barrier: Option<Barrier<'_>>,
+        is_up: &impl Fn(u32) -> bool,
+    ) -> Self {
         let serving = group.serving_count();
         let coded = protection.is_coded();
         let left = places_held(&group.pieces, protection, |piece| piece.is_whole() && is_up(piece.osd));
@@ -44,7 +50,9 @@ impl Tally {
             degraded,
             misplaced,
             is_undersized: serving < protection.size,
-            is_inactive: is_down || serving < protection.min_size,
+            is_inactive: is_down
+                || serving < protection.min_size
+                || barrier.is_some_and(|barrier| !barrier.admits(&group.acting)),
             is_at_risk: left <= protection.data_pieces,
             is_down,
             is_remapped: group.acting != group.up,

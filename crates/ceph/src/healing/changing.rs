@@ -37,10 +37,7 @@ impl Healing {
             Change::Settings { .. } => self.set_settings(),
             Change::PoolSize { pool, .. } => {
                 if let Some(place) = self.map.pool_index(*pool) {
-                    self.protections[place] = Protection::of(&self.map.pools()[place]);
-                    self.clients.protect(place, self.protections[place]);
-                    self.counts.measure(&self.groups, &self.protections);
-                    self.forget_sets(place);
+                    self.protect(place);
                 }
             }
             Change::Force { pool, groups } => self.force(*pool, groups),
@@ -60,10 +57,21 @@ impl Healing {
             _ => {}
         }
         let touched = self.map.act(change);
+        if let (MapChange::Stretch(_), Touched::Pools(pools)) = (change, &touched) {
+            pools.iter().for_each(|&place| self.protect(place));
+        }
         if let Some(what) = super::history::sentence_of(change, &self.map) {
             self.record.tell(self.now, what, self.map.epoch());
         }
         self.refresh(&touched);
+    }
+
+    /// A pool has another size or another `min_size`: its groups begin a new interval.
+    fn protect(&mut self, place: usize) {
+        self.protections[place] = Protection::of(&self.map.pools()[place]);
+        self.clients.protect(place, self.protections[place]);
+        self.counts.measure(&self.groups, &self.protections);
+        self.forget_sets(place);
     }
 
     /// Gives every group that a change touched its new set, and a new interval where that is another.

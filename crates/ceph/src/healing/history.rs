@@ -1,7 +1,7 @@
 //! Changes in a sentence each.
 
 use crate::input::Change;
-use crate::map::{MapChange, OsdMap};
+use crate::map::{MapChange, OsdMap, StretchChange};
 
 /// The most OSDs that a sentence names.
 const MOST_NAMES: usize = 8;
@@ -82,6 +82,11 @@ pub(super) fn sentence_of(change: &MapChange, map: &OsdMap) -> Option<String> {
             format!("pg_num of {} is {}", pool(*place), map.pools()[*place].pool.pg_num)
         }
         MapChange::PgpNum { pool: place, pgp_num } => format!("pgp_num of {} is {pgp_num}", pool(*place)),
+        MapChange::Stretch(StretchChange::Degraded(site)) => {
+            format!("the monitors enter degraded stretch mode: {} serves alone", map.crush().item_name(*site))
+        }
+        MapChange::Stretch(StretchChange::Recovering) => "the site that was down is back and recovers".to_owned(),
+        MapChange::Stretch(StretchChange::Healthy) => "the monitors leave degraded stretch mode".to_owned(),
         MapChange::Upmap { .. } | MapChange::DropUpmap { .. } => return None,
     })
 }

@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use resilver_kernel::Digest;
 use resilver_units::{ErrorClass, SimTime};
 
-use crate::agents::{Agent, Balancer, Manager, Monitor};
+use crate::agents::{Agent, Balancer, Manager, Monitor, SiteWatch};
 use crate::error::CephError;
 use crate::fill::Fill;
 use crate::groups::{Group, GroupTable, Protection, start_groups};
@@ -199,8 +199,12 @@ impl Healing {
         } else {
             Box::new(FlowPlane::new(input.network))
         };
-        let agents: Vec<Box<dyn Agent + Send + Sync>> =
-            vec![Box::new(Monitor::new()), Box::new(Manager::new()), Box::new(Balancer::new(input.seed))];
+        let agents: Vec<Box<dyn Agent + Send + Sync>> = vec![
+            Box::new(Monitor::new()),
+            Box::new(SiteWatch::default()),
+            Box::new(Manager::new()),
+            Box::new(Balancer::new(input.seed)),
+        ];
         Healing::new(input, plane, agents)
     }
 

@@ -18,7 +18,7 @@ impl Healing {
             return;
         }
         let protection = self.protections[group.pool];
-        let peers = groups::choose(group, &protection, &|osd| self.map.is_up(osd));
+        let peers = groups::choose(group, &protection, self.map.barrier(group.pool), &|osd| self.map.is_up(osd));
         let group = &mut self.groups[number as usize];
         (group.acting, group.primary) = (peers.acting, peers.primary);
         for &(osd, position) in &peers.fill {
@@ -266,7 +266,8 @@ impl Healing {
     /// Counts again what a group lacks.
     pub(super) fn retally(&mut self, number: u32) {
         let group = &self.groups[number as usize];
-        let tally = Tally::of(group, &self.protections[group.pool], &|osd| self.map.is_up(osd));
+        let (protection, barrier) = (&self.protections[group.pool], self.map.barrier(group.pool));
+        let tally = Tally::of(group, protection, barrier, &|osd| self.map.is_up(osd));
         if tally.is_inactive && !group.tally.is_inactive {
             self.jobs[number as usize].inactive_since = self.now;
         }

@@ -116,6 +116,7 @@ impl OsdMap {
             MapChange::Split { pool, pg_num } => self.split(*pool, *pg_num),
             MapChange::Merge { pool } => self.merge(*pool),
             MapChange::PgpNum { pool, pgp_num } => self.set_pgp_num(*pool, *pgp_num),
+            MapChange::Stretch(change) => self.set_stretch(*change),
         };
         self.changed(touched, matches!(change, MapChange::Upmap { .. } | MapChange::DropUpmap { .. }))
     }

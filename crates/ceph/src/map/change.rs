@@ -42,6 +42,8 @@ pub enum MapChange {
         /// The pool's place.
         pool: usize,
     },
+    /// Stretch mode goes into another state.
+    Stretch(StretchChange),
     /// The pool's groups are placed as so many.
     PgpNum {
         /// The pool's place.
@@ -49,6 +51,17 @@ pub enum MapChange {
         /// Different placements from now on.
         pgp_num: u32,
     },
+}
+
+/// What becomes of stretch mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StretchChange {
+    /// A site is down, and the other, this bucket, serves alone.
+    Degraded(i32),
+    /// The site is back and recovers.
+    Recovering,
+    /// Both sites are needed again.
+    Healthy,
 }
 
 /// Which groups' sets may be others after a change. All that may be are named; of those that are named, some may be as before.

@@ -33,6 +33,9 @@ pub(super) fn check_input(input: &ClusterInput, crush: &CrushMap) -> Result<(), 
     for pool in &input.pools {
         check_pool(pool, crush)?;
     }
+    if let Some(mode) = &input.stretch_mode {
+        check_barrier("stretch_mode: stretch_mode_bucket", mode.bucket, crush)?;
+    }
     Ok(())
 }
 
@@ -125,7 +128,26 @@ fn check_pool(pool: &PoolInput, crush: &CrushMap) -> Result<(), CephError> {
         return Err(CephError::invalid(field("pgp_num"), pgp_num, rule, "give it pg_num or less"));
     }
     check_pg_num(&field("pg_num_target"), pool.pg_num_target)?;
+    if let Some(stretch) = &pool.stretch {
+        for (name, number) in [("count", stretch.bucket_count), ("target", stretch.bucket_target)] {
+            if number == 0 || number > pool.pool.size {
+                let rule = format!("it is from 1 to the size, {}", pool.pool.size);
+                let field = field(&format!("peering_crush_bucket_{name}"));
+                return Err(CephError::invalid(field, number, rule, "give a number in between"));
+            }
+        }
+        check_barrier(&field("peering_crush_bucket_barrier"), stretch.barrier, crush)?;
+    }
     check_sizes(pool, pool.pool.size, pool.min_size)
+}
+
+/// That a barrier is a type of buckets of the map.
+fn check_barrier(field: &str, barrier: i32, crush: &CrushMap) -> Result<(), CephError> {
+    if barrier > 0 && crush.types().contains_key(&barrier) {
+        return Ok(());
+    }
+    let rule = "it is the number of a type of buckets of the CRUSH map";
+    Err(CephError::invalid(field, barrier, rule, "give the number that the map has for it"))
 }
 
 /// The most groups of a pool: Ceph's `mon_max_pool_pg_num`.
@@ -188,6 +210,7 @@ pub(super) fn check_settings(settings: &ClusterSettings, own: &[OsdSettings]) ->
         // A period of nothing would look for ever at one time.
         ("mgr_tick_period", mgr_tick_period, 0.1),
         ("balancer_sleep_interval", balancer_sleep_interval, 0.1),
+        ("mon_stretch_recovery_min_wait", settings.mon_stretch_recovery_min_wait, 0.0),
     ] {
         if !(value.is_finite() && value >= least && value <= 1e7) {
             let rule = format!("it is a number of seconds from {least} to 10,000,000");
@@ -198,6 +221,7 @@ pub(super) fn check_settings(settings: &ClusterSettings, own: &[OsdSettings]) ->
         ("mon_osd_min_in_ratio", settings.mon_osd_min_in_ratio),
         ("mon_osd_min_up_ratio", settings.mon_osd_min_up_ratio),
         ("target_max_misplaced_ratio", settings.target_max_misplaced_ratio),
+        ("mon_stretch_cluster_recovery_ratio", settings.mon_stretch_cluster_recovery_ratio),
     ] {
         if !(0.0..=1.0).contains(&value) {
             return Err(CephError::invalid(name, value, "it is a share from 0 to 1", "correct the setting"));

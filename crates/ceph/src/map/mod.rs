@@ -7,6 +7,7 @@ mod change;
 mod check;
 mod reach;
 mod sets;
+mod stretch;
 mod structure;
 mod upmaps;
 
@@ -16,11 +17,12 @@ use resilver_placement::crush::CrushMap;
 use resilver_placement::pool::Osds;
 
 use crate::error::CephError;
-use crate::input::{ClusterInput, Flag, OsdInput, PoolInput, Ratios};
+use crate::input::{ClusterInput, Flag, OsdInput, PoolInput, Ratios, StretchMode};
 use crate::settings::{ClusterSettings, OsdSettings};
 
-pub use change::{MapChange, Touched};
+pub use change::{MapChange, StretchChange, Touched};
 pub use sets::{Up, UpScratch, UpSets};
+pub use stretch::Barrier;
 pub use structure::parent_of;
 pub use upmaps::Cleaned;
 
@@ -53,6 +55,7 @@ pub struct OsdMap {
     /// 16.16 primary affinity.
     pub(crate) affinity: Vec<u32>,
     pub(crate) flags: BTreeSet<Flag>,
+    pub(crate) stretch_mode: Option<StretchMode>,
     pub(crate) ratios: Ratios,
     pub(crate) settings: ClusterSettings,
     pub(crate) osd_settings: Vec<OsdSettings>,
@@ -88,6 +91,7 @@ impl OsdMap {
             speed: Vec::new(),
             affinity: Vec::new(),
             flags: input.flags.iter().copied().collect(),
+            stretch_mode: input.stretch_mode,
             ratios: input.ratios,
             settings: input.settings.clone(),
             osd_settings: input.osd_settings.clone(),

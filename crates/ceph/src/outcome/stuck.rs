@@ -93,6 +93,8 @@ fn state_of(healing: &Healing, number: usize, tries: Option<i32>) -> (String, St
     } else {
         "it is below min_size, and osd_allow_recovery_below_min_size is false".to_owned()
     };
+    let barrier = healing.map.barrier(group.pool).filter(|barrier| !barrier.admits(&group.acting));
+    let reason = barrier.map_or(reason.clone(), |barrier| format!("{}; {reason}", barrier.objection(&group.acting)));
     (state, reason)
 }
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from resilver.whatif.releases import ALWAYS, KRAKEN, LUMINOUS, NAUTILUS, OCTOPUS, Release, Span
+from resilver.whatif.releases import (
+    ALWAYS,
+    KRAKEN,
+    LUMINOUS,
+    NAUTILUS,
+    OCTOPUS,
+    PACIFIC,
+    Release,
+    Span,
+)
 from resilver.whatif.settings import Kind, Setting, Value
 
 _ROWS: tuple[tuple[str, Kind, Value, float, float | None, str], ...] = (
@@ -58,6 +67,30 @@ _ROWS: tuple[tuple[str, Kind, Value, float, float | None, str], ...] = (
         "The most groups that may be under creation at a time.",
     ),
     (
+        "mon_stretch_cluster_recovery_ratio",
+        "share",
+        0.6,
+        0.51,
+        1,
+        "The share of OSDs that are up above which a site that is back ends degraded stretch mode.",
+    ),
+    (
+        "mon_stretch_recovery_min_wait",
+        "seconds",
+        15.0,
+        1,
+        None,
+        "How long after that degraded stretch mode may end.",
+    ),
+    (
+        "mon_stretch_pool_min_size",
+        "whole",
+        2,
+        2,
+        4,
+        "min_size of stretch pools once degraded stretch mode has ended.",
+    ),
+    (
         "mgr_tick_period",
         "seconds",
         2.0,
@@ -94,6 +127,9 @@ _ROWS: tuple[tuple[str, Kind, Value, float, float | None, str], ...] = (
 
 _SPANS = {
     "mon_osd_max_creating_pgs": Span(LUMINOUS),
+    "mon_stretch_cluster_recovery_ratio": Span(PACIFIC),
+    "mon_stretch_recovery_min_wait": Span(PACIFIC),
+    "mon_stretch_pool_min_size": Span(PACIFIC),
     "mgr_tick_period": Span(KRAKEN),
     "target_max_misplaced_ratio": Span(NAUTILUS),
     "mgr/balancer/sleep_interval": Span(LUMINOUS),

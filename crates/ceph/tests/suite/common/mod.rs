@@ -30,6 +30,7 @@ pub fn of_classes(racks: u32, hosts: u32, osds: u32, classes: &[Option<&str>]) -
         "settings": {
             "osd_heartbeat_grace": 20.0, "mon_osd_down_out_interval": 600.0, "mon_osd_down_out_subtree_limit": "rack",
             "mon_osd_min_in_ratio": 0.75, "mon_osd_min_up_ratio": 0.3, "mgr_tick_period": 2.0,
+            "mon_stretch_cluster_recovery_ratio": 0.6, "mon_stretch_recovery_min_wait": 15.0, "mon_stretch_pool_min_size": 2,
             "mon_osd_max_creating_pgs": 1024, "target_max_misplaced_ratio": 0.05, "balancer_sleep_interval": 60.0,
             "upmap_max_optimizations": 10, "upmap_max_deviation": 5,
         },
