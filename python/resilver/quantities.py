@@ -147,6 +147,8 @@ def daily(bytes_per_second: float) -> str:
 
 def duration(seconds: float) -> str:
     """A duration for people, without units of which there are none: ``6 min``, ``7 min 30 s``."""
+    if 1 <= seconds < 60 and seconds == int(seconds):
+        return f"{seconds:g} s"
     text = format_duration(seconds)
     return next(
         (text[: -len(end)] for end in (" 0 s", " 0 min", " 0 h") if text.endswith(end)), text

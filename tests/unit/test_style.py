@@ -281,7 +281,7 @@ def test_a_center_is_sized_without_a_run_or_a_page() -> None:
 def test_a_what_if_asks_the_core_and_knows_no_page() -> None:
     """Pages and the terminal read its answer, which asks nothing of the core itself."""
     rooms = {"catalog", "core_input", "errors", "importers", "quantities", "simulate", "spec"}
-    rooms |= {"lifetimes", "units"}
+    rooms |= {"counterfactuals", "lifetimes", "units"}
     for path in package():
         found = imports_of(path)
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
@@ -297,7 +297,7 @@ def test_a_what_if_asks_the_core_and_knows_no_page() -> None:
             answers = tuple(f"resilver.whatif.{one}" for one in ("answer", "columns", "several"))
             assert all(name.startswith(answers) for name in read), f"{name_of(path)}: {read}"
         if path.parent.name == "whatif" and path.stem in ("answer", "columns", "several"):
-            assert ours <= {"errors", "quantities", "whatif"}, name_of(path)
+            assert ours <= {"counterfactuals", "errors", "quantities", "whatif"}, name_of(path)
 
 
 def test_survival_answers_are_read_by_pages_that_ask_nothing_more() -> None:

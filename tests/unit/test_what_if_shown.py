@@ -37,6 +37,9 @@ from resilver.whatif.answer import PlannedStep, WhatIf
 from resilver.whatif.columns import TABLES, conform
 from resilver.whatif.several import PlansCompared
 
+MARKED = "Detected after 20 s, marked out after 10 min 20 s"
+FIRST = f"{MARKED}, healthy after 9 h 10 min"
+
 
 def changed(of: WhatIf, table: str, **columns: Any) -> WhatIf:
     """An answer of which a table has other columns."""
@@ -67,7 +70,7 @@ def test_where_nothing_happens_no_figure_of_healing_is_told() -> None:
 def test_a_whole_cluster_is_told_with_its_time() -> None:
     # Out after 620 s, then 9 h: 33,020 s are 9 h 10 min 20 s.
     said = answer_sentences(answer("whole"))
-    assert said[0] == "The cluster is whole again after 9 h 10 min."
+    assert said[0] == FIRST + " (copying takes 9 h)."
     assert any(text.startswith("6.2 TiB of lost copies are made anew") for text in said)
 
 
@@ -87,22 +90,21 @@ def test_the_chance_of_further_failures_says_until_when_and_what_it_takes() -> N
 def test_what_is_whole_later_than_degraded_says_both_times() -> None:
     made = changed(answer(), "pools", degraded_seconds=[3600.0, 0.0])
     said = answer_sentences(made)[0]
-    assert said == "The cluster is whole again after 9 h 10 min; nothing is degraded after 1 h."
+    assert said == FIRST + " (copying takes 9 h); nothing is degraded after 1 h."
 
 
 def test_a_plan_that_begins_later_says_how_long_it_takes() -> None:
     steps = (PlannedStep(7200.0, "osd.1 fails"),)
     said = answer_sentences(replace(answer(), steps=steps))[0]
     # 9 h 10 min 20 s, of which 2 h are before the change.
-    assert said == (
-        "The cluster is whole again after 9 h 10 min, 7 h 10 min from the first change on."
-    )
+    assert said == FIRST + ", 7 h 10 min from the first change on (copying takes 9 h)."
 
 
 def test_what_happens_alike_to_many_osds_is_one_row() -> None:
     made = history_table(Facts(answer()))
     assert [tuple(row) for row in made.rows] == [
-        (20.0, "osd.0 is down, and 2 more alike", 101),
+        (0.0, "osd.0 died, and 2 more alike", 100),
+        (20.0, "the monitors mark osd.0 down, and 2 more alike", 101),
         (OUT_SECONDS, "the monitors mark osd.0 out, and 2 more alike", 102),
     ]
 
@@ -117,7 +119,7 @@ def test_a_cluster_that_waits_for_ever_says_so_with_state_and_reason() -> None:
     said = answer_sentences(answer("stuck"))
     assert said[0] == (
         "The cluster does not get whole: 4 of 320 groups are not clean, and after 9 h 10 min "
-        "nothing moves any more."
+        f"nothing moves any more. {MARKED}."
     )
     assert (
         "4 groups (1.0, 1.1, 1.2, ...) stay active+undersized+degraded+remapped+backfill_toofull: "
@@ -138,7 +140,7 @@ def test_a_run_that_ends_first_is_not_called_stuck() -> None:
     said = answer_sentences(answer("horizon"))
     assert said[0] == (
         "The cluster is not whole within 9 h 10 min: 40 of 320 groups are not clean yet (6 move "
-        "data, 34 wait)."
+        f"data, 34 wait). {MARKED}."
     )
     assert not any("stay" in text for text in said)
     pools = pools_table(Facts(answer("horizon"))).rows
@@ -290,17 +292,6 @@ def test_copies_that_are_in_two_places_take_room_on_the_way() -> None:
         for text in said
     )
     assert not any("on the way" in text for text in answer_sentences(one))
-
-
-def test_what_limits_is_summed_by_kind() -> None:
-    # 0.29 and 0.12 of reservations of targets; the next kind has one place.
-    said = answer_sentences(answer())
-    assert (
-        "What limits groups' work: reservation of a target (osd_max_backfills), 41 % of its time "
-        "(most at osd.4, 29 %); mclock limit (osd_mclock_profile) at osd.7, 22 %."
-    ) in said
-    bare = answer_sentences(without(answer(), "limits"))
-    assert not any(text.startswith("What limits") for text in bare)
 
 
 def test_clients_without_a_load_are_not_spoken_of() -> None:

@@ -211,10 +211,10 @@ def fill_table(run: Course) -> pa.Table:
 
 
 def history_table(run: Course) -> pa.Table:
-    rows = [(20.0, f"osd.{at} is down", 101) for at in np.flatnonzero(run.gone)]
-    rows += [
-        (OUT_SECONDS, f"the monitors mark osd.{at} out", 102) for at in np.flatnonzero(run.gone)
-    ]
+    gone = np.flatnonzero(run.gone)
+    rows = [(0.0, f"osd.{at} died", 100) for at in gone]
+    rows += [(20.0, f"the monitors mark osd.{at} down", 101) for at in gone]
+    rows += [(OUT_SECONDS, f"the monitors mark osd.{at} out", 102) for at in gone]
     names = TABLES["history"].names
     records = [dict(zip(names, row, strict=True)) for row in rows]
     return pa.Table.from_pylist(records, TABLES["history"])
@@ -229,6 +229,22 @@ def limits_table(run: Course) -> pa.Table:
     ]
     rows = [dict(zip(("kind", "name", "share"), row, strict=True)) for row in found]
     return pa.Table.from_pylist(rows if run.gone.any() else [], TABLES["limits"])
+
+
+def counterfactuals_table(run: Course) -> pa.Table:
+    """Half of the backfill's time with twice the devices, a tenth less with twice the slots."""
+    slots = "osd_max_backfills, osd_recovery_max_active"
+    found = [
+        ("devices", "--device", "200 MB/s", "twice as fast", 0.5),
+        ("backfill and recovery slots", slots, "1", "2", 0.1),
+        ("network of a host", "--network", "10 Gb/s", "20 Gb/s", 0.0),
+    ]
+    names = TABLES["counterfactuals"].names
+    stuck = len(stuck_table(run))
+    rows = [(*words, run.end * (1 - share), share, stuck, 0) for *words, share in found]
+    records = [dict(zip(names, row, strict=True)) for row in rows]
+    moves = run.regime in ("whole", "stuck")
+    return pa.Table.from_pylist(records if moves else [], TABLES["counterfactuals"])
 
 
 def cluster_of(run: Course, pool: str, prefix: str) -> ClusterFacts:
@@ -287,6 +303,7 @@ def answer(
         "lacking": None,
         "risks": risks_table(run, pool),
         "limits": limits_table(run),
+        "counterfactuals": counterfactuals_table(run),
         "clients": clients_table(run) if load else None,
         "history": history_table(run),
         "upmaps": pa.table({"pool": [1], "group": [26], "pairs": ["4>7"]}),

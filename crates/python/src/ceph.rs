@@ -50,6 +50,11 @@ impl Healing {
         Ok(found)
     }
 
+    /// What the run took to compute, in steps of like cost: equal for equal runs, 0 by events.
+    fn effort(&self) -> u64 {
+        self.healing.effort()
+    }
+
     /// The digest of all that happened, in hexadecimal digits.
     fn digest(&self) -> String {
         self.healing.digest().to_string()

@@ -111,6 +111,12 @@ class Question:
         "wait for ever.",
         default=False,
     )
+    counterfactuals: bool = option(
+        "--counterfactuals",
+        text="List what would make it end sooner, by a run with each thing relaxed (devices twice "
+        "as fast, twice the slots, ...), of a large cluster too; a small one has that list anyway.",
+        default=False,
+    )
     seed: int = option("--seed", metavar="N", min=0, text="The seed of what is drawn.", default=0)
     page: Path | None = option(
         "--output", "-o", metavar="FILE.html", text="Write it as a page there."
@@ -129,9 +135,9 @@ def what_if(
 ) -> int:
     """Say what a failure, an expansion or another change does to a real Ceph cluster beforehand.
 
-    When it is whole again, until when data is degraded or at risk, who gets full on the way, which
-    groups wait and why, what limits, what clients get, and lines to paste. Each change happens at
-    the start, or later: 'host=node3 @ 2 h'. Without any, what is not clean now heals.
+    When it is healthy again, until when data is degraded or at risk, who gets full on the way,
+    which groups wait and why, what would help, what clients get, and lines to paste. Each change
+    happens at the start, or later: 'host=node3 @ 2 h'. Without any, what is not clean now heals.
 
     Exits with 1 if groups are stuck or lost at the end, if no settings meet an aim, or if a plan
     does not fit (unless it is followed by --anyway).
@@ -172,6 +178,12 @@ def what_if(
 def _check(question: Question) -> None:
     """Refuse questions that do not go together."""
     problems = []
+    if question.counterfactuals and (question.each, question.search, *question.plans[1:]) != (
+        None,
+        None,
+    ):
+        rule = "what would help is listed for one plan"
+        problems.append(Problem(rule, "ask for one plan alone", "--counterfactuals"))
     if question.each is not None and question.plans:
         rule = "each part fails beside one set of changes"
         problems.append(Problem(rule, "leave --plan out", "--each", show(question.each)))
@@ -200,7 +212,11 @@ def _ask(
     # The film is for whoever reads the tables of a plan.
     frames = FRAMES if question.tables is not None and question.search is None else 0
     asked = replace(
-        cluster.asked(question.afr), seed=question.seed, frames=frames, anyway=question.anyway
+        cluster.asked(question.afr),
+        seed=question.seed,
+        frames=frames,
+        anyway=question.anyway,
+        counterfactuals=question.counterfactuals or None,
     )
     report = perform.read_bundle(question.bundle)
     beside = perform.changes_of(changes.by_key())

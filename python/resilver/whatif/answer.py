@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from resilver.counterfactuals import Counterfactual
 from resilver.quantities import duration
 from resilver.whatif.columns import LONG
 from resilver.whatif.figures import FIGURES
@@ -162,6 +163,7 @@ class WhatIf:
         is_by_events: Whether the data moved by events; else by steady flows.
         seed: The seed of what is drawn.
         digest: What tells two runs apart; equal for equal runs.
+        effort: What the run took to compute, in steps of like cost; 0 by events.
     """
 
     plan: str
@@ -175,6 +177,7 @@ class WhatIf:
     is_by_events: bool = False
     seed: int = 0
     digest: str = ""
+    effort: int = 0
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -195,6 +198,16 @@ class WhatIf:
     def holds(self) -> bool:
         """Whether the cluster is whole at the end, and nothing is lost."""
         return not self.outcome.stuck_groups and not self.outcome.lost_groups
+
+    @property
+    def moves(self) -> bool:
+        """Whether any data is re-replicated or moves."""
+        return bool(self.outcome.recovered_bytes + self.outcome.moved_bytes)
+
+    @property
+    def counterfactuals(self) -> list[Counterfactual]:
+        """What would make it end sooner, the best first; none where the runs were not made."""
+        return [Counterfactual(**row) for row in self.tables["counterfactuals"].to_pylist()]
 
     @cached_property
     def outcome(self) -> Outcome:

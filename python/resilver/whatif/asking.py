@@ -47,6 +47,8 @@ class Asked:
         seed: The seed of what is drawn.
         frames: The most moments of the table ``film``; 0 for none.
         anyway: Whether a plan that does not fit is followed, and a note says so.
+        counterfactuals: Whether the run is made again with each thing relaxed that could make it
+            end sooner; None for by default, where that is cheap.
     """
 
     given: Given = field(default_factory=Given)
@@ -56,6 +58,7 @@ class Asked:
     seed: int = 0
     frames: int = 0
     anyway: bool = False
+    counterfactuals: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,18 @@ TABLES: Mapping[str, pa.Schema] = {
             ("loss_chance", _REAL),
         ]
     ),
+    "counterfactuals": pa.schema(
+        [
+            ("relaxed", _TEXT),
+            ("setting", _TEXT),
+            ("before", _TEXT),
+            ("after", _TEXT),
+            ("end_seconds", _REAL),
+            ("sooner_share", _REAL),
+            ("stuck_groups", _COUNT),
+            ("freed_groups", _COUNT),
+        ]
+    ),
     "limits": pa.schema([("kind", _TEXT), ("name", _TEXT), ("share", _REAL)]),
     "clients": pa.schema(
         [

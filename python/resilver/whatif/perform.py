@@ -6,10 +6,12 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+
+import pyarrow as pa
 
 from resilver.errors import ConfigError, Interrupted, Problem, name_remedy, show
 from resilver.importers.ceph import ClusterReport, read_cluster
@@ -18,6 +20,7 @@ from resilver.whatif.answer import WhatIf
 from resilver.whatif.asking import HORIZON, Asked, Prepared, prepare
 from resilver.whatif.cluster import Given
 from resilver.whatif.columns import TABLES, conform
+from resilver.whatif.counterfactuals import compared, ending, is_cheap, relaxed_runs
 from resilver.whatif.failing import risks_table
 from resilver.whatif.plan import Plan, joined, plan_of_options, read_plan
 from resilver.whatif.several import Harm, PlansCompared, Ranking, harm_order
@@ -44,7 +47,19 @@ def answer_of(report: ClusterReport, plan: Plan, asked: Asked, told: Told | None
         SimulationError: The run broke a conservation law.
         Interrupted: `told` answered False.
     """
-    return _performed(prepare(report, plan, asked), told)
+    ready = prepare(report, plan, asked)
+    answer = _performed(ready, told)
+    wanted = is_cheap(answer) if asked.counterfactuals is None else asked.counterfactuals
+    return _with_counterfactuals(ready, answer, told) if wanted and answer.moves else answer
+
+
+def _with_counterfactuals(ready: Prepared, answer: WhatIf, told: Told | None) -> WhatIf:
+    """An answer with what would make it end sooner: the run again with one thing relaxed."""
+    relaxed, runs = zip(*relaxed_runs(ready, answer), strict=True)
+    ends = run_all([partial(_same, one) for one in runs], told, ending)
+    found = compared(answer, list(zip(relaxed, ends, strict=True)))
+    rows = pa.Table.from_pylist([asdict(one) for one in found], TABLES["counterfactuals"])
+    return replace(answer, tables={**answer.tables, "counterfactuals": rows})
 
 
 def _performed(ready: Prepared, told: Told | None, done: int = 0, total: int = 1) -> WhatIf:
@@ -68,6 +83,7 @@ def _performed(ready: Prepared, told: Told | None, done: int = 0, total: int = 1
         is_by_events=ready.input["events"],
         seed=ready.input["seed"],
         digest=healed.digest,
+        effort=healed.effort,
     )
 
 
@@ -250,6 +266,7 @@ def what_if(
     events: bool = False,
     seed: int = 0,
     anyway: bool = False,
+    counterfactuals: bool | None = None,
     told: Told | None = None,
 ) -> WhatIf:
     """What changes do to a real Ceph cluster, before they happen.
@@ -271,6 +288,8 @@ def what_if(
         events: Whether data moves object by object; else by steady rates between two changes.
         seed: The seed of what is drawn.
         anyway: Whether a plan that does not fit is followed, and a note says so.
+        counterfactuals: Whether the run is made again with one thing relaxed at a time, to say
+            what would make it end sooner; by default where that is cheap.
         told: Told how far it is; answers whether to go on.
 
     Returns:
@@ -284,5 +303,7 @@ def what_if(
     plans = plans_of([] if plan is None else [plan], changes_of(changes))
     rates = (afr,) if isinstance(afr, str) else tuple(afr)
     given = Given(release, tuple(devices), network, fill, tuple(grow), rates)
-    asked = Asked(given, tuple(load), horizon, events, seed, anyway=anyway)
+    asked = Asked(
+        given, tuple(load), horizon, events, seed, anyway=anyway, counterfactuals=counterfactuals
+    )
     return answer_of(read_bundle(bundle), plans[0], asked, told)

@@ -282,6 +282,12 @@ impl Healing {
         self.counts.pools.iter().fold((0, 0), |sum, pool| (sum.0 + pool.unclean, sum.1 + pool.groups))
     }
 
+    /// What the run took to compute so far, as [`DataPlane::effort`] counts it.
+    #[must_use]
+    pub fn effort(&self) -> u64 {
+        self.plane.effort()
+    }
+
     /// The digest of all that happened.
     #[must_use]
     pub fn digest(&self) -> Digest {

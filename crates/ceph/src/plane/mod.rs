@@ -174,4 +174,8 @@ pub trait DataPlane {
         let _ = id;
         None
     }
+    /// What its answers took to compute, in steps of like cost: equal for equal runs. 0 of a plane that does not count them.
+    fn effort(&self) -> u64 {
+        0
+    }
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from resilver.quantities import duration
 from resilver.report.chart import Chart
+from resilver.report.counterfactuals import HEADING, counterfactuals_table
 from resilver.report.document import Document
 from resilver.report.headline import KeyFigure
 from resilver.report.judged import PageSection, write_judged
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from resilver.whatif.answer import WhatIf
 
 _START = "Times count from the start of the run"
-_LIMITS = (
-    "Each group that has work to do waits for something or moves data at the pace of something. "
-    "Shares are of the time that groups have work, all together."
+_HELPS = "The run again with one thing relaxed, all else as it is; the best first."
+_WAITS = (
+    "Shares of the time that PGs have work, all together. A long wait names no bottleneck: PGs "
+    "wait for a slot whatever makes slots turn over slowly."
 )
 _PASTE = "Nothing was changed on the cluster. These lines change it."
 
@@ -152,10 +154,13 @@ def _waits(page: Document, facts: Facts) -> list[PageSection]:
         parts = [page.shown("stuck", "By state and reason", summary, rows_max=24)]
         parts.append(page.shown("stuck-groups", "Every one of them", every, rows_max=24))
         sections.append(PageSection("Groups that are not clean at the end", (), parts))
-    limits = tables.limits_table(facts)
-    if limits.rows:
-        parts = [page.shown("limits", "What groups wait for", limits)]
-        sections.append(PageSection("What limits", (_LIMITS,), parts))
+    if found := facts.answer.counterfactuals:
+        parts = [page.shown("counterfactuals", HEADING, counterfactuals_table(found))]
+        sections.append(PageSection(HEADING, (_HELPS,), parts))
+    waits = tables.waits_table(facts)
+    if waits.rows:
+        parts = [page.shown("waits", "By kind", waits)]
+        sections.append(PageSection("What PGs wait for", (_WAITS,), parts))
     return sections
 
 

@@ -1,4 +1,4 @@
-"""An answer in sentences: when the cluster is whole, what fills, what waits, and what limits."""
+"""An answer in sentences: when the cluster is healthy, what fills, what waits, what would help."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from resilver.quantities import duration
+from resilver.report.counterfactuals import help_sentence
 from resilver.report.tables import cell_text
 from resilver.report.whatif.source import LEVELS, Facts, share
 from resilver.report.words import chance, listed, percent, plural
@@ -31,7 +32,7 @@ GOVERNS = {
     "threads": "osd_op_num_threads_per_shard",
     "space": "the backfillfull ratio",
 }
-"""The setting that each kind of limit comes from; devices and networks have none."""
+"""The setting that each kind of wait comes from; devices and networks have none."""
 _EFFECT = {
     "backfillfull": "no further backfill comes",
     "full": "clients' writes to its pools stop",
@@ -59,7 +60,10 @@ def answer_sentences(answer: WhatIf) -> list[str]:
         *waiting_sentences(facts),
         moved_sentence(facts),
     ]
-    said += [limit_sentence(facts), *client_sentences(facts)]
+    said += [
+        help_sentence(answer.counterfactuals, not answer.outcome.stuck_groups),
+        *client_sentences(facts),
+    ]
     return [text for text in said if text]
 
 
@@ -94,6 +98,7 @@ def lost_sentences(facts: Facts) -> list[str]:
 def whole_sentence(facts: Facts) -> str:
     """When every group is active+clean, and until when objects lack copies."""
     found, end = facts.answer.outcome, duration(facts.answer.end_seconds)
+    marked = marked_words(facts)
     if found.whole_seconds is not None and not found.stuck_groups:
         after = duration(found.whole_seconds)
         if facts.begins and found.whole_seconds > facts.begins:
@@ -102,10 +107,14 @@ def whole_sentence(facts: Facts) -> str:
             return "Every group stays active+clean."
         if found.degraded_seconds == 0.0:
             return f"All data is in its place after {after}, and no object ever lacks a copy."
-        text = f"The cluster is whole again after {after}"
+        text = f"{', '.join(marked)}, healthy after {after}" if marked else f"Healthy after {after}"
+        outs = marked_out(facts)
+        if len(outs) == 1 and found.recovered_bytes:
+            text += f" (copying takes {duration(found.whole_seconds - outs[0])})"
         if found.degraded_seconds is not None and found.degraded_seconds < found.whole_seconds:
             text += f"; nothing is degraded after {duration(found.degraded_seconds)}"
         return f"{text}."
+    when = f" {', '.join(marked)}." if marked else ""
     groups = sum(pool["groups"] for pool in facts.pools)
     count = f"{found.stuck_groups:,} of {plural(groups, 'group')}"
     verb = "is" if found.stuck_groups == 1 else "are"
@@ -115,10 +124,38 @@ def whole_sentence(facts: Facts) -> str:
         kinds = [f"{moving:,} move data", f"{found.stuck_groups - moving:,} wait"]
         if facts.waiting:
             kinds.append(f"{len(facts.waiting):,} would wait for ever")
-        return f"{text} ({', '.join(kinds)})."
+        return f"{text} ({', '.join(kinds)}).{when}"
     after = f" after {duration(facts.moved_until)}" if facts.moved_until else ""
     still = "nothing moves any more" if facts.moved_until else "nothing moves"
-    return f"The cluster does not get whole: {count} {verb} not clean, and{after} {still}."
+    return f"The cluster does not get whole: {count} {verb} not clean, and{after} {still}.{when}"
+
+
+def marked_out(facts: Facts) -> list[float]:
+    """When the monitors mark OSDs out, in seconds, rising."""
+    return _times(facts, r"the monitors mark .* out")
+
+
+def marked_words(facts: Facts) -> list[str]:
+    """When what dies is detected and marked out, as clauses; none where nothing dies or stops."""
+    if not _times(facts, r".* (died|stopped)"):
+        return []
+    said = []
+    if _times(facts, r".* died"):
+        said.append(_after("Detected", _times(facts, r"the monitors mark .* down")))
+    said.append(_after("marked out" if said else "Marked out", marked_out(facts)))
+    return said
+
+
+def _times(facts: Facts, pattern: str) -> list[float]:
+    rows = facts.rows("history")
+    return sorted({r["time_seconds"] for r in rows if re.fullmatch(pattern, r["what"])})
+
+
+def _after(what: str, times: list[float]) -> str:
+    if not times:
+        return f"never {what.lower()}" if what.islower() else f"Never {what.lower()}"
+    first, last = duration(times[0]), duration(times[-1])
+    return f"{what} after {first}" + (f" to {last}" if last != first else "")
 
 
 def risk_sentence(facts: Facts) -> str:
@@ -282,22 +319,8 @@ def moved_sentence(facts: Facts) -> str:
     return f"{text}."
 
 
-def limit_sentence(facts: Facts) -> str:
-    """What groups' work waited for most, by its kind and its worst place."""
-    kinds = limits_by_kind(facts)
-    if not kinds:
-        return ""
-    said = []
-    for rank, (kind, total, worst, there) in enumerate(kinds[:2]):
-        text = f"{kind} ({GOVERNS[kind]})" if kind in GOVERNS else kind
-        text += f" at {worst}" if worst and total <= there else ""
-        text += f", {percent(total)}{'' if rank else ' of its time'}"
-        said.append(f"{text} (most at {worst}, {percent(there)})" if total > there else text)
-    return f"What limits groups' work: {'; '.join(said)}."
-
-
-def limits_by_kind(facts: Facts) -> list[tuple[str, float, str, float]]:
-    """Each kind of limit, the largest first: its share, where it is worst, its share there."""
+def waits_by_kind(facts: Facts) -> list[tuple[str, float, str, float]]:
+    """Each kind of wait, the largest first: its share, where it is worst, its share there."""
     of: dict[str, list[tuple[float, str]]] = {}
     for row in facts.rows("limits"):
         of.setdefault(row["kind"], []).append((row["share"] or 0.0, row["name"] or ""))

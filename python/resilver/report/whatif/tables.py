@@ -1,4 +1,4 @@
-"""An answer in tables: pools, the fullest OSDs, what waits, what limits, and what it rests on."""
+"""An answer in tables: pools, the fullest OSDs, what waits, and what it rests on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.quantities import duration
 from resilver.report.tables import Table, table, table_of
-from resilver.report.whatif.sentences import GOVERNS, clients_by_pool, limits_by_kind, ratio_words
+from resilver.report.whatif.sentences import GOVERNS, clients_by_pool, ratio_words, waits_by_kind
 from resilver.report.whatif.source import LEVELS, Facts, share, until_words, whole_words
 
 if TYPE_CHECKING:
@@ -243,12 +243,12 @@ def stuck_summary(facts: Facts) -> Table:
     )
 
 
-def limits_table(facts: Facts) -> Table:
-    """What limited groups' work, by kind, with the worst place of each."""
-    found = limits_by_kind(facts)
+def waits_table(facts: Facts) -> Table:
+    """What PGs waited for, by kind, with the worst place of each."""
+    found = waits_by_kind(facts)
     return table(
         ("kind", "what", "text", [one[0] for one in found]),
-        ("share", "of groups' work", "share", [one[1] for one in found]),
+        ("share", "of their time", "share", [one[1] for one in found]),
         ("name", "most at", "text", [one[2] for one in found]),
         ("share_there", "there", "share", [one[3] for one in found]),
         ("governed_by", "set by", "text", [GOVERNS.get(one[0]) for one in found]),

@@ -68,8 +68,9 @@ pub(super) struct Chains {
     pub all: Vec<Chain>,
     pub dirty: Vec<u32>,
     pub changed: Vec<u32>,
-    /// Chains solved so far, for measuring.
+    /// Chains solved so far, and visits of stations in them: what a run costs.
     pub solved: u64,
+    pub visits: u64,
     left: Vec<u32>,
     own: Vec<Own>,
     /// Room for the lists of a round.
@@ -247,12 +248,11 @@ impl Chains {
         self.solved += 1;
         let chain = &mut self.all[index as usize];
         if chain.ways.is_empty() {
-            chain.rate = 0.0;
             return;
         }
+        self.visits += chain.ways.iter().map(|way| way.path.len() as u64).sum::<u64>();
         chain.find_waits(stations, &mut self.own);
-        let before = chain.rate;
-        let found = chain.find_rates(step, &mut self.rates);
+        let (before, found) = (chain.rate, chain.find_rates(step, &mut self.rates));
         // However small the step, what matters is how far there is to go.
         let changed = (found / before - 1.0).abs() > NOTABLE || before == 0.0;
         let all = chain.ways.len() as f64 * chain.round;

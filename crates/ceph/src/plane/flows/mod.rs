@@ -94,11 +94,6 @@ impl FlowPlane {
         self.patience = PATIENCE;
     }
 
-    /// How often the rate of a primary was found: what a run costs.
-    pub fn solved(&self) -> u64 {
-        self.chains.solved
-    }
-
     /// Finds the rates that the last changes gave, and the ends that follow.
     fn solve(&mut self) {
         if !std::mem::take(&mut self.pending) {
@@ -367,6 +362,10 @@ impl DataPlane for FlowPlane {
         }
         let used = self.used.get(osd as usize).copied().unwrap_or_default();
         (used.read_bytes.round() as u64, used.written_bytes.round() as u64, used.seconds)
+    }
+
+    fn effort(&self) -> u64 {
+        self.chains.visits
     }
 
     fn limit(&mut self, id: WorkId) -> Option<Limit> {

@@ -1,0 +1,125 @@
+"""A bottleneck is what a rerun shows, and each rerun is a command that a user may type."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resilver.counterfactuals import BOTTLENECK_SHARE, HELPS_SHARE
+from tests.front_door import command
+
+HOST = ("--fill", "60%", "--fail", "host=cloud3-1359")
+
+
+@pytest.fixture(scope="module")
+def report(shared_data: Path) -> Path:
+    """A real cluster: 88 OSDs of Jewel on 10 hosts, 4,096 PGs of three copies."""
+    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+
+
+def answered(report: Path, *words: str, code: int = 0) -> tuple[float, dict[str, dict[str, Any]]]:
+    """When the cluster is healthy, and what would help, by what is relaxed."""
+    done = command("what-if", report, *words, "--json")
+    assert done.returncode == code, done.stderr
+    found = json.loads(done.stdout)
+    rows = found["tables"]["counterfactuals"]
+    assert rows == sorted(rows, key=lambda row: (-row["freed_groups"], -row["sooner_share"]))
+    return found["answer"]["whole_seconds"], {row["relaxed"]: row for row in rows}
+
+
+def test_devices_are_the_bottleneck_though_pgs_wait_for_slots(report: Path) -> None:
+    """92 % of PGs' time is waiting for slots; 32 times the slots save 6 %, faster disks 75 %."""
+    whole, rows = answered(report, *HOST)
+    best, slots = next(iter(rows.values())), rows["backfill and recovery slots"]
+    assert best["relaxed"] == "devices" and best["sooner_share"] >= BOTTLENECK_SHARE
+    assert slots["sooner_share"] < best["sooner_share"]
+    said = " ".join(command("what-if", report, *HOST).stdout.split())
+    assert "The bottleneck: devices. Twice as fast, the cluster is healthy after" in said
+    assert "What limits" not in said
+    # The disks that the catalog has for flash are more than twice as fast.
+    faster, _ = answered(report, *HOST, "--device", "ssd-sata")
+    assert faster < best["end_seconds"] < whole
+
+
+@pytest.mark.parametrize(
+    ("relaxed", "options"),
+    [
+        # Jewel's own are 1 and 3, the grace 20 s, the interval 300 s.
+        ("backfill and recovery slots", ["osd_max_backfills=2", "osd_recovery_max_active=6"]),
+        ("time until marked out", ["mon_osd_down_out_interval=150"]),
+        ("detection", ["osd_heartbeat_grace=10"]),
+    ],
+)
+def test_a_row_is_the_answer_of_the_command_with_that_setting(
+    report: Path, relaxed: str, options: list[str]
+) -> None:
+    words = ["--fail", "osd.12"]
+    whole, rows = answered(report, *words)
+    set_so, _ = answered(report, *words, *(w for one in options for w in ("--set-option", one)))
+    assert rows[relaxed]["end_seconds"] == set_so
+    assert rows[relaxed]["sooner_share"] == pytest.approx(1 - set_so / whole, abs=1e-12)
+
+
+def test_the_profile_of_mclock_is_named_where_it_throttles(report: Path) -> None:
+    words = (*HOST, "--release", "17.2.0", "--counterfactuals")
+    _, rows = answered(report, *words)
+    best, *others = rows.values()
+    assert best["relaxed"] == "mClock profile" and best["sooner_share"] >= BOTTLENECK_SHARE
+    assert all(row["sooner_share"] <= best["sooner_share"] for row in others)
+    profile = "osd_mclock_profile=high_recovery_ops"
+    assert answered(report, *words, "--set-option", profile)[0] == best["end_seconds"]
+    # Before 17.2.6 nobody can set the slots under mClock.
+    assert "backfill and recovery slots" not in rows and "sleep of recovery" not in rows
+
+
+def test_nothing_helps_where_the_plan_itself_takes_the_time(report: Path) -> None:
+    """A host that is back after 6 h lacks nothing but the writes of that time, of which none."""
+    words = ("--stop", "host=cloud3-1359", "--start", "host=cloud3-1359 @ 6 h", "--flag", "noout")
+    words = (*words, "--crush-reweight", "osd.4=0.79")
+    whole, rows = answered(report, *words)
+    assert whole == pytest.approx(6 * 3600, rel=0.02)
+    assert rows and all(row["sooner_share"] < HELPS_SHARE for row in rows.values())
+    said = " ".join(command("what-if", report, *words).stdout.split())
+    assert "Nothing on the list helps by 5 %: " in said and "bottleneck" not in said
+
+
+def test_pgs_without_space_come_before_a_time(report: Path) -> None:
+    """At 72 % of its bytes a host's PGs find no OSD below 0.85; at 0.94 each finds one."""
+    words = ("--fail", "host=cloud3-1359")
+    _, rows = answered(report, *words, code=1)
+    best = next(iter(rows.values()))
+    assert (best["relaxed"], best["before"], best["after"]) == (
+        "space for backfill",
+        "0.85",
+        "0.94",
+    )
+    assert best["stuck_groups"] == 0 < best["freed_groups"]
+    said = " ".join(command("what-if", report, *words).stdout.split())
+    assert f"{best['freed_groups']} PGs fewer stay stuck" in said
+
+
+def test_a_failure_says_when_it_is_detected_marked_out_and_how_long_copying_takes(
+    report: Path,
+) -> None:
+    # The grace is 20 s, mon_osd_down_out_interval 300 s, and nothing is copied before.
+    whole, _ = answered(report, "--fail", "osd.12")
+    minutes, seconds = divmod(round(whole), 60)
+    copying, rest = divmod(round(whole - 320), 60)
+    lines = command("what-if", report, "--fail", "osd.12").stdout.splitlines()
+    assert " ".join(lines[1:3]).split("No group")[0].strip().replace("  ", " ") == (
+        f"Detected after 20 s, marked out after 5 min 20 s, healthy after {minutes} min {seconds} "
+        f"s (copying takes {copying} min {rest} s)."
+    )
+    # One that is stopped says so itself; one that may not be marked out copies nothing.
+    stopped = command("what-if", report, "--stop", "osd.12").stdout
+    assert stopped.splitlines()[1].startswith("Marked out after 5 min, healthy after ")
+    kept = command("what-if", report, "--stop", "osd.12", "--flag", "noout", "--horizon", "1 d")
+    assert "Never marked out." in " ".join(kept.stdout.split())
+
+
+def test_what_would_help_is_listed_for_one_plan_alone(report: Path) -> None:
+    done = command("what-if", report, "--each", "host", "--counterfactuals")
+    assert done.returncode == 2 and "ask for one plan alone" in done.stderr
