@@ -60,6 +60,10 @@ pub struct OsdSettings {
     pub osd_recovery_retry_interval: f64,
     /// Whether groups below `min_size` recover.
     pub osd_allow_recovery_below_min_size: bool,
+    /// PGs an OSD that the monitors let a pool come to; 0 in a release without a limit.
+    pub mon_max_pg_per_osd: u32,
+    /// How many times as many an OSD takes on.
+    pub osd_max_pg_per_osd_hard_ratio: f64,
     /// The most entries of a group's log; what is behind by more is filled, not recovered.
     pub osd_max_pg_log_entries: u64,
     /// Entries of logs that an OSD aims at over all its groups.
@@ -78,6 +82,15 @@ pub struct OsdSettings {
     pub osd_op_num_shards: u32,
     /// Threads that serve each.
     pub osd_op_num_threads_per_shard: u32,
+}
+
+impl OsdSettings {
+    /// The PGs at which an OSD takes on no more (`OSD::maybe_wait_for_max_pg`); none without a limit.
+    #[must_use]
+    pub fn most_groups(&self) -> Option<u32> {
+        let most = f64::from(self.mon_max_pg_per_osd) * self.osd_max_pg_per_osd_hard_ratio;
+        (most > 0.0).then(|| most.ceil() as u32)
+    }
 }
 
 /// How an OSD orders its operations.

@@ -149,6 +149,7 @@ class _OneOsd:
         return {
             **{name: self._value(name) for name in _SAME},
             **self._limits(is_wpq),
+            **self._most_groups(),
             "osd_recovery_sleep": self._sleep("osd_recovery_sleep") if is_wpq else 0.0,
             "osd_delete_sleep": self._sleep("osd_delete_sleep") if is_wpq else 0.0,
             "queue": self._wpq() if is_wpq else self._mclock(),
@@ -202,6 +203,12 @@ class _OneOsd:
                 f"{active}_{self._device}", forced[f"{active}_{self._device}"], also=active
             ),
         }
+
+    def _most_groups(self) -> dict[str, Any]:
+        """How many groups an OSD takes on; 0 in a release without a limit."""
+        names = ("mon_max_pg_per_osd", "osd_max_pg_per_osd_hard_ratio")
+        has_limit = SETTINGS[names[1]].span.holds(self._configuration.release)
+        return {name: self._value(name) if has_limit else 0 for name in names}
 
     def _own(self, name: str, default: int) -> Any:
         """What is set, else mClock's own default."""

@@ -38,6 +38,8 @@ pub struct Space {
     pub min_alloc: u64,
     /// Bytes that its groups take.
     pub held: u64,
+    /// Groups that it has something of, also of those that it deletes.
+    pub groups: u32,
     /// What is used beyond them: metadata, logs, and what sizes of objects do not tell. Negative where data is compressed.
     pub overhead: i64,
     /// What is promised, by claimant.
@@ -109,6 +111,7 @@ impl Fill {
             capacity: osd.capacity_bytes,
             min_alloc: osd.min_alloc_bytes,
             held: 0,
+            groups: 0,
             overhead: 0,
             promises: BTreeMap::new(),
             pending: 0,

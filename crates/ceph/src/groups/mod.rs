@@ -183,6 +183,8 @@ pub struct Group {
     pub pieces: Vec<Piece>,
     /// Whether an operator forces it.
     pub forced: bool,
+    /// An OSD that is to have it and takes on no more groups.
+    pub withheld: Option<u32>,
     /// Whether it still exists: a group that was merged does not.
     pub exists: bool,
     /// What it lacks, as it was counted last.

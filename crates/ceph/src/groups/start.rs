@@ -81,6 +81,7 @@ fn start_group(pool: usize, number: u32, protection: &Protection, columns: &Grou
         primary,
         pieces,
         forced: false,
+        withheld: None,
         exists: true,
         tally: Tally::default(),
     };

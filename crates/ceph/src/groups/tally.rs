@@ -52,6 +52,7 @@ impl Tally {
             is_undersized: serving < protection.size,
             is_inactive: is_down
                 || serving < protection.min_size
+                || group.withheld.is_some()
                 || barrier.is_some_and(|barrier| !barrier.admits(&group.acting)),
             is_at_risk: left <= protection.data_pieces,
             is_down,
@@ -145,7 +146,9 @@ pub fn words(group: &Group, moving: Moving, held_elsewhere: bool) -> String {
         return if held_elsewhere { "down" } else { "incomplete" }.to_owned();
     }
     let mut words: Vec<&str> = Vec::new();
-    if !tally.is_inactive {
+    if group.withheld.is_some() {
+        words.push("activating");
+    } else if !tally.is_inactive {
         words.push("active");
     }
     if tally.is_undersized {
@@ -161,7 +164,7 @@ pub fn words(group: &Group, moving: Moving, held_elsewhere: bool) -> String {
     if tally.is_clean() && moving == Moving::No {
         words.push("clean");
     }
-    if tally.is_inactive {
+    if tally.is_inactive && group.withheld.is_none() {
         words.push("peered");
     }
     words.join("+")

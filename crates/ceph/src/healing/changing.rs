@@ -254,6 +254,7 @@ impl Healing {
         for osd in osds {
             self.tell_settings(osd);
         }
+        self.has_room = true;
     }
 
     fn force(&mut self, pool: i64, groups: &[u32]) {

@@ -104,6 +104,8 @@ impl Healing {
         let piece = group.pieces.swap_remove(at);
         if let Some(space) = self.fill.space_mut(osd) {
             space.held -= contents.allocated(protection, piece.stored, space.min_alloc);
+            space.groups -= 1;
+            self.has_room = true;
         }
         self.changed_at = self.now;
     }

@@ -11,7 +11,7 @@ impl Healing {
     /// The sentence of what does not hold.
     pub(super) fn check(&self) -> Result<(), HealError> {
         self.reservations.check().map_err(HealError::Law)?;
-        let mut held = vec![0_u64; self.works_on.len()];
+        let mut held = vec![(0_u64, 0_u32); self.works_on.len()];
         for group in self.groups.iter().filter(|group| group.exists) {
             let protection = &self.protections[group.pool];
             let mut seen = BTreeSet::new();
@@ -26,15 +26,20 @@ impl Healing {
                 }
                 let space = self.fill.space(piece.osd);
                 let min_alloc = space.map_or(1, |space| space.min_alloc);
-                held[piece.osd as usize] += group.contents.allocated(protection, piece.stored, min_alloc);
+                let (bytes, groups) = &mut held[piece.osd as usize];
+                *bytes += group.contents.allocated(protection, piece.stored, min_alloc);
+                *groups += 1;
             }
         }
         let mut received = 0;
         for (osd, space) in self.fill.iter() {
             received += space.received;
-            if held[osd as usize] != space.held {
-                let (counted, sum) = (space.held, held[osd as usize]);
-                return Err(HealError::Law(format!("osd.{osd} has {counted} bytes of groups, which come to {sum}")));
+            let counted = (space.held, space.groups);
+            if held[osd as usize] != counted {
+                let sum = held[osd as usize];
+                return Err(HealError::Law(format!(
+                    "osd.{osd} has (bytes, groups) {counted:?}, and its pieces come to {sum:?}"
+                )));
             }
         }
         let moved = self.record.moved;

@@ -27,7 +27,7 @@ use resilver_units::{ErrorClass, SimTime};
 
 use crate::agents::{Agent, Balancer, Manager, Monitor, SiteWatch};
 use crate::error::CephError;
-use crate::fill::Fill;
+use crate::fill::{Fill, Space};
 use crate::groups::{Group, GroupTable, Protection, start_groups};
 use crate::input::{ClusterInput, Step};
 use crate::map::OsdMap;
@@ -101,6 +101,10 @@ pub struct Healing {
     works_on: Vec<Vec<WorkId>>,
     deletions: Vec<Option<Deletion>>,
     timers: BTreeSet<(SimTime, Claimant)>,
+    /// Groups that an OSD does not take on.
+    withheld: BTreeSet<u32>,
+    /// Whether an OSD may take on more than before.
+    has_room: bool,
     /// OSDs that a change of the plan had die.
     died: BTreeSet<u32>,
     was_up: Vec<bool>,
@@ -175,6 +179,8 @@ impl Healing {
             works_on: Vec::new(),
             deletions: Vec::new(),
             timers: BTreeSet::new(),
+            withheld: BTreeSet::new(),
+            has_room: false,
             died: BTreeSet::new(),
             was_up: Vec::new(),
             down_since: Vec::new(),
@@ -344,21 +350,27 @@ impl Healing {
 
     /// Counts what the pieces of a group take.
     fn hold(&mut self, number: u32) {
-        self.each_piece(number, |held, bytes| held + bytes);
+        self.each_piece(number, |space, bytes| {
+            space.held += bytes;
+            space.groups += 1;
+        });
     }
 
     /// Takes what the pieces of a group take off the counts.
     fn unhold(&mut self, number: u32) {
-        self.each_piece(number, |held, bytes| held - bytes);
+        self.each_piece(number, |space, bytes| {
+            space.held -= bytes;
+            space.groups -= 1;
+        });
     }
 
-    fn each_piece(&mut self, number: u32, change: impl Fn(u64, u64) -> u64) {
+    fn each_piece(&mut self, number: u32, change: impl Fn(&mut Space, u64)) {
         let group = &self.groups[number as usize];
         let protection = &self.protections[group.pool];
         for piece in &group.pieces {
             if let Some(space) = self.fill.space_mut(piece.osd) {
                 let bytes = group.contents.allocated(protection, piece.stored, space.min_alloc);
-                space.held = change(space.held, bytes);
+                change(space, bytes);
             }
         }
     }

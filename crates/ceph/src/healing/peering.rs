@@ -18,24 +18,58 @@ impl Healing {
             return;
         }
         let protection = self.protections[group.pool];
-        let peers = groups::choose(group, &protection, self.map.barrier(group.pool), &|osd| self.map.is_up(osd));
+        let mut peers = groups::choose(group, &protection, self.map.barrier(group.pool), &|osd| self.map.is_up(osd));
         let group = &mut self.groups[number as usize];
-        (group.acting, group.primary) = (peers.acting, peers.primary);
+        (group.acting, group.primary, group.withheld) = (peers.acting, peers.primary, None);
         for &(osd, position) in &peers.fill {
             let piece = self.groups[number as usize].piece(osd, position);
             if piece.is_some_and(|piece| piece.standing == Standing::Leaving) {
                 self.give_up_deletion(number, osd, position);
             }
+            let takes_on = self.takes_on(osd);
             let group = &mut self.groups[number as usize];
-            if group.piece(osd, position).is_none() {
-                group.pieces.push(Piece::empty(osd, position, group.contents.objects));
+            if group.piece(osd, position).is_some() {
+                continue;
             }
+            if !takes_on {
+                group.withheld.get_or_insert(osd);
+                continue;
+            }
+            group.pieces.push(Piece::empty(osd, position, group.contents.objects));
+            if let Some(space) = self.fill.space_mut(osd) {
+                space.groups += 1;
+            }
+        }
+        if self.groups[number as usize].withheld.is_some() {
+            // It waits for the OSD to activate it, and nothing moves before.
+            (peers.fill, peers.recover) = (Vec::new(), Vec::new());
+            self.withheld.insert(number);
+        } else {
+            self.withheld.remove(&number);
         }
         let job = &mut self.jobs[number as usize];
         (job.fill, job.recover, job.refused) = (peers.fill, peers.recover, None);
         self.retally(number);
         self.clients.serve(number, &self.groups[number as usize]);
         self.proceed(number);
+    }
+
+    /// Whether an OSD takes on another group.
+    fn takes_on(&self, osd: u32) -> bool {
+        let most = self.map.settings_of(osd).most_groups();
+        most.is_none_or(|most| self.fill.space(osd).is_none_or(|space| space.groups < most))
+    }
+
+    /// Groups that an OSD withheld begin a new interval where it takes on more now.
+    pub(super) fn take_on(&mut self) {
+        if !std::mem::take(&mut self.has_room) {
+            return;
+        }
+        for number in self.withheld.clone() {
+            if self.groups[number as usize].withheld.is_some_and(|osd| self.takes_on(osd)) {
+                self.peer(number);
+            }
+        }
     }
 
     /// Stops what a group has under way, and gives its claims up.
@@ -62,7 +96,7 @@ impl Healing {
     /// Claims what a group needs next; a group that needs nothing drops what is left over.
     fn proceed(&mut self, number: u32) {
         let (group, job) = (&self.groups[number as usize], &self.jobs[number as usize]);
-        if group.primary < 0 {
+        if group.primary < 0 || group.withheld.is_some() {
             self.set_moving(number, Moving::No);
             return;
         }

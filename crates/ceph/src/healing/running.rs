@@ -37,6 +37,7 @@ impl Healing {
         if plane.is_none() {
             self.others()?;
         }
+        self.take_on();
         Ok(true)
     }
 

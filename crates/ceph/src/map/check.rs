@@ -228,6 +228,11 @@ pub(super) fn check_settings(settings: &ClusterSettings, own: &[OsdSettings]) ->
         }
     }
     for (index, one) in own.iter().enumerate() {
+        let ratio = one.osd_max_pg_per_osd_hard_ratio;
+        if !(0.0..=1e6).contains(&ratio) {
+            let field = format!("osd_settings {index}: osd_max_pg_per_osd_hard_ratio");
+            return Err(CephError::invalid(field, ratio, "it is from 0 to 1,000,000", "correct the setting"));
+        }
         if one.osd_op_num_shards == 0 || one.osd_op_num_threads_per_shard == 0 {
             let field = format!("osd_settings {index}: osd_op_num_shards x osd_op_num_threads_per_shard");
             return Err(CephError::invalid(field, 0, "an OSD has at least one thread", "give 1 or more"));

@@ -70,6 +70,19 @@ fn tries_by_pg(healing: &Healing, numbers: &[usize]) -> BTreeMap<usize, i32> {
     by_pool.into_iter().filter_map(of_pool).flatten().collect()
 }
 
+/// Why an OSD withholds PGs, and what lets them in.
+fn not_taken_on(healing: &Healing, osd: u32) -> String {
+    let settings = healing.map.settings_of(osd);
+    let wanted = healing.groups.iter().filter(|group| group.exists && group.up.contains(&(osd as i32))).count();
+    let (per_osd, ratio) = (settings.mon_max_pg_per_osd, settings.osd_max_pg_per_osd_hard_ratio);
+    let enough = (10.0 * wanted as f64 / f64::from(per_osd)).ceil() / 10.0;
+    format!(
+        "osd.{osd} is to have {wanted} PGs and takes on no more than {} (mon_max_pg_per_osd {per_osd} x \
+         osd_max_pg_per_osd_hard_ratio {ratio}); a ratio of {enough} lets them in",
+        settings.most_groups().unwrap_or_default()
+    )
+}
+
 /// (state, reason) of a group.
 fn state_of(healing: &Healing, number: usize, tries: Option<i32>) -> (String, String) {
     let (group, job) = (&healing.groups[number], &healing.jobs[number]);
@@ -80,7 +93,9 @@ fn state_of(healing: &Healing, number: usize, tries: Option<i32>) -> (String, St
     }
     let state = words(group, job.moving, false);
     let found = found_of(group);
-    let reason = if let Some((cause, _)) = job.waits {
+    let reason = if let Some(osd) = group.withheld {
+        not_taken_on(healing, osd)
+    } else if let Some((cause, _)) = job.waits {
         waits(cause)
     } else if job.work.is_some() {
         "the run ended while it moved".to_owned()

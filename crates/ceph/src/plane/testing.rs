@@ -55,6 +55,8 @@ pub fn settings(rotational: bool, queue: OpQueue) -> OsdSettings {
         osd_backfill_retry_interval: 30.0,
         osd_recovery_retry_interval: 30.0,
         osd_allow_recovery_below_min_size: true,
+        mon_max_pg_per_osd: 250,
+        osd_max_pg_per_osd_hard_ratio: 3.0,
         osd_max_pg_log_entries: 10_000,
         osd_target_pg_log_entries_per_osd: 300_000,
         osd_min_pg_log_entries: 250,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from resilver.whatif.releases import EVER, LUMINOUS, OCTOPUS, Span
+from resilver.whatif.releases import EVER, LUMINOUS, OCTOPUS, Release, Span
 from resilver.whatif.settings import Setting, osd_setting
 
 MIB = 2**20
+_HARD: Release = (12, 2, 2)
+"""PR 18719: OSDs take on no more than so many groups."""
 _LIMIT = 2**40
 """No limit, of logs before there was one."""
 
@@ -49,6 +51,17 @@ def reservations() -> Iterator[Setting]:
         False,
         octopus=True,
         source="options; release notes of 15.2.0",
+    )
+    yield Setting(
+        "osd_max_pg_per_osd_hard_ratio",
+        "osd",
+        "number",
+        ((_HARD, 2.0), ((12, 2, 6), 3.0), ((13, 0, 0), 2.0), ((13, 2, 1), 3.0)),
+        "How many times mon_max_pg_per_osd PGs an OSD takes on; what is beyond stays activating.",
+        "options; PR 18358 and PR 18719, PR 22592 and PR 22621 (3)",
+        least=1,
+        most=1000,
+        span=Span(_HARD),
     )
     yield osd_setting(
         "osd_failsafe_full_ratio",

@@ -38,6 +38,7 @@ pub fn of_classes(racks: u32, hosts: u32, osds: u32, classes: &[Option<&str>]) -
             "osd_max_backfills": 1, "osd_recovery_max_active": 3, "osd_recovery_max_single_start": 1,
             "osd_recovery_max_chunk": 8_388_608, "osd_min_recovery_priority": 0, "osd_backfill_retry_interval": 30.0,
             "osd_recovery_retry_interval": 30.0, "osd_allow_recovery_below_min_size": true,
+            "mon_max_pg_per_osd": 250, "osd_max_pg_per_osd_hard_ratio": 3.0,
             "osd_max_pg_log_entries": 10_000, "osd_target_pg_log_entries_per_osd": 300_000, "osd_min_pg_log_entries": 250,
             "osd_recovery_sleep": 0.0, "osd_delete_sleep": 0.0, "osd_target_transaction_size": 30,
             "queue": {

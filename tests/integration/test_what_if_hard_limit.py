@@ -1,0 +1,118 @@
+"""`resilver what-if` where an OSD is to have more PGs than it takes on."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resilver.importers import read_cluster
+from resilver.simulate import CrushMap
+from tests.front_door import command
+from tests.reference.ceph_bundles import Bundle, crush_text, up_sets, write_bundle
+
+HARD = Bundle(
+    hosts={f"h{at}": [2.0] * 4 for at in range(4)},
+    steps=("take default", "chooseleaf firstn 0 type host", "emit"),
+    pool={"size": 3, "min_size": 2},
+    pg_num=1024,
+    objects=2,
+    # osd.16 runs and has no place in the CRUSH map yet.
+    osdmap={
+        "max_osd": 17,
+        "osds": [{"osd": osd, "up": 1, "in": 1, "weight": 1} for osd in range(17)],
+    },
+)
+LARGE = replace(HARD, hosts={**HARD.hosts, "h4": [18.0]})
+"""With a fifth host of one large OSD, osd.16."""
+
+
+@pytest.fixture
+def dumps(tmp_path: Path) -> Path:
+    return write_bundle(tmp_path / "dumps", HARD)
+
+
+@pytest.fixture
+def larger(tmp_path: Path) -> Path:
+    path = tmp_path / "larger.txt"
+    path.write_text(crush_text(LARGE), encoding="utf-8")
+    return path
+
+
+def wanted_of(dumps: Path, osd: int) -> int:
+    """PGs that the larger map gives an OSD."""
+    crush = dumps.parent / "crush17.json"
+    crush.write_text(CrushMap.from_text(crush_text(LARGE)).to_json())
+    return sum(osd in row for row in up_sets(read_cluster(dumps / "osd_dump.json", crush=crush)))
+
+
+def answered(dumps: Path, *words: object) -> dict[str, Any]:
+    done = command("what-if", dumps, *words, "--json")
+    assert done.returncode in (0, 1), done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def stuck(found: dict[str, Any]) -> list[str]:
+    return [row["state"] for row in found["tables"]["stuck"]]
+
+
+# Rule: an OSD takes on 250 x 3 PGs; what it is to have beyond stays activating and serves nobody.
+def test_pgs_beyond_the_hard_limit_stay_activating(dumps: Path, larger: Path) -> None:
+    wanted = wanted_of(dumps, 16)
+    assert wanted > 750
+    found = answered(dumps, "--map", larger, "--load", "rbd: 100 reads/s of 4 KiB")
+    assert stuck(found) == ["activating+remapped"] * (wanted - 750)
+    assert found["tables"]["timeline"][-1]["inactive_groups"] == wanted - 750
+    shown = " ".join(command("what-if", dumps, "--map", larger).stdout.split())
+    assert f"osd.16 is to have {wanted} PGs and takes on no more than 750" in shown
+    assert "All data is in its place" not in shown
+    # What it names is enough.
+    (ratio,) = re.findall(r"a ratio of ([0-9.]+) lets them in", shown)
+    option = f"osd_max_pg_per_osd_hard_ratio={ratio}"
+    assert 250 * (float(ratio) - 0.1) < wanted <= 250 * float(ratio)
+    assert stuck(answered(dumps, "--set-option", option, "--map", larger)) == []
+
+
+@pytest.mark.parametrize("option", ["osd_max_pg_per_osd_hard_ratio=4", "mon_max_pg_per_osd=400"])
+def test_a_higher_limit_lets_them_in(dumps: Path, larger: Path, option: str) -> None:
+    found = answered(dumps, "--set-option", option, "--map", larger)
+    assert stuck(found) == [] and found["answer"]["whole_seconds"] is not None
+    later = answered(dumps, "--map", larger, "--set-option", f"osd {option} @ 6 h")
+    assert stuck(later) == []
+    assert later["tables"]["pools"][0]["inactive_seconds"] == 6 * 3600
+
+
+def test_the_limit_is_the_releases_and_the_configurations(tmp_path: Path, larger: Path) -> None:
+    # Before 12.2.2 there was none; 12.2.2 had 200 x 2.
+    for version, most in (("12.2.1", 0), ("12.2.2", 400), ("12.2.13", 750)):
+        dumps = write_bundle(tmp_path / version, replace(HARD, version=version))
+        beyond = wanted_of(dumps, 16) - most if most else 0
+        assert len(stuck(answered(dumps, "--map", larger))) == beyond, version
+    config = (("osd", "osd_max_pg_per_osd_hard_ratio", "3.2"),)
+    dumps = write_bundle(tmp_path / "config", replace(HARD, config=config))
+    assert len(stuck(answered(dumps, "--map", larger))) == wanted_of(dumps, 16) - 800
+
+
+# Rule: an OSD has room again when what it has left over is deleted.
+def test_a_pg_is_taken_on_when_another_is_gone(dumps: Path) -> None:
+    sets = up_sets(read_cluster(dumps))
+    held = {osd: sum(osd in row for row in sets) for osd in range(4)}
+    first, second, *_, full = sorted(held, key=lambda osd: held[osd])
+    leaves = next(number for number, row in enumerate(sets) if full in row)
+    comes = next(number for number, row in enumerate(sets) if second in row)
+    config = (
+        ("global", "mon_max_pg_per_osd", str(held[full])),
+        ("osd", "osd_max_pg_per_osd_hard_ratio", "1"),
+    )
+    tight = write_bundle(dumps.parent / "tight", replace(HARD, config=config))
+    # All on one host: one PG comes to the OSD that is at its limit, and one leaves it.
+    words = ["--upmap", f"1.{comes:x} {second} {full}"]
+    alone = answered(tight, *words)
+    assert stuck(alone) == ["activating+remapped"]
+    both = answered(tight, *words, "--upmap", f"1.{leaves:x} {full} {first}")
+    assert stuck(both) == [] and both["tables"]["pools"][0]["inactive_seconds"] > 0
