@@ -76,7 +76,10 @@ def test_a_wrong_aim_is_told_with_what_it_may_be(aim: str, says: str) -> None:
 
 
 def test_settings_are_named_in_short_and_tried_from_the_gentlest_on() -> None:
-    axes = read_axes("osd_max_backfills, mclock profile, recovery sleep hdd=0.1/0")
+    axes, left_out = read_axes(
+        "osd_max_backfills, mclock profile, recovery sleep hdd=0.1/0", (18, 2, 4)
+    )
+    assert not left_out
     assert [(axis.setting.name, axis.values) for axis in axes] == [
         ("osd_max_backfills", ("1", "2", "4", "8")),
         ("osd_mclock_profile", ("high_client_ops", "balanced", "high_recovery_ops")),
@@ -96,5 +99,21 @@ def test_settings_are_named_in_short_and_tried_from_the_gentlest_on() -> None:
 )
 def test_a_setting_that_cannot_be_searched_is_told(names: str, says: str) -> None:
     with pytest.raises(ConfigError) as raised:
-        read_axes(names)
+        read_axes(names, (18, 2, 4))
     assert says in str(raised.value)
+
+
+def test_what_the_release_lacks_is_left_out_of_a_search() -> None:
+    names = "mclock profile, osd_max_backfills=1/2, osd_op_queue=wpq/mclock_scheduler"
+    axes, left_out = read_axes(names, (10, 2, 7))
+    assert [(axis.setting.name, axis.values) for axis in axes] == [
+        ("osd_max_backfills", ("1", "2")),
+        ("osd_op_queue", ("wpq",)),
+    ]
+    has = "and this cluster runs 10.2.7."
+    assert left_out == (
+        f"Left out: Ceph has osd_mclock_profile since 16.2.0, {has}",
+        f"Left out: Ceph has osd_op_queue = mclock_scheduler since 15.2.0, {has}",
+    )
+    with pytest.raises(ConfigError, match=r"osd_mclock_profile since 16\.2\.0"):
+        read_axes("mclock profile", (10, 2, 7))

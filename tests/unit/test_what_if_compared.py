@@ -77,7 +77,14 @@ def test_a_search_says_what_to_use_or_that_nothing_does() -> None:
         "The aim, whole in 6 h, is met with osd_max_backfills = 4, osd_mclock_profile = balanced."
     )
     assert search_sentences(search(meets=False)) == [
-        "None of 3 combinations of settings meets the aim, whole in 6 h."
+        "None of 3 combinations of settings meets the aim, whole in 6 h.",
+        "Nearest comes osd_max_backfills = 4, osd_mclock_profile = balanced.",
+    ]
+    met = replace(search(), trials=(replace(search().trials[0], in_force=True),))
+    met = replace(met, best=met.trials[0])
+    assert met.is_met_already and search_sentences(met) == [
+        "The aim, whole in 6 h, is already met with osd_max_backfills = 4, "
+        "osd_mclock_profile = balanced: nothing to change."
     ]
     made = search_table(search())
     assert [column.heading for column in made.columns[:3]] == [

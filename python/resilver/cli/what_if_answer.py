@@ -96,9 +96,9 @@ def print_search(search: Search) -> None:
 
     _print_sentences(search_sentences(search))
     made = search_table(search)
-    print_figures("What was tried", made, len(search.names) + 3, _RANKED)
+    print_figures("What was tried", made, len(search.names) + 4, _RANKED)
     print_lines("To paste:", search.commands)
-    nearest = "With these settings:" if search.holds else "With what comes nearest to the aim:"
+    nearest = "With these settings:" if search.holds else "With what comes nearest:"
     output().print(Text(nearest, "bold"))
     print_answer(search.answer, search.commands)
 

@@ -9,6 +9,7 @@ from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.units import Seconds
 from resilver.whatif.answer import Outcome
 from resilver.whatif.declared import SETTINGS
+from resilver.whatif.releases import Release
 from resilver.whatif.settings import Setting, known
 
 _PART = re.compile(r"\s*(.+?)\s+(?:in|within|under|below|by)\s+(.+?)\s*")
@@ -137,16 +138,22 @@ class Axis:
     values: tuple[str, ...]
 
 
-def read_axes(text: str) -> tuple[Axis, ...]:
+def read_axes(text: str, release: Release) -> tuple[tuple[Axis, ...], tuple[str, ...]]:
     """The settings that are searched: ``osd_max_backfills=1/2/4, mclock profile``.
 
     Args:
         text: Names with commas between, each with the values to try, or without for the usual.
+        release: What the cluster runs.
+
+    Returns:
+        The settings with the values that the release has, and why others are left out.
 
     Raises:
-        ConfigError: A name is no setting's, stands twice, or nothing says what to try of it.
+        ConfigError: A name is no setting's, stands twice, nothing says what to try of it, or the
+            release has none of them.
     """
     axes: list[Axis] = []
+    left_out: list[Problem] = []
     for part in text.split(","):
         name, sign, values = (one.strip() for one in part.partition("="))
         setting = _named(name)
@@ -164,8 +171,14 @@ def read_axes(text: str) -> tuple[Axis, ...]:
         if problem:
             remedy = f'such as "{setting.name}=1/2/4"'
             raise ConfigError(Problem(problem, remedy, key="--search", value=show(part.strip())))
-        axes.append(Axis(setting, tuple(dict.fromkeys(tried))))
-    return tuple(axes)
+        lacking = {one: setting.problem_in(release, one, "--search") for one in tried}
+        has = tuple(one for one, problem in lacking.items() if problem is None)
+        # A setting that the release lacks, it lacks with each of its values.
+        left_out += {one.rule: one for one in lacking.values() if one is not None}.values()
+        axes += [Axis(setting, has)] if has else []
+    if not axes:
+        raise ConfigError(left_out)
+    return tuple(axes), tuple(f"Left out: {one.rule}." for one in left_out)
 
 
 def _named(name: str) -> Setting:

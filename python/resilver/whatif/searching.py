@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ceph import ClusterReport
 from resilver.whatif.aims import Axis, Goal, read_aim, read_axes
 from resilver.whatif.answer import WhatIf
-from resilver.whatif.asking import Asked, prepare
+from resilver.whatif.asking import Asked, Prepared, prepare
 from resilver.whatif.changes import setting_text
 from resilver.whatif.columns import TABLES
 from resilver.whatif.configuration import read_setting, release_of
+from resilver.whatif.declared import SETTINGS
+from resilver.whatif.osd_settings import OVERRIDE
 from resilver.whatif.perform import Told, run_all
 from resilver.whatif.plan import Plan, Wanted
+from resilver.whatif.releases import Release
+from resilver.whatif.settings import Setting
 from resilver.whatif.several import Search, Trial
 
 GRID_MAX = 64
@@ -24,10 +28,12 @@ GRID_MAX = 64
 
 _ROUNDS = 3
 _SET_BY_MCLOCK = ("osd_max_backfills", "osd_recovery_max_active")
-_OVERRIDE = "osd_mclock_override_recovery_settings"
 
 Choice = tuple[int, ...]
 """Which value of each axis."""
+
+IN_FORCE: Choice = ()
+"""The settings as they are."""
 
 
 def search(
@@ -38,7 +44,7 @@ def search(
     aim: str,
     told: Told | None = None,
 ) -> Search:
-    """Find settings with which a plan meets an aim.
+    """Find settings with which a plan meets an aim, unless those in force do.
 
     All combinations are tried where they are few, else one setting after another, each at its best
     for those before, until nothing gets better.
@@ -52,20 +58,23 @@ def search(
         told: Told how far it is.
 
     Raises:
-        ConfigError: They are not written so, or the aim is about clients and no load is given.
+        ConfigError: They are not written so, the release has none of the settings, or the aim is
+            about clients and no load is given.
     """
-    axes, goals = read_axes(names), read_aim(aim)
+    release = release_of(report, asked.given.release)
+    (axes, left_out), goals = read_axes(names, release), read_aim(aim)
     if any(goal.needs_load for goal in goals) and not asked.load:
         rule = "what clients get needs a load"
         remedy = 'add --load "POOL: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB"'
         raise ConfigError(Problem(rule, remedy, key="--aim", value=show(aim)))
-    queues = {one["queue"]["kind"] for one in prepare(report, plan, asked).input["osd_settings"]}
-    tried = _Tried(report, plan, asked, axes, goals, told, "mclock" in queues)
-    if _combinations(axes) <= GRID_MAX:
-        tried.run(list(itertools.product(*(range(len(axis.values)) for axis in axes))))
-    else:
-        _one_by_one(tried, axes)
-    return tried.found(aim)
+    tried = _Tried(report, plan, asked, axes, goals, told, prepare(report, plan, asked), release)
+    # What meets the aim already needs no other settings.
+    if not tried.is_met(IN_FORCE):
+        if _combinations(axes) <= GRID_MAX:
+            tried.run(list(itertools.product(*(range(len(axis.values)) for axis in axes))))
+        else:
+            _one_by_one(tried, axes)
+    return tried.found(aim, left_out)
 
 
 def _combinations(axes: Sequence[Axis]) -> int:
@@ -96,7 +105,7 @@ def _without_longest(answer: WhatIf) -> WhatIf:
 
 @dataclass
 class _Tried:
-    """What was tried so far."""
+    """What was tried so far; what makes the core's input what it is, is the settings in force."""
 
     report: ClusterReport
     plan: Plan
@@ -104,22 +113,54 @@ class _Tried:
     axes: Sequence[Axis]
     goals: Sequence[Goal]
     told: Told | None
-    needs_override: bool
+    base: Prepared
+    release: Release
     answers: dict[Choice, WhatIf] = field(default_factory=dict)
+    choices: dict[str, Choice] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._perform({IN_FORCE: self.base})
 
     def run(self, choices: Sequence[Choice]) -> None:
-        """Try what was not yet."""
+        """Try what was not yet; choices of one input are one run."""
         new = [one for one in dict.fromkeys(choices) if one not in self.answers]
-        runs = [partial(prepare, self.report, self._planned(one), self.asked) for one in new]
+        self._perform(
+            {one: prepare(self.report, self._planned(one), self.asked, self.base) for one in new}
+        )
+
+    def _perform(self, ready: Mapping[Choice, Prepared]) -> None:
+        same = {one: self.choices.setdefault(_settings_of(it), one) for one, it in ready.items()}
+        new = [one for one in ready if same[one] == one]
+        runs = [lambda it=ready[one]: it for one in new]
         self.answers |= dict(zip(new, run_all(runs, self.told, _without_longest), strict=True))
+        self.answers |= {one: self.answers[same[one]] for one in ready}
+
+    def is_met(self, choice: Choice) -> bool:
+        """Whether a choice meets the aim."""
+        return all(goal.is_met(self.answers[choice].outcome) for goal in self.goals)
+
+    def _values(self, choice: Choice) -> dict[str, str]:
+        """The value of each setting in a choice."""
+        if choice == IN_FORCE:
+            return {axis.setting.name: self._in_force(axis.setting) for axis in self.axes}
+        return {
+            axis.setting.name: axis.values[at] for axis, at in zip(self.axes, choice, strict=True)
+        }
+
+    def _in_force(self, setting: Setting) -> str:
+        """What OSDs go by: of a setting that leaves it to the kind of device, that of each."""
+        names = (setting.name, *(f"{setting.name}_{kind}" for kind in ("hdd", "ssd", "hybrid")))
+        found = [one.value for one in self.base.assumptions if one.name in names]
+        default = setting.words_of(setting.default(self.release))
+        return ", ".join(dict.fromkeys(found)) or default
 
     def _stated(self, choice: Choice) -> dict[str, str]:
         """The settings of a choice, with what Ceph needs to heed them."""
-        made = {
-            axis.setting.name: axis.values[at] for axis, at in zip(self.axes, choice, strict=True)
-        }
-        if self.needs_override and any(name.startswith(_SET_BY_MCLOCK) for name in made):
-            made.setdefault(_OVERRIDE, "true")
+        made = self._values(choice)
+        is_mclock = any(one["queue"]["kind"] == "mclock" for one in self.base.input["osd_settings"])
+        resets = is_mclock and SETTINGS[OVERRIDE].span.holds(self.release)
+        if resets and any(name.startswith(_SET_BY_MCLOCK) for name in made):
+            made.setdefault(OVERRIDE, "true")
         return made
 
     def _planned(self, choice: Choice) -> Plan:
@@ -127,7 +168,7 @@ class _Tried:
         settings = [
             Wanted("set_option", f"{name}={stated[name]}", 0.0, "--search")
             # Ceph heeds the others once this one is set.
-            for name in sorted(stated, key=lambda name: name != _OVERRIDE)
+            for name in sorted(stated, key=lambda name: name != OVERRIDE)
             if f"{name}={stated[name]}" not in {one.value for one in self.plan.start_settings}
         ]
         label = ", ".join(f"{name} = {value}" for name, value in stated.items())
@@ -150,31 +191,41 @@ class _Tried:
         whole = found.whole_seconds
         return (0, float("inf") if whole is None else whole, sum(choice), choice)
 
-    def found(self, aim: str) -> Search:
+    def found(self, aim: str, left_out: tuple[str, ...]) -> Search:
         """What came of all that was tried."""
-        choices = sorted(self.answers, key=self.order)
+        in_force = self.answers[IN_FORCE]
+        differ = [one for one, answer in self.answers.items() if answer is not in_force]
+        choices = sorted([IN_FORCE, *differ], key=self.order)
         trials = [self._trial(one) for one in choices]
-        best = trials[0] if trials[0].meets else None
         # Its own steps are the plan's, and those of its settings the last.
-        answer = self.answers[choices[0]]
-        names = self._stated(choices[0]) if best else {}
-        release = release_of(self.report, self.asked.given.release)
-        entries = [read_setting(f"{name}={value}", release) for name, value in names.items()]
-        texts = {setting_text(entry) for entry in entries}
-        commands = [line for step in answer.steps if step.text in texts for line in step.commands]
+        first, answer = choices[0], self.answers[choices[0]]
+        commands: tuple[str, ...] = ()
+        if not trials[0].meets:
+            # What does not meet the aim is not recommended.
+            answer = replace(answer, steps=tuple(replace(one, commands=()) for one in answer.steps))
+        elif first != IN_FORCE:
+            stated = [f"{name}={value}" for name, value in self._stated(first).items()]
+            texts = {setting_text(read_setting(one, self.release)) for one in stated}
+            lines = [line for one in answer.steps if one.text in texts for line in one.commands]
+            commands = tuple(lines)
         return Search(
             aim=aim,
             names=tuple(axis.setting.name for axis in self.axes),
             trials=tuple(trials),
-            best=best,
-            commands=tuple(commands),
+            best=trials[0] if trials[0].meets else None,
+            commands=commands,
             answer=answer,
+            left_out=left_out,
         )
 
     def _trial(self, choice: Choice) -> Trial:
         found = self.answers[choice].outcome
-        settings: Mapping[str, str] = {
-            axis.setting.name: axis.values[at] for axis, at in zip(self.axes, choice, strict=True)
-        }
-        meets = all(goal.is_met(found) for goal in self.goals)
-        return Trial(settings, found, meets, self.goals[0].measure(found))
+        measure = self.goals[0].measure(found)
+        meets = self.is_met(choice)
+        return Trial(self._values(choice), found, meets, measure, choice == IN_FORCE)
+
+
+def _settings_of(ready: Prepared) -> str:
+    """What differs between inputs that settings alone tell apart."""
+    kept = {key: one for key, one in ready.input.items() if key not in ("crushmap", "groups")}
+    return json.dumps(kept)

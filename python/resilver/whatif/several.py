@@ -103,12 +103,14 @@ class Trial:
         outcome: What comes of the plan with them.
         meets: Whether the aim is met.
         measure: The figure that the aim is about; None where it never comes about.
+        in_force: Whether these are the settings in force.
     """
 
     settings: Mapping[str, str]
     outcome: Outcome
     meets: bool
     measure: float | None
+    in_force: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,10 +120,12 @@ class Search:
     Attributes:
         aim: The aim, as it was stated.
         names: The settings that were searched.
-        trials: What was tried; those that meet the aim first, the cheapest of them first.
+        trials: What was tried, the settings in force among it; those that meet the aim first, the
+            cheapest of them first.
         best: The one to use; None where none meets the aim.
-        commands: The lines that set it.
+        commands: The lines that set it; none where it is in force.
         answer: The whole answer with it; with what comes nearest where none meets the aim.
+        left_out: Which settings were not tried and why, in sentences.
     """
 
     aim: str
@@ -130,11 +134,17 @@ class Search:
     best: Trial | None
     commands: tuple[str, ...]
     answer: WhatIf
+    left_out: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
         """Whether some settings meet the aim."""
         return self.best is not None
+
+    @property
+    def is_met_already(self) -> bool:
+        """Whether the settings in force meet the aim."""
+        return self.best is not None and self.best.in_force
 
     def to_dict(self) -> dict[str, Any]:
         """The search as a JSON-able dictionary."""
@@ -142,6 +152,8 @@ class Search:
             "aim": self.aim,
             "settings": list(self.names),
             "holds": self.holds,
+            "is_met_already": self.is_met_already,
+            "left_out": list(self.left_out),
             "best": _trial(self.best) if self.best else None,
             "commands": list(self.commands),
             "trials": [_trial(one) for one in self.trials],
@@ -154,5 +166,6 @@ def _trial(one: Trial) -> dict[str, Any]:
         "settings": dict(one.settings),
         "meets": one.meets,
         "measure": one.measure,
+        "in_force": one.in_force,
         **asdict(one.outcome),
     }

@@ -256,6 +256,7 @@ def search_table(search: Search) -> Table:
     return table(
         *settings,
         ("meets", "meets the aim", "text", ["yes" if one.meets else "no" for one in trials]),
+        ("in_force", "in force", "text", ["yes" if one.in_force else "no" for one in trials]),
         ("whole", "whole after", "text", [_until(one.outcome.whole_seconds) for one in trials]),
         *clients,
         *(reversed(risks) if "chance of loss" in search.aim else risks),
@@ -271,15 +272,19 @@ def search_sentences(search: Search) -> list[str]:
         search: The search.
     """
     tried = plural(len(search.trials), "combination")
+    first = ", ".join(f"{name} = {value}" for name, value in search.trials[0].settings.items())
     if search.best is None:
-        return [f"None of {tried} of settings meets the aim, {search.aim}."]
-    chosen = ", ".join(f"{name} = {value}" for name, value in search.best.settings.items())
-    meets = sum(one.meets for one in search.trials)
-    verb = "meets" if meets == 1 else "meet"
-    return [
-        f"The aim, {search.aim}, is met with {chosen}.",
-        f"{meets:,} of {tried} of settings {verb} it.",
-    ]
+        said = [f"None of {tried} of settings meets the aim, {search.aim}."]
+        which = " (in force)" if search.trials[0].in_force else ""
+        said.append(f"Nearest comes {first}{which}.")
+    elif search.is_met_already:
+        said = [f"The aim, {search.aim}, is already met with {first}: nothing to change."]
+    else:
+        meets = sum(one.meets for one in search.trials)
+        verb = "meets" if meets == 1 else "meet"
+        said = [f"The aim, {search.aim}, is met with {first}."]
+        said.append(f"{meets:,} of {tried} of settings {verb} it.")
+    return [*said, *search.left_out]
 
 
 def write_search(search: Search, path: str | Path, command: str = "") -> Path:

@@ -1,0 +1,102 @@
+"""`resilver what-if --search`: settings for an aim, and how full a cluster may be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.front_door import command
+from tests.reference.ceph_cluster import write_cluster
+from tests.unit.what_if_clusters import SMALL
+
+
+@pytest.fixture(scope="module")
+def report(shared_data: Path) -> Path:
+    """A real cluster of 10.2.7: 88 OSDs on 10 hosts, one pool of three copies."""
+    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The dumps of 36 OSDs on 9 hosts in 3 racks; its coded pool needs all 6 hosts of disks."""
+    return write_cluster(tmp_path_factory.mktemp("cluster") / "small", SMALL)
+
+
+def answered(*words: object, code: int = 0) -> dict[str, Any]:
+    done = command("what-if", *words, "--json")
+    assert done.returncode == code, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_settings_are_searched_for_an_aim(report: Path) -> None:
+    asked = ["--drain", "osd.3", "--search", "osd_max_backfills=1/2/4"]
+    ends = {
+        slots: answered(report, *asked[:2], "--set-option", f"osd_max_backfills={slots}")
+        for slots in ("1", "2", "4")
+    }
+    whole = {slots: one["answer"]["whole_seconds"] for slots, one in ends.items()}
+    # One is in force: what it meets needs no change, and nothing else is tried.
+    free = answered(report, *asked, "--aim", f"whole in {whole['1'] + 1:.0f} s")
+    assert free["is_met_already"] and free["best"]["settings"] == {"osd_max_backfills": "1"}
+    assert free["best"]["in_force"] and free["commands"] == [] and len(free["trials"]) == 1
+    assert free["answer"]["commands"] == ["ceph osd crush reweight osd.3 0"]
+    # Between, the gentlest that meets it is set.
+    assert whole["1"] > whole["2"] + 2
+    some = answered(report, *asked, "--aim", f"whole in {whole['2'] + 1:.0f} s")
+    assert some["best"]["settings"] == {"osd_max_backfills": "2"}
+    assert some["commands"] == ["ceph tell osd.* injectargs '--osd_max_backfills 2'"]
+    assert not some["is_met_already"] and len(some["trials"]) == 3
+    assert {one["settings"]["osd_max_backfills"]: one["measure"] for one in some["trials"]} == whole
+    # What nothing meets has a nearest, and no command at all.
+    none = answered(report, *asked, "--aim", "whole in 1 s", code=1)
+    assert none["best"] is None and none["commands"] == none["answer"]["commands"] == []
+    nearest = min(whole, key=lambda slots: whole[slots])
+    assert none["trials"][0]["settings"] == {"osd_max_backfills": nearest}
+
+
+def test_what_is_met_already_and_what_nothing_meets_is_said(report: Path) -> None:
+    asked = ["--drain", "osd.3", "--search", "osd_max_backfills=1/2"]
+    met = command("what-if", report, *asked, "--aim", "whole in 20 d")
+    said = " ".join(met.stdout.split())
+    assert met.returncode == 0
+    assert "is already met with osd_max_backfills = 1: nothing to change." in said
+    assert "osd_max_backfills 1" not in said.partition("To paste:")[2]
+    none = command("what-if", report, *asked, "--aim", "whole in 1 s")
+    said = " ".join(none.stdout.split())
+    assert none.returncode == 1 and "To paste:" not in said
+    assert "None of 2 combinations of settings meets the aim, whole in 1 s." in said
+    assert "Nearest comes osd_max_backfills = 2." in said
+
+
+def test_a_search_leaves_out_what_the_release_lacks(report: Path) -> None:
+    """The report is of 10.2.7: three equal rows were tried, and the first of them credited."""
+    asked = ["--fail", "osd.12", "--aim", "whole in 1 s"]
+    alone = command("what-if", report, *asked, "--search", "mclock profile")
+    assert alone.returncode == 2 and not alone.stdout
+    assert "osd_mclock_profile since 16.2.0, and this cluster runs 10.2.7" in " ".join(
+        alone.stderr.split()
+    )
+    names = "mclock profile, osd_max_backfills=1/2"
+    both = answered(report, *asked, "--search", names, code=1)
+    assert {tuple(one["settings"]) for one in both["trials"]} == {("osd_max_backfills",)}
+    assert "osd_mclock_profile since 16.2.0" in both["left_out"][0]
+    # Where the release has it and nobody heeds it, all its values are what is in force.
+    unheard = answered(report, *asked, "--release", "16.2.15", "--search", "mclock profile", code=1)
+    assert len(unheard["trials"]) == 1 and unheard["trials"][0]["in_force"]
+
+
+def test_what_mclock_resets_is_searched_with_the_setting_that_stops_it(small: Path) -> None:
+    words = ["--drain", "osd.33", "--search", "osd_max_backfills=2/1"]
+    now = answered(small, "--drain", "osd.33", "--horizon", "60 d")["answer"]["whole_seconds"]
+    found = answered(small, *words, "--horizon", "60 d", "--aim", f"whole in {now - 1:.0f} s")
+    assert found["commands"] == [
+        "ceph config set osd osd_mclock_override_recovery_settings true",
+        "ceph config set osd osd_max_backfills 2",
+    ]
+    # The slots count: two heal sooner than one.
+    ends = {one["settings"]["osd_max_backfills"]: one["measure"] for one in found["trials"]}
+    assert ends["2"] < ends["1"]
