@@ -100,3 +100,55 @@ def test_what_mclock_resets_is_searched_with_the_setting_that_stops_it(small: Pa
     # The slots count: two heal sooner than one.
     ends = {one["settings"]["osd_max_backfills"]: one["measure"] for one in found["trials"]}
     assert ends["2"] < ends["1"]
+
+
+def test_how_full_a_cluster_may_be_is_searched(report: Path, tmp_path: Path) -> None:
+    """The bisection's end is what `--each host` says of either side of it."""
+    words = ["--search", "fill", "--aim", "any host heals"]
+    found = answered(report, *words, "-o", tmp_path / "fill.html")
+    best = found["best_share"]
+    below, above = (
+        command(
+            "what-if", report, "--each", "host", "--fill", f"{100 * best + more:.0f}%", "--json"
+        )
+        for more in (0, 1)
+    )
+    assert (below.returncode, above.returncode) == (0, 1)
+    worst = json.loads(above.stdout)["parts"][0]
+    tried = {one["share"]: one for one in found["trials"]}
+    failing = tried[round(best + 0.01, 2)]
+    assert not failing["heals"] and failing["stuck_groups"] == worst["stuck_groups"] > 0
+    assert found["ranking"]["parts"] == json.loads(below.stdout)["parts"]
+    # Without the largest host the rest hold all below 0.85, however even they are.
+    sizes = {osd["osd"]: osd["capacity_bytes"] for osd in answered(report)["tables"]["osds"]}
+    hosts = [sum(sizes[osd] for osd in part["osds"]) for part in found["ranking"]["parts"]]
+    assert best < 0.85 * (1 - max(hosts) / sum(hosts))
+    assert "The cluster may be" in (tmp_path / "fill.html").read_text(encoding="utf-8")
+    said = " ".join(command("what-if", report, *words).stdout.split())
+    assert f"The cluster may be {100 * best:.1f} % full: all PGs heal, whichever host fails" in said
+
+
+def test_a_cluster_without_a_spare_host_heals_at_no_fill(shared_data: Path) -> None:
+    """69 PGs have three copies on three hosts: the third has no other place."""
+    words = ["--search", "fill", "--aim", "any host heals"]
+    found = answered(shared_data / "ceph" / "modern", *words, code=1)
+    assert found["best_share"] is None and not found["holds"]
+    assert found["trials"][0]["share"] == 0.01
+    assert all(one["stuck_groups"] == 69 for one in found["trials"])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--aim", "any rak heals"], '--aim = "rak": the map has no such level; did you mean'),
+        (["--aim", "whole in 1 d"], 'such as "any host heals"'),
+        (["--aim", "any host heals", "--fill", "30%"], "leave --fill out"),
+        (["--aim", "any host heals", "--tables", "t"], "a ranking has no tables of runs"),
+        (["--aim", "any host heals", "--each", "osd"], "settings are searched for one plan"),
+    ],
+)
+def test_a_search_of_fill_that_cannot_be_is_refused(
+    report: Path, words: list[str], says: str
+) -> None:
+    done = command("what-if", report, "--search", "fill", *words)
+    assert done.returncode == 2 and says in " ".join(done.stderr.split()), done.stderr

@@ -20,7 +20,9 @@ from resilver.whatif.kinds import BY_KEY
 if TYPE_CHECKING:
     from resilver.simulate.ceph import HealProgress
     from resilver.whatif.answer import WhatIf
-    from resilver.whatif.several import PlansCompared, Ranking, Search
+    from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
+
+    Answer = WhatIf | PlansCompared | Ranking | Search | FillSearch
 
 
 def _change(key: str) -> Any:
@@ -90,13 +92,15 @@ class Question:
         "--search",
         metavar="SETTINGS",
         text="Try settings, such as 'osd_max_backfills, mclock profile' or "
-        "'osd_max_backfills=1/2/4', for what --aim states.",
+        "'osd_max_backfills=1/2/4', for what --aim states; or 'fill', for the highest at which "
+        "it holds.",
     )
     aim: str | None = option(
         "--aim",
         metavar="AIM",
         text="What is aimed at: 'whole in 1 d', 'degraded under 6 h', 'clients p99 under 50 ms', "
-        "'fullest OSD under 85%', 'chance of loss under 1e-9', or several with and between.",
+        "'fullest OSD under 85%', 'chance of loss under 1e-9', or several with and between; for "
+        "--search fill 'any host heals', or another level.",
     )
     afr: tuple[str, ...] = option(
         "--afr",
@@ -195,18 +199,18 @@ def _check(question: Question) -> None:
         given = "--aim" if question.search is None else "--search"
         other = "--search" if question.search is None else "--aim"
         problems.append(Problem(rule, f"add {other}", given, show(question.aim or question.search)))
-    if question.tables is not None and question.each is not None:
+    is_of_fill = question.search is not None and question.search.strip() == "fill"
+    if question.tables is not None and (question.each is not None or is_of_fill):
         rule = "a ranking has no tables of runs"
         problems.append(Problem(rule, "ask with --json", "--tables", show(str(question.tables))))
     if problems:
         raise ConfigError(problems)
 
 
-def _ask(
-    question: Question, cluster: ClusterAsked, changes: Changes, told: _Display
-) -> WhatIf | PlansCompared | Ranking | Search:
+def _ask(question: Question, cluster: ClusterAsked, changes: Changes, told: _Display) -> Answer:
     from resilver.whatif import perform
     from resilver.whatif.asking import FRAMES
+    from resilver.whatif.headroom import FILL, search_fill
     from resilver.whatif.searching import search
 
     # The film is for whoever reads the tables of a plan.
@@ -226,16 +230,20 @@ def _ask(
     if len(plans) > 1:
         return perform.compare_plans(report, plans, asked, told)
     if question.search is not None and question.aim is not None:
+        if question.search.strip() == FILL:
+            return search_fill(report, plans[0], asked, question.aim, told)
         return search(report, plans[0], asked, question.search, question.aim, told)
     return perform.answer_of(report, plans[0], asked, told)
 
 
-def _print(found: WhatIf | PlansCompared | Ranking | Search) -> None:
+def _print(found: Answer) -> None:
     from resilver.cli import what_if_answer
-    from resilver.whatif.several import PlansCompared, Ranking, Search
+    from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
 
     if isinstance(found, PlansCompared):
         what_if_answer.print_compared(found)
+    elif isinstance(found, FillSearch):
+        what_if_answer.print_fill(found)
     elif isinstance(found, Ranking):
         what_if_answer.print_ranking(found)
     elif isinstance(found, Search):
@@ -244,13 +252,16 @@ def _print(found: WhatIf | PlansCompared | Ranking | Search) -> None:
         what_if_answer.print_answer(found)
 
 
-def _write_page(found: WhatIf | PlansCompared | Ranking | Search, path: Path, command: str) -> None:
+def _write_page(found: Answer, path: Path, command: str) -> None:
     from resilver.report.whatif.comparison import write_compared
+    from resilver.report.whatif.headroom import fill_sentences
     from resilver.report.whatif.page import write_answer
     from resilver.report.whatif.ranking import write_ranking, write_search
-    from resilver.whatif.several import PlansCompared, Ranking, Search
+    from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
 
-    if isinstance(found, PlansCompared):
+    if isinstance(found, FillSearch):
+        write_ranking(found.ranking, path, command, fill_sentences(found))
+    elif isinstance(found, PlansCompared):
         write_compared(found, path, command)
     elif isinstance(found, Ranking):
         write_ranking(found, path, command)
@@ -260,7 +271,7 @@ def _write_page(found: WhatIf | PlansCompared | Ranking | Search, path: Path, co
         write_answer(found, path, command)
 
 
-def _write_tables(found: WhatIf | PlansCompared | Ranking | Search, folder: Path) -> None:
+def _write_tables(found: Answer, folder: Path) -> None:
     """The tables of the answers: a folder a plan where there are several."""
     from resilver.cli.console import make_folder
     from resilver.study.files import replace_file
@@ -279,7 +290,7 @@ def _write_tables(found: WhatIf | PlansCompared | Ranking | Search, folder: Path
 
 
 def _answers(
-    found: WhatIf | PlansCompared | Ranking | Search,
+    found: Answer,
 ) -> Iterator[tuple[str, WhatIf]]:
     from resilver.whatif.several import PlansCompared, Search
 

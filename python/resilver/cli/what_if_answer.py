@@ -12,7 +12,7 @@ from resilver.cli.tables import print_figures
 
 if TYPE_CHECKING:
     from resilver.whatif.answer import WhatIf
-    from resilver.whatif.several import PlansCompared, Ranking, Search
+    from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
 
 _ROWS = 12
 _RANKED = 20
@@ -101,6 +101,23 @@ def print_search(search: Search) -> None:
     nearest = "With these settings:" if search.holds else "With what comes nearest:"
     output().print(Text(nearest, "bold"))
     print_answer(search.answer, search.commands)
+
+
+def print_fill(found: FillSearch) -> None:
+    """Print how full the cluster may be, and which part's failure is the worst there.
+
+    Args:
+        found: The search.
+    """
+    from resilver.report.whatif.headroom import fill_sentences, fill_table
+
+    _print_sentences(fill_sentences(found))
+    made = fill_table(found)
+    print_figures("What was tried", made, len(made.columns), _RANKED)
+    best = found.best_share
+    at = "the highest fill at which all heal" if best else "the lowest fill that was tried"
+    output().print(Text(f"At {at}:", "bold"))
+    print_ranking(found.ranking)
 
 
 def _print_sentences(said: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from resilver.whatif.settings import Setting, known
 _PART = re.compile(r"\s*(.+?)\s+(?:in|within|under|below|by)\s+(.+?)\s*")
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 _PROBABILITY = re.compile(r"\d*\.?\d+(?:e-?\d+)?")
-_EXAMPLE = 'such as "whole in 1 d" or "clients p99 under 50 ms"'
+_EXAMPLE = 'such as "whole in 1 d", or with --search fill "any host heals"'
 
 _TIMES = {
     "whole": "whole_seconds",

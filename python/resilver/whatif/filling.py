@@ -75,12 +75,11 @@ def _fill(cluster: Cluster, text: str) -> None:
     rule = ""
     if not 0 < wanted <= 1:
         rule = "how full a cluster is to be is a percentage above 0 and up to 100"
-    used = sum(_used(cluster).values())
-    if not used:
+    before, _ = fill_of(cluster)
+    if not before:
         rule = rule or "the cluster holds nothing that could be more"
     if rule:
         raise ConfigError(Problem(rule, 'such as "80%"', key="--fill", value=show(text)))
-    before = used / sum(cluster.capacities.values())
     factor = wanted / before
     value = f"{100 * wanted:.4g} % of its bytes, {100 * before:.4g} % by its dumps"
     cluster.ledger.note("fill", value, "stated", "--fill", "")
@@ -161,6 +160,14 @@ def _members(report: ClusterReport, pool: PoolInfo) -> np.ndarray:
     return np.array([[*one, *[-1] * (width - len(one))] for one in stated])
 
 
+def fill_of(cluster: Cluster) -> tuple[float, float]:
+    """How full all OSDs are together, and how full they are when the first holds all it can."""
+    used, capacities = _used(cluster), cluster.capacities
+    share = sum(used.values()) / sum(capacities.values())
+    worst = max(used.get(osd, 0) / size for osd, size in capacities.items() if size)
+    return share, share / worst if worst else 1.0
+
+
 def _check(cluster: Cluster, fill: str) -> None:
     """Refuse a cluster of which an OSD holds more than it can."""
     used, capacities = _used(cluster), cluster.capacities
@@ -171,6 +178,5 @@ def _check(cluster: Cluster, fill: str) -> None:
     rule = f"{cluster.name_of(worst)} would hold {100 * shares[worst]:.1f} % of what it can"
     if not fill:
         raise ConfigError(Problem(rule, "let pools grow by less", key="--grow"))
-    most = sum(used.values()) / sum(capacities.values()) / shares[worst]
-    remedy = f"fill it to {int(1000 * most) / 10:g}% at the most"
+    remedy = f"fill it to {int(1000 * fill_of(cluster)[1]) / 10:g}% at the most"
     raise ConfigError(Problem(rule, remedy, key="--fill", value=show(fill)))

@@ -153,7 +153,12 @@ def run_all(
 
 
 def rank_failures(
-    report: ClusterReport, level: str, beside: Plan, asked: Asked, told: Told | None = None
+    report: ClusterReport,
+    level: str,
+    beside: Plan,
+    asked: Asked,
+    told: Told | None = None,
+    only: str = "",
 ) -> Ranking:
     """Have each part of a level fail in turn, and rank them by harm.
 
@@ -163,11 +168,12 @@ def rank_failures(
         beside: Changes that are made in each run too.
         asked: What is asked beside.
         told: Told how far it is.
+        only: The part to fail alone; empty for each.
 
     Raises:
         ConfigError: The map has no such level, or nothing of it that runs.
     """
-    parts = _parts_of(report, level)
+    parts = [part for part in _parts_of(report, level) if only in ("", part[0])]
     base = prepare(report, beside, asked)
 
     def failing(name: str, osds: tuple[int, ...]) -> Prepared:

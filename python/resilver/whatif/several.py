@@ -95,6 +95,75 @@ def harm_order(harm: Harm) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
+class FillTrial:
+    """A fill that was tried.
+
+    Attributes:
+        share: How full all OSDs are together.
+        worst: The part whose failure does most harm, of those that failed; where one leaves PGs
+            behind, the others need not have failed.
+    """
+
+    share: float
+    worst: Harm
+
+    @property
+    def heals(self) -> bool:
+        """Whether every PG gets clean whichever part fails."""
+        return not (self.worst.outcome.stuck_groups or self.worst.outcome.lost_groups)
+
+
+@dataclass(frozen=True)
+class FillSearch:
+    """How full a cluster may be so that it heals from the failure of any part of a level.
+
+    Attributes:
+        aim: The aim, as it was stated.
+        present_share: How full all OSDs are together now.
+        most_share: How full they are when the first OSD holds all it can.
+        trials: What was tried, by rising fill.
+        ranking: The parts by harm at the highest fill at which each heals; at the lowest that was
+            tried where none does.
+    """
+
+    aim: str
+    present_share: float
+    most_share: float
+    trials: tuple[FillTrial, ...]
+    ranking: Ranking
+
+    @property
+    def best_share(self) -> float | None:
+        """The highest fill that was tried at which any part heals; None for none."""
+        return max((one.share for one in self.trials if one.heals), default=None)
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is such a fill."""
+        return self.best_share is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The search as a JSON-able dictionary."""
+        return {
+            "aim": self.aim,
+            "holds": self.holds,
+            "best_share": self.best_share,
+            "present_share": self.present_share,
+            "most_share": self.most_share,
+            "trials": [
+                {
+                    "share": one.share,
+                    "heals": one.heals,
+                    "worst": one.worst.name,
+                    **asdict(one.worst.outcome),
+                }
+                for one in self.trials
+            ],
+            "ranking": self.ranking.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
 class Trial:
     """One set of settings that was tried.
 

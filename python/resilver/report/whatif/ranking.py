@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -207,13 +208,16 @@ def _harm_spec(ranking: Ranking, most: float) -> Spec:
     }
 
 
-def write_ranking(ranking: Ranking, path: str | Path, command: str = "") -> Path:
+def write_ranking(
+    ranking: Ranking, path: str | Path, command: str = "", first: Sequence[str] = ()
+) -> Path:
     """Write the page that ranks parts by harm.
 
     Args:
         ranking: The ranking.
         path: The file to write; it is replaced in one step.
         command: What makes it again.
+        first: Sentences before those of the ranking.
 
     Raises:
         ConfigError: The file cannot be written.
@@ -232,7 +236,8 @@ def write_ranking(ranking: Ranking, path: str | Path, command: str = "") -> Path
     ]
     title = f"Which {_level(ranking)} does most harm when it fails?"
     told = {"Made by": command, "Cluster": ranking.cluster.label}
-    return write_judged(page, path, title, ranking_sentences(ranking), sections, told)
+    said = [*first, *ranking_sentences(ranking)]
+    return write_judged(page, path, title, said, sections, told)
 
 
 def search_table(search: Search) -> Table:

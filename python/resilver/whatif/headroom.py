@@ -1,0 +1,83 @@
+"""How full a cluster may be so that it heals from the failure of any part of a level."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.ceph import ClusterReport
+from resilver.whatif.asking import Asked
+from resilver.whatif.cluster import read_state
+from resilver.whatif.configuration import Configuration, release_of
+from resilver.whatif.filling import fill_of, make_fuller
+from resilver.whatif.perform import Told, rank_failures
+from resilver.whatif.plan import Plan
+from resilver.whatif.several import FillSearch, FillTrial, Ranking
+
+FILL = "fill"
+"""What `--search` names for this."""
+
+_AIM = re.compile(r"any\s+(\S+)\s+heals")
+
+
+def search_fill(
+    report: ClusterReport, plan: Plan, asked: Asked, aim: str, told: Told | None = None
+) -> FillSearch:
+    """Find how full a cluster may be, in whole per cent, by bisection.
+
+    What heals at a fill is taken to heal at every lower one. At each fill the part that left PGs
+    behind last fails first, and the others only where it heals.
+
+    Args:
+        report: The cluster, as its dumps say.
+        plan: Changes that are made in each run too.
+        asked: What is asked beside.
+        aim: ``any LEVEL heals``, of a level such as osd, host or rack.
+        told: Told how far it is.
+
+    Raises:
+        ConfigError: The aim is not written so, the map has no such level, or a fill is stated.
+    """
+    match = _AIM.fullmatch(aim.strip())
+    if match is None:
+        rule = "a fill is searched at which any part of a level heals"
+        raise ConfigError(Problem(rule, 'such as "any host heals"', "--aim", show(aim)))
+    if asked.given.fill:
+        rule, remedy = "the fill is what is searched", "leave --fill out"
+        raise ConfigError(Problem(rule, remedy, "--fill", show(asked.given.fill)))
+    level = match[1]
+    release = release_of(report, asked.given.release)
+    cluster = read_state(report, asked.given, Configuration(release, report.config or ()))
+    make_fuller(cluster, "", asked.given.grow)
+    present, most = fill_of(cluster)
+
+    def ranked(percent: int, only: str = "") -> Ranking:
+        given = replace(asked.given, fill=f"{percent}%")
+        try:
+            return rank_failures(report, level, plan, replace(asked, given=given), told, only)
+        except ConfigError as error:
+            # The level is the aim's.
+            keys = {"--each": "--aim"}
+            raise ConfigError(
+                replace(one, key=keys.get(one.key, one.key)) for one in error.problems
+            ) from None
+
+    rankings: dict[int, Ranking] = {}
+    culprit, heals, fails = "", 0, int(100 * most) + 1
+    while fails - heals > 1:
+        middle = (heals + fails) // 2
+        found = ranked(middle, culprit)
+        if found.holds and culprit:
+            found = ranked(middle)
+        rankings[middle] = found
+        if found.holds:
+            heals = middle
+        else:
+            fails, culprit = middle, found.harms[0].name
+    trials = [FillTrial(at / 100, one.harms[0]) for at, one in sorted(rankings.items())]
+    if not rankings:
+        rule = "an OSD is full before all OSDs together are 1 % full"
+        raise ConfigError(Problem(rule, "balance the cluster first", "--search", show(FILL)))
+    best = rankings[heals] if heals else ranked(fails)
+    return FillSearch(aim, present, most, tuple(trials), best)
