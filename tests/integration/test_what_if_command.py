@@ -52,12 +52,45 @@ def test_a_failed_osd_is_degraded_until_its_data_has_new_homes(report: Path) -> 
     assert any("osd.12" in what and "out" in what for what in said)
 
 
-def test_a_failure_that_is_stated_twice_is_noted(report: Path) -> None:
-    once, twice = (command("what-if", report, *["--fail", "osd.12"] * count) for count in (1, 2))
-    assert "at one time" not in once.stdout
-    assert "says 2 times that osd.12 fails at one time" in " ".join(twice.stdout.split())
-    later = command("what-if", report, "--fail", "osd.12", "--fail", "osd.12 @ 1 h")
-    assert "at one time" not in later.stdout
+@pytest.mark.parametrize(
+    ("option", "value", "clause"),
+    [
+        ("--fail", "osd.12", "osd.12 fails"),
+        ("--drain", "osd.12", "osd.12 is drained by a CRUSH weight of 0"),
+        ("--set-option", "osd_max_backfills=2", "osd_max_backfills becomes 2"),
+        ("--flag", "nodown", "nodown is set"),
+    ],
+)
+def test_what_is_stated_twice_is_done_once_and_noted(
+    report: Path, option: str, value: str, clause: str
+) -> None:
+    once, twice = (answered(report, *[option, value] * count) for count in (1, 2))
+    assert twice["steps"] == once["steps"] and twice["digest"] == once["digest"]
+    assert [step["text"] for step in twice["steps"]] == [clause]
+    said = f"The plan says 2 times that {clause} at one time; said again it changes nothing."
+    assert said in twice["notes"] and not any("at one time" in note for note in once["notes"])
+    # Later it is another change, as what was undone between.
+    later = answered(report, option, value, option, f"{value} @ 1 h")
+    assert len(later["steps"]) == 2 and not any("at one time" in one for one in later["notes"])
+
+
+def test_hosts_that_are_added_twice_are_twice_as_many(small: Path) -> None:
+    words = ["--add", "1 host like node-000 in rack=rack-00"]
+    once, twice = (answered(small, *words * count) for count in (1, 2))
+    osds = [len(one["tables"]["osds"]) for one in (once, twice)]
+    assert osds == [36 + 4, 36 + 8] and not any("at one time" in note for note in twice["notes"])
+
+
+def test_a_users_own_upmap_is_not_the_balancers(small: Path) -> None:
+    group = next(row for row in answered(small)["tables"]["upmaps"] if row["pairs"])
+    pgid = f"{group['pool']}.{group['group']:x}"
+    words = [small, "--balance", "off", "--upmap", f"{pgid} {group['pairs']}".replace(",", " ")]
+    line = f"ceph osd pg-upmap-items {pgid} {group['pairs']}"
+    done = command("what-if", *words)
+    assert done.stdout.count(line) == 1 and "The balancer's entries:" not in done.stdout
+    assert line in done.stdout.partition("To paste:")[2]
+    # What the balancer writes beside it is its own.
+    assert "The balancer's entries:" in command("what-if", small).stdout
 
 
 def test_further_failures_are_fatal_by_the_sets_that_hold_the_rest(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -132,18 +131,7 @@ def prepare(
     classes = {facts.classes.get(osd, "") for osd in facts.places}
     rates = failure_rates(asked.given.afr, classes, cluster.ledger)
     rows = [*first.assumptions(osds), *cluster.ledger.assumptions(osds)]
-    notes = (*cluster.notes, *_said_again(told))
-    return Prepared(made, plan.name, tuple(told), facts, tuple(rows), notes, rates)
-
-
-def _said_again(steps: Sequence[PlannedStep]) -> list[str]:
-    """Notes on failures that a plan has twice at one time, which most likely are slips."""
-    counts = Counter((step.at_seconds, step.text) for step in steps if step.text.endswith("fails"))
-    return [
-        f"The plan says {count} times that {text} at one time; said again it changes nothing."
-        for (_, text), count in counts.items()
-        if count > 1
-    ]
+    return Prepared(made, plan.name, tuple(told), facts, tuple(rows), tuple(cluster.notes), rates)
 
 
 def _horizon(text: str, steps: Sequence[PlannedStep]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from resilver.whatif.cluster import Cluster, ratios_of
 from resilver.whatif.configuration import read_setting
 from resilver.whatif.fitting import Need, PlanDoesNotFit, Room, misfit, room_of
 from resilver.whatif.kinds import BY_KEY, KINDS
+from resilver.whatif.naming import Made
 
 _AT = re.compile(r"(.*?)\s*@\s*([^@]+)", re.DOTALL)
 _STEPS_MAX = 10_000
@@ -192,19 +194,18 @@ def resolve(
     steps: list[dict[str, Any]] = []
     told: list[PlannedStep] = []
     rooms = _rooms(cluster)
+    said: set[str] = set()
+    again: Counter[str] = Counter()
+    before = (0.0, "")
     for one in sorted(plan.changes, key=lambda change: change.at_seconds):
-        if _is_start_setting(one):
-            entry = read_setting(one.value, cluster.release)
-            lines = cluster.setting_lines(entry)
-            told.append(PlannedStep(0.0, setting_text(entry), tuple(lines)))
+        made = _made(one, cluster)
+        if before != (before := (one.at_seconds, one.key)):
+            said = set()
+        # Said again, with nothing else between, a change changes nothing, unless it adds.
+        if made.text in said and one.key != "add":
+            again[made.text] += 1
             continue
-        try:
-            made = CHANGES[one.key](one.value, cluster)
-        except ConfigError as error:
-            raise ConfigError(
-                Problem(each.rule, each.remedy, each.key or one.place, each.value, each.place)
-                for each in error.problems
-            ) from None
+        said.add(made.text)
         steps += [{"at_seconds": one.at_seconds, "change": change} for change in made.changes]
         told.append(PlannedStep(one.at_seconds, made.text, tuple(made.commands)))
         cluster.is_changed |= one.key in (*TAKES_ROOM, "add", "pg_num", "upmap")
@@ -218,7 +219,29 @@ def resolve(
             rooms = after
         elif one.key == "add":
             rooms = _rooms(cluster)
+    cluster.notes += [
+        f"The plan says {count + 1} times that {text} at one time; said again it changes nothing."
+        for text, count in again.items()
+    ]
     return steps, told
+
+
+def _made(one: Wanted, cluster: Cluster) -> Made:
+    """What a change comes to; one that holds from the start is the cluster's already.
+
+    Raises:
+        ConfigError: It names nothing, or is not written as its kind is; with where it stands.
+    """
+    if _is_start_setting(one):
+        entry = read_setting(one.value, cluster.release)
+        return Made([], setting_text(entry), cluster.setting_lines(entry))
+    try:
+        return CHANGES[one.key](one.value, cluster)
+    except ConfigError as error:
+        raise ConfigError(
+            Problem(each.rule, each.remedy, each.key or one.place, each.value, each.place)
+            for each in error.problems
+        ) from None
 
 
 TAKES_ROOM = frozenset(

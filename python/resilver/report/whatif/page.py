@@ -109,18 +109,18 @@ def key_figures(answer: WhatIf) -> list[KeyFigure]:
 
 
 def upmap_lines(answer: WhatIf) -> list[str]:
-    """The entries of the upmap that the balancer or the planner wrote, as lines to paste.
+    """The entries of the upmap that the balancer wrote, as lines to paste; not the plan's own.
 
     Args:
         answer: The answer.
     """
-    lines = []
+    lines, own = [], set(answer.commands)
     for row in answer.tables["upmaps"].to_pylist():
         group = f"{row['pool']}.{row['group']:x}"
         osds = re.findall(r"\d+", row["pairs"] or "")
         words = ["pg-upmap-items", group, *osds] if osds else ["rm-pg-upmap-items", group]
         lines.append(" ".join(["ceph osd", *words]))
-    return lines
+    return [line for line in lines if line not in own]
 
 
 def _figures(page: Document, charts: Iterable[Chart | None]) -> list[str]:
