@@ -145,6 +145,14 @@ def test_a_site_that_is_down_begins_degraded_stretch_mode_and_its_return_ends_it
     assert most_inactive(found) == 0 and found["tables"]["pools"][0]["inactive_seconds"] == 0
 
 
+def test_the_answer_says_which_site_serves_alone(stretched: Path) -> None:
+    words = fails(*TWO_SITES.zones["z1"])
+    shown = " ".join(command("what-if", stretched, *words, "--horizon", "1 h").stdout.split())
+    # Dead at 0, down after osd_heartbeat_grace.
+    assert "After 20 s the monitors enter degraded stretch mode: z2 serves alone." in shown
+    assert "leave degraded" not in shown
+
+
 def test_one_more_host_of_the_last_site_stops_nothing_in_degraded_stretch_mode(
     stretched: Path,
 ) -> None:
@@ -207,6 +215,7 @@ def test_a_pool_over_three_sites_outlives_one_of_them_and_no_two(tmp_path: Path)
         ("peering_crush_bucket_barrier", 77, "peering_crush_bucket_barrier"),
         ("peering_crush_bucket_barrier", "zone", "peering_crush_bucket_barrier"),
         ("peering_crush_bucket_mandatory_member", "z1", "peering_crush_bucket_mandatory_member"),
+        ("peering_crush_bucket_mandatory_member", -999, "peering_crush_bucket_mandatory_member"),
     ],
 )
 def test_what_a_stretch_pool_cannot_ask_is_refused(

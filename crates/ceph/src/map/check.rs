@@ -137,6 +137,11 @@ fn check_pool(pool: &PoolInput, crush: &CrushMap) -> Result<(), CephError> {
             }
         }
         check_barrier(&field("peering_crush_bucket_barrier"), stretch.barrier, crush)?;
+        if let Some(member) = stretch.mandatory_member.filter(|&member| crush.bucket(member).is_none()) {
+            let field = field("peering_crush_bucket_mandatory_member");
+            let rule = "it is a bucket of the CRUSH map";
+            return Err(CephError::invalid(field, member, rule, "give the bucket's number, or leave it out"));
+        }
     }
     check_sizes(pool, pool.pool.size, pool.min_size)
 }

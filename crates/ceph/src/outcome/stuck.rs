@@ -93,6 +93,8 @@ fn state_of(healing: &Healing, number: usize, tries: Option<i32>) -> (String, St
     }
     let state = words(group, job.moving, false);
     let found = found_of(group);
+    let barrier = healing.map.barrier(group.pool).filter(|barrier| !barrier.admits(&group.acting));
+    let objection = barrier.map(|barrier| barrier.objection(&group.acting));
     let reason = if let Some(osd) = group.withheld {
         not_taken_on(healing, osd)
     } else if let Some((cause, _)) = job.waits {
@@ -105,12 +107,12 @@ fn state_of(healing: &Healing, number: usize, tries: Option<i32>) -> (String, St
     } else if found < protection.size as usize {
         let osds = if found == 1 { "OSD that is" } else { "OSDs that are" };
         format!("its rule finds {found} {osds} up, of {}", protection.size)
+    } else if let Some(objection) = objection {
+        return (state, objection);
     } else {
         "it is below min_size, and osd_allow_recovery_below_min_size is false".to_owned()
     };
-    let barrier = healing.map.barrier(group.pool).filter(|barrier| !barrier.admits(&group.acting));
-    let reason = barrier.map_or(reason.clone(), |barrier| format!("{}; {reason}", barrier.objection(&group.acting)));
-    (state, reason)
+    (state, objection.map_or_else(|| reason.clone(), |objection| format!("{objection}; {reason}")))
 }
 
 /// A row a group.

@@ -55,6 +55,7 @@ def answer_sentences(answer: WhatIf) -> list[str]:
         return [*said, fill_sentence(facts), *client_sentences(facts)]
     said = [*lost_sentences(facts), whole_sentence(facts), risk_sentence(facts)]
     said += [
+        stretch_sentence(facts),
         chance_sentence(facts),
         fill_sentence(facts),
         *waiting_sentences(facts),
@@ -175,6 +176,12 @@ def risk_sentence(facts: Facts) -> str:
     return f"{text}; {many} inactive and serve{'s' * (count == 1)} nobody, " + (
         f"{_until(found.inactive_seconds)}."
     )
+
+
+def stretch_sentence(facts: Facts) -> str:
+    """From when to when the monitors let one site serve alone."""
+    rows = [row for row in facts.rows("history") if "degraded stretch mode" in row["what"]]
+    return " ".join(f"After {duration(row['time_seconds'])} {row['what']}." for row in rows)
 
 
 def chance_sentence(facts: Facts) -> str:
