@@ -99,6 +99,21 @@ def test_a_script(report: Path, tmp_path: Path) -> None:
     assert "ceph osd" not in written.stdout
 
 
+# Rule: what entries need of the release and of clients is a comment before them.
+def test_what_entries_need_is_said(report: Path, tmp_path: Path) -> None:
+    def said(**osdmap: str) -> str:
+        document = json.loads(report.read_text(encoding="utf-8"))
+        document["version"] = osdmap.pop("version", document["version"])
+        document["osdmap"].update(osdmap)
+        (tmp_path / "r.json").write_text(json.dumps(document), encoding="utf-8")
+        return command("place", "r.json", "--balance", "ceph", "--entries", 5, cwd=tmp_path).stdout
+
+    needs = "# clients of Luminous or later: ceph osd set-require-min-compat-client luminous"
+    assert "# Ceph has upmap entries since 12.2.0, and this cluster runs 10.2.7" in said()
+    assert needs in said(version="14.2.22", require_min_compat_client="jewel").splitlines()
+    assert "luminous" not in said(version="14.2.22", require_min_compat_client="luminous")
+
+
 # Rule: without bytes, groups can still be evened out, and nothing is said of fill; bytes cannot.
 def test_a_dump_without_bytes(report: Path, tmp_path: Path) -> None:
     document = json.loads(report.read_text(encoding="utf-8"))

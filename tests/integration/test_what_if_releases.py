@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.front_door import command
-from tests.reference.ceph_cluster import write_cluster
-from tests.unit.what_if_clusters import SMALL
+from tests.reference.ceph_bundles import Bundle, write_bundle
 
 
 @pytest.fixture(scope="module")
 def jewel(shared_data: Path) -> Path:
     """A real cluster of 10.2.7: 88 OSDs on 10 hosts, one pool of three copies in 4,096 PGs."""
     return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-
-
-@pytest.fixture(scope="module")
-def reef(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The dumps of 36 OSDs that run 18.2.4: 24 disks on 6 hosts, 12 flash OSDs on 3."""
-    return write_cluster(tmp_path_factory.mktemp("cluster") / "small", SMALL)
 
 
 def refused(*words: object) -> str:
@@ -76,20 +70,39 @@ def test_an_operator_of_jewel_changes_pg_num_himself(jewel: Path) -> None:
     assert max(row["misplaced_objects"] for row in rows) < 0.06 * managed["cluster"]["objects"] * 3
 
 
-def test_the_monitors_refuse_too_many_pgs_an_osd(reef: Path) -> None:
-    """16,384 PGs of three copies on the 24 disks below the rule's root: 2,048 each, 250 allowed."""
-    said = refused(reef, "--pg-num", "vms=16384")
+OUTCW = Bundle(
+    hosts={f"h{at}": [4.0] * 8 for at in range(6)},
+    steps=("take default", "chooseleaf firstn 0 type host", "emit"),
+    pool={"size": 3, "min_size": 2},
+    pg_num=1024,
+)
+"""6 hosts of 8 OSDs of 4 TiB: 250 PGs an OSD are 12,000 copies, and what whole numbers leave."""
+
+
+def test_the_monitors_refuse_too_many_pgs_an_osd(tmp_path: Path) -> None:
+    dumps = write_bundle(tmp_path / "outcw", OUTCW)
+    said = refused(dumps, "--pg-num", "rbd=16384")
     assert "--pg-num" in said and "ERANGE" in said
-    assert "would mean 2,048 PGs an OSD" in said and "mon_max_pg_per_osd, 250" in said
-    # 250 and what whole numbers leave: 3 n / 24 < 251.
-    largest = (251 * 24 - 1) // 3
+    # 16,384 x 3 / 48, and the largest n with 3 n / 48 below 251.
+    assert f"would mean {16384 * 3 // 48:,} PGs an OSD" in said
+    assert "mon_max_pg_per_osd, 250" in said
+    largest = (251 * 48 - 1) // 3
     assert f"a pg_num of up to {largest}" in said
-    remedy = re.search(r"--set-option (mon_max_pg_per_osd=\d+)", said)
-    assert remedy is not None and remedy[1] == "mon_max_pg_per_osd=2048"
-    words = ["--pg-num", f"vms={largest}", "--horizon", "2 h", "--balance", "off"]
-    found = answered(reef, *words, code=1)
-    assert found["commands"][0] == f"ceph osd pool set vms pg_num {largest}"
-    assert any(one["name"] == "mon_max_pg_per_osd" for one in found["assumptions"])
-    # Three copies become five: 64 x 5 / 24 are 13, and of 1,400 PGs 291.
-    split = ["--pg-num", "vms=1400", "--horizon", "2 h"]
-    assert "291 PGs an OSD" in refused(reef, *split, "--pool-size", "vms=5 @ 1 h")
+    (option,) = re.findall(r"--set-option (mon_max_pg_per_osd=\d+)", said)
+    assert option == "mon_max_pg_per_osd=1024"
+    for words in (
+        ["--pg-num", f"rbd={largest}"],
+        ["--set-option", option, "--pg-num", "rbd=16384"],
+    ):
+        found = answered(dumps, *words, "--horizon", "1 min", code=1)
+        assert found["commands"][-1] == f"ceph osd pool set rbd pg_num {words[-1][4:]}"
+        assert any(one["name"] == "mon_max_pg_per_osd" for one in found["assumptions"])
+    config = replace(OUTCW, config=(("global", "mon_max_pg_per_osd", "1024"),))
+    free = write_bundle(tmp_path / "free", config)
+    assert answered(free, "--pg-num", "rbd=16384", "--horizon", "1 min", code=1)["steps"]
+    # A host more has room for more.
+    more = ["--add", "1 host like h0", "--pg-num", f"rbd={largest + 100}", "--horizon", "1 min"]
+    assert answered(dumps, *more, code=1)["steps"]
+    # Of 3,000 PGs three copies are 187 an OSD, and five 312.
+    split = ["--pg-num", "rbd=3000", "--pool-size", "rbd=5 @ 30 s", "--horizon", "1 min"]
+    assert "--pool-size" in refused(dumps, *split) and "312 PGs an OSD" in refused(dumps, *split)

@@ -10,12 +10,18 @@ from resilver import core_input
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, ConfigEntry, PoolInfo
 from resilver.units import exact_bytes
-from resilver.whatif.configuration import Configuration, Daemon, Ledger, setting_commands
-from resilver.whatif.declared.forms import CONFIG_SET, FLAGS, has
+from resilver.whatif.configuration import (
+    Configuration,
+    Daemon,
+    Ledger,
+    has_old_clients,
+    setting_commands,
+)
+from resilver.whatif.declared.forms import CONFIG_SET, FLAGS, NEW_CLIENTS, has
 from resilver.whatif.fitting import Need
 from resilver.whatif.hardware import Hardware, choose_hardware
 from resilver.whatif.osd_settings import AllSettings, OsdKind, all_settings
-from resilver.whatif.releases import ALWAYS, LUMINOUS, RELEASE_NAMES, Release
+from resilver.whatif.releases import Release
 from resilver.whatif.tree import Tree
 
 
@@ -140,11 +146,10 @@ class Cluster:
 
     def upmap_lines(self, lines: list[str]) -> list[str]:
         """Lines that write upmap entries, the first of them after what lets clients heed them."""
-        demanded = RELEASE_NAMES.get(self.report.require_min_compat_client, ALWAYS)
-        if self.has_new_clients or demanded >= LUMINOUS:
+        if self.has_new_clients or not has_old_clients(self.report):
             return lines
         self.has_new_clients = True
-        return ["ceph osd set-require-min-compat-client luminous", *lines]
+        return [NEW_CLIENTS, *lines]
 
     def note(self, sentence: str) -> None:
         """Tell a reader something once."""

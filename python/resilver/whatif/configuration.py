@@ -13,7 +13,7 @@ from resilver.importers.ceph import ClusterReport, ConfigEntry
 from resilver.whatif.answer import Assumption, Origin
 from resilver.whatif.declared import SETTINGS
 from resilver.whatif.declared.forms import CONFIG_SET, has
-from resilver.whatif.releases import ASSUMED_RELEASE, RELEASE_NAMES, Release
+from resilver.whatif.releases import ALWAYS, ASSUMED_RELEASE, LUMINOUS, RELEASE_NAMES, Release
 from resilver.whatif.settings import Setting, Value, known
 
 _NAMED = 4
@@ -318,3 +318,8 @@ def release_of(report: ClusterReport, stated: str, ledger: Ledger | None = None)
         sentence = f"the map requires {name}, of which this is a late version"
         return noted(RELEASE_NAMES[name], "assumed", sentence)
     return noted(ASSUMED_RELEASE, "assumed", "no dump says the release; --release does")
+
+
+def has_old_clients(report: ClusterReport) -> bool:
+    """Whether the map lets clients in that heed no upmap entries: those before Luminous."""
+    return RELEASE_NAMES.get(report.require_min_compat_client, ALWAYS) < LUMINOUS

@@ -51,7 +51,7 @@ def print_balance(
     if not plan.before.groups.any():
         rule = "nothing is placed: the rules of these pools find no OSD that is in"
         raise ConfigError(Problem(rule, "bring OSDs in (`ceph osd in`)", place=source.report.label))
-    words = [f"# {line}" for line in _in_words(plan, balancing)]
+    words = [f"# {line}" for line in [*_in_words(plan, balancing), *_needs(source.report, plan)]]
     lines = [entry.command for entry in plan.entries]
     if path is not None:
         save_whole(path, "".join(f"{line}\n" for line in [*words, *lines]))
@@ -89,6 +89,18 @@ def _in_words(plan: BalancePlan, balancing: Balancing) -> list[str]:
     for name, before, after in _measures(plan):
         rows.append(f"{name:<22}{before:>9}{after:>9}")
     return rows
+
+
+def _needs(report: ClusterReport, plan: BalancePlan) -> list[str]:
+    """What the entries need of the release and of clients, where the map does not have it."""
+    from resilver.whatif.configuration import has_old_clients
+    from resilver.whatif.declared.forms import FORMS, NEW_CLIENTS, UPMAP, has
+
+    release = report.release
+    if release is not None and not has(UPMAP, release):
+        return [FORMS[UPMAP].problem("upmap entries", release).rule]
+    is_needed = plan.entries and has_old_clients(report)
+    return [f"clients of Luminous or later: {NEW_CLIENTS}"] if is_needed else []
 
 
 def _measures(plan: BalancePlan) -> list[tuple[str, str, str]]:

@@ -16,6 +16,9 @@ FORCE_POOLS = "`ceph osd pool force-recovery`"
 MANAGED_PG_NUM = "pg_num changed step by step by the manager"
 MERGES = "merging of PGs (a smaller pg_num)"
 
+NEW_CLIENTS = "ceph osd set-require-min-compat-client luminous"
+"""What lets clients heed upmap entries, where the map does not demand it."""
+
 FORMS: dict[str, Span] = {
     # Release notes of 13.2.0; before, `ceph tell osd.* injectargs` and ceph.conf.
     CONFIG_SET: Span(MIMIC),
