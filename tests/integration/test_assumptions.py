@@ -117,7 +117,7 @@ def test_osds_of_no_class_are_disks_and_the_first_sentence_says_so(
         in said.partition(". ")[0]
     )
     # 10 Gb/s with 1,448 of 1,538 bytes for data are 1.177 GB/s, which is 1.1 GiB/s.
-    assert "network 10gbe, 1.1 GiB/s a port (assumed)" in said.partition("Limited by")[0]
+    assert "network 10gbe, 1.1 GiB/s a port (assumed)" in said.partition("the last to finish")[0]
 
 
 def test_a_network_that_the_study_states_stays_beside_a_report(

@@ -74,7 +74,9 @@ def test_each_part_of_a_level_fails_and_the_slowest_comes_first(
     assert shown == [row["faults"] for row in rows]
 
 
-def test_the_ranking_names_what_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_ranking_names_what_is_waited_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     # Rule: a row of the ranking names the part that its run waited for, as the table has it.
     assert run(tmp_path, PARTS, "--each", "host", "--workers", "1") == 0
     lines = capsys.readouterr().out.splitlines()
@@ -82,7 +84,7 @@ def test_the_ranking_names_what_limits(tmp_path: Path, capsys: pytest.CaptureFix
     results = Results.open(tmp_path / "runs")
     hosts = {row["run"]: row["faults"].split()[0] for row in results.runs.to_pylist()}
     limits = [row for row in results.limits.to_pylist() if row["is_limit"]]
-    assert "limited by" in "".join(lines) and len(limits) == len(hosts) == 3
+    assert "last waits for" in "".join(lines) and len(limits) == len(hosts) == 3
     for limit in limits:
         assert (limit["name"] or limit["kind"].replace("_", " ")) in named[hosts[limit["run"]]]
 

@@ -19,7 +19,7 @@ from resilver.explore.document import (
     Shown,
     Waiting,
 )
-from resilver.explore.study_figures import LIMITS
+from resilver.explore.study_figures import WAITS
 from tools.checkout import ROOT
 
 _BESIDE = {"Document": {"version", "style"}}
@@ -52,8 +52,8 @@ def test_the_page_reads_what_is_written(interface: str, written: type) -> None:
     assert read == {one.name for one in fields(written)} | _BESIDE.get(interface, set())
 
 
-def test_every_limit_has_words() -> None:
+def test_every_wait_has_words() -> None:
     """By the kinds that the core tells, as its source lists them."""
     source = ROOT / "crates" / "system" / "src" / "tables" / "limits.rs"
     kinds = re.findall(r'LimitKind::\w+ => "(\w+)"', source.read_text(encoding="utf-8"))
-    assert len(kinds) > 9 and set(kinds) == set(LIMITS)
+    assert len(kinds) > 9 and set(kinds) == set(WAITS)

@@ -195,7 +195,7 @@ function afterwards(page: Document, scenario: Scenario, seconds: number): string
 
 function ofSystem(page: Document, row: Row): string[] {
   const parts: string[] = [];
-  const limit = page.figures.find((one) => one.key === "kind");
+  const waits = page.figures.find((one) => one.key === "kind");
   const [lost, whole, risk] = [numberOf(row.unrecoverable_objects), numberOf(row.rebuild_seconds), numberOf(row.at_risk_objects)];
   if (lost) parts.push(`${many(lost, "objects")} ${lost === 1 ? "is" : "are"} lost`);
   const unreachable = numberOf(row.unreachable_objects);
@@ -204,7 +204,7 @@ function ofSystem(page: Document, row: Row): string[] {
     parts.push(
       `${many(unreachable, "objects")} ${are} not made whole, as the network does not reach what is left; the others are after ${duration(whole)}`,
     );
-  } else if (whole) parts.push(`whole again after ${duration(whole)}${limit && row.kind ? `, limited by ${worded(limit, row)}` : ""}`);
+  } else if (whole) parts.push(`whole again after ${duration(whole)}${waits && row.kind ? `; the last waits for ${worded(waits, row)}` : ""}`);
   else if (whole === 0) parts.push("nothing is lost, so nothing is rebuilt");
   const half = numberOf(row.rebuild_p50_seconds);
   if (whole && half !== null && half < UNEVEN * whole)

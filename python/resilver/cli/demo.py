@@ -33,7 +33,7 @@ def demo(
     page = folder / "report.html"
     write_html(results, page, explore=explore_beside(results, page))
     if as_json:
-        from resilver.report.limit import run_records
+        from resilver.report.waits import run_records
 
         print_json(run_records(results, results.to_records()))
     elif not quiet:

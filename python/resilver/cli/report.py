@@ -61,7 +61,7 @@ def report(
     """
     from resilver.explore.beside import explore_beside
     from resilver.report import write_figures, write_html
-    from resilver.report.limit import limit_records
+    from resilver.report.waits import wait_records
 
     page_path = output if output is not None else folder / "report.html"
     _check(page_path, wanted)
@@ -90,7 +90,7 @@ def report(
         ) from error
     if as_json:
         paths = [str(path) for path in written]
-        print_json({"report": str(page), "figures": paths, "limits": limit_records(results)})
+        print_json({"report": str(page), "figures": paths, "waits": wait_records(results)})
         return 0
     if not watch:
         print(page)

@@ -55,7 +55,7 @@ def run(
     finally:
         choice.close()
     if as_json:
-        from resilver.report.limit import run_records
+        from resilver.report.waits import run_records
 
         rows = run_records(results, records(results))
         print_json({"runs": rows, **_beside(results)} if sensitivity else rows)

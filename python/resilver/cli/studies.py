@@ -73,7 +73,8 @@ def run(
     sensitivity: Annotated[
         bool,
         typer.Option(
-            "--sensitivity", help="Run again with each assumption 20 % lower and 20 % higher."
+            "--sensitivity",
+            help="Run again with each assumption halved and doubled, and name the bottleneck.",
         ),
     ] = False,
     each: Annotated[

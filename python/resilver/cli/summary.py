@@ -49,12 +49,12 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     from resilver.report.clients import has_traffic
     from resilver.report.findings import losses, nothing_rebuilt
     from resilver.report.headline import key_figures
-    from resilver.report.limit import limit_sentence
     from resilver.report.pools import classes_table, pools_table
     from resilver.report.sensitivity import sensitivity_finding
     from resilver.report.sentence import describe
     from resilver.report.source import largest, serves_only, systems
     from resilver.report.traffic_sentence import traffic_sentence
+    from resilver.report.waits import wait_sentence
 
     console = output()
     points = systems(results)
@@ -63,8 +63,8 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     key = largest(points) if rows is points else rows[0]
     console.print()
     _print_wrapped(console, describe(results, key))
-    if limit := limit_sentence(results, key):
-        of_one = f"At {key.label}: {limit[0].lower()}{limit[1:]}" if results.swept_keys else limit
+    if wait := wait_sentence(results, key):
+        of_one = f"At {key.label}: {wait[0].lower()}{wait[1:]}" if results.swept_keys else wait
         _print_wrapped(console, of_one, style="bold")
     if lost := losses(key):
         _print_wrapped(console, lost, style="bold red")
@@ -75,7 +75,7 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     console.print()
     if results.swept_keys:
         if rows is not points:
-            _tell_limits(results, rows)
+            _add_waits(results, rows)
         most = _POINTS_SHOWN if rows is points else _RANKS_SHOWN
         _print_points(console, results, rows[:most])
         if len(rows) > most:
@@ -102,7 +102,8 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
 
 def _sensitivity(effects: Sequence[Effect], width: int) -> Table:
     """A row an assumption: what came of it lower and higher, as fully as the terminal is wide."""
-    from resilver.report.sensitivity import signed, value_words
+    from resilver.report.counterfactuals import signed
+    from resilver.report.sensitivity import value_words
 
     def row(one: Effect, detail: int) -> list[str]:
         sides = zip((one.low, one.high), (one.low_value, one.high_value), one.changes, strict=True)
@@ -219,14 +220,14 @@ def _key_width(cells: Sequence[str]) -> int:
     return min(max(map(len, cells)), max(_SWEPT_WIDTH_MAX, longest_word))
 
 
-def _tell_limits(results: Results, points: list[Any]) -> None:
-    """Give each run of the points the name of what limited it, where the results say it."""
+def _add_waits(results: Results, points: list[Any]) -> None:
+    """Give each run of the points the name of what its last device waited for, if known."""
     table = getattr(results, "limits", None)
     found = [] if table is None else [row for row in table.to_pylist() if row["is_limit"]]
     names = {row["run"]: row["name"] or row["kind"].replace("_", " ") for row in found}
     for point in points:
         for row in point.rows:
-            row["limited_by"] = names.get(row["run"])
+            row["waited_for"] = names.get(row["run"])
 
 
 def _print_turned(
@@ -286,8 +287,8 @@ def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
     columns: list[tuple[str, str, Any]] = []
     if not all(serves_only(point.rows) for point in points):
         columns.append(("rebuild time", "rebuild_seconds", format_duration))
-        if any(row.get("limited_by") for point in points for row in point.rows):
-            columns.append(("limited by", "limited_by", str))
+        if any(row.get("waited_for") for point in points for row in point.rows):
+            columns.append(("last waits for", "waited_for", str))
         columns.append(("rebuild rate", "aggregate_bytes_per_second", format_rate))
     if clients and all(bursts_alone(point) for point in points):
         columns.append(("a burst", "mean_burst_delay_seconds", format_duration))

@@ -68,7 +68,7 @@ _RESTS = Shown(
 
 _LIMIT = Shown(
     "limit",
-    "Groups wait most for",
+    "PGs wait most for",
     "",
     "limits",
     "kind",
@@ -77,7 +77,7 @@ _LIMIT = Shown(
     better="",
     words=GOVERNS,
 )
-"""The kind of limit that groups' work waits for most, and its share of their time."""
+"""What PGs wait for most, and its share of their time; no bottleneck, which a rerun alone shows."""
 
 _CHARTS = (
     Lines(

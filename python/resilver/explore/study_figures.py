@@ -41,7 +41,7 @@ _REBUILD: tuple[tuple[str, str, str, _Better], ...] = (
 )
 """What a rebuild comes to: column, label, unit, and what of it is better."""
 
-LIMITS = {
+WAITS = {
     "reading": "reading at sources' disks",
     "writing": "writing at new homes' disks",
     "sending": "ports that send",
@@ -55,7 +55,7 @@ LIMITS = {
     "pipelining": "round trips, without pipelining",
     "round_trip": "round trips",
 }
-"""What may limit a rebuild, by the kinds of the core's table ``limits``."""
+"""What the last device may wait for, by the kinds of the core's table ``limits``."""
 
 _CLIENTS_SHOWN = (
     "during_throughput_bytes_per_second",
@@ -133,8 +133,8 @@ def figures_of(system: System, *, clients: bool) -> tuple[Shown, ...]:
             _figure("timeline", "at_risk_objects", "The last of them until", "seconds", "less"),
             key="at_risk_seconds", how="until", over="start_seconds",
         )  # fmt: skip
-        limit = replace(_figure("limits", "kind", "What limits", "", ""), words=LIMITS)
-        found[1:1] = [risk, until, limit]
+        waits = replace(_figure("limits", "kind", "The last waits for", "", ""), words=WAITS)
+        found[1:1] = [risk, until, waits]
     if clients:
         labels = {name: (label, unit) for name, label, unit in CLIENTS}
         for name in _CLIENTS_SHOWN:

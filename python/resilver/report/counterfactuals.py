@@ -13,16 +13,16 @@ HEADING = "What would help"
 SHOWN = 5
 """Columns that a terminal shows; the setting and figures follow."""
 
-_SAME = 0.001
+SAME = 0.001
 """A change below this share is none that anybody would act on."""
 
 
-def help_sentence(found: Sequence[Counterfactual], is_healed: bool = True) -> str:
+def help_sentence(found: Sequence[Counterfactual], end: str = "the cluster is healthy") -> str:
     """The bottleneck, or that nothing on the list is one; empty where no run was made again.
 
     Args:
         found: The counterfactuals, the best first.
-        is_healed: Whether all is healthy at the end, as it is.
+        end: What is there at the end: ``the rebuild ends``.
     """
     if not found:
         return ""
@@ -39,8 +39,7 @@ def help_sentence(found: Sequence[Counterfactual], is_healed: bool = True) -> st
     if best.freed_groups:
         return f"{text}{plural(best.freed_groups, 'PG')} fewer stay stuck."
     after = duration(best.end_seconds or 0.0)
-    text += f"the cluster is healthy after {after}" if is_healed else f"it ends after {after}"
-    return f"{text}, {percent(best.sooner_share or 0.0)} sooner."
+    return f"{text}{end} after {after}, {percent(best.sooner_share or 0.0)} sooner."
 
 
 def signed(change: float | None) -> str:
@@ -51,7 +50,7 @@ def signed(change: float | None) -> str:
     """
     if change is None:
         return "n/a"
-    if abs(change) < _SAME:
+    if abs(change) < SAME:
         return "none"
     return f"{'+' if change > 0 else '-'}{percent(abs(change))}"
 

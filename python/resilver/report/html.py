@@ -13,7 +13,6 @@ from resilver.report.clients import has_traffic
 from resilver.report.document import Document, rendered, write_page
 from resilver.report.findings import at_risk, nothing_rebuilt, rebuild_sentence, sweep_sentence
 from resilver.report.headline import key_figures
-from resilver.report.limit import limit_sentence, system_limit
 from resilver.report.network import named_tables
 from resilver.report.pools import classes_table, pools_table
 from resilver.report.provenance import portable, provenance
@@ -31,6 +30,7 @@ from resilver.report.source import (
 from resilver.report.standing import Standing
 from resilver.report.tables import Cell, Table, table
 from resilver.report.traffic_sentence import traffic_sentence
+from resilver.report.waits import system_wait, wait_sentence
 from resilver.report.words import listed
 
 SYSTEMS_MAX = 12
@@ -156,7 +156,7 @@ def answer(results: ResultsLike, point: SystemRuns) -> list[str]:
         results: The study's results.
         point: The system.
     """
-    said = [rebuild_sentence(point), limit_sentence(results, point)]
+    said = [rebuild_sentence(point), wait_sentence(results, point)]
     said += [traffic_sentence(results, point)] if has_traffic(point) else []
     said.append(at_risk(results, point)[1])
     return [text for text in said if text] or ["Nothing fails in this study."]
@@ -173,7 +173,7 @@ def overview(results: ResultsLike, points: Sequence[SystemRuns]) -> Table:
         ("system", "system", "text", [point.short_label for point in points]),
         ("runs", "runs", "count", [len(point.rows) for point in points]),
     ]
-    found = [system_limit(results, point) for point in points]
+    found = [system_wait(results, point) for point in points]
     for name, heading, kind in _OVERVIEW:
         values: list[Cell] = [point.middle(name) for point in points]
         if name in _GOODPUT and all(bursts_alone(point) for point in points):
@@ -181,8 +181,8 @@ def overview(results: ResultsLike, points: Sequence[SystemRuns]) -> Table:
         if any(value is not None for value in values):
             columns.append((name, heading, kind, values))
         if name == "rebuild_seconds" and any(found):
-            limits: list[Cell] = [one.limit.what if one is not None else None for one in found]
-            columns.append(("limit", "limited by", "text", limits))
+            waits: list[Cell] = [one.what if one is not None else None for one in found]
+            columns.append(("waited_for", "last waits for", "text", waits))
     risks: list[Cell] = [at_risk(results, point)[0] for point in points]
     if any(risks):
         columns.append(("at_risk", "at risk at most", "text", risks))

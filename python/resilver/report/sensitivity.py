@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from resilver.counterfactuals import best_first
 from resilver.report.chart import Chart
+from resilver.report.counterfactuals import SAME, help_sentence, signed
 from resilver.report.source import ResultsLike
 from resilver.report.style import BLUE, INK, ORANGE
 from resilver.report.tables import Column, Table
 from resilver.report.vega import READ, UPRIGHT, Spec, colours, level, rows
 from resilver.report.vega import number as axis
-from resilver.report.words import percent
 from resilver.units import format_duration, format_rate
 
 if TYPE_CHECKING:
@@ -19,22 +20,6 @@ if TYPE_CHECKING:
 
 NAME = "sensitivity"
 """What the chart is called."""
-
-_SAME = 0.0005
-"""A change below this share is none that anybody would act on."""
-
-
-def signed(change: float | None) -> str:
-    """A change as a signed percentage; a dash for none.
-
-    >>> signed(0.173), signed(-0.06), signed(0.0001)
-    ('+17 %', '-6.0 %', 'none')
-    """
-    if change is None:
-        return "-"
-    if abs(change) < _SAME:
-        return "none"
-    return f"{'+' if change > 0 else '-'}{percent(abs(change))}"
 
 
 def value_words(effect: Effect, value: float | None) -> str:
@@ -86,13 +71,16 @@ def sensitivity_table(results: ResultsLike) -> Table | None:
 
 
 def sensitivity_finding(results: ResultsLike) -> str:
-    """What the result depends on most, as a sentence without its full stop."""
+    """The bottleneck of a rebuild, else what the goodput depends on, without the full stop."""
     effects: list[Effect] = getattr(results, "sensitivity", [])
     if not effects:
         return ""
+    relaxed = [made for one in effects if (made := one.counterfactual) is not None]
+    if relaxed:
+        return help_sentence(best_first(relaxed), "the rebuild ends").removesuffix(".")
     most = effects[0]
     what = "The rebuild time" if most.metric == "rebuild_seconds" else "The goodput"
-    if most.swing < _SAME:
+    if most.swing < SAME:
         return f"{what} depends on none of the assumptions alone"
     low, high = most.changes
     return (

@@ -1,26 +1,25 @@
-"""What each assumption is worth: the run again with each of them lower and higher by a share."""
+"""What each assumption is worth: the run again with each of them halved and doubled."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from resilver.counterfactuals import FACTOR, Counterfactual
 from resilver.errors import ConfigError, Problem
 from resilver.spec.run import Run, canonical_system, run_key
+from resilver.study.counterfactuals import Lever, levers
 from resilver.study.execution import execute
 from resilver.study.files import replace_text
-from resilver.study.levers import Lever, levers
 
 if TYPE_CHECKING:
     from resilver.spec import Study, System
-
-SHARE = 0.2
-"""By how much each assumption is made lower and higher."""
 
 FILE = "sensitivity.json"
 """What a run folder keeps of it."""
@@ -34,7 +33,7 @@ class Effect:
     """What one assumption is worth.
 
     Attributes:
-        assumption: What it is, such as ``device rate``.
+        assumption: What it is, such as ``devices``.
         key: The key of the study file that states it.
         base: Its value, in words.
         low: The lower value.
@@ -44,6 +43,8 @@ class Effect:
         base_value: The metric as the study is; None where a run has none.
         low_value: The metric at the lower value; None where no such system can be.
         high_value: The metric at the higher value.
+        relaxed: Which of the two is a system with more to rebuild by: ``low`` or ``high``; empty
+            for what is asked of a system rather than how it is made.
     """
 
     assumption: str
@@ -55,6 +56,7 @@ class Effect:
     base_value: float | None
     low_value: float | None
     high_value: float | None
+    relaxed: str = ""
 
     @property
     def changes(self) -> tuple[float | None, float | None]:
@@ -65,6 +67,18 @@ class Effect:
     def swing(self) -> float:
         """The larger of the two changes, whichever its sign."""
         return max((abs(one) for one in self.changes if one is not None), default=0.0)
+
+    @property
+    def counterfactual(self) -> Counterfactual | None:
+        """The rebuild with this relaxed; None where that is no system, or nothing is rebuilt."""
+        if not self.relaxed or self.metric != _METRICS[0] or not self.base_value:
+            return None
+        low, high = self.changes
+        sides = {"low": (self.low, self.low_value, low), "high": (self.high, self.high_value, high)}
+        after, seconds, change = sides[self.relaxed]
+        if seconds is None or change is None:
+            return None
+        return Counterfactual(self.assumption, self.key, self.base, after, seconds, -change)
 
     def _change(self, value: float | None) -> float | None:
         if value is None or not self.base_value:
@@ -81,7 +95,7 @@ def sensitivity(
     study: Study,
     folder: str | Path | None = None,
     *,
-    share: float = SHARE,
+    factor: float = FACTOR,
     workers: int | None = None,
     **options: Any,
 ) -> list[Effect]:
@@ -94,7 +108,7 @@ def sensitivity(
         study: The study.
         folder: Its run folder, which then keeps the runs and what came of them; by default nothing
             is kept.
-        share: By how much: 0.2 for 20 % less and 20 % more.
+        factor: By how much: 2 for half and for twice as much.
         workers: As for `execute`.
         options: Further arguments of `execute`.
 
@@ -102,7 +116,7 @@ def sensitivity(
         An effect for each assumption that is a number, the weightiest first.
 
     Raises:
-        ConfigError: The share is not between 0 and 1, or what `execute` raises.
+        ConfigError: The factor is not above 1, or what `execute` raises.
 
     >>> from resilver import Cluster, Fault, Population, Study
     >>> study = Study(
@@ -111,18 +125,18 @@ def sensitivity(
     ...     faults=[Fault(fail={"servers": ["server.0"]})],
     ... )
     >>> sensitivity(study, workers=0)[0].assumption  # doctest: +SKIP
-    'device rate'
+    'devices'
     """
-    if not 0 < share < 1:
-        rule = "assumptions are turned by a share between 0 and 1"
-        raise ConfigError(Problem(rule, "such as 0.2", key="share", value=str(share)))
-    variations = _Variations(study, share)
+    if not 1 < factor < math.inf:
+        rule = "assumptions are divided and multiplied by a factor above 1"
+        raise ConfigError(Problem(rule, "such as 2", key="factor", value=str(factor)))
+    variations = _Variations(study, factor)
     with _place(folder) as place:
         results = execute(variations, place, workers=workers, **options)  # type: ignore[arg-type]
         effects = _effects(variations, results.to_records())
     if folder is not None:
         kept = {
-            "share": share,
+            "factor": factor,
             "run": variations.base.key,
             "system": {key: str(value) for key, value in variations.swept.items()},
             "effects": [asdict(one) for one in effects],
@@ -165,14 +179,14 @@ def _place(folder: str | Path | None) -> Iterator[Path]:
 class _Variations:
     """The study of all variations: one run as it is, and two for each assumption."""
 
-    def __init__(self, study: Study, share: float) -> None:
+    def __init__(self, study: Study, factor: float) -> None:
         from resilver import __version__
 
         points = {id(run.system): run for run in study.runs()}
         chosen = max(
             enumerate(points.values()), key=lambda item: (item[1].system.server_count, item[0])
         )[1]
-        self.study, self.share = study, share
+        self.study, self.factor = study, factor
         self.system: System = chosen.system
         self.swept = dict(chosen.swept)
         seed = study.study.seeds[0]
@@ -181,12 +195,12 @@ class _Variations:
             key = run_key(canonical_system(system), seed, str(__version__))
             return Run(system, {"assumption": name, "change": change}, seed, key)
 
-        self.base = run(self.system, _AS_IT_IS, 0.0)
+        self.base = run(self.system, _AS_IT_IS, 1.0)
         self.levers: list[Lever] = levers(self.system)
         self._runs = [self.base]
         for lever in self.levers:
-            for change in (-share, share):
-                if (turned := lever.turned(1 + change)) is not None:
+            for change in (1 / factor, factor):
+                if (turned := lever.turned(change)) is not None:
                     self._runs.append(run(turned, lever.name, change))
 
     def runs(self) -> list[Run]:
@@ -195,7 +209,7 @@ class _Variations:
 
     def resolved(self) -> dict[str, Any]:
         """The system as it is, and by how much what is turned."""
-        turned = {"share": self.share, "assumptions": [lever.name for lever in self.levers]}
+        turned = {"factor": self.factor, "assumptions": [lever.name for lever in self.levers]}
         ensemble = {"title": "What each assumption is worth", "seeds": [self.base.seed]}
         return {**self.system.resolved(), "study": {**ensemble, "sensitivity": turned}}
 
@@ -216,18 +230,19 @@ def _effects(variations: _Variations, rows: list[dict[str, Any]]) -> list[Effect
     """The effects, the weightiest first."""
     base = next(row for row in rows if row["assumption"] == _AS_IT_IS)
     metric = next((name for name in _METRICS if base.get(name)), _METRICS[0])
-    found = {(row["assumption"], row["change"] > 0): row[metric] for row in rows}
+    found = {(row["assumption"], row["change"] > 1): row[metric] for row in rows}
     effects = [
         Effect(
             lever.name,
             lever.key,
             lever.words(1.0),
-            lever.words(1 - variations.share),
-            lever.words(1 + variations.share),
+            lever.words(1 / variations.factor),
+            lever.words(variations.factor),
             metric,
             base[metric],
             found.get((lever.name, False)),
             found.get((lever.name, True)),
+            lever.relaxed,
         )
         for lever in variations.levers
     ]

@@ -62,7 +62,10 @@ def answer_sentences(answer: WhatIf) -> list[str]:
         moved_sentence(facts),
     ]
     said += [
-        help_sentence(answer.counterfactuals, not answer.outcome.stuck_groups),
+        help_sentence(
+            answer.counterfactuals,
+            "nothing moves any more" if answer.outcome.stuck_groups else "the cluster is healthy",
+        ),
         *client_sentences(facts),
     ]
     return [text for text in said if text]

@@ -1,14 +1,15 @@
-"""What of a system a sensitivity analysis turns: each assumption that is a number."""
+"""What of a system is relaxed, one thing at a time: each assumption that is a number."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from resilver.spec import System
 from resilver.spec.device import Device, DeviceClasses, DeviceService
 from resilver.spec.fabric import Fabric
+from resilver.spec.passing import PartService
 from resilver.spec.recovery import Recovery
 from resilver.units import (
     Bytes,
@@ -27,16 +28,19 @@ class Lever:
     """One assumption that can be made lower and higher.
 
     Attributes:
-        name: What it is, such as ``device rate``.
+        name: What it is, such as ``devices``.
         key: The key of the study file that states it.
         turned: The system with it multiplied by a factor; None where such a system cannot be.
         words: The value in words at a factor.
+        relaxed: Whether a rebuild is relaxed where it is ``high`` or ``low``; empty for what is
+            asked of a system rather than how it is made.
     """
 
     name: str
     key: str
     turned: Callable[[float], System | None]
     words: Callable[[float], str]
+    relaxed: Literal["high", "low", ""] = "high"
 
 
 def levers(system: System) -> list[Lever]:
@@ -49,7 +53,7 @@ def levers(system: System) -> list[Lever]:
         Devices, network, recovery, data and clients, as far as the system has them.
     """
     rebuilds = bool(system.faults) and not system.is_traffic_only
-    found = [*_devices(system), *_network(system)]
+    found = [*_devices(system), *_passed(system), *_network(system)]
     if rebuilds:
         found += _recovery(system)
     return [*found, *_stored(system), *_clients(system)]
@@ -61,14 +65,14 @@ def _with_cluster(system: System, **changed: Any) -> System:
 
 
 def _faster(device: Device, factor: float) -> Device:
-    """A device that moves so many times the bytes a second."""
+    """A device that is so many times as fast, its seeks too."""
     if isinstance(device, DeviceService):
         read, write = device.read_service / factor, device.write_service / factor
         times = {"read_service": Seconds(read), "write_service": Seconds(write)}
         return device.model_copy(update=times)
     read, write = device.read_rate * factor, device.write_rate * factor
     rates = {"read_rate": BytesPerSecond(read), "write_rate": BytesPerSecond(write)}
-    return device.model_copy(update=rates)
+    return _slower_seeks(device.model_copy(update=rates), 1 / factor)
 
 
 def _slower_seeks(device: Device, factor: float) -> Device:
@@ -95,9 +99,9 @@ def _devices(system: System) -> list[Lever]:
     for name, device in named:
         suffix = f" of {name}" if name and len(named) > 1 else ""
         for what, change, words in _turns(device):
-            found.append(
-                Lever(f"{what}{suffix}", "cluster.device", _of_device(system, name, change), words)
-            )
+            turned = _of_device(system, name, change)
+            side: Literal["high", "low"] = "low" if change is _slower_seeks else "high"
+            found.append(Lever(f"{what}{suffix}", "cluster.device", turned, words, side))
     return found
 
 
@@ -108,10 +112,10 @@ def _turns(
     if isinstance(device, DeviceService):
         slowest = float(max(device.read_service, device.write_service))
         if slowest:
-            yield "device rate", _faster, lambda factor: f"{format_duration(slowest / factor)} each"
+            yield "devices", _faster, lambda factor: f"{format_duration(slowest / factor)} each"
         return
     rate, seek = float(device.read_rate), float(device.read_seek[0])
-    yield "device rate", _faster, lambda factor: format_rate(rate * factor)
+    yield "devices", _faster, lambda factor: format_rate(rate * factor)
     if seek:
         yield "device seek", _slower_seeks, lambda factor: format_duration(seek * factor)
 
@@ -138,6 +142,27 @@ def _of_device(
         return _with_cluster(system, device=change(cluster.device, factor), parts=parts)
 
     return turned
+
+
+def _passed(system: System) -> Iterator[Lever]:
+    """What requests pass between devices and ports: controllers and the like, by their level."""
+    for at, level in enumerate(system.cluster.parts):
+        if (service := level.service) is None:
+            continue
+
+        def turned(factor: float, at: int = at, service: PartService = service) -> System:
+            rate = None if service.rate is None else BytesPerSecond(service.rate * factor)
+            changed = {"rate": rate, "per_request": Seconds(service.per_request / factor)}
+            parts = list(system.cluster.parts)
+            parts[at] = parts[at].model_copy(update={"service": service.model_copy(update=changed)})
+            return _with_cluster(system, parts=tuple(parts))
+
+        def words(factor: float, service: PartService = service) -> str:
+            if service.rate is not None:
+                return format_rate(service.rate * factor)
+            return f"{format_duration(service.per_request / factor)} each"
+
+        yield Lever(f"{level.level}s", f"cluster.parts.{at}.service", turned, words)
 
 
 def _network(system: System) -> list[Lever]:
@@ -168,7 +193,8 @@ def _network(system: System) -> list[Lever]:
             return with_fabric(fabric.model_copy(update=changed))
 
         key = "cluster.fabric.switch_latency"
-        found.append(Lever("network latency", key, later, lambda f: format_duration(latency * f)))
+        words = lambda f: format_duration(latency * f)  # noqa: E731
+        found.append(Lever("network latency", key, later, words, "low"))
     return found
 
 
@@ -200,6 +226,7 @@ def _loggp(fabric: Fabric, made: Callable[[Fabric], System]) -> list[Lever]:
             key,
             lambda factor: with_rows(latency_seconds=factor),
             lambda f: format_duration(latency * f),
+            "low",
         )
     )
     return found
@@ -223,6 +250,15 @@ def _recovery(system: System) -> list[Lever]:
                 "recovery.bandwidth",
                 lambda factor: made(bandwidth=BytesPerSecond(rate * factor)),
                 lambda f: exact_rate(rate * f),
+            )
+        )
+    if not recovery.pipelining:
+        found.append(
+            Lever(
+                "pipelining",
+                "recovery.pipelining",
+                lambda factor: made(pipelining=True) if factor > 1 else None,
+                lambda f: "true" if f > 1 else "false",
             )
         )
     take, give, buffer = recovery.receive_memory, recovery.send_memory, recovery.pipeline_buffer
@@ -283,7 +319,7 @@ def _stored(system: System) -> list[Lever]:
             return f"{amount * factor:,.0f} files"
         return format_bytes(amount * factor)
 
-    return [Lever(what, f"population.{name}", more, words)]
+    return [Lever(what, f"population.{name}", more, words, "")]
 
 
 def _clients(system: System) -> list[Lever]:
@@ -299,7 +335,8 @@ def _clients(system: System) -> list[Lever]:
             return system.model_copy(update={"traffic": changed})
 
         key = "traffic.outstanding"
-        return [Lever("clients", key, outstanding, lambda f: f"{max(1, round(count * f)):,}")]
+        words = lambda f: f"{max(1, round(count * f)):,}"  # noqa: E731
+        return [Lever("clients", key, outstanding, words, "")]
     arrivals = traffic.arrivals
     if arrivals is None or arrivals.trace is not None:
         return []
@@ -312,4 +349,4 @@ def _clients(system: System) -> list[Lever]:
         changed = traffic.model_copy(update={"arrivals": turned})
         return system.model_copy(update={"traffic": changed})
 
-    return [Lever("clients", "traffic.arrivals", oftener, lambda f: f"{rate * f:,.4g} /s")]
+    return [Lever("clients", "traffic.arrivals", oftener, lambda f: f"{rate * f:,.4g} /s", "")]

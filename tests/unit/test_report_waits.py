@@ -1,4 +1,4 @@
-"""What limits a system, in words, from rows of the table ``limits`` alone."""
+"""What the last device waited for, in words, from rows of the table ``limits`` alone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
 from report_fixture import MemoryResults, results
 
 from resilver.columns import SHARD_SCHEMAS
-from resilver.report.limit import limit_records, limit_sentence, run_records
 from resilver.report.source import systems
+from resilver.report.waits import run_records, wait_records, wait_sentence
 
 
 def row(run: str, kind: str = "reading", **values: Any) -> dict[str, Any]:
@@ -39,48 +39,49 @@ def made(*rows: dict[str, Any], seeds: int = 1) -> MemoryResults:
 
 def sentence(*rows: dict[str, Any], seeds: int = 1) -> str:
     held = made(*rows, seeds=seeds)
-    return limit_sentence(held, systems(held)[0])
+    return wait_sentence(held, systems(held)[0])
 
 
-END = ": 83 % of what osd.45, the last to finish after 2 min 12 s, waited for."
+BEGIN = "osd.45, the last to finish after 2 min 12 s, waited 83 % of that time for "
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({}, f"Limited by osd.87's disk, 100 % busy reading for 8 OSDs{END}"),
+        ({}, "osd.87's disk, 100 % busy reading for 8 OSDs"),
         ({"kind": "writing", "name": "osd.45", "destinations": 1},
-         f"Limited by osd.45's own disk, 100 % busy{END}"),
+         "osd.45's own disk, 100 % busy"),
         ({"kind": "sending", "name": "host.2", "busy_fraction": 0.934},
-         f"Limited by host.2's port, 93 % busy sending for 8 OSDs{END}"),
+         "host.2's port, 93 % busy sending for 8 OSDs"),
         ({"kind": "link", "name": "switch.4 to switch.0"},
-         f"Limited by the link switch.4 to switch.0, 100 % busy for 8 OSDs{END}"),
+         "the link switch.4 to switch.0, 100 % busy for 8 OSDs"),
         ({"kind": "link", "name": None, "parts": 12, "busy_fraction": 0.8},
-         "Limited by the network, at 12 ports and links, 80 % busy on average for 8 OSDs" + END),
+         "the network, at 12 ports and links, 80 % busy on average for 8 OSDs"),
         ({"name": None, "parts": 40, "busy_fraction": 0.95},
-         f"Limited by the disks of 40 sources, 95 % busy on average for 8 OSDs{END}"),
+         "the disks of 40 sources, 95 % busy on average for 8 OSDs"),
         ({"level": "controller", "name": "controller.3"},
-         f"Limited by controller.3, 100 % busy reading for 8 OSDs{END}"),
+         "controller.3, 100 % busy reading for 8 OSDs"),
         ({"kind": "coding", "name": "osd.45", "destinations": 1},
-         f"Limited by osd.45's computation, 100 % busy{END}"),
+         "osd.45's computation, 100 % busy"),
         ({"rebuild_fraction": 0.36},
-         "Limited by osd.87's disk, 100 % busy reading for 8 OSDs, of which the rebuild has 36 %"
-         + END),
+         "osd.87's disk, 100 % busy reading for 8 OSDs, of which the rebuild has 36 %"),
         ({"rebuild_fraction": 0.12, "lane_share": 0.1},
-         "Limited by the rebuild's lane at osd.87's disk, 100 % busy reading for 8 OSDs, of which "
-         "the rebuild has 12 % and is guaranteed 10 %" + END),
+         "the rebuild's lane at osd.87's disk, 100 % busy reading for 8 OSDs, of which "
+         "the rebuild has 12 % and is guaranteed 10 %"),
         ({"kind": "send_memory", "busy_fraction": None},
-         "Limited by osd.87's send memory for 8 OSDs, while no disk and no port of theirs is busy "
-         "all the time" + END),
+         "osd.87's send memory for 8 OSDs, while no disk and no port of theirs is busy "
+         "all the time"),
         ({"kind": "loss", "name": None, "busy_fraction": None},
-         "Limited by lost messages for 8 OSDs, until they are asked for again" + END),
+         "lost messages for 8 OSDs, until they are asked for again"),
         ({"kind": "bandwidth", "name": None, "busy_fraction": None},
-         "Limited by recovery.bandwidth: it held osd.45, the last to finish, back for 83 % of "
-         "2 min 12 s."),
+         "recovery.bandwidth"),
     ],
 )  # fmt: skip
-def test_each_kind_of_limit_has_its_sentence(changes: dict[str, Any], words: str) -> None:
-    assert sentence({**row("0"), **changes}) == words
+def test_each_kind_of_wait_has_its_sentence(changes: dict[str, Any], words: str) -> None:
+    said = sentence({**row("0"), **changes})
+    assert said == f"{BEGIN}{words}."
+    # Who waits names no bottleneck.
+    assert "limit" not in said and "bottleneck" not in said
 
 
 def test_where_nothing_is_busy_it_says_what_a_round_trip_takes() -> None:
@@ -94,20 +95,21 @@ def test_where_nothing_is_busy_it_says_what_a_round_trip_takes() -> None:
     )
 
 
-def test_over_seeds_the_most_frequent_kind_and_in_how_many_runs() -> None:
-    port = row("3", "receiving", name="host.1")
-    rows = (row("0"), row("1", name="osd.3"), row("2"), port)
-    assert sentence(*rows, seeds=4).endswith(
-        "waited for (in 2 of 4 runs, and in 1 by another of its kind)."
-    )
-    assert sentence(row("0"), row("1"), seeds=2).endswith("waited for.")
+def test_over_seeds_it_is_that_of_the_median_run() -> None:
+    # The fixture's runs take longer by their seed: of four the second is the lower median.
+    held = made(*(row(str(at), name=f"osd.{at}") for at in range(4)), seeds=4)
+    (point,) = systems(held)
+    at = held.runs["run"].to_pylist().index(point.median["run"])
+    text = wait_sentence(held, point)
+    assert f"for osd.{at}'s disk" in text
+    assert text.endswith(f" (seed {point.median['seed']}, the median run).")
 
 
 def test_without_rows_there_is_no_sentence_and_json_says_null() -> None:
     held = made(row("0"), seeds=2)
     first, second = run_records(held, held.runs.to_pylist())
-    assert first["limit"] == "osd.87's disk" and first["limit_sentence"].startswith("limited by")
-    assert (second["limit"], second["limit_sentence"]) == (None, None)
-    (of_system,) = limit_records(held)
-    assert of_system["limit"] == "osd.87's disk"
+    assert first["waited_for"] == "osd.87's disk" and "osd.45, the" in first["waited_sentence"]
+    assert (second["waited_for"], second["waited_sentence"]) == (None, None)
+    (of_system,) = wait_records(held)
+    assert of_system["waited_for"] == "osd.87's disk"
     assert sentence() == ""

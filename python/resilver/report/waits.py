@@ -1,8 +1,10 @@
-"""What limits a rebuild: one sentence a system, of what its last device waited for."""
+"""What the last device to finish waited for: one sentence a system, of what was measured.
+
+It names no bottleneck: a rerun with one thing relaxed does (`resilver.counterfactuals`).
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -20,8 +22,8 @@ _MOSTLY = 0.9
 
 
 @dataclass(frozen=True)
-class Limit:
-    """What limited one run's rebuild.
+class Wait:
+    """What the device that made the last lost piece of a run waited for most.
 
     Args:
         row: That of the table `limits` which says so; `docs/tables.md` has its columns.
@@ -38,18 +40,17 @@ class Limit:
 
     @property
     def sentence(self) -> str:
-        """What limits the rebuild, with the evidence."""
+        """What was waited for, for how long, and how busy it was."""
         if self.row.kind in _IDLE:
             return self._idle()
         time, waited = format_duration(self.row.window_seconds), percent(self.row.waited_fraction)
-        last = f"{self.row.destination}, the last to finish after {time},"
-        if self.row.kind == "bandwidth":
-            held = f"it held {self.row.destination}, the last to finish, back"
-            return f"limited by recovery.bandwidth: {held} for {waited} of {time}"
-        return f"limited by {self._evidence()}: {waited} of what {last} waited for"
+        text = f"{self.row.destination}, the last to finish after {time}, waited {waited} of that "
+        return f"{text}time for {self._evidence()}"
 
     def _evidence(self) -> str:
         """The part, how busy it is and for whom, and what else it has to do."""
+        if self.row.kind == "bandwidth":
+            return self.what
         others = self.row.destinations or 1
         devices = f" for {others:,} {_noun(self.row.destination)}" if others > 1 else ""
         if self.row.kind == "loss":
@@ -88,122 +89,78 @@ class Limit:
         return f"{text}; {self.busiest}" if self.busiest else text
 
 
-@dataclass(frozen=True)
-class SystemLimit:
-    """What limits a system, over its runs.
-
-    Args:
-        limit: That of the run that stands for them: of those with the most frequent limit, the run
-            of median rebuild time, or else the first.
-        runs: How many runs have a limit.
-        alike: How many of them have one of this kind.
-        same: How many of them have this very part.
-    """
-
-    limit: Limit
-    runs: int
-    alike: int
-    same: int
-
-    @property
-    def sentence(self) -> str:
-        """What limits the system, and in how many of its runs."""
-        text = self.limit.sentence
-        if self.same < self.runs:
-            of = f"in {self.same:,} of {self.runs:,} runs"
-            if self.alike > self.same:
-                of += f", and in {self.alike - self.same:,} by another of its kind"
-            text += f" ({of})"
-        return f"{text[0].upper()}{text[1:]}."
-
-
-def system_limit(results: ResultsLike, point: SystemRuns) -> SystemLimit | None:
-    """What limits a system, or None where nothing was made anew or the results do not say.
+def system_wait(results: ResultsLike, point: SystemRuns) -> Wait | None:
+    """What was waited for in the run of median rebuild time, or None where it does not say.
 
     Args:
         results: The study's results.
         point: The system.
     """
-    wanted = {row["run"] for row in point.rows}
-    limits = [*_limits(results, wanted).values()]
-    if not limits:
-        return None
-    parts = Counter(_which(one) for one in limits)
-    kinds = Counter(kind for kind, _, _ in map(_which, limits))
-    kind = max(kinds, key=lambda one: kinds[one])
-    of_kind = {part: count for part, count in parts.items() if part[0] == kind}
-    part = max(of_kind, key=lambda one: of_kind[one])
-    same = [one for one in limits if _which(one) == part]
-    median = [one for one in same if one.row.run == point.median["run"]]
-    return SystemLimit((median or same)[0], len(limits), kinds[kind], parts[part])
+    return _waits(results, (point.median["run"],)).get(point.median["run"])
 
 
-def _which(one: Limit) -> tuple[str, str | None, int]:
-    """What tells one limit from another."""
-    return one.row.kind, one.row.name, one.row.parts
-
-
-def limit_sentence(results: ResultsLike, point: SystemRuns) -> str:
-    """What limits a system in one sentence; empty where nothing was made anew.
+def wait_sentence(results: ResultsLike, point: SystemRuns) -> str:
+    """What the last device to finish waited for; empty where nothing was re-replicated.
 
     Args:
         results: The study's results.
         point: The system.
     """
-    found = system_limit(results, point)
-    return found.sentence if found is not None else ""
+    if (found := system_wait(results, point)) is None:
+        return ""
+    of_runs = f" (seed {point.median['seed']}, the median run)" if len(point.rows) > 1 else ""
+    text = found.sentence
+    # The name of a part keeps its letters.
+    text = f"N{text[1:]}" if text.startswith("nothing") else text
+    return f"{text}{of_runs}."
 
 
-def limit_records(results: ResultsLike) -> list[dict[str, Any]]:
-    """What limits each system, for ``--json``.
+def wait_records(results: ResultsLike) -> list[dict[str, Any]]:
+    """What was waited for in each system, for ``--json``.
 
     Args:
         results: The study's results.
 
     Returns:
-        One dictionary a system that made anything anew: its swept values, and in words what limits
-        it; the table ``limits`` has the numbers.
+        One dictionary a system that re-replicated anything: its swept values, and what was waited
+        for in words; the table ``limits`` has the numbers.
     """
-    found = [(point, system_limit(results, point)) for point in systems(results)]
-    return [
-        {**point.swept, "limit": one.limit.what, "limit_sentence": one.sentence}
-        for point, one in found
-        if one is not None
-    ]
+    found = [(point, system_wait(results, point)) for point in systems(results)]
+    return [{**point.swept, **_record(one)} for point, one in found if one is not None]
 
 
 def run_records(results: ResultsLike, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The runs of ``--json``, each with what limited it in words.
+    """The runs of ``--json``, each with what was waited for in words.
 
     Args:
         results: The study's results.
         records: A dictionary a run, with its key ``run``.
 
     Returns:
-        The same with ``limit`` and ``limit_sentence``, None where nothing was made anew.
+        The same with ``waited_for`` and ``waited_sentence``, None where nothing was re-replicated.
     """
-    limits = _limits(results)
-    made = []
-    for record in records:
-        one = limits.get(record["run"])
-        words = (one.what, one.sentence) if one is not None else (None, None)
-        made.append({**record, "limit": words[0], "limit_sentence": words[1]})
-    return made
+    waits = _waits(results)
+    return [{**record, **_record(waits.get(record["run"]))} for record in records]
 
 
-def _limits(results: ResultsLike, wanted: Container[str] = ()) -> dict[str, Limit]:
-    """The limit of each run that has one, by its key; of the wanted runs, or of all."""
+def _record(one: Wait | None) -> dict[str, Any]:
+    words = (None, None) if one is None else (one.what, one.sentence)
+    return dict(zip(("waited_for", "waited_sentence"), words, strict=True))
+
+
+def _waits(results: ResultsLike, wanted: Container[str] = ()) -> dict[str, Wait]:
+    """What was waited for in each run that says it, by its key; of the wanted runs, or of all."""
     of_runs: dict[str, list[SimpleNamespace]] = {}
     for row in results.limits.to_pylist():
         if not wanted or row["run"] in wanted:
             of_runs.setdefault(row["run"], []).append(SimpleNamespace(**row))
-    found: dict[str, Limit] = {}
+    found: dict[str, Wait] = {}
     for run, rows in of_runs.items():
         served = [one for one in rows if one.busy_fraction is not None]
         busiest = max(served, key=lambda one: one.busy_fraction, default=None)
         words = _busiest(busiest) if busiest is not None else ""
-        if limit := next((row for row in rows if row.is_limit), None):
-            found[run] = Limit(limit, words)
+        if most := next((row for row in rows if row.is_limit), None):
+            found[run] = Wait(most, words)
     return found
 
 
