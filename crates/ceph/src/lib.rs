@@ -19,7 +19,8 @@ mod settings;
 pub use error::CephError;
 pub use healing::{HealError, Healing};
 pub use input::{
-    Add, Change, ClusterInput, DeviceLaw, Flag, GroupColumns, NetworkInput, OsdInput, PoolInput, PoolLoad, Ratios, Step,
+    Add, Change, ClusterInput, DeviceLaw, Flag, GroupColumns, NetworkInput, OsdInput, PoolInput, PoolLoad, Ratios,
+    Step, Stretch, StretchMode,
 };
 pub use outcome::{Column, Table, tables};
 pub use plane::{

@@ -5,3 +5,4 @@ mod common;
 mod heal;
 mod map;
 mod oracle;
+mod stretch;

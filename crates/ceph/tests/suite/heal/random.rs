@@ -1,8 +1,10 @@
 //! Random plans on small clusters, with everyone who changes the map.
 
 use proptest::prelude::*;
-use resilver_ceph::agents::{Agent, Balancer, Manager, Monitor};
-use resilver_ceph::{Add, Change, ClusterInput, DataPlane, EventPlane, Flag, FlowPlane, Healing, PoolLoad, tables};
+use resilver_ceph::agents::{Agent, Balancer, Manager, Monitor, SiteWatch};
+use resilver_ceph::{
+    Add, Change, ClusterInput, DataPlane, EventPlane, Flag, FlowPlane, Healing, PoolLoad, Stretch, StretchMode, tables,
+};
 
 use super::steady::SteadyPlane;
 use super::{Outcome, at, filled};
@@ -12,7 +14,8 @@ const MIB: u64 = 1 << 20;
 
 /// Monitors, manager and balancer.
 pub fn everyone() -> Vec<Box<dyn Agent + Send + Sync>> {
-    vec![Box::new(Monitor::new()), Box::new(Manager::new()), Box::new(Balancer::new(1))]
+    let watch = Box::new(SiteWatch::default());
+    vec![Box::new(Monitor::new()), watch, Box::new(Manager::new()), Box::new(Balancer::new(1))]
 }
 
 /// A run with everyone who changes the map by himself.
@@ -78,9 +81,20 @@ proptest! {
         slots in 1..3_u32,
         writes in prop::sample::select(vec![0.0, 50.0, 50_000.0]),
         capacity in prop::sample::select(vec![1000, 3, 2]),
+        // Nine groups an OSD; it takes on three times as many as this.
+        most in prop::sample::select(vec![250, 4, 3]),
+        needed in 0..3_u32,
     ) {
         let mut input = small();
         input.osd_settings[0].osd_max_backfills = slots;
+        input.osd_settings[0].mon_max_pg_per_osd = most;
+        if needed > 0 {
+            // Hosts are of type 1; as sites they are too many for a degraded mode, which is then never entered.
+            let stretch = Stretch { bucket_count: needed, bucket_target: 3, barrier: 1, mandatory_member: None };
+            input.pools[0].stretch = Some(stretch);
+            let mode = StretchMode { bucket_count: 2, bucket: 1, is_degraded: needed == 1, is_recovering: false };
+            input.stretch_mode = Some(mode);
+        }
         input.plan = changes.into_iter().map(|(time, change)| at(f64::from(time), change)).collect();
         input.plan.extend(adds.map(|time| at(f64::from(time), added())));
         input.plan.sort_by(|one, other| one.at_seconds.total_cmp(&other.at_seconds));
