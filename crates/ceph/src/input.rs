@@ -134,9 +134,9 @@ pub struct PoolInput {
 #[serde(deny_unknown_fields)]
 pub struct Stretch {
     /// Buckets that must have an OSD among them (`peering_crush_bucket_count`).
-    pub bucket_count: u32,
+    pub count: u32,
     /// Buckets that the copies are spread over (`peering_crush_bucket_target`).
-    pub bucket_target: u32,
+    pub target: u32,
     /// The CRUSH type of these buckets (`peering_crush_bucket_barrier`).
     pub barrier: i32,
     /// A bucket that must be among them (`peering_crush_bucket_mandatory_member`).

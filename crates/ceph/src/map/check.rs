@@ -129,7 +129,7 @@ fn check_pool(pool: &PoolInput, crush: &CrushMap) -> Result<(), CephError> {
     }
     check_pg_num(&field("pg_num_target"), pool.pg_num_target)?;
     if let Some(stretch) = &pool.stretch {
-        for (name, number) in [("count", stretch.bucket_count), ("target", stretch.bucket_target)] {
+        for (name, number) in [("count", stretch.count), ("target", stretch.target)] {
             if number == 0 || number > pool.pool.size {
                 let rule = format!("it is from 1 to the size, {}", pool.pool.size);
                 let field = field(&format!("peering_crush_bucket_{name}"));

@@ -28,14 +28,14 @@ impl Barrier<'_> {
     #[must_use]
     pub fn admits(&self, acting: &[i32]) -> bool {
         let counts = self.counts(acting);
-        counts.len() >= self.stretch.bucket_count as usize
+        counts.len() >= self.stretch.count as usize
             && self.stretch.mandatory_member.is_none_or(|member| counts.contains_key(&member))
     }
 
     /// Why a PG does not serve with these OSDs, which are not admitted.
     #[must_use]
     pub fn objection(&self, acting: &[i32]) -> String {
-        let (buckets, needed) = (self.counts(acting).len(), self.stretch.bucket_count);
+        let (buckets, needed) = (self.counts(acting).len(), self.stretch.count);
         let type_name = self.crush.type_name(self.stretch.barrier);
         match self.stretch.mandatory_member {
             Some(member) if buckets >= needed as usize => {
@@ -50,7 +50,7 @@ impl Barrier<'_> {
     #[must_use]
     pub fn next(&self, acting: &[i32], others: &[i32], size: usize) -> Option<usize> {
         let counts = self.counts(acting);
-        let most = size.div_ceil(self.stretch.bucket_target as usize);
+        let most = size.div_ceil(self.stretch.target as usize);
         let of = |osd: i32| bucket_of(self.crush, osd, self.stretch.barrier);
         let mandatory = self.stretch.mandatory_member.filter(|member| !counts.contains_key(member));
         let wanted = mandatory.and_then(|member| others.iter().position(|&osd| of(osd) == Some(member)));
@@ -109,12 +109,12 @@ impl OsdMap {
             let Some(stretch) = &mut pool.stretch else { continue };
             match change {
                 StretchChange::Degraded(survivor) => {
-                    (stretch.bucket_count, stretch.mandatory_member) = (1, Some(survivor));
+                    (stretch.count, stretch.mandatory_member) = (1, Some(survivor));
                     pool.min_size = (pool.min_size / 2).max(1);
                 }
                 StretchChange::Recovering => continue,
                 StretchChange::Healthy => {
-                    (stretch.bucket_count, stretch.mandatory_member) = (bucket_count, None);
+                    (stretch.count, stretch.mandatory_member) = (bucket_count, None);
                     pool.min_size = min_size.clamp(1, pool.pool.size);
                 }
             }

@@ -7,13 +7,13 @@ use resilver_placement::crush::NONE;
 use crate::common::{cluster, replicated};
 
 /// Three racks of two hosts of two OSDs: OSDs 0 to 3 are in the first rack, 4 to 7 in the second, 8 to 11 in the third.
-fn racks(bucket_count: u32, mandatory: Option<u32>) -> ClusterInput {
+fn racks(count: u32, mandatory: Option<u32>) -> ClusterInput {
     let mut input = cluster(3, 2, 2);
     input.pools = vec![replicated(1, 8, 4)];
     let map = OsdMap::new(&input).unwrap();
     let barrier = map.crush().type_id("rack").unwrap();
     let mandatory_member = mandatory.and_then(|osd| map.crush().ancestor(osd as i32, "rack"));
-    input.pools[0].stretch = Some(Stretch { bucket_count, bucket_target: 2, barrier, mandatory_member });
+    input.pools[0].stretch = Some(Stretch { count, target: 2, barrier, mandatory_member });
     input
 }
 
@@ -51,9 +51,9 @@ fn who_serves_beside_the_up_set_goes_by_racks() {
 #[test]
 fn what_a_stretch_pool_cannot_ask_is_refused() {
     for (change, field) in [
-        ((|it| it.bucket_count = 0) as fn(&mut Stretch), "count"),
-        (|it| it.bucket_count = 5, "count"),
-        (|it| it.bucket_target = 0, "target"),
+        ((|it| it.count = 0) as fn(&mut Stretch), "count"),
+        (|it| it.count = 5, "count"),
+        (|it| it.target = 0, "target"),
         (|it| it.barrier = 0, "barrier"),
         (|it| it.barrier = 99, "barrier"),
         (|it| it.mandatory_member = Some(-999), "mandatory_member"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from typing import Any
 
 from resilver.importers.ceph.cluster import cluster_of, parts_of
@@ -160,21 +161,11 @@ def _pool(pool: PoolInfo, names: Renaming) -> dict[str, Any]:
             name if name in _APPLICATIONS else "other": {} for name in pool.applications
         },
         **profile,
-        **_stretch(pool),
-    }
-
-
-def _stretch(pool: PoolInfo) -> dict[str, Any]:
-    """What a stretch pool asks; types and buckets keep their numbers."""
-    if pool.stretch is None:
-        return {}
-    member = pool.stretch.mandatory_member
-    return {
-        "is_stretch_pool": True,
-        "peering_crush_bucket_count": pool.stretch.bucket_count,
-        "peering_crush_bucket_target": pool.stretch.bucket_target,
-        "peering_crush_bucket_barrier": pool.stretch.barrier,
-        "peering_crush_bucket_mandatory_member": HOLE if member is None else member,
+        # Types and buckets keep their numbers.
+        **{
+            f"peering_crush_bucket_{key}": HOLE if value is None else value
+            for key, value in (asdict(pool.stretch) if pool.stretch else {}).items()
+        },
     }
 
 

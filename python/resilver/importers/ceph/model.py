@@ -75,17 +75,17 @@ class ErasureProfile:
 
 @dataclass(frozen=True)
 class PoolStretch:
-    """What a stretch pool asks of the OSDs that serve a PG.
+    """What a stretch pool asks of the OSDs that serve a PG: ``peering_crush_bucket_...`` of it.
 
     Attributes:
-        bucket_count: Buckets that must have an OSD among them (``peering_crush_bucket_count``).
-        bucket_target: Buckets that copies are spread over (``peering_crush_bucket_target``).
-        barrier: The CRUSH type of these buckets (``peering_crush_bucket_barrier``).
+        count: Buckets that must have an OSD among them.
+        target: Buckets that copies are spread over.
+        barrier: The CRUSH type of these buckets.
         mandatory_member: The bucket that must be among them, or None.
     """
 
-    bucket_count: int
-    bucket_target: int
+    count: int
+    target: int
     barrier: int
     mandatory_member: int | None = None
 

@@ -90,7 +90,7 @@ proptest! {
         input.osd_settings[0].mon_max_pg_per_osd = most;
         if needed > 0 {
             // Hosts are of type 1; as sites they are too many for a degraded mode, which is then never entered.
-            let stretch = Stretch { bucket_count: needed, bucket_target: 3, barrier: 1, mandatory_member: None };
+            let stretch = Stretch { count: needed, target: 3, barrier: 1, mandatory_member: None };
             input.pools[0].stretch = Some(stretch);
             let mode = StretchMode { bucket_count: 2, bucket: 1, is_degraded: needed == 1, is_recovering: false };
             input.stretch_mode = Some(mode);
