@@ -319,7 +319,12 @@ def test_a_plan_that_does_not_fit_may_be_followed(small: Path) -> None:
     [
         (["--fail", "osd.99"], 2, "the cluster has no OSD or bucket of this name"),
         (["--drain", "root=default"], 1, "this does not fit"),
-        (["--pool-size", "cephstor3=11"], 1, "needs 11 hosts that take data, and 10 would be left"),
+        (
+            ["--fill", "5%", "--drain", "cloud3-1359", "--pool-size", "cephstor3=10"],
+            1,
+            "needs 10 hosts that take data, and 9 would be left",
+        ),
+        (["--pool-size", "cephstor3=11"], 2, "a pool's size is a whole number from 1 to 10"),
         (["--each", "rack"], 2, "the map has no rack"),
         (["--each", "osd", "--plan", "x.toml"], 2, "leave --plan out"),
         (["--search", "mclock profile"], 2, "add --aim"),

@@ -87,6 +87,10 @@ def test_a_search_leaves_out_what_the_release_lacks(report: Path) -> None:
     # Where the release has it and nobody heeds it, all its values are what is in force.
     unheard = answered(report, *asked, "--release", "16.2.15", "--search", "mclock profile", code=1)
     assert len(unheard["trials"]) == 1 and unheard["trials"][0]["in_force"]
+    words = [report, *asked, "--release", "16.2.15", "--search", "mclock profile"]
+    said = " ".join(command("what-if", *words).stdout.split())
+    assert "is not met with osd_mclock_profile = high_client_ops (in force)." in said
+    assert "No other value that was tried changes anything here." in said
 
 
 def test_what_mclock_resets_is_searched_with_the_setting_that_stops_it(small: Path) -> None:

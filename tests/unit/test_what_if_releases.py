@@ -178,12 +178,21 @@ def test_the_monitors_refuse_more_pgs_than_an_osd_may_have(
         prepared(report, pg_num=f"vms={largest + 1}")
     said = str(raised.value)
     copies = others + 3 * (largest + 1)
-    assert f"{copies:,} copies or shards" in said and f", {osds})" in said
+    assert f"{copies:,} copies or shards" in said and f" on {osds} OSDs" in said
     assert f"a pg_num of up to {largest}" in said
     # What it says to set lets the command pass, as does the config dump.
     needed = re.search(r"--set-option (mon_max_pg_per_osd=(\d+))", said)
     assert needed is not None
     assert prepared(report, pg_num=f"vms={largest + 1}", set_option=needed[1]).steps
+
+
+def test_a_single_copy_takes_what_the_monitors_ask_for() -> None:
+    line = "ceph osd pool set vms size 1"
+    assert lines("14.2.4", pool_size="vms=1") == [line]
+    assert lines("15.2.17", pool_size="vms=1") == [
+        "ceph config set global mon_allow_pool_size_one true",
+        f"{line} --yes-i-really-mean-it",
+    ]
 
 
 def test_a_config_dump_is_heeded_by_the_monitors() -> None:

@@ -43,11 +43,12 @@ def check_pg_num(cluster: Cluster, pool: PoolState, pg_num: int, size: int) -> N
     if total <= most_total:
         return
     per_osd = total // osds if by_rule else -(-total // osds)
-    of = "PGs of pools with its rule on the OSDs below it" if by_rule else "PGs on OSDs that are in"
+    which = ("pools with its rule", "below its root") if by_rule else ("all pools", "that are in")
     what = f"pg_num {pg_num} and size {size} of pool '{pool.info.name}'"
     rule = (
         f"the monitors refuse it (ERANGE): {what} would mean {per_osd:,} PGs an OSD ({total:,} "
-        f"copies or shards of {of}, {osds}), more than mon_max_pg_per_osd, {most}"
+        f"copies or shards of {which[0]} on {osds} OSDs {which[1]}), more than "
+        f"mon_max_pg_per_osd, {most}"
     )
     least = (most_total - others) // size
     smaller = f"give it a pg_num of up to {least}, or " if least > pool.pg_num else ""

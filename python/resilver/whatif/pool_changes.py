@@ -15,6 +15,7 @@ from resilver.whatif.declared.forms import (
     FORCE_POOLS,
     MANAGED_PG_NUM,
     MERGES,
+    SINGLE_COPY,
     UPMAP,
     has,
     require,
@@ -24,7 +25,7 @@ from resilver.whatif.naming import Made, listed, number, pair, targets
 
 _PGID = re.compile(r"(\d+)\.([0-9a-f]+)")
 _PG_NUM_MAX = 2**16
-_SIZE_MAX = 16
+_SIZE_MAX = 10
 _ENTRIES_MAX = 10_000
 
 
@@ -82,6 +83,9 @@ def pool_size(value: str, cluster: Cluster) -> Made:
     pool.size, pool.min_size = size, min_size
     words = ["ceph", "osd", "pool", "set", pool.info.name]
     lines = [shlex.join([*words, "size", str(size)])]
+    if size == 1 and has(SINGLE_COPY, cluster.release):
+        lines[0] += " --yes-i-really-mean-it"
+        lines.insert(0, "ceph config set global mon_allow_pool_size_one true")
     if sign:
         lines.append(shlex.join([*words, "min_size", str(min_size)]))
     change = {"kind": "pool_size", "pool": pool.info.id, "size": size, "min_size": min_size}

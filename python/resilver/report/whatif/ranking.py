@@ -278,10 +278,13 @@ def search_sentences(search: Search) -> list[str]:
     """
     tried = plural(len(search.trials), "combination")
     first = ", ".join(f"{name} = {value}" for name, value in search.trials[0].settings.items())
-    if search.best is None:
+    in_force = " (in force)" * search.trials[0].in_force
+    if search.best is None and len(search.trials) == 1:
+        said = [f"The aim, {search.aim}, is not met with {first}{in_force}."]
+        said.append("No other value that was tried changes anything here.")
+    elif search.best is None:
         said = [f"None of {tried} of settings meets the aim, {search.aim}."]
-        which = " (in force)" if search.trials[0].in_force else ""
-        said.append(f"Nearest comes {first}{which}.")
+        said.append(f"Nearest comes {first}{in_force}.")
     elif search.is_met_already:
         said = [f"The aim, {search.aim}, is already met with {first}: nothing to change."]
     else:

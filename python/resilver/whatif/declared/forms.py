@@ -15,6 +15,7 @@ FORCE_GROUPS = "`ceph pg force-recovery`"
 FORCE_POOLS = "`ceph osd pool force-recovery`"
 MANAGED_PG_NUM = "pg_num changed step by step by the manager"
 MERGES = "merging of PGs (a smaller pg_num)"
+SINGLE_COPY = "`mon_allow_pool_size_one`, without which a pool's size is 2 or more"
 
 NEW_CLIENTS = "ceph osd set-require-min-compat-client luminous"
 """What lets clients heed upmap entries, where the map does not demand it."""
@@ -37,6 +38,7 @@ FORMS: dict[str, Span] = {
     # require_osd_release nautilus, and takes no smaller one.
     MANAGED_PG_NUM: Span(NAUTILUS),
     MERGES: Span(NAUTILUS),
+    SINGLE_COPY: Span(OCTOPUS),
 }
 """The releases that have each form."""
 
