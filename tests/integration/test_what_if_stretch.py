@@ -153,6 +153,13 @@ def test_the_answer_says_which_site_serves_alone(stretched: Path) -> None:
     assert "leave degraded" not in shown
 
 
+# Rule: the site's death and the other's serving alone are one moment, when the monitors know it.
+def test_no_pg_is_inactive_from_the_moment_at_which_the_other_site_serves(stretched: Path) -> None:
+    found = answered(stretched, "--fail", "zone=z1", "--horizon", "10 min")
+    rows = [row for row in found["tables"]["timeline"] if row["time_seconds"] >= 20]
+    assert rows[0]["time_seconds"] == 20 and not any(row["inactive_groups"] for row in rows)
+
+
 def test_one_more_host_of_the_last_site_stops_nothing_in_degraded_stretch_mode(
     stretched: Path,
 ) -> None:

@@ -77,11 +77,18 @@ impl Healing {
             self.agents_see();
             self.settle();
         }
-        // What the plan changes shows at once; agents may change something every other second.
-        if is_planned || self.record.next() <= self.now {
+        // What the plan changes shows at once; agents may change something every other second. What one of them answers at the same time
+        // to what another changed belongs to the same row.
+        if is_planned || (self.record.next() <= self.now && !self.has_answer()) {
             self.sample();
         }
         Ok(())
+    }
+
+    /// Whether an agent is about to act at this very time.
+    fn has_answer(&self) -> bool {
+        let health = self.counts.health();
+        self.agents.iter().any(|agent| agent.next().is_some_and(|next| next <= self.now) && !agent.waits(&health))
     }
 
     fn agents_see(&mut self) {
