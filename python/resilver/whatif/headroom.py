@@ -13,7 +13,7 @@ from resilver.whatif.configuration import Configuration, release_of
 from resilver.whatif.filling import fill_of, make_fuller
 from resilver.whatif.perform import Told, rank_failures
 from resilver.whatif.plan import Plan
-from resilver.whatif.several import FillSearch, FillTrial, Ranking
+from resilver.whatif.several import FillSearch, Ranking
 
 FILL = "fill"
 """What `--search` names for this."""
@@ -75,9 +75,10 @@ def search_fill(
             heals = middle
         else:
             fails, culprit = middle, found.harms[0].name
-    trials = [FillTrial(at / 100, one.harms[0]) for at, one in sorted(rankings.items())]
     if not rankings:
         rule = "an OSD is full before all OSDs together are 1 % full"
         raise ConfigError(Problem(rule, "balance the cluster first", "--search", show(FILL)))
-    best = rankings[heals] if heals else ranked(fails)
-    return FillSearch(aim, present, most, tuple(trials), best)
+    if not heals:
+        rankings[fails] = ranked(fails)
+    trials = tuple((percent / 100, one) for percent, one in sorted(rankings.items()))
+    return FillSearch(aim, level, present, most, trials)

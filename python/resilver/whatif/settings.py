@@ -14,20 +14,8 @@ from typing import Literal
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.units import BYTE_UNITS, Seconds, exact_bytes, format_duration
-from resilver.whatif.releases import (
-    ALWAYS,
-    COSTS_FIXED,
-    EVER,
-    LIMITS_CUT,
-    LUMINOUS,
-    NAUTILUS,
-    OCTOPUS,
-    PACIFIC,
-    QUINCY,
-    REEF,
-    Release,
-    Span,
-)
+from resilver.whatif import releases
+from resilver.whatif.releases import ALWAYS, EVER, Release, Span
 
 Value = int | float | bool | str
 Kind = Literal["whole", "number", "share", "seconds", "bytes", "flag", "word"]
@@ -203,22 +191,12 @@ def osd_setting(
         words: The words that it may be.
         span: The releases that have it.
         word_spans: The releases that have a word, where those are not all.
-        since: Its default since Luminous, Nautilus and so on.
+        since: Its default since Luminous, Nautilus and so on, rising, by names of `releases`.
     """
-    order = {
-        "luminous": LUMINOUS,
-        "nautilus": NAUTILUS,
-        "octopus": OCTOPUS,
-        "pacific": PACIFIC,
-        "quincy": QUINCY,
-        "limits_cut": LIMITS_CUT,
-        "costs_fixed": COSTS_FIXED,
-        "reef": REEF,
-    }
     defaults = [(ALWAYS, value) for value in values]
-    for key, release in order.items():
-        if key in since and (not defaults or since[key] != defaults[-1][1]):
-            defaults.append((release, since[key]))
+    for key, value in since.items():
+        if not defaults or value != defaults[-1][1]:
+            defaults.append((getattr(releases, key.upper()), value))
     kept = tuple(defaults)
     spans = word_spans or {}
     return Setting(name, "osd", kind, kept, sentence, source, least, most, words, span, spans)

@@ -95,47 +95,33 @@ def harm_order(harm: Harm) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class FillTrial:
-    """A fill that was tried.
-
-    Attributes:
-        share: How full all OSDs are together.
-        worst: The part whose failure does most harm, of those that failed; where one leaves PGs
-            behind, the others need not have failed.
-    """
-
-    share: float
-    worst: Harm
-
-    @property
-    def heals(self) -> bool:
-        """Whether every PG gets clean whichever part fails."""
-        return not (self.worst.outcome.stuck_groups or self.worst.outcome.lost_groups)
-
-
-@dataclass(frozen=True)
 class FillSearch:
     """How full a cluster may be so that it heals from the failure of any part of a level.
 
     Attributes:
         aim: The aim, as it was stated.
+        level: The CRUSH type whose parts failed.
         present_share: How full all OSDs are together now.
         most_share: How full they are when the first OSD holds all it can.
-        trials: What was tried, by rising fill.
-        ranking: The parts by harm at the highest fill at which each heals; at the lowest that was
-            tried where none does.
+        trials: What was tried, by rising fill, and the parts by harm there; above the highest fill
+            at which each heals, those alone that showed that one does not.
     """
 
     aim: str
+    level: str
     present_share: float
     most_share: float
-    trials: tuple[FillTrial, ...]
-    ranking: Ranking
+    trials: tuple[tuple[float, Ranking], ...]
 
     @property
     def best_share(self) -> float | None:
         """The highest fill that was tried at which any part heals; None for none."""
-        return max((one.share for one in self.trials if one.heals), default=None)
+        return max((share for share, one in self.trials if one.holds), default=None)
+
+    @property
+    def ranking(self) -> Ranking:
+        """The parts by harm at that fill; at the lowest that was tried where there is none."""
+        return dict(self.trials)[self.best_share or self.trials[0][0]]
 
     @property
     def holds(self) -> bool:
@@ -144,6 +130,7 @@ class FillSearch:
 
     def to_dict(self) -> dict[str, Any]:
         """The search as a JSON-able dictionary."""
+        worst = [(share, one.holds, one.harms[0]) for share, one in self.trials]
         return {
             "aim": self.aim,
             "holds": self.holds,
@@ -151,13 +138,8 @@ class FillSearch:
             "present_share": self.present_share,
             "most_share": self.most_share,
             "trials": [
-                {
-                    "share": one.share,
-                    "heals": one.heals,
-                    "worst": one.worst.name,
-                    **asdict(one.worst.outcome),
-                }
-                for one in self.trials
+                {"share": share, "heals": heals, "worst": harm.name, **asdict(harm.outcome)}
+                for share, heals, harm in worst
             ],
             "ranking": self.ranking.to_dict(),
         }

@@ -8,7 +8,7 @@ from resilver.report.tables import Table, cell_text, table
 from resilver.report.words import plural
 
 if TYPE_CHECKING:
-    from resilver.whatif.several import FillSearch, FillTrial
+    from resilver.whatif.several import FillSearch, Ranking
 
 
 def fill_table(found: FillSearch) -> Table:
@@ -17,12 +17,12 @@ def fill_table(found: FillSearch) -> Table:
     Args:
         found: The search.
     """
-    trials = found.trials
-    of = [one.worst.outcome for one in trials]
+    worst = [one.harms[0] for _, one in found.trials]
+    of = [harm.outcome for harm in worst]
     return table(
-        ("share", "fill", "fill", [one.share for one in trials]),
-        ("heals", "heals", "text", ["yes" if one.heals else "no" for one in trials]),
-        ("worst", found.ranking.level, "text", [one.worst.name for one in trials]),
+        ("share", "fill", "fill", [share for share, _ in found.trials]),
+        ("heals", "heals", "text", ["yes" if one.holds else "no" for _, one in found.trials]),
+        ("worst", found.level, "text", [harm.name for harm in worst]),
         ("stuck_groups", "not clean", "count", [one.stuck_groups for one in of]),
         ("toofull_groups", "backfill_toofull", "count", [one.toofull_groups for one in of]),
         ("peak_share", "fullest OSD", "fill", [one.peak_share for one in of]),
@@ -35,30 +35,30 @@ def fill_sentences(found: FillSearch) -> list[str]:
     Args:
         found: The search.
     """
-    level = "OSD" if found.ranking.level == "osd" else found.ranking.level
+    level = "OSD" if found.level == "osd" else found.level
     best, now = found.best_share, found.present_share
     present = f"it is {cell_text(now, 'fill')} full now" + ", too full" * bool(best and now > best)
     if best is None:
-        lowest = found.trials[0]
-        return [f"At no fill do all PGs heal from the failure of any {level}: {_left(lowest)}."]
+        left = _left(*found.trials[0])
+        return [f"At no fill do all PGs heal from the failure of any {level}: {left}."]
     said = [
         f"The cluster may be {cell_text(best, 'fill')} full: all PGs heal, whichever {level} "
         f"fails; {present}."
     ]
-    above = [one for one in found.trials if not one.heals]
+    above = [trial for trial in found.trials if not trial[1].holds]
     if above:
-        said.append(f"Above, they do not: {_left(above[0])}.")
+        said.append(f"Above, they do not: {_left(*above[0])}.")
     else:
         most = cell_text(found.most_share, "fill")
         said.append(f"More does not fit: at {most} the first OSD holds all it can.")
     return said
 
 
-def _left(trial: FillTrial) -> str:
-    """What a failure leaves behind, as a clause."""
-    outcome = trial.worst.outcome
-    lost = f", {outcome.lost_groups:,} of them lost" if outcome.lost_groups else ""
-    return (
-        f"at {cell_text(trial.share, 'fill')} the failure of {trial.worst.name} leaves "
-        f"{plural(outcome.stuck_groups or outcome.lost_groups, 'PG')} not clean at the end{lost}"
-    )
+def _left(share: float, ranking: Ranking) -> str:
+    """What the worst failure leaves behind at a fill, as a clause."""
+    worst = ranking.harms[0]
+    lost = worst.outcome.lost_groups
+    count = plural(worst.outcome.stuck_groups or lost, "PG")
+    tail = f", {lost:,} of them lost" if lost else ""
+    at = cell_text(share, "fill")
+    return f"at {at} the failure of {worst.name} leaves {count} not clean at the end{tail}"
