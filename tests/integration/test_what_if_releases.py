@@ -70,6 +70,18 @@ def test_an_operator_of_jewel_changes_pg_num_himself(jewel: Path) -> None:
     assert max(row["misplaced_objects"] for row in rows) < 0.06 * managed["cluster"]["objects"] * 3
 
 
+def test_space_for_backfill_is_what_the_release_calls_it(jewel: Path) -> None:
+    """At 72 % the loss of this host leaves PGs without a place, at a ratio of 0.85 and of 0.9."""
+    words = [jewel, "--fill", "72%", "--fail", "host=cloud3-1456", "--counterfactuals"]
+    for release, name in (
+        ("10.2.7", "osd_backfill_full_ratio"),
+        ("12.2.13", "set-backfillfull-ratio"),
+    ):
+        found = answered(*words, "--release", release, code=1)
+        rows = {row["relaxed"]: row["setting"] for row in found["tables"]["counterfactuals"]}
+        assert rows["space for backfill"] == name
+
+
 OUTCW = Bundle(
     hosts={f"h{at}": [4.0] * 8 for at in range(6)},
     steps=("take default", "chooseleaf firstn 0 type host", "emit"),

@@ -88,7 +88,7 @@ def relaxed_runs(ready: Prepared, answer: WhatIf) -> Iterator[tuple[_Relaxation,
     major, minor, patch = map(int, ready.facts.release.split("."))
     release = (major, minor, patch)
     of_settings = _of_settings(ready, release)
-    for one in (*_ALWAYS, *of_settings, *_of_monitors(ready, answer)):
+    for one in (*_ALWAYS, *of_settings, *_of_monitors(ready, answer, release)):
         names = [name for name in re.split(r"[, ]+", one.setting) if name in SETTINGS]
         if not all(SETTINGS[name].span.holds(release) for name in names):
             continue
@@ -114,7 +114,7 @@ def _of_settings(ready: Prepared, release: Release) -> Iterator[_Relaxation]:
         yield _Relaxation("priority of recovery", name, {name: _TWICE})
 
 
-def _of_monitors(ready: Prepared, answer: WhatIf) -> Iterator[_Relaxation]:
+def _of_monitors(ready: Prepared, answer: WhatIf, release: Release) -> Iterator[_Relaxation]:
     """Times and shares that a run goes by only where something fails, changes or is full."""
     history = answer.tables["history"]["what"].to_pylist()
     for verb, name, what in (
@@ -135,9 +135,10 @@ def _of_monitors(ready: Prepared, answer: WhatIf) -> Iterator[_Relaxation]:
         yield _Relaxation("balancer", "mgr/balancer/sleep_interval", factors)
     if answer.outcome.toofull_groups:
         full = ready.input["ratios"]["full"]
-        yield _Relaxation(
-            "space for backfill", "set-backfillfull-ratio", {"backfillfull": _To(full)}
-        )
+        # Before Luminous it was a setting of OSDs.
+        is_setting = SETTINGS["osd_backfill_full_ratio"].span.holds(release)
+        name = "osd_backfill_full_ratio" if is_setting else "set-backfillfull-ratio"
+        yield _Relaxation("space for backfill", name, {"backfillfull": _To(full)})
 
 
 @dataclass(frozen=True)
