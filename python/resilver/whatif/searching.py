@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ceph import ClusterReport
@@ -119,21 +121,22 @@ class _Tried:
     choices: dict[str, Choice] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._perform({IN_FORCE: self.base})
+        self.run([IN_FORCE])
 
     def run(self, choices: Sequence[Choice]) -> None:
         """Try what was not yet; choices of one input are one run."""
         new = [one for one in dict.fromkeys(choices) if one not in self.answers]
-        self._perform(
-            {one: prepare(self.report, self._planned(one), self.asked, self.base) for one in new}
-        )
+        # Prepared twice, since all at once may not have room.
+        same = {one: self.choices.setdefault(_digest(self._ready(one)), one) for one in new}
+        first = [one for one in new if same[one] == one]
+        runs = [partial(self._ready, one) for one in first]
+        self.answers |= dict(zip(first, run_all(runs, self.told, _without_longest), strict=True))
+        self.answers |= {one: self.answers[same[one]] for one in new}
 
-    def _perform(self, ready: Mapping[Choice, Prepared]) -> None:
-        same = {one: self.choices.setdefault(_settings_of(it), one) for one, it in ready.items()}
-        new = [one for one in ready if same[one] == one]
-        runs = [lambda it=ready[one]: it for one in new]
-        self.answers |= dict(zip(new, run_all(runs, self.told, _without_longest), strict=True))
-        self.answers |= {one: self.answers[same[one]] for one in ready}
+    def _ready(self, choice: Choice) -> Prepared:
+        if choice == IN_FORCE:
+            return self.base
+        return prepare(self.report, self._planned(choice), self.asked, self.base)
 
     def is_met(self, choice: Choice) -> bool:
         """Whether a choice meets the aim."""
@@ -225,7 +228,7 @@ class _Tried:
         return Trial(self._values(choice), found, meets, measure, choice == IN_FORCE)
 
 
-def _settings_of(ready: Prepared) -> str:
-    """What differs between inputs that settings alone tell apart."""
+def _digest(ready: Prepared) -> str:
+    """What tells inputs apart that differ by settings alone."""
     kept = {key: one for key, one in ready.input.items() if key not in ("crushmap", "groups")}
-    return json.dumps(kept)
+    return hashlib.sha256(json.dumps(kept).encode()).hexdigest()
