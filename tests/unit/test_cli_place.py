@@ -58,8 +58,8 @@ class FakeMap:
         assert path.read_text().startswith("# begin crush map")
         return cls()
 
-    def to_json(self) -> str:
-        return json.dumps(DUMP)
+    def document(self) -> dict[str, Any]:
+        return DUMP
 
     def map_rule(self, rule: int, xs: Any, copies: int, reweight: Any = None) -> Any:
         rows = (xs[:, None].astype(np.int64) + np.arange(copies)) % 10

@@ -6,16 +6,13 @@ from the same JSON.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-
-from resilver.importers.jsonpath import Node
+from typing import Any
 
 DEVICE_ID_MAX = 2**24 - 1
 """The largest number of a device. The core keeps a row a number, used or not, so it bounds them."""
-
-BUCKET_ID_MIN = -(2**20) + 1
-"""The lowest number of a bucket, for the same reason."""
 
 
 @dataclass(frozen=True)
@@ -101,42 +98,26 @@ class BucketTree:
         return tuple(sorted(found))
 
 
-def read_buckets(crushmap: Node) -> BucketTree:
+def read_buckets(crushmap: Mapping[str, Any]) -> BucketTree:
     """Read the hierarchy of a CRUSH map.
 
     Args:
-        crushmap: The ``crushmap`` of a report, or what `ceph osd crush dump` prints.
+        crushmap: The map as the core writes it (`CrushMap.document`).
 
     Returns:
         Its buckets and device names.
-
-    Raises:
-        ConfigError: A bucket or a device is not what Ceph writes.
     """
-    buckets: dict[int, Bucket] = {}
     weights: dict[int, int] = {}
-    for node in crushmap.at("buckets").items():
-        bucket_id = node.at("id").integer(BUCKET_ID_MIN, -1)
-        if bucket_id in buckets:
-            node.at("id").fail("a bucket number that stands once")
-        name = node.at("name").text()
-        listed = list(node.at("items").items())
-        items = tuple(item.at("id").integer(BUCKET_ID_MIN, DEVICE_ID_MAX) for item in listed)
-        for number, item in zip(items, listed, strict=True):
-            weight = item.get("weight")
-            if number >= 0 and weight is not None and isinstance(weight.value, int):
-                weights.setdefault(number, weight.value)
-        buckets[bucket_id] = Bucket(bucket_id, name, node.at("type_name").text(), items)
-    plain = tuple(bucket for bucket in buckets.values() if "~" not in bucket.name)
-    devices = crushmap.get("devices")
-    nodes = list(devices.items()) if devices else []
-    numbers = [node.at("id").integer(0, DEVICE_ID_MAX) for node in nodes]
-    names = tuple(
-        (number, node.at("name").text()) for number, node in zip(numbers, nodes, strict=True)
-    )
+    plain = []
+    for bucket in crushmap["buckets"]:
+        for item in bucket["items"]:
+            if item["id"] >= 0:
+                weights.setdefault(item["id"], item["weight"])
+        if "~" not in bucket["name"]:
+            items = tuple(item["id"] for item in bucket["items"])
+            plain.append(Bucket(bucket["id"], bucket["name"], bucket["type_name"], items))
+    names = tuple((device["id"], device["name"]) for device in crushmap["devices"])
     classes = tuple(
-        (number, of_device.text())
-        for number, node in zip(numbers, nodes, strict=True)
-        if (of_device := node.get("class")) is not None and of_device.text()
+        (device["id"], device["class"]) for device in crushmap["devices"] if device.get("class")
     )
-    return BucketTree(plain, names, classes, tuple(weights.items()))
+    return BucketTree(tuple(plain), names, classes, tuple(weights.items()))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from resilver import _core
 from resilver.errors import ConfigError
@@ -129,6 +130,16 @@ class CrushMap:
     def to_json(self) -> str:
         """Write the JSON that `crushtool --dump` writes."""
         return self.core.to_json()
+
+    def document(self) -> dict[str, Any]:
+        """The map as `to_json` writes it; buckets and rules without a name have crushtool's."""
+        document: dict[str, Any] = json.loads(self.to_json())
+        names = dict(self.core.rules())
+        for rule in document["rules"]:
+            rule.setdefault("rule_name", names[rule["rule_id"]])
+        for bucket in document["buckets"]:
+            bucket.setdefault("name", f"bucket{-1 - bucket['id']}")
+        return document
 
     def to_bytes(self) -> bytes:
         """Write the binary form that clusters keep.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -134,7 +135,7 @@ def _flags(value: str, cluster: Cluster, *, is_set: bool) -> Made:
 def _map(value: str, cluster: Cluster) -> Made:
     from resilver.simulate.crush import CrushMap
 
-    crushmap = CrushMap.read(Path(value)).to_json()
+    crushmap = json.dumps(CrushMap.read(Path(value)).document())
     tree = Tree(crushmap)
     for pool in cluster.pools.values():
         if pool.rule not in tree.rules:

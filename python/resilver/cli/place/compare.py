@@ -89,10 +89,9 @@ def _with_map(source: Source, other: Source) -> Source:
         return source
     from resilver.importers.buckets import read_buckets
     from resilver.importers.ceph import OsdInfo
-    from resilver.importers.jsonpath import Node
 
-    text = source.crush.to_json()
-    buckets = read_buckets(Node(json.loads(text), "", source.label))
+    document = source.crush.document()
+    buckets = read_buckets(document)
     known = {osd.id for osd in other.report.osds}
     # A device that only the map knows is about to be added: it exists, and is up and in.
     added = tuple(
@@ -109,7 +108,7 @@ def _with_map(source: Source, other: Source) -> Source:
         if device not in known
     )
     osds = tuple(sorted((*other.report.osds, *added), key=lambda osd: osd.id))
-    report = replace(other.report, crushmap=text, buckets=buckets, osds=osds)
+    report = replace(other.report, crushmap=json.dumps(document), buckets=buckets, osds=osds)
     return ClusterSource(source.label, source.crush, report)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -138,7 +137,7 @@ def edited(reading: Reading, editing: Editing) -> MapSource:
 def _note_second_place(crush: CrushMap, edit: Edit) -> None:
     """Say where else a device stands that was added; crushtool allows it, and few mean it."""
     id, _, name = edit.words
-    buckets = json.loads(crush.to_json())["buckets"]
+    buckets = crush.document()["buckets"]
     holders = [
         f"{bucket['type_name']} {bucket['name']}"
         for bucket in buckets
@@ -155,7 +154,7 @@ def _known_names(crush: CrushMap, edit: Edit) -> str:
     """What the item of an edit may have been meant to be, where the map has none of its name."""
     if edit.option not in ("--remove-item", "--move", "--reweight-item"):
         return ""
-    document = json.loads(crush.to_json())
+    document = crush.document()
     names = [one["name"] for one in (*document["devices"], *document["buckets"])]
     # The shadow trees of device classes are nobody's to edit.
     names = [name for name in names if "~" not in name]
@@ -204,9 +203,9 @@ def write(source: MapSource, editing: Editing, *, as_json: bool) -> None:
         from resilver.cli.place.tree import tree_lines, tree_rows
 
         if as_json:
-            print_json(tree_rows(crush.to_json()))
+            print_json(tree_rows(crush.document()))
         else:
-            sys.stdout.write("".join(f"{line}\n" for line in tree_lines(crush.to_json())))
+            sys.stdout.write("".join(f"{line}\n" for line in tree_lines(crush.document())))
     if editing.dump:
         # crushtool ends its dump with an empty line.
         sys.stdout.write(_terminated(crush.to_json()) + "\n")

@@ -40,7 +40,7 @@ class MapSource:
     @cached_property
     def structure(self) -> MapStructure:
         """Its devices, buckets and rules."""
-        return MapStructure(self.crush.to_json())
+        return MapStructure(self.crush.document())
 
 
 @dataclass(frozen=True)

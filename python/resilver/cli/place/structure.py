@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -53,12 +52,12 @@ class MapStructure:
     """The devices, buckets and rules of a CRUSH map.
 
     Args:
-        text: What `ceph osd crush dump` prints.
+        document: The map's `CrushMap.document`.
     """
 
-    def __init__(self, text: str) -> None:
-        self._document: dict[str, Any] = json.loads(text)
-        self._buckets = {bucket["id"]: bucket for bucket in self._document["buckets"]}
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+        self._buckets = {bucket["id"]: bucket for bucket in document["buckets"]}
 
     @cached_property
     def device_count(self) -> int:

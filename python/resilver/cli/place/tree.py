@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,35 +11,35 @@ _INDENT = "    "
 _EVERY_POOL = "-1"
 
 
-def tree_lines(text: str) -> list[str]:
+def tree_lines(document: dict[str, Any]) -> list[str]:
     """The lines of a map's tree.
 
     Args:
-        text: What `ceph osd crush dump` prints.
+        document: The map's `CrushMap.document`.
 
     Returns:
         A header and a line an item, as crushtool aligns them, with a column for the first stand-in
         weights of each set of choose_args. Below a bucket, other buckets come by name and devices
         by class and number.
     """
-    tree = _Tree(json.loads(text))
+    tree = _Tree(document)
     rows = [["ID", "CLASS", "WEIGHT", *tree.titles, "TYPE NAME"], *tree.rows()]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     header = "  ".join(cell.ljust(width) for cell, width in zip(rows[0], widths, strict=True))
     return [header, *(_line(row, widths) for row in rows[1:])]
 
 
-def tree_rows(text: str) -> list[dict[str, Any]]:
+def tree_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
     """A map's tree as rows.
 
     Args:
-        text: What `ceph osd crush dump` prints.
+        document: The map's `CrushMap.document`.
 
     Returns:
         An object an item, in the order of `tree_lines`: its number, its type and name, its class
         or None, its CRUSH weight, and how many buckets it is below.
     """
-    tree = _Tree(json.loads(text))
+    tree = _Tree(document)
     rows = []
     for number, device_class, weight, *_, label in tree.rows():
         name = label.lstrip(" ")
@@ -72,11 +71,7 @@ class _Tree:
     """A map by numbers."""
 
     def __init__(self, document: dict[str, Any]) -> None:
-        # A bucket without a name is called as crushtool writes it into text.
-        self.buckets = {
-            bucket["id"]: {"name": f"bucket{-1 - bucket['id']}", **bucket}
-            for bucket in document["buckets"]
-        }
+        self.buckets = {bucket["id"]: bucket for bucket in document["buckets"]}
         self.devices = {device["id"]: device for device in document.get("devices", ())}
         sets = document.get("choose_args", {})
         keys = sorted(sets, key=int)

@@ -15,7 +15,7 @@ from resilver.importers.ceph.agreement import (
     check_same_crush,
     check_same_map,
 )
-from resilver.importers.ceph.dumps import Dump, Dumps, crush_node
+from resilver.importers.ceph.dumps import Dump, Dumps, completed, crush_node
 from resilver.importers.ceph.facts import parse_release
 from resilver.importers.ceph.hardware import (
     read_balancer,
@@ -198,6 +198,7 @@ def parts_of(dumps: Dumps) -> Parts:
     crushmap = crushmap or own
     if crushmap is None:
         _refuse_without_crush(dumps)
+    crushmap = completed(crushmap)
     inside = report.get("pgmap", "pg_map") if report is not None else None
     pgmap = dumps.get("pg_dump") or inside or dumps.get("pg_brief")
     return Parts(
@@ -215,7 +216,7 @@ def _refuse_without_map(dumps: Dumps) -> NoReturn:
         found = ", ".join(words_of(one) for one in sorted(dumps.found))
         refuse(path, f"it holds no OSD map, only {found}", "put in a `ceph osd dump -f json` too")
     if not isinstance(dump.node.value, dict) and not kind:
-        dump.node.fail("the object that `ceph report` prints")
+        refuse(path, "it is no JSON object", "expected the one that `ceph report` prints")
     if kind and not dump.node.has("crushmap"):
         named = {"pg_brief": "pg_dump", "osd_df_tree": "osd_df"}.get(kind, kind)
         argument = f" here, and this file as {named}" if named in _NAMED else ""
@@ -248,7 +249,7 @@ def cluster_of(dumps: Dumps) -> ClusterReport:
     """
     parts = parts_of(dumps)
     osdmap, pgmap, report = parts.osdmap, parts.pgmap, parts.report
-    buckets = read_buckets(parts.crushmap)
+    buckets = read_buckets(parts.crushmap.value)
     pools = read_pools(osdmap, parts.crushmap)
     osds = read_osds(osdmap, buckets)
     groups = read_groups(pgmap, pools) if pgmap else ()

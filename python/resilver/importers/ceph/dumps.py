@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from resilver.errors import ConfigError
+from resilver.errors import ConfigError, PlacementError
 from resilver.importers.ceph.binary import dump_binary
 from resilver.importers.ceph.kinds import (
     BINARY_OSDMAP,
@@ -224,4 +225,23 @@ def crush_node(data: bytes, place: str) -> Node:
     """A CRUSH map that is no JSON, as the object that `ceph osd crush dump` prints."""
     from resilver.simulate.crush import CrushMap
 
-    return Node(json.loads(CrushMap.parse(data, place).to_json()), "", place)
+    return Node(CrushMap.parse(data, place).document(), "", place)
+
+
+def completed(crushmap: Node) -> Node:
+    """A CRUSH map as the core reads it, in which nothing is missing.
+
+    Raises:
+        ConfigError: It is not what Ceph writes.
+    """
+    from resilver.simulate.crush import CrushMap
+
+    where = f"{crushmap.file}: {crushmap.path}" if crushmap.path else crushmap.file
+    try:
+        document = CrushMap.from_json(json.dumps(crushmap.value)).document()
+    except PlacementError as error:
+        # The core counts lines and columns in JSON that was written for it.
+        refuse(where, re.sub(r" at line \d+ column \d+$", "", str(error)))
+    listed = {one["id"] for one in crushmap.value.get("devices", ())}
+    document["devices"] = [one for one in document["devices"] if one["id"] in listed]
+    return Node(document, crushmap.path, crushmap.file)
