@@ -178,7 +178,7 @@ def test_the_summary_says_how_long_bursts_take(tmp_path: Path) -> None:
             '[{ signature = { period = "1 us", length = "1 us", volume = "1 B" } }]',
             "bursts in a run",
         ),
-        ('[{ signature = "broken.toml" }]', "no TOML"),
+        ('[{ signature = "broken.toml" }]', "broken.toml, line 1, column 10: not valid TOML"),
     ],
 )
 def test_what_a_job_cannot_be_is_refused_by_check(jobs: str, message: str, tmp_path: Path) -> None:

@@ -227,8 +227,8 @@ class MachineFile(GivenFile):
                 rule = f"{len(rates)} rates do not follow one another round a ring of {length}"
                 remedy = f"give a number of them that divides {length}"
                 problems.append(Problem(rule, remedy, f"rates.{axis}"))
-        if any(not 0 <= weight < float("inf") for weight in self.weights):
-            rule = "a hop costs 0 or more"
+        if any(not 0 <= weight <= 1e6 for weight in self.weights):
+            rule = "a hop costs from 0 to 1,000,000"
             problems.append(Problem(rule, "such as [4, 8, 1]", "weights", show(list(self.weights))))
         if problems:
             raise ConfigError(problems)

@@ -85,7 +85,7 @@ class Volume(Section):
 
     bytes: _Size | None = Field(default=None, examples=["30 PB"])
     """The volume. Default: ``memory_multiple`` times the connected memory."""
-    memory_multiple: Annotated[float | None, Field(strict=True, gt=0)] = Field(
+    memory_multiple: Annotated[float | None, Field(strict=True, gt=0, le=1e6)] = Field(
         default=None, examples=[30.0]
     )
     """How many times the memory of all connected systems is stored."""

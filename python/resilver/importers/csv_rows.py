@@ -11,6 +11,22 @@ from pathlib import Path
 from resilver.errors import name_remedy, show
 from resilver.importers.text import refuse
 
+
+def plain_cell(value: object) -> object:
+    """A cell of CSV that no spreadsheet computes: a text that begins as a formula gets a quote.
+
+    >>> plain_cell("=1+1"), plain_cell("-1"), plain_cell("default"), plain_cell(-1.5)
+    ("'=1+1", '-1', 'default', -1.5)
+    """
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
+
+
 Header = Callable[[list[str], str], dict[str, int]]
 """Takes the header's cells and its place, and gives the place of each column by its name."""
 

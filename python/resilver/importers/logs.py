@@ -17,7 +17,7 @@ from resilver.importers.lfs_df import fill_rows, is_df
 from resilver.importers.lnetctl import is_lnetctl, read_lnetctl
 from resilver.importers.log_rows import Log, LogRow
 from resilver.importers.text import decode, read_bytes, refuse
-from resilver.importers.tokio import MAGIC, read_tokio
+from resilver.importers.tokio import MAGIC, column_name, opened, read_tokio
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,12 +76,10 @@ def read_log(path: Path) -> list[Log]:
 
 def _series_rows(path: Path) -> list[LogRow]:
     """What each target moved in all of a series."""
-    import h5py
-
     # This looks at shapes, units and signs of all of it.
     names = [one.name for one in read_tokio(path, math.inf)]
     moved: dict[str, dict[str, float]] = {}
-    with h5py.File(path, "r") as file:
+    with opened(path) as file:
         group = file["datatargets"]
         times = np.asarray(group["timestamps"][:], dtype=np.float64)
         step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
@@ -92,7 +90,7 @@ def _series_rows(path: Path) -> list[LogRow]:
                 sums = np.nansum(np.asarray(group[key][:], dtype=np.float64), axis=0)
                 is_bytes = group[key].attrs.get("units") in ("bytes", b"bytes")
                 moved[way] = {
-                    one.decode() if isinstance(one, bytes) else str(one): float(total)
+                    column_name(one): float(total)
                     for one, total in zip(
                         group[key].attrs["columns"], sums if is_bytes else sums * step, strict=True
                     )

@@ -8,6 +8,7 @@ first bytes; names do not matter.
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -32,6 +33,9 @@ FILES_MAX = 100_000
 
 HEAD_BYTES = 4096
 """How much of a file tells whether it is wanted."""
+
+_CHUNK = 2**20
+"""The bytes read at once: what is read is copied, and a file of 1 GiB would be there twice."""
 
 _NAME_SHOWN = 200
 _LAYERS_MAX = 3
@@ -134,7 +138,7 @@ class _Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._inner.read(len(buffer))
+        data = self._inner.read(min(len(buffer), _CHUNK))
         buffer[: len(data)] = data
         self._count += len(data)
         if self._count > UNPACKED_MAX:
@@ -190,13 +194,15 @@ def _of_folder(path: Path, is_wanted: Callable[[bytes], bool]) -> Iterator[tuple
                 with file.open("rb") as opened:
                     head = opened.read(HEAD_BYTES)
                     if head.startswith(tuple(_PACKERS)):
-                        yield from _unpacked(head + opened.read(INPUT_MAX), path, shown, is_wanted)
-                    elif is_wanted(head):
                         opened.seek(0)
-                        yield shown, _read(opened, path, shown)
+                        yield from _unpacked(opened, head, path, shown, is_wanted)
+                    elif is_wanted(head):
+                        yield shown, _read(opened, path, shown, head)
             except FileNotFoundError:
                 continue  # A link to nowhere.
             except OSError as error:
+                if error.errno == errno.ELOOP:
+                    continue  # A link to itself.
                 refuse(path, f"{shown}: it cannot be read: {error.strerror or error}")
 
 
@@ -239,26 +245,27 @@ def _member(
     head = file.read(HEAD_BYTES)
     if head.startswith(tuple(_PACKERS)):
         if size <= INPUT_MAX:
-            yield from _unpacked(head + file.read(), path, shown, is_wanted)
+            packed = io.BytesIO(_read(file, path, shown, head))
+            yield from _unpacked(packed, head, path, shown, is_wanted)
         return
     if not is_wanted(head):
         return
-    data = head + _read(file, path, shown)
+    data = _read(file, path, shown, head)
     if len(data) < size:
         refuse(path, f"{shown} is cut off", "fetch the archive again")
     yield shown, data
 
 
 def _unpacked(
-    data: bytes, path: Path, shown: str, is_wanted: Callable[[bytes], bool]
+    packed: IO[bytes], sign: bytes, path: Path, shown: str, is_wanted: Callable[[bytes], bool]
 ) -> Iterator[tuple[str, bytes]]:
     """A compressed file of a folder or an archive. An archive in one is passed over."""
-    sign = next(sign for sign in _PACKERS if data.startswith(sign))
+    unpack = next(unpack for begin, unpack in _PACKERS.items() if sign.startswith(begin))
     try:
-        with _PACKERS[sign](io.BytesIO(data)) as inner:
+        with unpack(packed) as inner:
             head = inner.read(HEAD_BYTES)
             if is_wanted(head) and not _is_tar(head):
-                yield shown, bytes(head + _read(inner, path, shown))
+                yield shown, _read(inner, path, shown, head)
     except ConfigError:
         raise
     except _BROKEN as error:
@@ -266,11 +273,17 @@ def _unpacked(
         refuse(path, f"{shown}: it cannot be unpacked: {reason}", "fetch it again")
 
 
-def _read(file: Any, path: Path, shown: str) -> bytes:
-    data: bytes = file.read(INPUT_MAX + 1)
-    if len(data) > INPUT_MAX:
-        refuse(path, f"{shown} holds more than 1 GiB, or never ends", "give the cluster's dumps")
-    return data
+def _read(file: Any, path: Path, shown: str, head: bytes = b"") -> bytes:
+    """What is left of a file behind its head, which was read; both are given."""
+    whole = io.BytesIO()
+    whole.write(head)
+    while data := file.read(_CHUNK):
+        if whole.tell() + len(data) > INPUT_MAX:
+            rule = f"{shown} holds more than 1 GiB, or never ends"
+            refuse(path, rule, "give the cluster's dumps")
+        whole.write(data)
+    # It hands over its memory instead of a copy.
+    return whole.getvalue()
 
 
 def _counted(count: int, path: Path) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import name_remedy, show
-from resilver.importers.text import refuse
+from resilver.importers.text import read_bytes, refuse
 from resilver.importers.tokio import MAGIC, read_tokio_series
 from resilver.units import BYTE_UNITS, DURATION_UNITS, RATE_UNITS
 
@@ -109,7 +109,7 @@ def _csv(path: Path) -> Any:
     nothing = ["", "nan", "NaN", "NA", "null", "-"]
     options = csv.ConvertOptions(null_values=nothing, strings_can_be_null=True)
     try:
-        return csv.read_csv(path, convert_options=options)
+        return csv.read_csv(pyarrow.BufferReader(read_bytes(path)), convert_options=options)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         refuse(path, f"it is no table: {str(error).splitlines()[0][:90]}", _REMEDY)
 

@@ -37,6 +37,16 @@ _SPACES = re.compile(r"[ \t\r\n]*")
 _REST = re.compile(r"[ \t\r]*(?:\n|\Z)(?!(?s:.*)^[ \t]*[\[{]\s*[\"{])", re.MULTILINE)
 """What may follow a document on its lines: nothing, and after them no other document."""
 
+_DOTS_MAX = 64
+
+_DOTTED = re.compile(rf"(?<![^\n=,{{[])(?:[^\n.=,[\]{{}}]*+\.){{{_DOTS_MAX + 1}}}")
+"""A key of so many dots that `tomllib`, whose time is their square, hangs."""
+
+_TOML_TEXTS = re.compile(
+    r""""{3}(?:\\.|[^\\])*?"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*""", re.DOTALL
+)
+"""Texts and comments of TOML, in which dots mean nothing."""
+
 _TOML_POSITION = re.compile(
     r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL
 )
@@ -156,6 +166,8 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
     Raises:
         ConfigError: A syntax error, with its line and column.
     """
+    if _DOTTED.search(_TOML_TEXTS.sub("text", text)):
+        refuse(path, f"not usable TOML: a key has more than {_DOTS_MAX} dots", "write shorter keys")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

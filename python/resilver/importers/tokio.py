@@ -8,6 +8,8 @@ and ``writebytes`` whose attribute ``units`` says whether these are bytes or byt
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +46,22 @@ def read_tokio(path: Path, window_seconds: float = WINDOW_SECONDS) -> list[PartL
     Raises:
         ConfigError: It is no such file, its shapes do not fit, or rates are negative.
     """
+    with opened(path) as file:
+        return _loads(file, path, window_seconds)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """An HDF5 file; what breaks while it is read is refused as no file of TOKIO.
+
+    Raises:
+        ConfigError: It is no such file.
+    """
     import h5py
 
     try:
         with h5py.File(path, "r") as file:
-            return _loads(file, path, window_seconds)
+            yield file
     except OSError as error:
         refuse(path, f"it is no HDF5 file that can be read: {str(error)[:80]}", "fetch it again")
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
@@ -71,20 +84,11 @@ def read_tokio_series(path: Path, what: str) -> tuple[Floats, Floats]:
     Raises:
         ConfigError: It is no such file, does not say this, or its shapes do not fit.
     """
-    import h5py
-
-    try:
-        with h5py.File(path, "r") as file:
-            for name in (f"{what}rates", f"{what}bytes"):
-                if f"datatargets/{name}" in file:
-                    return _sums(file, f"datatargets/{name}", path)
-            refuse(path, f"there are no {what}rates and no {what}bytes under datatargets")
-    except OSError as error:
-        refuse(path, f"it is no HDF5 file that can be read: {str(error)[:80]}", "fetch it again")
-    except (KeyError, RuntimeError, TypeError, ValueError) as error:
-        if hasattr(error, "problems"):
-            raise
-        refuse(path, f"it is not as TOKIO writes it: {str(error)[:80]}", "fetch it again")
+    with opened(path) as file:
+        for name in (f"{what}rates", f"{what}bytes"):
+            if f"datatargets/{name}" in file:
+                return _sums(file, f"datatargets/{name}", path)
+        refuse(path, f"there are no {what}rates and no {what}bytes under datatargets")
 
 
 def _sums(file: Any, key: str, path: Path) -> tuple[Floats, Floats]:
@@ -140,7 +144,7 @@ def _rates(file: Any, key: str, path: Path, window: float) -> tuple[float, Means
 
 def _is_rate(file: Any, key: str, path: Path) -> bool:
     """Whether values are bytes a second, or else bytes."""
-    units = _text(file[key].attrs.get("units", "bytes/sec"))
+    units = column_name(file[key].attrs.get("units", "bytes/sec"))
     if units not in ("bytes", "bytes/sec"):
         refuse(path, f"the units of {key} are bytes or bytes/sec", f"not {show(units)}")
     return units == "bytes/sec"
@@ -182,7 +186,7 @@ def _checked(file: Any, key: str, path: Path) -> tuple[Any, Floats, list[str]]:
     """A table of the file, its times, and the names of its columns."""
     data = file[key]
     times = np.asarray(file[key.split("/")[0]]["timestamps"][:], dtype=np.float64)
-    columns = [_text(one) for one in data.attrs["columns"]]
+    columns = [column_name(one) for one in data.attrs["columns"]]
     if data.shape != (len(times), len(columns)) or not data.size:
         shape = " x ".join(map(str, data.shape))
         rule = f"{key} is {shape}, and there are {len(times)} times and {len(columns)} columns"
@@ -211,5 +215,6 @@ def _means(values: Floats, columns: list[str]) -> Means:
     }
 
 
-def _text(value: Any) -> str:
+def column_name(value: Any) -> str:
+    """The name of a target, as the attributes of HDF5 keep it."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

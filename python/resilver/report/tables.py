@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from resilver.importers.csv_rows import plain_cell
 from resilver.quantities import decimal, decimal_bytes, decimal_rate
 from resilver.report.words import chance, percent, size_of
 from resilver.units import format_duration, format_rate
@@ -124,5 +125,6 @@ def to_csv(table: Table, rows_max: int | None = ROWS_CARRIED_MAX) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in table.columns])
     for row in table.rows[:rows_max]:
-        writer.writerow(["" if value is None or value != value else value for value in row])
+        known = ("" if value is None or value != value else value for value in row)
+        writer.writerow([plain_cell(value) for value in known])
     return text.getvalue()

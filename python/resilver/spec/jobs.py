@@ -10,7 +10,7 @@ from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, model_validato
 from pydantic_core import CoreSchema
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.text import decode, read_bytes, refuse
+from resilver.importers.text import read_toml
 from resilver.spec.section import TEXT, AboveZero, Count, Section, Share, file_path
 from resilver.spec.streams import WINDOW_MAX
 from resilver.units import (
@@ -59,10 +59,7 @@ class JobSignature(Section):
             # One that `resilver.signature` found, which is what its file would say.
             return tomllib.loads(text())
         path = file_path(data, info)
-        try:
-            table = tomllib.loads(decode(read_bytes(path), path))
-        except tomllib.TOMLDecodeError as error:
-            refuse(str(path), f"this is no TOML: {error}", "write a signature's keys, key = value")
+        table = read_toml(path)
         return {"name": path.stem, **table}
 
     @model_validator(mode="after")

@@ -149,7 +149,13 @@ class Section(_SectionBase):
         ConfigError: With every problem found.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        validate_default=True,
+        defer_build=True,
+        allow_inf_nan=False,
+    )
 
     kind_key: ClassVar[str] = ""
     """The key that says of which kind the section is, where others have a meaning by it."""

@@ -267,8 +267,14 @@ export function csvOf(store: Store, chart: Lines): string {
     );
     for (let row = 0; row < (columns[0]?.length ?? 0); row++) {
       const cells = columns.map((one) => (one[row] === null || one[row] === undefined ? "" : String(one[row])));
-      lines.push([...(sides.length > 1 ? [at ? "B" : "A"] : []), ...cells].join(","));
+      lines.push([...(sides.length > 1 ? [at ? "B" : "A"] : []), ...cells.map(cellOf)].join(","));
     }
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** A cell of CSV: quoted where it must be, and no formula to a spreadsheet. */
+export function cellOf(text: string): string {
+  const plain = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }

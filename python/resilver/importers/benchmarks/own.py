@@ -17,6 +17,7 @@ from resilver.importers.benchmarks.table import (
     Found,
     count_of,
 )
+from resilver.importers.csv_rows import plain_cell
 from resilver.importers.fio import MODES
 from resilver.importers.text import refuse
 
@@ -32,7 +33,8 @@ def to_csv(table: Benchmarks) -> str:
     text = StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(table.to_dicts())
+    for row in table.to_dicts():
+        writer.writerow({name: plain_cell(cell) for name, cell in row.items()})
     return text.getvalue()
 
 
@@ -70,6 +72,11 @@ def read_own(text: str, path: Path) -> Found:
         rows = list(csv.DictReader(StringIO(text), strict=True))
     except csv.Error as error:
         refuse(path, f"this is not valid CSV: {error}", "is the file cut off?")
+    for row in rows:
+        for name, cell in row.items():
+            # `to_csv` wrote the quote.
+            if isinstance(cell, str) and cell.startswith("'") and plain_cell(cell[1:]) == cell:
+                row[name] = cell[1:]
     return _found(rows, path)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.importers.text import read_toml
 from resilver.spec.section import Section
 from resilver.units import Bytes, Seconds
 
@@ -92,12 +92,7 @@ class BatchJobs(Section):
         Raises:
             ConfigError: it cannot be read, with every problem in it.
         """
-        try:
-            table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            rule = f"the file cannot be read: {reason}"
-            raise ConfigError(Problem(rule, key=CONFIG_KEY, value=show(str(path)))) from error
+        table = read_toml(Path(path))
         if "system" in table:
             rule = "the batch system is named by --cluster"
             raise ConfigError(Problem(rule, "remove this key", key="system", place=str(path)))

@@ -1,0 +1,147 @@
+"""Files that nobody means to give: each is refused in words, soon and in little memory."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import tomllib
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from resilver import catalog
+from resilver.errors import ConfigError
+from resilver.importers.packed import packed_files
+from tests.front_door import command
+from tests.integration.test_import_ceph import SHAPE
+from tests.reference.ceph_cluster import write_cluster
+from tests.unit.benchmark_texts import IOR_JSON
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "k.toml"),
+        ("size", "k.toml"),
+        ("route", "k.toml"),
+        ("profile", "k.toml"),
+        ("signature", "compare", "k.toml", "k.toml"),
+        ("what-if", "dumps", "--plan", "k.toml"),
+    ],
+)
+@pytest.mark.parametrize("key", ["a", '"a" ', " a"])
+def test_a_key_of_100_000_dots_is_refused_at_once(
+    words: tuple[str, ...], key: str, tmp_path: Path
+) -> None:
+    # Python's own reader takes time by the square of the dots: two minutes and more.
+    (tmp_path / "k.toml").write_text(".".join([key] * 100_001) + " = 1\n")
+    if "dumps" in words:
+        write_cluster(tmp_path / "dumps", SHAPE)
+    done = command(*words, cwd=tmp_path, timeout=60)
+    assert done.returncode == 2, done.stderr
+    assert "k.toml: not usable TOML: a key has more than 64 dots" in done.stderr
+
+
+def test_dots_in_texts_and_numbers_are_no_keys(tmp_path: Path) -> None:
+    text = "[demo]\n" + "# " + "." * 200 + "\n" + 'a = "' + "." * 200 + '"\n'
+    text += "b = [" + "1.5, " * 200 + "]\nc = '''\n" + "x." * 100 + "\n'''\n"
+    (tmp_path / "study.toml").write_text(text)
+    assert tomllib.loads(text)
+    done = command("check", "study.toml", cwd=tmp_path)
+    assert done.returncode == 2 and "dots" not in done.stderr and "demo" in done.stderr
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "-inf", "1e999", "1e308", "-1.0"])
+@pytest.mark.parametrize(
+    ("kind", "command_of", "key"),
+    [
+        ("sizings", "size", "capacity.memory_multiple"),
+        ("sizings", "size", "capacity.head_room"),
+        ("lots", "profile", "lot.spread"),
+        ("machines", "route", "weights"),
+    ],
+)
+def test_no_figure_is_infinite(
+    kind: str, command_of: str, key: str, value: str, tmp_path: Path
+) -> None:
+    (name,) = catalog.list(kind)
+    given = f"[1, {value}, 1]" if key == "weights" else value
+    words = [command_of, name, "--set", f"{key}={given}"]
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 2 and "defect" not in done.stderr, done.stderr
+    assert key.split(".")[-1] in done.stderr
+
+
+def test_names_in_hdf5_that_are_no_utf_8_are_shown_as_far_as_they_are(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    data = bytearray((shared_data / "lustre" / "tokio-sample_tokiots.hdf5").read_bytes())
+    data[80_000:80_008] = bytes(8)
+    (tmp_path / "l.h5").write_bytes(data)
+    done = command("import", "logs", "l.h5", "--json", cwd=tmp_path)
+    assert "defect" not in done.stderr and done.returncode in (0, 2), done.stderr
+
+
+@pytest.mark.parametrize("kind", ["plain", "packed"])
+def test_a_file_without_an_end_takes_no_more_than_its_limit(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where 64 MiB are the limit, what is asked of the operating system stays below twice that."""
+    limit = 64 * 2**20
+    monkeypatch.setattr("resilver.importers.packed.INPUT_MAX", limit)
+    path = tmp_path / "big.json"
+    if kind == "plain":
+        path = Path("/dev/zero")
+    else:
+        path = tmp_path / "big.json.gz"
+        with gzip.open(path, "wb", compresslevel=1) as file:
+            for _ in range(80):
+                file.write(bytes(2**20))
+    tracemalloc.start()
+    with pytest.raises(ConfigError, match="holds more than 1 GiB, or never ends"):
+        list(packed_files(path, lambda head: True))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # The buffer grows by an eighth at a time, and for a moment both are there.
+    assert limit < peak < 1.3 * limit
+
+
+def test_a_signature_of_a_file_without_an_end_is_refused() -> None:
+    done = command("signature", "/dev/zero", timeout=100)
+    assert done.returncode == 2, done.stderr
+    assert "it holds more than 1 GiB, or never ends" in done.stderr
+
+
+def test_links_to_themselves_and_to_nowhere_are_passed_over(tmp_path: Path) -> None:
+    folder = write_cluster(tmp_path / "dumps", SHAPE)
+    before = command("import", "ceph", folder, "-o", tmp_path / "a.tar.gz")
+    (folder / "self").symlink_to("self")
+    (folder / "nowhere").symlink_to(tmp_path / "none")
+    after = command("import", "ceph", folder, "-o", tmp_path / "b.tar.gz")
+    assert (before.returncode, after.returncode) == (0, 0), after.stderr
+    assert (tmp_path / "a.tar.gz").read_bytes() == (tmp_path / "b.tar.gz").read_bytes()
+
+
+def test_a_list_is_refused_as_what_it_is_and_not_as_a_key(tmp_path: Path) -> None:
+    (tmp_path / "list.json").write_text('[{"osd": 0, "up": 1, "in": 1, "weight": 1.0}]')
+    done = command("import", "ceph", "list.json", "-o", "b.tar.gz", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "list.json: it is no JSON object; expected the one that `ceph report`" in done.stderr
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t"])
+def test_no_cell_of_csv_is_a_formula(sign: str, tmp_path: Path) -> None:
+    """A spreadsheet computes a cell that begins so; a quote before it makes it text."""
+    name = f"{sign}HYPERLINK(1)"
+    (tmp_path / f"{name}.json").write_text(IOR_JSON)
+    words = ("import", "benchmark", f"./{name}.json", "-o", "table.csv")
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.reader(io.StringIO((tmp_path / "table.csv").read_text())))
+    cells = [cell for row in rows for cell in row if "HYPERLINK" in cell]
+    assert cells and all(cell.startswith(("'", "./", "IOR")) for cell in cells), cells
+    # Numbers below zero are numbers still, and the table is read as it was written.
+    again = command("import", "benchmark", "table.csv", "--json", cwd=tmp_path)
+    assert again.returncode == 0 and f"'{sign}" not in again.stdout, again.stdout
