@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -176,7 +177,8 @@ def test_a_thousand_malformed_requests_are_survived(
 def test_who_sends_nothing_more_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request that is too slow is refused by the time it takes in all, not by each byte's."""
     monkeypatch.setattr("resilver.explore.serve.SECONDS_MAX", 0.6)
-    with PageServer(page_of, 0, print, Runs(1)) as server:
+    told: list[str] = []
+    with PageServer(page_of, 0, told.append, Runs(1)) as server:
         client = Client.of(server)
         began = time.monotonic()
         with client.connect() as silent, client.connect() as slow:
@@ -187,6 +189,15 @@ def test_who_sends_nothing_more_is_left(monkeypatch: pytest.MonkeyPatch) -> None
                     time.sleep(0.1)
             assert time.monotonic() - began < 10 < 0.1 * len(client.head())
             assert silent.recv(100).startswith(b"HTTP/1.1 408 ")
+        with client.connect() as half:
+            # Nothing of the request is known when its first line does not end.
+            half.sendall(b"GET / HT")
+            assert half.recv(100).startswith(b"HTTP/1.1 408 ")
+        for line in (b"\x00\xff\xfe no HTTP\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"BREW /\r\n\r\n"):
+            with client.connect() as other:
+                other.sendall(line)
+                assert re.match(rb"HTTP/1.1 (400|403|505) ", other.recv(100)), line
+    assert told == []
 
 
 def test_more_connections_than_there_is_room_for_are_closed(

@@ -219,6 +219,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     server: PageServer
     protocol_version = "HTTP/1.1"
+    # What is refused before its first line is read, or is no HTTP, is answered in HTTP too.
+    default_request_version = request_version = protocol_version
+    requestline = command = ""
 
     def handle(self) -> None:
         """Read the request and answer it, whatever it is."""
@@ -242,7 +245,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _read_and_answer(self) -> None:
         self.raw_requestline = self.rfile.readline(_LINE_BYTES_MAX + 1)
-        self.requestline, self.request_version, self.command = "", "", ""
         if not self.raw_requestline:
             return
         if len(self.raw_requestline) > _LINE_BYTES_MAX:
