@@ -17,10 +17,10 @@ from resilver.whatif.mclock import profile_shares
 from resilver.whatif.osd_settings import OVERRIDE
 from resilver.whatif.releases import Release
 
-EFFORT_MAX = 8_000_000
+EFFORT_MAX = 3_000_000
 """A run by flows of up to so many steps is made again by default with each thing relaxed.
 
-The core takes 20 to 110 ns for a step, so up to 0.9 s for the run, beside 1.1 s of the command; the
+The core takes 20 to 110 ns for a step, so up to 0.33 s for the run, beside 1.1 s of the command;
 six to ten runs on two processors then take less than twice the time of the answer without them.
 """
 
