@@ -27,7 +27,7 @@ def print_answer(answer: WhatIf, told: Sequence[str] = ()) -> None:
         answer: The answer.
         told: Lines to paste that stand above already.
     """
-    from resilver.report.counterfactuals import HEADING, SHOWN, counterfactuals_table
+    from resilver.report.counterfactuals import HEADING, counterfactuals_table
     from resilver.report.whatif import sentences, tables
     from resilver.report.whatif.page import upmap_lines
     from resilver.report.whatif.source import LEVELS, Facts
@@ -42,7 +42,9 @@ def print_answer(answer: WhatIf, told: Sequence[str] = ()) -> None:
         passed = sum(bool(facts.passing(level)) for level in LEVELS)
         print_figures("OSDs that get to a ratio", crossings, 2 + passed, _ROWS)
     if found := answer.counterfactuals:
-        print_figures(HEADING, counterfactuals_table(found), SHOWN, _ROWS)
+        made = counterfactuals_table(found)
+        # Which settings they are stands on the page.
+        print_figures(HEADING, made, len(made.columns) - 1, _ROWS)
     _print_basis([*sentences.assumption_sentences(answer.assumptions), *answer.notes])
     print_lines("To paste:", [line for line in answer.commands if line not in told])
     entries = upmap_lines(answer)

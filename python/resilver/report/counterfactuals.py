@@ -10,9 +10,6 @@ from resilver.report.tables import Table, table
 from resilver.report.words import listed, percent, plural
 
 HEADING = "What would help"
-SHOWN = 5
-"""Columns that a terminal shows; the setting and figures follow."""
-
 SAME = 0.001
 """A change below this share is none that anybody would act on."""
 
