@@ -77,8 +77,8 @@ def test_the_profile_of_mclock_is_named_where_it_throttles(report: Path) -> None
 
 def test_nothing_helps_where_the_plan_itself_takes_the_time(report: Path) -> None:
     """A host that is back after 6 h lacks nothing but the writes of that time, of which none."""
-    words = ("--stop", "host=cloud3-1359", "--start", "host=cloud3-1359 @ 6 h", "--flag", "noout")
-    words = (*words, "--crush-reweight", "osd.4=0.79")
+    stop = ("--stop", "host=cloud3-1359", "--start", "host=cloud3-1359 @ 6 h", "--flag", "noout")
+    words = (*stop, "--crush-reweight", "osd.4=0.79")
     whole, rows = answered(report, *words)
     assert whole == pytest.approx(6 * 3600, rel=0.02)
     assert rows and all(row["sooner_share"] < HELPS_SHARE for row in rows.values())
