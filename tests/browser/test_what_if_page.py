@@ -80,6 +80,29 @@ def test_names_are_text_whatever_they_are(page: Page, pages: dict[str, Path]) ->
     assert page.evaluate("document.querySelector('main').innerText").count(HOSTILE) > 5
 
 
+def test_names_that_every_object_has_are_drawn_as_others(page: Page, tmp_path: Path) -> None:
+    """The chart library groups by plain objects, which have these names before any pool has."""
+    page.evaluate("0")
+    taken = page.evaluate("Object.getOwnPropertyNames(Object.prototype).join(' ')").split()
+    assert {"constructor", "__proto__", "valueOf"} <= set(taken)
+    for name in taken:
+        path = tmp_path / f"{name}.html"
+        write_answer(answer("whole", pool=name, prefix=name), path)
+        check_charts(page, path, CHARTS_EXPECTED["whole"])
+
+
+def test_a_chart_that_cannot_be_drawn_says_so_in_its_place(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "broken.html"
+    write_answer(answer("whole"), path)
+    text = path.read_text()
+    assert text.count('"type": "rule"') + text.count('"type":"rule"')
+    path.write_text(
+        text.replace('"type": "rule"', '"type": "rul"').replace('"type":"rule"', '"type":"rul"')
+    )
+    page.open(path, 1366, 768)
+    page.wait("document.body.innerText.includes('This chart cannot be drawn here')")
+
+
 def test_lines_to_paste_are_selected_for_copying(page: Page, pages: dict[str, Path]) -> None:
     page.open(pages["whole"], 1366, 768)
     for name, line in (

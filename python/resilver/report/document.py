@@ -17,7 +17,7 @@ from resilver.report.chart import Chart
 from resilver.report.standing import Standing
 from resilver.report.style import CONFIG, DARK
 from resilver.report.tables import Table, cell_text, to_csv
-from resilver.report.vega import GAP, NARROW, ROOM
+from resilver.report.vega import GAP, NARROW, ROOM, free_names
 
 if TYPE_CHECKING:
     import jinja2
@@ -93,7 +93,7 @@ class Document:
             name: What it is called on the page.
             chart: The chart.
         """
-        self.charts[name] = chart.make()
+        self.charts[name] = free_names(chart.make())
         self.add_table(name, chart.table)
 
     def shown(

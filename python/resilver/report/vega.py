@@ -41,6 +41,37 @@ _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _DIGITS = 6
 
 
+_TAKEN = frozenset(
+    {
+        "__defineGetter__",
+        "__defineSetter__",
+        "__lookupGetter__",
+        "__lookupSetter__",
+        "__proto__",
+        "constructor",
+        "hasOwnProperty",
+        "isPrototypeOf",
+        "propertyIsEnumerable",
+        "toLocaleString",
+        "toString",
+        "valueOf",
+    }
+)
+
+
+def free_names(spec: Any) -> Any:
+    """A specification in which no name is one that every object of JavaScript has.
+
+    Vega groups rows by plain objects, whose own `constructor` it takes for the group of a pool of
+    that name. A joiner, which nobody sees, stands before such a name in data, domains and words.
+    """
+    if isinstance(spec, dict):
+        return {key: free_names(value) for key, value in spec.items()}
+    if isinstance(spec, list | tuple):
+        return [free_names(value) for value in spec]
+    return f"\u2060{spec}" if isinstance(spec, str) and spec in _TAKEN else spec
+
+
 def plain(value: Any) -> Any:
     """A value as a chart carries it: numbers to six digits, nothing for what is not finite."""
     if hasattr(value, "item"):
@@ -254,7 +285,7 @@ def finished(spec: Spec, heading: str = "", width: int = WIDTH, note: str = "") 
         note: A line below the title; may be empty.
     """
     legend = CONFIG["legend"] | {"columns": legend_columns(spec, width)}
-    made = {"$schema": _SCHEMA, **sized(spec, width), "padding": 10}
+    made = {"$schema": _SCHEMA, **sized(free_names(spec), width), "padding": 10}
     made["config"] = CONFIG | {"background": PAPER, "legend": legend}
     if heading:
         lines = wrap(heading, width // 7)

@@ -207,17 +207,21 @@ function Chart({ store, chart }: { store: Store; chart: Lines }) {
       view.current = made.view;
       if (store.time.value !== null) void made.view.signal("now", store.time.value).runAsync();
     };
-    void draw();
+    const drawn = () =>
+      draw().catch((error) => {
+        if (place.current !== null) place.current.textContent = `This chart cannot be drawn here (${error}). CSV has its numbers.`;
+      });
+    void drawn();
     let width = place.current?.clientWidth ?? 0;
     const watch = new ResizeObserver(() => {
       const now = place.current?.clientWidth ?? 0;
       if (now === width || now === 0) return;
       width = now;
-      void draw();
+      void drawn();
     });
     if (place.current !== null) watch.observe(place.current);
     const scheme = matchMedia("(prefers-color-scheme: dark)");
-    const turn = () => void draw();
+    const turn = () => void drawn();
     scheme.addEventListener("change", turn);
     return () => {
       isGone = true;

@@ -42,6 +42,8 @@
     const lower = Object.fromEntries(Object.entries(dark).map(([light, other]) => [light.toLowerCase(), other]));
     return JSON.parse(JSON.stringify(value).replace(colours, (found) => lower[found.toLowerCase()]));
   };
+  // What stands before names that JavaScript's objects have: `free_names` in vega.py.
+  const JOINER = "\u2060";
   const views = new Map();
   const draw = async (box) => {
     const width = printing ? 680 : box.clientWidth;
@@ -50,15 +52,21 @@
     const legend = { ...config.legend, columns, labelLimit: width - 30 };
     const description = charts[box.id].description ??= box.getAttribute("aria-label");
     const spec = { ...linked(sized(charts[box.id], width)), description, config: { ...config, legend }, autosize: "pad", padding: { top: 2, bottom: 5 } };
-    const made = await vegaEmbed(box, coloured(spec), {
-      mode: "vega-lite", ast: true, actions: false, renderer: "canvas", defaultStyle: false, tooltip: { theme: "page" },
-    });
+    let made;
+    try {
+      made = await vegaEmbed(box, coloured(spec), {
+        mode: "vega-lite", ast: true, actions: false, renderer: "canvas", defaultStyle: false, tooltip: { theme: "page" },
+      });
+    } catch (error) {
+      box.textContent = `This chart cannot be drawn here (${error}). Its table has its numbers.`;
+      return;
+    }
     views.get(box)?.finalize();
     views.set(box, made);
     // Whoever inspects the page finds the view at its box, as Vega's own tools expect it.
     box.view = made.view;
     box.dataset.width = width;
-    made.view.addEventListener("click", (event, item) => { if (item?.datum?.part) choosePart(item.datum.part); });
+    made.view.addEventListener("click", (event, item) => { if (item?.datum?.part) choosePart(item.datum.part.replace(JOINER, "")); });
     if (charts[box.id].clock) made.view.addSignalListener("at", (name, { a }) => { if (a) pointAt(box, a[0]); });
     show(box);
   };
@@ -90,7 +98,7 @@
   const show = (box) => {
     const made = views.get(box)?.view;
     if (!made) return;
-    made.signal("chosen", chosen);
+    made.signal("chosen", chosen.flatMap((name) => [name, JOINER + name]));
     if (charts[box.id].clock) {
       made.signal("moment", moment / charts[box.id].clock.seconds);
       tell(box);
@@ -141,13 +149,14 @@
   // A part is chosen in a chart or by its name in a table; its host goes with it, and with a host all that it has.
   const known = new Set([...Object.keys(hosts), ...Object.values(hosts)]);
   JSON.stringify(charts, (key, value) => {
-    if (key === "part") known.add(value);
+    if (key === "part" && value) known.add(String(value).replace(JOINER, ""));
     return value;
   });
   const choosePart = (name) => {
     const isSame = !name || chosen[0] === name;
+    const host = Object.hasOwn(hosts, name) ? hosts[name] : "";
     const within = Object.keys(hosts).filter((part) => hosts[part] === name);
-    chosen = isSame ? [] : [name, ...(hosts[name] ? [hosts[name]] : []), ...within];
+    chosen = isSame ? [] : [name, ...(host ? [host] : []), ...within];
     const names = new Set(chosen);
     for (const row of document.querySelectorAll("tbody tr")) {
       row.classList.toggle("chosen", [...row.cells].some((cell) => names.has(cell.textContent)));
@@ -155,7 +164,7 @@
     for (const button of document.querySelectorAll("button.part")) button.setAttribute("aria-pressed", names.has(button.textContent));
     const bar = document.getElementById("chosen");
     bar.hidden = isSame;
-    const more = hosts[name] ? `, with its host ${hosts[name]}` : within.length ? `, with ${within.length} on it` : "";
+    const more = host ? `, with its host ${host}` : within.length ? `, with ${within.length} on it` : "";
     bar.firstElementChild.textContent = isSame ? "" : `${name}${more} is marked in every chart and table. `;
     visible().forEach(show);
   };
