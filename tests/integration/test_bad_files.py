@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import tomllib
 import tracemalloc
 from pathlib import Path
@@ -145,3 +146,15 @@ def test_no_cell_of_csv_is_a_formula(sign: str, tmp_path: Path) -> None:
     # Numbers below zero are numbers still, and the table is read as it was written.
     again = command("import", "benchmark", "table.csv", "--json", cwd=tmp_path)
     assert again.returncode == 0 and f"'{sign}" not in again.stdout, again.stdout
+
+
+def test_a_quiet_what_if_that_fails_says_why_in_one_line(tmp_path: Path) -> None:
+    """What is named is what --json counts."""
+    folder = write_cluster(tmp_path / "dumps", SHAPE)
+    words = ("what-if", folder, "--stop", "rack=rack-00", "--flag", "noout", "--horizon", "1 h")
+    found = json.loads(command(*words, "--json").stdout)
+    done = command(*words, "-q")
+    assert (done.returncode, done.stdout) == (1, "")
+    stuck, lost = found["answer"]["stuck_groups"], found["answer"]["lost_groups"]
+    assert f"{stuck:,} PGs are stuck and {lost:,} PGs are lost" in done.stderr
+    assert done.stderr.count("\n") == 1 and stuck + lost > 0

@@ -176,7 +176,25 @@ def what_if(
     for path in (question.page, question.tables):
         if path is not None and not quiet:
             say(f"wrote {path}")
+    if quiet and not found.holds:
+        say(_reason(found))
     return 0 if found.holds else EXIT_FAILED
+
+
+def _reason(found: Answer) -> str:
+    """Why an answer ends with exit code 1, for the log of a script that prints nothing else."""
+    from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
+
+    if isinstance(found, Search | FillSearch):
+        return "nothing that was tried meets the aim"
+    if isinstance(found, Ranking):
+        outcomes = [one.outcome for one in found.harms]
+    else:
+        answers = found.answers if isinstance(found, PlansCompared) else [found]
+        outcomes = [one.outcome for one in answers]
+    stuck = max((one.stuck_groups for one in outcomes), default=0)
+    lost = max((one.lost_groups for one in outcomes), default=0)
+    return f"not every PG heals: at the end {stuck:,} PGs are stuck and {lost:,} PGs are lost"
 
 
 def _check(question: Question) -> None:
