@@ -124,6 +124,7 @@ class ChainModel:
 
 class DurabilityModel:
     def __init__(self, input: str) -> None: ...
+    def repair_seconds(self) -> list[float]: ...
     def batch(
         self,
         method: str,

@@ -79,8 +79,8 @@ def bursts_and_hosts_away() -> dict[str, Any]:
     return system([("rs 3+2", 5, 5), ("copies 3", 3, 2)], failures, speed=speed)
 
 
-def ages_and_a_queue() -> dict[str, Any]:
-    """Devices come back whole, one after the other, and fail by their ages; hosts are lost."""
+def ages_and_a_queue(crews: int | None = 2) -> dict[str, Any]:
+    """Devices come back whole, so many at a time, and fail by their ages; hosts are lost."""
     young = {"kind": "weibull", "shape": 0.8, "scale_seconds": 400.0}
     old = {"kind": "weibull", "shape": 3.0, "scale_seconds": 350.0, "age_seconds": [100.0]}
     failures = [
@@ -88,7 +88,8 @@ def ages_and_a_queue() -> dict[str, Any]:
         failure("old", 2, old, parts=list(range(6, 12))),
         failure("host", 1, constant(1 / 4000)),
     ]
-    speed = {"kind": "serial", "takes": {"kind": "exponential", "mean_seconds": 8.0}}
+    takes = {"kind": "exponential", "mean_seconds": 8.0}
+    speed = {"kind": "serial", "takes": takes, "crews": crews}
     detection = {"kind": "exponential", "mean_seconds": 1.0}
     pools = [("rs 3+2", 5, 5)]
     return system(pools, failures, speed=speed, returns="devices", detection=detection)

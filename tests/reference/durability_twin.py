@@ -266,10 +266,20 @@ class Twin:
         else:
             law = speed["takes"]
         if speed["kind"] == "serial":
-            first = min(running, key=lambda one: (one.ready, one.order))
-            if first is not lost:
+            turn = (lost.ready, lost.order)
+            before = [one for one in running if (one.ready, one.order) < turn]
+            crews = speed.get("crews")
+            if crews is None:
+                # Each RAID set has a repair of its own: it waits for those that share a group.
+                if any(self.groups_of(one) & self.groups_of(lost) for one in before):
+                    return math.inf
+            elif len(before) >= crews:
                 return math.inf
         return self.time(law, lost.drawn)
+
+    def groups_of(self, lost: Lost) -> set[int]:
+        """The groups that a lost device held a piece of."""
+        return set(next(self.of_device[at] for at, one in self.lost.items() if one is lost))
 
     def is_under_way(self, lost: Lost) -> bool:
         return lost.ready <= self.now and lost.left > 0

@@ -199,10 +199,14 @@ pub enum SpeedInput {
         /// The time of each.
         takes: TimeInput,
     },
-    /// One after the other, in the order of their loss.
+    /// One after the other, as they became ready.
     Serial {
         /// The time of each.
         takes: TimeInput,
+        /// How many at once in the whole system. Where there is none, each waits for those before it that share a group with it, so
+        /// that every RAID set has a repair of its own.
+        #[serde(default)]
+        crews: Option<usize>,
     },
     /// Times that were simulated or measured, by how many devices are being repaired at once.
     ByLost {

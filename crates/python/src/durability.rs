@@ -62,6 +62,11 @@ impl DurabilityModel {
         Ok(DurabilityModel { system, mission: input.mission_seconds })
     }
 
+    /// How long the repair of each device that holds something takes while nothing else is lost.
+    fn repair_seconds(&self, py: Python<'_>) -> Vec<f64> {
+        py.detach(|| self.system.repair_seconds())
+    }
+
     /// Runs a batch, like that of a chain.
     #[pyo3(signature = (method, seed, number, trajectories, progress = None))]
     fn batch(

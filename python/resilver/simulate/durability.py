@@ -76,7 +76,11 @@ class DurabilityModel(_Model):
 
     def __init__(self, system: str) -> None:
         with core_errors():
-            self._core = _core.DurabilityModel(system)
+            self._core: _core.DurabilityModel = _core.DurabilityModel(system)
+
+    def repair_seconds(self) -> list[float]:
+        """How long the repair of each device that holds something takes while it alone is lost."""
+        return self._core.repair_seconds()
 
 
 class ChainModel(_Model):

@@ -173,7 +173,12 @@ fn check_repair(input: &DurabilityInput, repair: &RepairInput) -> Checked {
     check_time(&repair.detection, "repair.detection", false)?;
     check_time(&repair.replacement, "repair.replacement", false)?;
     match &repair.speed {
-        SpeedInput::Parallel { takes } | SpeedInput::Serial { takes } => check_time(takes, "repair.speed.takes", true),
+        SpeedInput::Parallel { takes } => check_time(takes, "repair.speed.takes", true),
+        SpeedInput::Serial { takes, crews } => {
+            let field = || "repair.speed.crews".into();
+            hold(*crews != Some(0), field, 0, "there is one repair crew at least", "give one or more")?;
+            check_time(takes, "repair.speed.takes", true)
+        }
         SpeedInput::ByLost { takes } => {
             let field = || "repair.speed.takes".into();
             hold(!takes.is_empty(), field, "[]", "there is the time of one lost at a time", "give it")?;

@@ -62,7 +62,7 @@ impl StorageSystem {
         let repair = &plan.repair;
         let ready = noticed + draw(&repair.detection, draws) + draw(&repair.replacement, draws);
         let takes = match &repair.speed {
-            SpeedInput::Parallel { takes } | SpeedInput::Serial { takes } => std::slice::from_ref(takes),
+            SpeedInput::Parallel { takes } | SpeedInput::Serial { takes, .. } => std::slice::from_ref(takes),
             SpeedInput::ByLost { takes } => takes,
             SpeedInput::Shared { .. } => &[],
         };

@@ -8,6 +8,7 @@
 use resilver_flow::{Flow, Flows, fair_rates};
 
 use super::StorageSystem;
+use super::lost::Lost;
 use super::plan::Plan;
 use super::times::at;
 use crate::input::{LimitInput, NO_DEVICE, SpeedInput};
@@ -89,6 +90,21 @@ impl Plan {
 }
 
 impl StorageSystem {
+    /// How long the repair of each device that holds something takes while nothing else is lost, in seconds.
+    pub fn repair_seconds(&self) -> Vec<f64> {
+        let mut system = Self::of(self.plan.clone());
+        let alone = |device: u32| {
+            system.slots = vec![Lost::new(device, 0, 0, (0, 0.5), 0.0)];
+            (system.active, system.repairing) = (vec![0], vec![0]);
+            system.retime();
+            system.slots[0].takes
+        };
+        (0..self.devices() as u32)
+            .filter(|&device| self.plan.holdings[device as usize].bytes > 0.0)
+            .map(alone)
+            .collect()
+    }
+
     /// Says anew how long each repair takes, after something began, ended, went away or came back; all are settled.
     pub(super) fn retime(&mut self) {
         let plan = self.plan.clone();
@@ -99,9 +115,22 @@ impl StorageSystem {
                     lost.takes = at(takes, lost.drawn);
                 }
             }
-            SpeedInput::Serial { takes } => {
-                if let Some(&first) = self.repairing.first() {
-                    let lost = &mut self.slots[first as usize];
+            SpeedInput::Serial { takes, crews } => {
+                let device_of = |slot: u32| self.slots[slot as usize].device;
+                let waits = |place: usize| match crews {
+                    Some(crews) => place >= *crews,
+                    None => {
+                        let neighbors = plan.neighbors(device_of(self.repairing[place]));
+                        let mut before = self.repairing[..place].iter().map(|&slot| device_of(slot));
+                        before.any(|device| neighbors.binary_search(&device).is_ok())
+                    }
+                };
+                let first: Vec<u32> = (0..self.repairing.len())
+                    .filter(|&place| !waits(place))
+                    .map(|place| self.repairing[place])
+                    .collect();
+                for slot in first {
+                    let lost = &mut self.slots[slot as usize];
                     lost.takes = at(takes, lost.drawn);
                 }
             }
@@ -173,7 +202,7 @@ impl StorageSystem {
             return lost.takes;
         }
         match &self.plan.repair.speed {
-            SpeedInput::Parallel { takes } | SpeedInput::Serial { takes } => at(takes, lost.drawn),
+            SpeedInput::Parallel { takes } | SpeedInput::Serial { takes, .. } => at(takes, lost.drawn),
             SpeedInput::ByLost { takes } => at(&takes[0], lost.drawn),
             SpeedInput::Shared { device_bytes_per_second, limits, onto_replacement } => {
                 let onto_replacement = *onto_replacement;

@@ -99,7 +99,7 @@ fn drawn_system(draws: &mut Draws) -> DurabilityInput {
     let onto_replacement = draws.below(2) == 0;
     let speed = match draws.below(4) {
         0 => SpeedInput::Parallel { takes },
-        1 => SpeedInput::Serial { takes },
+        1 => SpeedInput::Serial { takes, crews: [None, Some(1), Some(2)][draws.below(3) as usize] },
         2 => SpeedInput::ByLost { takes: vec![takes, TimeInput::Fixed { seconds: 30.0 }] },
         _ => SpeedInput::Shared { device_bytes_per_second: 5.0, limits, onto_replacement },
     };

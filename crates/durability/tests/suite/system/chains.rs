@@ -46,7 +46,7 @@ fn repair_in_parallel_is_the_chain_of_parallel_repair() {
 
 #[test]
 fn repair_one_after_the_other_is_the_chain_of_serial_repair() {
-    let speed = SpeedInput::Serial { takes: exponential(1.0) };
+    let speed = SpeedInput::Serial { takes: exponential(1.0), crews: Some(1) };
     let (share, error) = share_lost(&one_group("rs 2+2", 4, 0.1, 20.0, speed), 40_000, 2);
     let exact = absorbed(&[0.4, 0.3, 0.2], &[1.0, 1.0], 20.0);
     assert!((share - exact).abs() < 4.0 * error, "{share} +- {error}, not {exact}");
