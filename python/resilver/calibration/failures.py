@@ -131,6 +131,11 @@ class FailureCalibration:
         ends = (rate.value, rate.low, rate.high)
         return Fitted(*(-math.expm1(-one) for one in ends))
 
+    @property
+    def counted_afr(self) -> float:
+        """Failures over component-years, as drive reports print an AFR."""
+        return self.failures / self.component_years
+
     def finding(self) -> str:
         """What the list says, in a sentence."""
         if not self.failures:
@@ -165,14 +170,20 @@ class FailureCalibration:
         else:
             percent = [100 * one for one in (self.afr.low, self.afr.high, self.afr.value)]
             lines += [
-                f"# 95 %: {percent[0]:.3g} to {percent[1]:.3g} %.",
+                f"# 95 %: {percent[0]:.3g} to {percent[1]:.3g} %. The AFR is the posterior mean; "
+                f"failures over years are {100 * self.counted_afr:.4g} %.",
                 f'afr = "{percent[2]:.4g} %"',
             ]
         return "\n".join(lines) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
         """The fit as a JSON-able dictionary, times in years."""
-        return {**asdict(self), "afr": asdict(self.afr), "finding": self.finding()}
+        return {
+            **asdict(self),
+            "afr": asdict(self.afr),
+            "counted_afr": self.counted_afr,
+            "finding": self.finding(),
+        }
 
 
 def calibrate_failures(path: str | Path, law: FailureLaw = "auto") -> FailureCalibration:

@@ -290,8 +290,12 @@ class Failure(Section):
             when = f"AFR {self.afr.as_text()}"
         elif self.mttf is not None:
             when = f"MTTF {long_words(self.mttf)}"
-        else:
+        elif self.burst is not None:
             when = f"{YEAR_SECONDS * (self.rate or 0.0):.4g} a year"
+        else:
+            count = YEAR_SECONDS * (self.rate or 0.0)
+            share = -100 * math.expm1(-count)
+            when = f"{100 * count:.4g} failures of 100 in a year (AFR {share:.4g} %)"
         if self.burst is not None:
             inside = f" in one {self.burst.within}" if self.burst.within else ""
             sizes = self.burst.sizes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -59,10 +60,12 @@ def failure_rates(texts: Sequence[str], classes: Iterable[str], ledger: Ledger) 
         else:
             like = _FLASH if name in KNOWN_CLASSES[1:] else _DISKS
             found[name] = rate = Failure(like=like).rate_per_second or 0.0
-            # Published as failures over drive-years, which for so few is the share.
-            share = f"{100 * rate * YEAR_SECONDS:.3g} %"
-            sentence = f"{like} of the catalog; --afr states another"
-            ledger.note(what, share, "assumed", sentence, "")
+            count = rate * YEAR_SECONDS
+            sentence = (
+                f"{like} of the catalog: {100 * count:.3g} failures of 100 in a year; --afr states "
+                "another"
+            )
+            ledger.note(what, f"{-100 * math.expm1(-count):.4g} %", "assumed", sentence, "")
     return found
 
 

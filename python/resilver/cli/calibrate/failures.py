@@ -95,8 +95,10 @@ def _figures(found: FailureCalibration) -> Table:
         cells = (f"{scale * figure:.4g}" for figure in (one.value, one.low, one.high))
         table.add_row(name, *cells)
 
-    add("failures a year", found.per_year)
-    add("AFR (%)", found.afr, 100)
+    add("failures a year, posterior mean", found.per_year)
+    add("AFR (%), posterior mean", found.afr, 100)
+    counted = f"{100 * found.counted_afr:.4g}"
+    table.add_row("failures / years (%)", counted, "", "")
     if found.weibull is not None:
         add("Weibull: shape", found.weibull.shape)
         add("Weibull: scale (y)", found.weibull.scale_years)
