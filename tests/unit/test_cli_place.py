@@ -80,6 +80,10 @@ def fake_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     module = ModuleType("resilver.simulate")
     module.CrushMap = FakeMap  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "resilver.simulate", module)
+    # What is lost in a year is simulated; here no core is there.
+    placed = ModuleType("resilver.survival.placed")
+    placed.__dict__.update(placed_loss=lambda *_, **__: None, placed_question=lambda *_: None)
+    monkeypatch.setitem(sys.modules, "resilver.survival.placed", placed)
     yield module
 
 

@@ -17,6 +17,7 @@ from resilver.cli.live_line import LiveLine
 from resilver.cli.options import FigureFormat, Figures, Format, Json, Quiet, Workers
 from resilver.cli.saving import check_page, keep_inputs, save_whole
 from resilver.errors import ConfigError, Problem
+from resilver.units import format_duration
 
 if TYPE_CHECKING:
     from resilver.spec import Study
@@ -152,10 +153,11 @@ def _asked(system: System, question: Question) -> Asked:
     from resilver.survival.asking import Asked
 
     same = {one.name: getattr(system, one.name) for one in fields(System)}
-    for name in ("what", "settings", "serial"):
+    for name in ("what", "settings", "serial", "repair_order"):
         del same[name]
     return Asked(
         **same,
+        repair_order="" if system.repair_order is None else system.repair_order.value,
         repairs="serial" if system.serial else "",
         method="" if question.method is None else question.method.value,
         relative_error=_share(question.relative_error, "--relative-error"),
@@ -236,7 +238,11 @@ def _command(system: System, question: Question) -> str:
 
 class _Display(LiveLine):
     def __call__(self, state: Estimating) -> bool:
-        self.show(progress_words(state))
+        text = progress_words(state)
+        if state.phase == "repairs" and 0 < state.done < state.total:
+            left = self.seconds * (state.total - state.done) / state.done
+            text += f", some {format_duration(left)} left"
+        self.show(text)
         return True
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from resilver.cli.command import argument, option
+from resilver.cli.options import RepairOrder
 
 
 class Method(StrEnum):
@@ -68,8 +69,27 @@ class System:
     )
     serial: bool = option(
         "--serial",
-        text="Lost devices are made whole one after the other; by default all at once.",
+        text="Repair one device at a time in each set, as RAID with one rebuild; by default all at "
+        "once.",
         default=False,
+    )
+    crews: int | None = option(
+        "--crews",
+        metavar="N",
+        min=1,
+        text="Instead, at most N repairs at a time over all sets.",
+    )
+    repair_order: RepairOrder | None = option(
+        "--repair-order",
+        text="priority: PG by PG, those with the fewest copies left first, as Ceph does; device: "
+        "each device back as a whole at the end of its repair, as RAID with a spare does. By "
+        "default as the system does.",
+    )
+    hosts: str = option(
+        "--hosts",
+        metavar="CATALOG",
+        text="How hosts and racks of a Ceph cluster fail: simedc, the default, or never.",
+        default="",
     )
     detection: str = option(
         "--detection", metavar="TIME", text="From a loss until repair may begin.", default=""
@@ -104,17 +124,16 @@ class System:
     stored: str = option(
         "--stored",
         metavar="SIZE",
-        text="User bytes in all, such as '10 PB': of codes alone; with --device it says how many "
-        "groups there are.",
+        text="User bytes in all, such as '10 PB': of codes alone; with --device, on as many groups "
+        "as that needs, or on --groups.",
         default="",
     )
-    groups: int = option(
+    groups: int | None = option(
         "--groups",
         metavar="N",
         min=1,
         text="How many groups there are: of codes alone, each on devices of its own; by default "
         "one, or as many as --stored needs.",
-        default=1,
     )
 
 

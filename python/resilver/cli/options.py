@@ -20,6 +20,13 @@ class FigureFormat(StrEnum):
     pdf = "pdf"
 
 
+class RepairOrder(StrEnum):
+    """In which order data is repaired."""
+
+    priority = "priority"
+    device = "device"
+
+
 StudyFile = Annotated[
     Path,
     typer.Argument(

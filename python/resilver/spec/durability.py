@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -48,17 +49,22 @@ class DurabilityQuestion(Section):
     bandwidth that is shared, of devices and of other levels. Default: ``"simulate"``.
     """
     repairs: Literal["parallel", "serial"] = "parallel"
-    """Whether repairs of given times run beside each other, or one after the other."""
+    """Whether repairs of given times run beside each other, or one after the other: each device
+    waits for those before it that share a group with it, so every RAID set has a repair of its own.
+    """
+    crews: Count | None = Field(default=None, examples=[2])
+    """Of repairs of given times: how many run at once in the whole system. Default: no limit."""
     repair_to: Literal["spread", "replacement"] | None = Field(default=None, examples=["spread"])
     """Of shared bandwidth: whether what a device held is made anew all over the others, or on one
     replacement. Default: ``spread`` where nothing is waited for to be replaced.
     """
     returns: Literal["groups", "devices"] = "groups"
     """What comes back at once: group after group evenly over a repair, or all of a device at its
-    end.
+    end. Default: devices, where objects are placed one by one, in RAID sets, and where a
+    replacement is waited for; else groups.
     """
     most_lost_first: Flag = True
-    """Whether groups that lack more pieces are made whole first."""
+    """Whether groups that lack more pieces are repaired first."""
     scrub_every: Annotated[LongSeconds | None, AboveZero('such as "14 d"')] = Field(
         default=None, examples=["14 d"]
     )
@@ -86,12 +92,7 @@ class DurabilityQuestion(Section):
             remedy = 'give latent_errors, such as "0.1 /TB/y"'
             value = f'"{self.scrub_every.as_text()}"'
             problems.append(Problem(rule, remedy, "scrub_every", value))
-        if self.repairs == "serial" and self.repair.kind != "times":
-            rule = "it is of repairs whose times are given"
-            problems.append(Problem(rule, 'give repair = "10 h"', "repairs", '"serial"'))
-        elif self.repairs == "serial" and len(self.repair.times) > 1:
-            rule = "times by how many are repaired at once are of parallel repairs"
-            problems.append(Problem(rule, "give one time", "repairs", '"serial"'))
+        problems += self._queue_problems()
         if self.repair_to is not None and self.repair.kind != "shared":
             rule = "it is of repairs that share bandwidth"
             remedy = 'give repair = { device = "50 MiB/s" }, or remove it'
@@ -99,6 +100,22 @@ class DurabilityQuestion(Section):
         if problems:
             raise ConfigError(problems)
         return self
+
+    def _queue_problems(self) -> Iterator[Problem]:
+        """What is wrong with how repairs wait for each other."""
+        if self.repairs == "parallel" and self.crews is None:
+            return
+        is_serial = self.repairs == "serial"
+        key, value = ("repairs", '"serial"') if is_serial else ("crews", str(self.crews))
+        if is_serial and self.crews is not None:
+            rule = "one repair at a time a set, and crews for all sets, exclude each other"
+            yield Problem(rule, "keep one of the two", "crews", str(self.crews))
+        elif self.repair.kind != "times":
+            rule = "it is of repairs whose times are given"
+            yield Problem(rule, 'give repair = "10 h"', key, value)
+        elif len(self.repair.times) > 1:
+            rule = "times by how many are repaired at once are of parallel repairs"
+            yield Problem(rule, "give one time", key, value)
 
     @property
     def has_latent_errors(self) -> bool:
@@ -133,6 +150,7 @@ class DurabilityQuestion(Section):
             "replacement": self.replacement.content(),
             "repair": self.repair.content(),
             "repairs": self.repairs,
+            "crews": self.crews,
             "onto_replacement": self.is_onto_replacement,
             "returns": self.returns,
             "most_lost_first": self.most_lost_first,

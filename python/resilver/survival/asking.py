@@ -16,6 +16,16 @@ from resilver.units import format_duration
 
 METHODS = get_args(DurabilityMethod)
 
+ORDERS: Mapping[str, Mapping[str, Any]] = {
+    "priority": {"returns": "groups", "most_lost_first": True},
+    "device": {"returns": "devices"},
+}
+"""In which order data is repaired, and the keys of a section that say so: PG by PG, those with the
+fewest copies left first; or device by device, each back as a whole at the end of its repair."""
+
+HOSTS = ("simedc", "never")
+"""By what hosts and racks of a cluster fail: an entry of the catalog, the default, or never."""
+
 REPAIR_DEFAULT = "1 d"
 """The repair of a code alone, of which nothing can be simulated, where nothing is said."""
 
@@ -36,7 +46,10 @@ class Asked:
             ``hdd=NAME``.
         repair: How a lost device is made whole: ``10 h``, ``simulate``, the bandwidth that a device
             gives, such as ``50 MiB/s``, or any value of ``durability.repair`` as TOML.
-        repairs: ``parallel`` or ``serial``.
+        repairs: ``parallel``, or ``serial``: one at a time in each set.
+        crews: Instead, how many repairs run at once in the whole system.
+        repair_order: One of `ORDERS`; else what the system does.
+        hosts: ``never``, or the entry of the catalog by which hosts and racks of a cluster fail.
         detection: From a loss until its repair may begin, such as ``15 min``.
         replacement: From then until there is something to repair to, such as ``2 d``.
         unreadable: Errors that a repair meets as it reads, such as ``1e-15 /bit``.
@@ -44,8 +57,8 @@ class Asked:
         scrub_every: How often all is read and mended, such as ``14 d``.
         device: What a device holds, such as ``20 TB``: of codes alone.
         stored: User bytes in all, such as ``10 PB``: of codes alone.
-        groups: How many groups there are, on devices of their own: of codes alone. Where it is 1,
-            as many as `stored` needs, if that and `device` are said.
+        groups: How many groups there are, on devices of their own: of codes alone. Else as many
+            as `stored` needs on devices of `device`; without these, one.
         method: One of `METHODS`; else ``auto``.
         relative_error: The standard error at which a simulation stops, over its value; else 0.05.
         trajectories: The most missions that are simulated.
@@ -60,6 +73,9 @@ class Asked:
     drive: tuple[str, ...] = ()
     repair: str = ""
     repairs: str = ""
+    crews: int | None = None
+    repair_order: str = ""
+    hosts: str = ""
     detection: str = ""
     replacement: str = ""
     unreadable: str = ""
@@ -67,7 +83,7 @@ class Asked:
     scrub_every: str = ""
     device: str = ""
     stored: str = ""
-    groups: int = 1
+    groups: int | None = None
     method: str = ""
     relative_error: float | None = None
     trajectories: int | None = None
@@ -122,10 +138,15 @@ def check(asked: Asked) -> None:
         ConfigError: With every such value.
     """
     problems = [
-        *_whole("groups", asked.groups, 1, 10**12),
+        *_whole("groups", 1 if asked.groups is None else asked.groups, 1, 10**12),
         *_whole("seed", asked.seed, 0, 2**63 - 1),
         *_whole("bursts", asked.bursts, 0, 200),
     ]
+    for key, known in (("repair_order", tuple(ORDERS)), ("hosts", HOSTS)):
+        value = getattr(asked, key)
+        if value and value not in known:
+            rule = f"this is {' or '.join(known)}"
+            problems.append(Problem(rule, "use one of these", key, show(value)))
     if sum(map(bool, (asked.afr, asked.mttf, asked.drive))) > 1:
         rule = "one of afr, mttf and drive says how often devices fail"
         problems.append(Problem(rule, "keep one", "mttf" if asked.mttf else "drive"))
@@ -182,6 +203,7 @@ def question_of(
     stated = {key: value for key in _KEYS if (value := getattr(asked, key)) not in ("", None)}
     if "repair" in stated:
         stated["repair"] = _repair(str(stated["repair"]))
+    stated |= ORDERS.get(asked.repair_order, {})
     devices = _device_failures(asked)
     if devices:
         kept = [one for one in table.get("failures", ()) if not _is_of_devices(one)]
@@ -229,6 +251,7 @@ _KEYS = (
     "mission",
     "repair",
     "repairs",
+    "crews",
     "detection",
     "replacement",
     "unreadable",

@@ -102,8 +102,8 @@ def cluster_pools(report: ClusterReport, osds: Osds) -> tuple[tuple[StoredPool, 
         if lacking:
             notes.append(f"{lacking:,} groups of pool '{pool.name}' lack a piece from the start.")
     if not pools:
-        rule = "no pool of the cluster holds anything that its dumps state"
-        raise ConfigError(Problem(rule, "add a `ceph pg dump` or `ceph df`", place=report.label))
+        rule = "all pools are empty by its dumps, so no data can be lost"
+        raise ConfigError(Problem(rule, "use dumps of a cluster with data", place=report.label))
     return tuple(pools), notes
 
 

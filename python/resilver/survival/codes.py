@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
 from resilver.simulate import CodeTree, code_tree
 from resilver.spec.drawn_times import DrawnTime, RepairSpeed
@@ -20,7 +21,7 @@ from resilver.survival.asking import (
     refuse_slow_repairs,
 )
 from resilver.survival.bursts import code_bursts
-from resilver.survival.described import Described, Level, StoredPool
+from resilver.survival.described import INDEPENDENT, Described, Level, StoredPool
 from resilver.survival.exact import (
     GroupChain,
     chain_of,
@@ -81,7 +82,7 @@ def _answer(group: GroupChain, question: Question) -> Durability:
         sensitivity=elasticities(group, question.mission_seconds, "device failures")
         if asked.sensitivity
         else None,
-        premises=premises_of_code(question),
+        premises=premises_of_code(question, code),
         notes=tuple(_notes(group, question)),
     )
 
@@ -104,7 +105,7 @@ def _notes(group: GroupChain, question: Question) -> Iterator[str]:
             f"A repair with no piece to spare meets an unreadable sector with probability "
             f"{group.unreadable:.3g}, which counts as a loss of the group."
         )
-    yield "Failures are independent; those that come together are most of real losses."
+    yield INDEPENDENT
 
 
 def _group_of(code: CodeTree, question: Question) -> GroupChain | Problem:
@@ -113,14 +114,13 @@ def _group_of(code: CodeTree, question: Question) -> GroupChain | Problem:
     if problem is not None:
         return problem
     section, asked = question.section, question.asked
-    if section.repairs == "serial" and asked.groups > 1:
-        rule = "groups would wait for each other's repairs"
-        return Problem(rule, "ask for one group", "repairs", show("serial"))
     device = device_bytes(asked)
     if device is None and (section.unreadable or section.latent_errors):
         rule = "how many errors a repair meets depends on what a device holds"
         raise ConfigError(Problem(rule, 'say so, such as device = "20 TB"', "device"))
-    return chain_of(code, asked.groups, question, 0.0 if device is None else float(device))
+    return chain_of(
+        code, groups_of(asked, code), question, 0.0 if device is None else float(device)
+    )
 
 
 def question_of_code(asked: Asked) -> Question:
@@ -180,15 +180,30 @@ def stored_bytes(asked: Asked, code: CodeTree) -> float | None:
     if asked.stored:
         return float(_bytes(asked.stored, "stored"))
     device = device_bytes(asked)
-    return None if device is None else float(device) * code.data * asked.groups
+    return None if device is None else float(device) * code.data * groups_of(asked, code)
 
 
 def groups_of(asked: Asked, code: CodeTree) -> int:
-    """How many groups there are: as many as what is stored needs, where nothing else is said."""
-    device = device_bytes(asked)
-    if asked.groups > 1 or not asked.stored or device is None:
+    """How many groups there are: as many as what is stored needs, where nothing else is said.
+
+    Raises:
+        ConfigError: What is stored does not say it, or does not fit.
+    """
+    if not asked.stored:
+        return asked.groups or 1
+    device, stored = device_bytes(asked), _bytes(asked.stored, "stored")
+    if device is None:
+        if asked.groups is None:
+            rule = "how many groups hold this depends on what a device holds"
+            remedy = 'state it, such as device = "20 TB", or groups, such as 100'
+            raise ConfigError(Problem(rule, remedy, "stored", show(asked.stored)))
         return asked.groups
-    return max(1, -(-_bytes(asked.stored, "stored") // (device * code.data)))
+    needed = max(1, -(-stored // (device * code.data)))
+    if asked.groups is not None and asked.groups < needed:
+        rule = f"{asked.stored} of {code.name} fill {needed:,} groups of devices of {asked.device}"
+        remedy = "give more groups, or leave them out"
+        raise ConfigError(Problem(rule, remedy, "groups", show(asked.groups)))
+    return asked.groups or needed
 
 
 def _bytes(text: str, key: str) -> int:
@@ -210,14 +225,15 @@ def described_code(text: str, question: Question) -> Described:
     """
     code = code_tree(text)
     asked = question.asked
-    if asked.groups * code.pieces > _SIMULATED_MAX:
-        rule = f"{asked.groups:,} groups have more than {_SIMULATED_MAX:,} devices"
+    groups = groups_of(asked, code)
+    if groups * code.pieces > _SIMULATED_MAX:
+        rule = f"{groups:,} groups have more than {_SIMULATED_MAX:,} devices"
         raise ConfigError(
-            Problem(rule, "ask for fewer, whose losses add up", "groups", show(asked.groups))
+            Problem(rule, "ask for fewer, whose losses add up", "groups", show(groups))
         )
-    sets = np.arange(asked.groups * code.pieces, dtype=np.int64).reshape(asked.groups, -1)
+    sets = np.arange(groups * code.pieces, dtype=np.int64).reshape(groups, -1)
     stored = stored_bytes(asked, code)
-    size = 1 if stored is None else max(1, round(stored / (asked.groups * code.data)))
+    size = 1 if stored is None else max(1, round(stored / (groups * code.data)))
     numbers = {f"device.{one}": one for one in range(sets.size)}
     parts = Parts(("device",), (numbers,), [""] * sets.size, np.arange(sets.size))
     return Described(
@@ -228,15 +244,33 @@ def described_code(text: str, question: Question) -> Described:
         failures=failures_json(question, parts),
         repair=repair_json(question, parts, None),
         latent=question.section.latent_content(),
-        premises=premises_of_code(question),
+        premises=premises_of_code(question, code),
+        has_volume=stored is not None,
     )
 
 
-def premises_of_code(question: Question) -> tuple[Premise, ...]:
+def premises_of_code(question: Question, code: CodeTree) -> tuple[Premise, ...]:
     """What the answer of a code alone rests on."""
     rows = premises_of(question, "device")
-    if question.asked.device:
-        rows.append(Premise("a device holds", question.asked.device, "stated"))
-    if question.asked.stored:
-        rows.append(Premise("stored", question.asked.stored, "stated"))
+    asked = question.asked
+    if asked.device:
+        rows.append(Premise("a device holds", asked.device, "stated"))
+    if asked.stored:
+        rows.append(Premise("stored", asked.stored, "stated"))
+        if not asked.device:
+            held = _bytes(asked.stored, "stored") / (groups_of(asked, code) * code.data)
+            name, largest = _largest_disk()
+            source = f"{held / largest:.2g} x the largest disk of the catalog, {name}"
+            rows.append(Premise("a device holds", f"{held / 1e12:,.4g} TB", "assumed", source))
     return tuple(rows)
+
+
+def _largest_disk() -> tuple[str, int]:
+    """The disk of the catalog that holds most, and what that is."""
+    held = {
+        name: Bytes.parse(content["capacity"])
+        for name in catalog.list("devices")
+        if "capacity" in (content := catalog.load("devices", name).data_sheet)
+    }
+    name = max(held, key=held.__getitem__)
+    return name, int(held[name])

@@ -12,6 +12,9 @@ import numpy.typing as npt
 from resilver.simulate import code_tree
 from resilver.survival.answer import Premise
 
+INDEPENDENT = "Failures are independent; those that come together are most of real losses."
+"""What a reader must know where devices alone fail, each by itself."""
+
 NO_DEVICE = 2**32 - 1
 """What the core reads where a set has no device."""
 
@@ -71,6 +74,8 @@ class Described:
         latent: Sectors that cannot be read, in the core's words; None for none.
         premises: What this rests on.
         notes: Sentences that a reader must know.
+        unit: What a set is called: ``PG`` of a Ceph cluster, else ``group``.
+        has_volume: Whether it is known how much is stored.
     """
 
     name: str
@@ -82,6 +87,8 @@ class Described:
     latent: dict[str, Any] | None = None
     premises: tuple[Premise, ...] = ()
     notes: tuple[str, ...] = ()
+    unit: str = "group"
+    has_volume: bool = True
 
     @property
     def code(self) -> str:

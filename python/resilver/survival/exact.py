@@ -214,8 +214,6 @@ def chain_of_system(question: Question, described: Described) -> GroupChain | Pr
         rule = "a chain's device is whole at the end of its repair, and not group after group"
         return Problem(rule, 'say returns = "devices", or have it simulated', "returns")
     pool = described.pools[0]
-    if section.repairs == "serial" and len(pool.sets) > 1:
-        return Problem("groups wait for each other's repairs", REMEDY, "repairs", show("serial"))
     return chain_of(code_tree(pool.code), len(pool.sets), question, float(pool.piece_bytes.mean()))
 
 
@@ -285,7 +283,10 @@ def not_of_a_chain(question: Question) -> Problem | None:
     section = question.section
     if len(section.failures) != 1:
         rule = "a chain has one way to fail, and here are several"
-        return Problem(rule, REMEDY, "durability.failures")
+        remedy = 'leave out method = "exact"; of a cluster, hosts = "never" leaves one'
+        return Problem(rule, remedy, "durability.failures")
+    if section.crews is not None:
+        return Problem("sets wait for a repair crew", REMEDY, "crews", show(section.crews))
     failure = section.failures[0]
     key = "durability.failures.0"
     if failure.level is not None or failure.parts or failure.device_class is not None:

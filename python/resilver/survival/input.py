@@ -153,7 +153,10 @@ def _speed_json(question: Question, parts: Parts, times: RepairTimes | None) -> 
         }
     if len(repair.times) > 1:
         return {"kind": "by_lost", "takes": [one.content() for one in repair.times]}
-    return {"kind": section.repairs, "takes": repair.times[0].content()}
+    time = repair.times[0].content()
+    if section.repairs == "serial" or section.crews is not None:
+        return {"kind": "serial", "takes": time, "crews": section.crews}
+    return {"kind": "parallel", "takes": time}
 
 
 def premises_of(
@@ -184,7 +187,9 @@ def premises_of(
         rows.append(Premise("repair", times.words, "simulated", times.source))
     else:
         label = section.repair.label
-        several = ", one after the other" if section.repairs == "serial" else ""
+        several = ", one at a time in each set" if section.repairs == "serial" else ""
+        if section.crews is not None:
+            several = f", at most {section.crews:,} at a time in all"
         rows.append(Premise("repair", label + several, question.origin("repair")))
     if section.unreadable:
         text = section.unreadable.as_text()

@@ -94,9 +94,15 @@ def rebuild_times(
     with tempfile.TemporaryDirectory(prefix="resilver-") as made:
         folder = Path(made) if where.folder is None else where.folder
         path = folder / f"rebuilds-{_digest(study)}"
-        runs = execute(
-            study, path, workers=where.workers, executor=where.executor, progress=tell
-        ).runs
+        try:
+            runs = execute(
+                study, path, workers=where.workers, executor=where.executor, progress=tell
+            ).runs
+        except Interrupted:
+            if where.folder is not None:
+                raise
+            rule = "interrupted, and no rebuild is kept; with --keep DIR (Python: folder=) they are"
+            raise Interrupted(rule) from None
         seconds = runs["rebuild_seconds"].to_pylist()
     return _by_lost(losses, seconds, f"{len(losses)} rebuilds of this study, each simulated")
 

@@ -49,6 +49,7 @@ def simulated(
     loss = sums.probability()
     lost = sums.lost_bytes()
     stored = described.user_bytes
+    of_object = times_of(lost, 1.0 / stored) if stored else None
     names = [str(one["name"]) for one in described.failures]
     answer = Durability(
         name=described.name,
@@ -56,13 +57,13 @@ def simulated(
         overhead=described.overhead,
         devices=described.devices,
         groups=described.groups,
-        user_bytes=stored,
+        user_bytes=stored if described.has_volume else None,
         mission_seconds=mission,
         loss_probability=loss,
         annual=annual_of(loss, mission),
         mttdl_seconds=_mttdl(described, loss, mission),
-        expected_lost_bytes=lost,
-        object_loss_probability=times_of(lost, 1.0 / stored) if stored else None,
+        expected_lost_bytes=lost if described.has_volume else None,
+        object_loss_probability=of_object,
         causes={name: share for name, share in sums.causes(names).items() if share},
         survival=sums.survival(mission),
         premises=described.premises,

@@ -14,6 +14,7 @@ from resilver.simulate import code_tree
 from resilver.simulate.affecting import affected_batches
 from resilver.simulate.layouts import group_sets_of, place_pieces
 from resilver.spec import System
+from resilver.survival.asking import Question
 from resilver.survival.described import Level, StoredPool
 
 OBJECTS_MAX = 4_000_000
@@ -93,7 +94,7 @@ def _object_sets(
     """The different sets that objects lie in, and what each holds."""
     sets = np.zeros((0, system.copies or 1), dtype=np.int64)
     stored: npt.NDArray[np.float64] = np.zeros(0)
-    placed = 0
+    placed, is_hopeless = 0, False
     code = code_tree(_code(system))
     # Where any pieces may be lost as long as they are few enough, their order tells nothing.
     is_any_alike = code.fault_tolerance == code.pieces - code.data
@@ -106,10 +107,12 @@ def _object_sets(
         sets, which = np.unique(joined, axis=0, return_inverse=True)
         stored = summed(which.reshape(-1), weights, len(sets))
         placed += len(objects)
-        if placed >= OBJECTS_MAX:
+        # So many sets are too many for as many objects as are placed at the most.
+        is_hopeless = _MEETINGS * len(sets) > OBJECTS_MAX and _objects_about(system) > OBJECTS_MAX
+        if placed >= OBJECTS_MAX or is_hopeless:
             break
-    if placed >= OBJECTS_MAX:
-        if placed < _MEETINGS * len(sets):
+    if placed >= OBJECTS_MAX or is_hopeless:
+        if is_hopeless or placed < _MEETINGS * len(sets):
             rule = f"more than {OBJECTS_MAX:,} objects lie each in a set of its own"
             remedy = "place by groups (placement_groups = 4096), or store less"
             raise ConfigError(
@@ -119,6 +122,13 @@ def _object_sets(
     if not placed:
         raise ConfigError(Problem("the study stores no object", key="population"))
     return sets, stored
+
+
+def _objects_about(system: System) -> float:
+    """How many objects a pool stores, about."""
+    population = system.population
+    assert population is not None
+    return _stored_bytes(system) / population.mean_file_bytes
 
 
 def _objects(
@@ -131,6 +141,14 @@ def _objects(
         yield objects, batch["size_bytes"].to_numpy().astype(np.float64)
 
 
-def lies_in_groups(system: System) -> bool:
-    """Whether all pools place by groups, each of which is repaired as one."""
-    return all(pool.placement_group_count is not None for pool in system.of_pools)
+def is_by_device(system: System, question: Question) -> bool:
+    """Whether devices come back as a whole: RAID sets, and what is rebuilt onto a replacement.
+
+    Where objects are placed one by one a set holds many of them, of which the last is back at the
+    end of a device's repair.
+    """
+    return question.section.is_onto_replacement or any(
+        pool.placement_group_count is None
+        or (pool.placement is not None and pool.placement.algorithm == "groups")
+        for pool in system.of_pools
+    )

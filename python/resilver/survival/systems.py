@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,18 @@ import pyarrow as pa
 from resilver.errors import ConfigError, Problem
 from resilver.importers.ceph import ClusterReport
 from resilver.simulate import code_tree
+from resilver.simulate.durability import DurabilityModel
 from resilver.spec import Study, System
 from resilver.spec.drawn_times import DrawnTime
 from resilver.spec.durability import DurabilityQuestion
 from resilver.spec.durability_checks import durability_problems
+from resilver.spec.failures import Failure
 from resilver.spec.section import written
 from resilver.survival.answer import Durability, Figure, Premise
 from resilver.survival.asking import Asked, Question, Where, question_of, refuse_slow_repairs
 from resilver.survival.bursts import system_bursts
 from resilver.survival.cluster import Osds, cluster_pools
-from resilver.survival.described import Described, StoredPool
+from resilver.survival.described import INDEPENDENT, Described, StoredPool
 from resilver.survival.exact import (
     GroupChain,
     chain_of_system,
@@ -33,10 +36,12 @@ from resilver.survival.exact import (
 from resilver.survival.figures import annual_of, times_of
 from resilver.survival.input import Parts, failures_json, premises_of, repair_json
 from resilver.survival.layout_chain import LayoutChain, chain_of_layout
+from resilver.survival.repair_order import with_order
 from resilver.survival.repair_times import healing_times, marking_out_seconds, rebuild_times
 from resilver.survival.simulated import simulated
-from resilver.survival.study_input import levels_of, lies_in_groups, pools_of
+from resilver.survival.study_input import is_by_device, levels_of, pools_of
 from resilver.survival.told import Told, telling
+from resilver.units import format_duration
 
 Subject = Callable[[Where, "Told | None"], Durability]
 
@@ -77,8 +82,7 @@ def _study_subject(name: str, system: System, seed: int, asked: Asked) -> Subjec
     if system.report is not None:
         return cluster_subject(system.report, asked, system.durability, name)
     question = question_of(asked, system.durability)
-    if not lies_in_groups(system) and question.origin("returns") == "default":
-        # A set holds many objects, of which the last is back at the end of a device's repair.
+    if is_by_device(system, question) and question.origin("returns") == "default":
         question = replace(
             question, section=question.section.model_copy(update={"returns": "devices"})
         )
@@ -135,11 +139,13 @@ def cluster_subject(
         ConfigError: A value cannot be.
     """
     _refuse_codes_options(asked)
+    osds = Osds(report)
     question = _noticed_by_ceph(question_of(asked, own), report)
+    if asked.hosts != "never" and (asked.hosts or own is None or not own.failures):
+        question = _with_hosts(question, osds)
     refuse_slow_repairs(question.section)
 
     def perform(where: Where, told: Told | None) -> Durability:
-        osds = Osds(report)
         pools, notes = cluster_pools(report, osds)
         numbers = tuple(
             {one: number for number, one in enumerate(names)} for names in osds.part_names
@@ -162,10 +168,27 @@ def cluster_subject(
             latent=question.section.latent_content(),
             premises=(*premises_of(question, levels[-1], times), _sets_premise(pools, "dump")),
             notes=tuple(notes),
+            unit="PG",
         )
         return _answered(described, question, where, told)
 
     return perform
+
+
+_OF_LEVELS = {"host": ("simedc/node", "simedc/node-outage"), "rack": ("simedc/rack-outage",)}
+"""By what entries of the catalog parts of a cluster fail."""
+
+
+def _with_hosts(question: Question, osds: Osds) -> Question:
+    """The question with hosts and racks that fail too, where the cluster has such levels."""
+    failures = tuple(
+        Failure.from_table({"level": level.name, "like": like}, Path.cwd())
+        for level in osds.levels[:-1]
+        for like in _OF_LEVELS.get(level.name, ())
+    )
+    section = question.section
+    changed = section.model_copy(update={"failures": (*section.failures, *failures)})
+    return replace(question, section=changed)
 
 
 def _noticed_by_ceph(question: Question, report: ClusterReport) -> Question:
@@ -184,11 +207,30 @@ def _answered(
     told: Told | None,
 ) -> Durability:
     """The answer: of a chain where it is the system, else simulated; and what bursts lose."""
+    lowest = len(described.levels) - 1
+    if all(one["level"] == lowest and not one["burst"] for one in described.failures):
+        described = replace(described, notes=(*described.notes, INDEPENDENT))
+    if question.section.repair.kind == "shared":
+        described = _with_repair_time(described, question)
     answer = _without_bursts(described, question, where, told)
+    answer = with_order(answer, described, question, where, told)
     asked = question.asked
     if not asked.bursts:
         return answer
     return replace(answer, bursts=system_bursts(described, asked.bursts, asked.seed))
+
+
+def _with_repair_time(described: Described, question: Question) -> Described:
+    """The system with the time that a device's repair takes by the rates that were given."""
+    seconds = sorted(DurabilityModel(described.to_json()).repair_seconds())
+    least, most = format_duration(seconds[0]), format_duration(seconds[-1])
+    value = format_duration(seconds[len(seconds) // 2])
+    value += f" ({least} to {most})" if least != most else ""
+    source = "by the rates of repair, while it alone is lost; the median, least and most of devices"
+    premise = Premise("repair of one device", value, question.origin("repair"), source)
+    place = [one.name for one in described.premises].index("repair") + 1
+    premises = (*described.premises[:place], premise, *described.premises[place:])
+    return replace(described, premises=premises)
 
 
 def _without_bursts(
@@ -293,6 +335,6 @@ def _refuse_codes_options(asked: Asked) -> None:
     """Refuse what says of a code alone what a study or a cluster says itself."""
     stated = {"device": asked.device, "stored": asked.stored, "groups": asked.groups}
     for key, value in stated.items():
-        if value not in ("", 1):
+        if value not in ("", None):
             rule = "a study or a cluster says this itself, and here it is of codes alone"
             raise ConfigError(Problem(rule, "leave it out", key, f'"{value}"'))

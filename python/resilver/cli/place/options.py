@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from resilver.cli.command import argument, option
+from resilver.cli.options import RepairOrder
 
 SEPARATOR = "\x1f"
 """Joins the words of an option that takes several; no name can contain it."""
@@ -160,9 +161,14 @@ class Judging:
     repair: str = _judge(
         "--repair",
         metavar="TIME",
-        text="--quality: until all that a failed device held is whole again.",
+        text="--quality: until all that a failed device held is repaired.",
         default="10 h",
         show_default=True,
+    )
+    repair_order: RepairOrder | None = _judge(
+        "--repair-order",
+        text="--quality: priority, PG by PG with the fewest copies left first, as Ceph does; or "
+        "device, each back as a whole at the end of its repair. By default as the system does.",
     )
     compare: bool = _judge(
         "--compare",

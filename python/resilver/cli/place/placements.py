@@ -58,6 +58,7 @@ class Placement:
         rows_alone: Whether `after` places no more than the rows asked for.
         is_coded: Whether sets hold the pieces of a code, not copies.
         fatal: How many losses no set of a code survives, where its number alone tells.
+        by_device: Whether a device is repaired as a whole, and not PG by PG.
     """
 
     title: str
@@ -73,6 +74,7 @@ class Placement:
     rows_alone: bool = False
     is_coded: bool = False
     fatal: int | None = None
+    by_device: bool = False
 
 
 def placements(source: Source, inputs: Inputs, judging: Judging) -> list[Placement]:
@@ -244,6 +246,7 @@ def _of_study(system: System, name: str, asked: Inputs, seed: int) -> Placement:
         after=lambda device, rows: sets((device,))[rows],
         is_coded=code is not None,
         fatal=fatal,
+        by_device=groups is None or algorithm == "groups",
     )
 
 

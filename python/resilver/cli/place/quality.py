@@ -14,14 +14,14 @@ from rich.table import Table
 from resilver.cli.console import output, print_json
 from resilver.cli.place.options import Inputs, Judging
 from resilver.cli.place.placements import Placement, placements
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError
 from resilver.judgement import Balance, Quality, quality, rebuild_targets, replica_sets
-from resilver.lifetimes import YEAR_SECONDS, FailedShare, LongSeconds
+from resilver.lifetimes import FailedShare, LongSeconds
 from resilver.report.words import chance
-from resilver.survival.steady import loss_probability, sets_loss_rate
 
 if TYPE_CHECKING:
     from resilver.cli.place.source import Source
+    from resilver.survival.placed import PlacedLoss
 
 # Where lost copies go is known only by placing everything again without a device, so it is asked
 # for some devices: at most so many, and so few that no more sets than these are placed again.
@@ -50,61 +50,75 @@ class Targets:
 
 @dataclass(frozen=True)
 class Failing:
-    """How often devices fail, and how long what they held lacks copies.
+    """How often devices fail, how long their repairs take, and in which order they go.
 
     Attributes:
         afr: The share that fails in a year.
-        repair: Until all that a failed device held is whole again.
+        repair: Until all that a failed device held is repaired.
+        order: One of the orders of `resilver.survival.asking.ORDERS`; else that of the system.
     """
 
-    afr: FailedShare
-    repair: LongSeconds
+    afr: str
+    repair: str
+    order: str
 
-    @classmethod
-    def read(cls, afr: str, repair: str) -> Failing:
-        """What the options say.
+    def order_of(self, placement: Placement) -> str:
+        """The order of a placement's repairs."""
+        return self.order or ("device" if placement.by_device else "priority")
+
+    def loss(self, placement: Placement, judged: Quality) -> PlacedLoss | None:
+        """How likely data is lost within a year; None of a code that its number does not tell.
 
         Raises:
-            ConfigError: They are not written so, or there is no time to repair in.
+            ConfigError: An option's value cannot be.
         """
-        problems: list[Problem] = []
-        read: list[Any] = []
-        for option, kind, text in (("--afr", FailedShare, afr), ("--repair", LongSeconds, repair)):
-            try:
-                read.append(kind.parse(text))
-            except ConfigError as error:
-                problems += [problem.under(option) for problem in error.problems]
-        if not problems and read[1] <= 0:
-            rule, remedy = "a repair takes some time", 'such as "10 h"'
-            problems.append(Problem(rule, remedy, key="--repair", value=show(repair)))
-        if problems:
-            raise ConfigError(problems)
-        return cls(*read)
+        from resilver.survival.placed import placed_loss, placed_question
 
-    def loss_chance(self, judged: Quality) -> float | None:
-        """The probability that data is lost within a year; None where its sets are not counted."""
-        if judged.loss_share is None:
+        try:
+            question = placed_question(self.afr, self.repair, self.order_of(placement))
+        except ConfigError as error:
+            options = ((replace(one, key=_OPTIONS.get(one.key, one.key))) for one in error.problems)
+            raise ConfigError(options) from None
+        if judged.loss_share is None and judged.fatal == judged.copies:
             return None
-        fatal = round(judged.loss_share * math.comb(judged.devices, judged.fatal))
-        rate = sets_loss_rate(
-            fatal, judged.fatal, failure_rate=self.afr.per_second, repair_seconds=float(self.repair)
+        return placed_loss(
+            placement.sets,
+            question,
+            fatal=judged.fatal,
+            devices=len(placement.weights),
+            set_bytes=placement.set_bytes,
         )
-        return loss_probability(rate, YEAR_SECONDS)
 
-    def json(self, judged: Quality) -> dict[str, Any]:
+    def json(self, placement: Placement, judged: Quality) -> dict[str, Any]:
         """The chance and what it rests on."""
+        found = self.loss(placement, judged)
         return {
-            "loss_chance": self.loss_chance(judged),
-            "afr": float(self.afr),
-            "repair_seconds": float(self.repair),
+            "loss_chance": None if found is None else found.loss.value,
+            "low": None if found is None else found.loss.low,
+            "high": None if found is None else found.loss.high,
+            "repair_order": self.order_of(placement),
+            "loss_chance_by_other_order": None if found is None else found.other,
+            "afr": float(FailedShare.parse(self.afr)),
+            "repair_seconds": float(LongSeconds.parse(self.repair)),
         }
 
-    def add(self, table: Table, judged: Quality) -> None:
-        """Add the chance to a table of measures, where it is known."""
-        likely = self.loss_chance(judged)
-        if likely is not None:
-            rests = f"AFR {100 * self.afr:.4g} %, out {self.repair.as_text()} each"
-            table.add_row("data lost in a year", chance(likely), rests)
+    def add(self, table: Table, placement: Placement, judged: Quality) -> None:
+        """Add the chance by both orders to a table of measures, where it is known."""
+        from resilver.report.durability.words import chance as chance_of
+
+        found = self.loss(placement, judged)
+        if found is None:
+            return
+        order = self.order_of(placement)
+        other = "priority" if order == "device" else "device"
+        rests = f"AFR {self.afr}, repair {self.repair}"
+        table.add_row(f"data lost in a year, {_BY[order]}", chance_of(found.loss), rests)
+        value = "unknown" if found.other is None else chance(found.other)
+        table.add_row(f"data lost in a year, {_BY[other]}", value, f"--repair-order {other}")
+
+
+_OPTIONS = {"failures.0.afr": "--afr", "repair": "--repair"}
+_BY = {"priority": "PGs by priority", "device": "device by device"}
 
 
 def print_quality(source: Source, inputs: Inputs, judging: Judging, *, as_json: bool) -> None:
@@ -119,15 +133,18 @@ def print_quality(source: Source, inputs: Inputs, judging: Judging, *, as_json: 
     Raises:
         ConfigError: There is no such pool or rule, or --fatal exceeds the copies.
     """
-    failing = Failing.read(judging.afr, judging.repair)
+    order = "" if judging.repair_order is None else judging.repair_order.value
+    failing = Failing(judging.afr, judging.repair, order)
     rows = []
     for placement in placements(source, inputs, judging):
         judged, targets = _judged(placement, judging.fatal)
         if as_json:
-            rows.append(_json(placement, judged, targets) | {"a_year": failing.json(judged)})
+            rows.append(
+                _json(placement, judged, targets) | {"a_year": failing.json(placement, judged)}
+            )
         else:
             table = _table(placement, judged, targets)
-            failing.add(table, judged)
+            failing.add(table, placement, judged)
             output().print(table)
     if as_json:
         print_json(rows)

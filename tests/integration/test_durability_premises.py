@@ -1,0 +1,225 @@
+"""What `resilver durability` takes for granted is what people mean by its options, and is shown."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.front_door import command, environment
+
+YEAR_DAYS = 365.25
+STUDY = """
+[cluster]
+servers = 12
+[population]
+file_size = "64 MiB"
+bytes_per_server = "64 GiB"
+[placement]
+placement_groups = 64
+"""
+
+
+def found(*words: object) -> dict[str, Any]:
+    done = command("durability", *words, "--json")
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def premises(answer: dict[str, Any]) -> dict[str, dict[str, str]]:
+    return {row["name"]: row for row in answer["premises"]}
+
+
+def serial_loss(fails_a_day: float, pieces: int, parity: int, days: float) -> float:
+    """The loss of one set that repairs one device at a time in a mean of a day: a chain of states.
+
+    By steps of a thousandth of a day: state j lacks j devices, of which one is being repaired.
+    """
+    step = 1e-2
+    state = [1.0] + [0.0] * (parity + 1)
+    for _ in range(round(days / step)):
+        after = list(state)
+        for lost in range(parity + 1):
+            fail = state[lost] * (pieces - lost) * fails_a_day * step
+            mend = state[lost] * step if lost else 0.0
+            after[lost] -= fail + mend
+            after[lost + 1] += fail
+            if lost:
+                after[lost - 1] += mend
+        state = after
+    return state[-1]
+
+
+def test_serial_is_one_rebuild_at_a_time_in_each_set() -> None:
+    """2,016 RAID 6 sets of 8+2, AFR 3 %, a day a rebuild: twice the chance of parallel repairs."""
+    words = ("rs 8+2", "--groups", 2016, "--afr", "3%", "--repair", "24 h")
+    alone = serial_loss(-math.log1p(-0.03) / YEAR_DAYS, 10, 2, YEAR_DAYS)
+    expected = -math.expm1(2016 * math.log1p(-alone))
+    assert expected == pytest.approx(3.0e-4, rel=0.05)
+    serial = found(*words, "--serial")
+    assert serial["loss_probability"]["method"] == "exact"
+    assert serial["loss_probability"]["value"] == pytest.approx(expected, rel=0.01)
+    assert "one at a time in each set" in premises(serial)["repair"]["value"]
+    parallel = found(*words)["loss_probability"]["value"]
+    assert serial["loss_probability"]["value"] == pytest.approx(2 * parallel, rel=0.02)
+
+
+def test_crews_are_shared_by_all_sets() -> None:
+    """Two mirrors and one crew are a chain of three states before the loss.
+
+    One lost device: either its partner fails, which loses data, or one of the other mirror, or it
+    is repaired. One of each lost: two partners may fail; one of the two is being repaired.
+    """
+    rate, repair, step = -math.log1p(-0.5) / YEAR_DAYS, 1 / 20, 0.02
+    none, one, two, lost = 1.0, 0.0, 0.0, 0.0
+    for _ in range(round(YEAR_DAYS / step)):
+        into_one, into_two = 4 * rate * none, 2 * rate * one
+        into_lost = rate * one + 2 * rate * two
+        none, one, two, lost = (
+            none + step * (repair * one - into_one),
+            one + step * (into_one - into_two - rate * one - repair * one + repair * two),
+            two + step * (into_two - 2 * rate * two - repair * two),
+            lost + step * into_lost,
+        )
+    words = ("copies 2", "--groups", 2, "--afr", "50%", "--repair", "20 d", "--crews", 1)
+    loss = found(*words, "--relative-error", "1%")["loss_probability"]
+    assert loss["method"] == "simulated"
+    assert abs(loss["value"] - lost) < 4 * loss["relative_error"] * lost
+    refused = command("durability", *words, "--serial")
+    assert refused.returncode == 2 and "crews = 1" in refused.stderr
+
+
+def test_what_is_stored_needs_devices_or_groups() -> None:
+    words = ("rs 8+3", "--afr", "1.36%", "--repair", "10 h", "--stored", "10 PB")
+    refused = command("durability", *words)
+    assert refused.returncode == 2 and refused.stderr.startswith('error: stored = "10 PB"')
+    assert "device" in refused.stderr and "groups" in refused.stderr
+    # 10 PB on 8 x 8 data devices are 156.25 TB each; the catalog's largest disk holds 20 TB.
+    held = premises(found(*words, "--groups", 8))["a device holds"]
+    assert held["value"] == "156.2 TB" and held["source"].startswith("7.8 x the largest disk")
+    # 10 PB / (8 x 20 TB) = 62.5 groups.
+    assert found(*words, "--device", "20 TB")["groups"] == 63
+    few = command("durability", *words, "--device", "20 TB", "--groups", 8)
+    assert few.returncode == 2 and "fill 63 groups" in few.stderr
+
+
+def test_no_bytes_are_printed_where_no_volume_was_stated() -> None:
+    words = ("rs 4+2", "--groups", 8, "--afr", "20%", "--repair", "20 d", "--crews", 8)
+    answer = found(*words)
+    assert answer["user_bytes"] is None and answer["expected_lost_bytes"] is None
+    printed = command("durability", *words).stdout
+    assert "stored" not in printed and "bytes lost" not in printed
+
+
+def test_the_time_of_repairs_that_follows_from_rates_is_shown(tmp_path: Path) -> None:
+    """Two servers that mirror 2 x 64 GiB: what one lost is read of the other, and written there.
+
+    2 x 128 GiB by 50 MiB/s for reads and writes together are 5,243 s.
+    """
+    path = tmp_path / "study.toml"
+    text = STUDY.replace("servers = 12", "servers = 2") + "[redundancy]\nreplicas = 2\n"
+    path.write_text(text)
+    words = (path, "--afr", "20%", "--repair", "50 MiB/s", "--relative-error", "30%")
+    assert premises(found(*words))["repair of one device"]["value"] == "1 h 27 min"
+
+
+def test_hosts_of_a_cluster_fail_too_unless_they_never_do(shared_data: Path) -> None:
+    """A host is lost in 91,250 h with the catalog, and then most losses are of hosts."""
+    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+    words = (report, "--afr", "1.36%", "--repair", "10 h", "--relative-error", "20%")
+    never, default = found(*words, "--hosts", "never"), found(*words)
+    assert set(never["causes"]) == {"osd failures"}
+    assert set(default["causes"]) == {"osd failures", "host failures"}
+    assert default["loss_probability"]["low"] > 10 * never["loss_probability"]["high"]
+    hosts = premises(default)["host failures"]
+    assert hosts["origin"] == "catalog" and "SimEDC" in hosts["source"]
+    wrong = command("durability", *words, "--hosts", "sometimes")
+    assert wrong.returncode == 2 and 'hosts = "sometimes"' in wrong.stderr
+
+
+def test_a_cluster_of_empty_pools_says_so(empty_cluster: Path) -> None:
+    done = command("durability", empty_cluster, "--afr", "1%", "--repair", "1 h")
+    assert done.returncode == 2 and "all pools are empty" in done.stderr
+
+
+@pytest.fixture
+def empty_cluster(tmp_path: Path, shared_data: Path) -> Path:
+    """The dumps of a real cluster with no byte in any pool."""
+    text = (shared_data / "ceph" / "ceph-report-jewel-88osd.json").read_text()
+    report = json.loads(text)
+    path = tmp_path / "empty.json"
+
+    def emptied(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: 0 if key in ZERO else emptied(one) for key, one in value.items()}
+        return [emptied(one) for one in value] if isinstance(value, list) else value
+
+    path.write_text(json.dumps(emptied(report)))
+    return path
+
+
+ZERO = {"num_bytes", "num_objects", "num_object_copies", "bytes_used", "objects", "stored"}
+
+
+def test_an_interrupted_simulation_promises_no_folder_that_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.replace("64 GiB", "8 TiB"))
+    words = [sys.executable, "-m", "resilver", "durability", str(path), "--afr", "1%"]
+    begun = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment())
+    time.sleep(6.0)
+    begun.send_signal(signal.SIGINT)
+    _, said = begun.communicate(timeout=60)
+    assert begun.returncode == 130, said
+    assert "--keep DIR" in said and "temporary folder" not in said
+
+
+def test_objects_that_lie_in_too_many_sets_are_refused_at_once(tmp_path: Path) -> None:
+    """16 million objects on 200 servers are in some 1.3 million sets of three."""
+    path = tmp_path / "study.toml"
+    path.write_text(
+        '[cluster]\nservers = 200\n[population]\nfile_size = "1 MiB"\nfiles = 16_000_000\n'
+        '[placement]\nplacement_groups = "none"\n'
+    )
+    begun = time.monotonic()
+    done = command("durability", path, "--afr", "1%", "--repair", "1 h")
+    assert done.returncode == 2 and "placement_groups" in done.stderr
+    assert time.monotonic() - begun < 30.0
+
+
+def test_an_afr_is_a_share_whoever_states_it(shared_data: Path) -> None:
+    """1.36 failures of 100 drives in a year of 365 d are a share of 1.352 %."""
+    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+    words = ("what-if", report, "--fail", "osd.12", "--json")
+    printed = [command(*words, *more).stdout for more in ((), ("--afr", "1.352 %"))]
+    by_catalog = json.loads(printed[0])
+    rows = {row["name"]: row for row in by_catalog["assumptions"]}
+    (afr,) = (row for name, row in rows.items() if name.startswith("AFR"))
+    share = -100 * math.expm1(-0.0136 * YEAR_DAYS / 365)
+    assert afr["value"] == f"{share:.4g} %" == "1.352 %"
+    chances = [float(re.findall(r'"loss_chance": ([^,}\n]+)', text)[0]) for text in printed]
+    assert chances[0] == pytest.approx(chances[1], rel=1e-3)
+    rows = premises(found("rs 8+3", "--drive", "backblaze-2025", "--repair", "10 h"))
+    assert rows["device failures"]["value"] == "1.361 failures of 100 in a year (AFR 1.352 %)"
+
+
+def test_a_fitted_afr_stands_beside_the_count_of_drive_reports(tmp_path: Path) -> None:
+    """3 failures in 1,394 drive-years: Jeffreys' mean is 3.5 / 1,394, drive reports print 3."""
+    lives = tmp_path / "lives.csv"
+    rows = [
+        f"d{number},2024-01-01T00:00,2024-12-31T06:00,{'yes' if number < 3 else 'no'}"
+        for number in range(1394)
+    ]
+    lives.write_text("component,start,end,failed\n" + "\n".join(rows) + "\n")
+    printed = " ".join(command("calibrate", "failures", lives).stdout.split())
+    assert f"AFR (%), posterior mean {100 * -math.expm1(-3.5 / 1394):.4g}" in printed
+    assert f"failures / years (%) {300 / 1394:.4g}" in printed
+    assert "failures over years are 0.2152 %" in printed
