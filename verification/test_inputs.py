@@ -4,11 +4,17 @@ The tests keep 60 values of a study (tests/unit/test_spec_errors.py), 50 and 40 
 reports cut off (tests/unit/test_importers_cluster.py and test_importers_ceph.py), 100 of bundles
 (tests/unit/test_importers_bundle_faults.py), 150 texts of codes (tests/oracle/test_code_text.py),
 132 changes to what each benchmark program wrote (tests/unit/test_importers_benchmarks.py), 40
-mutants of each text format of logs and 4 of a Darshan log (tests/unit/test_importers_logs.py).
+mutants of each text format of logs and 4 of a Darshan log (tests/unit/test_importers_logs.py),
+3 mutants of each of 26 families of files (tests/integration/test_mutants.py), which by default are
+2,000 here.
 """
 
 from __future__ import annotations
 
+from tests.integration.test_mutants import (
+    originals,
+    test_any_mutant_of_a_file_is_read_or_refused_as_input,
+)
 from tests.integration.test_quality_command import (
     test_any_change_to_a_file_of_runs_is_read_or_refused_as_input,
 )

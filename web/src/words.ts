@@ -204,7 +204,8 @@ function ofSystem(page: Document, row: Row): string[] {
     parts.push(
       `${many(unreachable, "objects")} ${are} not made whole, as the network does not reach what is left; the others are after ${duration(whole)}`,
     );
-  } else if (whole) parts.push(`whole again after ${duration(whole)}${waits && row.kind ? `; the last waits for ${worded(waits, row)}` : ""}`);
+  } else if (whole)
+    parts.push(`whole again after ${duration(whole)}${waits && row.kind ? `; the last waits for ${worded(waits, row)}` : ""}`);
   else if (whole === 0) parts.push("nothing is lost, so nothing is rebuilt");
   const half = numberOf(row.rebuild_p50_seconds);
   if (whole && half !== null && half < UNEVEN * whole)
