@@ -51,12 +51,21 @@ def test_each_assumption_says_who_made_it(tmp_path: Path) -> None:
     }
     # 187.9 MB/s are 179.2 MiB/s.
     assert rows["device"]["value"] == "hdd-7k2-8tb, 179.2 MiB/s"
-    assert rows["throttle"]["value"] == "50 MB/s a device"
+    assert rows["throttle"]["value"] == "each rebuilding device reads at most 50 MB/s"
     swept = checked(
         tmp_path, text, "--set", 'study.sweep={"recovery.bandwidth"=["1 GB/s","2 GB/s"]}'
     )
     values = {one["name"]: one["value"] for one in swept["assumptions"]}
     assert values["throttle"] == "1 GB/s, 2 GB/s"
+
+
+def test_a_throttle_states_what_is_read_and_what_is_rebuilt(tmp_path: Path) -> None:
+    # A lost strip of rs 8+3 is decoded of 8 others: 50 MB/s read are 50 / 8 = 6.25 MB/s rebuilt.
+    text = STUDY.format(cluster="", servers=1, rest='[recovery]\nbandwidth = "50 MB/s"')
+    coded = checked(tmp_path, text, "--set", 'redundancy={code="rs 8+3"}')
+    values = {one["name"]: one["value"] for one in coded["assumptions"]}
+    read, rebuilt = "each rebuilding device reads at most 50 MB/s", "(6.25 MB/s rebuilt)"
+    assert values["throttle"] == f"{read} {rebuilt}"
 
 
 def test_the_summary_and_the_page_begin_with_them(tmp_path: Path) -> None:

@@ -218,8 +218,8 @@ def test_key_figures_are_medians_with_their_range() -> None:
     first = key_figures(made)[0]
     assert (first.label, first.value, first.unit) == ("Rebuild time", times[1], "s")
     low, high = (format_duration(value) for value in (times[0], times[2]))
-    assert first.detail == f"{low} to {high}"
-    assert dict(summary(made))["Rebuild time"] == f"{first.text} ({low} to {high})"
+    assert first.detail == f"min {low}, max {high} of 3 seeds"
+    assert dict(summary(made))["Rebuild time"] == f"{first.text} ({first.detail})"
 
 
 def test_losses_are_key_figures_only_when_there_are_any() -> None:
@@ -253,7 +253,7 @@ def test_losses_are_in_the_headline_by_object_and_byte() -> None:
     # Medians of 0, 7, 2 and of their bytes.
     second = key_figures(made)[1]
     assert (second.label, second.text, second.detail) == (
-        "Objects lost for good", "2", "0 to 7; 2.0 GiB",
+        "Objects lost for good", "2", "min 0, max 7 of 3 seeds; 2.0 GiB",
     )  # fmt: skip
     alone = with_metrics(results(seeds=1), unrecoverable_objects=[1], unrecoverable_bytes=[512])
     assert findings.losses(systems(alone)[0]) == (

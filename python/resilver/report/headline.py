@@ -157,7 +157,7 @@ def summary(results: ResultsLike) -> list[tuple[str, str]]:
         results: The study's results.
 
     Returns:
-        Pairs such as ("Rebuild time", "5.2 h (5.1 h to 5.4 h)").
+        Pairs such as ("Rebuild time", "5.2 h (min 5.1 h, max 5.4 h of 5 seeds)").
 
     Raises:
         ConfigError: There is no finished run.
@@ -181,7 +181,8 @@ def _median(point: SystemRuns, name: str, label: str, unit: str) -> KeyFigure | 
     middle = float(statistics.median(values))
     text = _words(middle, unit)
     low, high = _words(min(values), unit), _words(max(values), unit)
-    return KeyFigure(label, middle, unit, text, "" if low == high else f"{low} to {high}")
+    detail = "" if low == high else f"min {low}, max {high} of {len(values)} seeds"
+    return KeyFigure(label, middle, unit, text, detail)
 
 
 def _lost(point: SystemRuns) -> KeyFigure | None:

@@ -183,9 +183,14 @@ def _throttle(system: System) -> Assumption:
     if bandwidth is None:
         sentence = "Nothing but memory holds the rebuild back; real systems throttle it."
         return Assumption("throttle", "recovery.bandwidth", "none", origin, sentence)
-    value = exact_rate(bandwidth)
-    sentence = f"No device takes in more than {value} of a rebuild."
-    return Assumption("throttle", "recovery.bandwidth", f"{value} a device", origin, sentence)
+    rate = exact_rate(bandwidth)
+    value = f"each rebuilding device reads at most {rate}"
+    read = system.code.repair_pieces if system.code is not None else 1
+    if read > 1:
+        number, unit = rate.replace(",", "").split()
+        value += f" ({float(number) / read:.4g} {unit} rebuilt)"
+    sentence = "It counts bytes read from survivors, several for each byte of a code rebuilt."
+    return Assumption("throttle", "recovery.bandwidth", value, origin, sentence)
 
 
 def _memory(system: System) -> Assumption:

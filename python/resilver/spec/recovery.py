@@ -36,7 +36,8 @@ class Recovery(Section):
     bandwidth: Annotated[BytesPerSecond | None, AboveZero(_NO_LIMIT)] = Field(
         default=None, examples=["100 MiB/s"]
     )
-    """The most a server asks for a second; None where only memory holds it back. Default: no limit.
+    """The most a rebuilding device reads a second, several times what it rebuilds of a code; None
+    where only memory holds it back. Default: no limit.
     """
     control_message: _Size = Field(default=Bytes(64), examples=["64 B"])
     """The size of a pull request on the wire."""
