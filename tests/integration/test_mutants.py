@@ -41,14 +41,14 @@ WORDS = ["inf", "nan", "-inf", "1e999", "1e308", "-1", "0", "1" + "0" * 30, "", 
 WORDS += ["é", "\u202e", "=", ",", ".", "a.b", "true", '"1 TB"', '"-1 s"', '"1e308 TB/s"', "#"]
 
 PLAN = """\
-name = "drain"
+name = "two"
 
 [[steps]]
 fail = "osd.3"
 at = "1 h"
 
 [[steps]]
-drain = "osd.5"
+stop = "osd.5"
 at = "2 h"
 """
 
