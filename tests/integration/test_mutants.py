@@ -101,7 +101,7 @@ FAMILIES: dict[str, tuple[str, Words]] = {
     "crush json": ("map.json", _PLACED),
     "plan": (
         "plan.toml",
-        lambda file, dumps: ["what-if", str(dumps), "--plan", str(file), "--horizon", "1 h", "-q"],
+        lambda file, dumps: ["what-if", str(dumps), "--plan", str(file), "--horizon", "3 h", "-q"],
     ),
     "study": ("study.toml", _of_file("check")),
     "sizing": ("sizing.toml", _of_file("size", after=("-q",))),
