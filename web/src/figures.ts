@@ -42,7 +42,7 @@ export function figure(tables: Tables, one: Figure): Value {
   }
   if (how === "first") return values[0] ?? null;
   if (how === "end") return values.at(-1) ?? 0;
-  if (how === "last" && values.includes(null)) return null;
+  if ((how === "last" || how === "highest") && values.includes(null)) return null;
   const found = values.filter((one) => one !== null);
   if (found.length === 0) return how === "least" || how === "highest" ? null : 0;
   if (how === "sum") return found.reduce((sum, one) => sum + one, 0);

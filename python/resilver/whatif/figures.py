@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 How = Literal["last", "most", "least", "sum", "rows", "first", "highest", "end"]
 """How a column becomes a figure: ``last`` is the most, 0 without rows, and nothing where a row has
-none; ``most`` and ``sum`` pass over such rows, and are 0 without others; ``least`` and ``highest``
-are nothing without others; ``first`` is that of the first row, ``end`` of the last one, 0 without
-rows; ``rows`` counts rows."""
+none; ``highest`` is the same, and nothing without rows; ``most`` and ``sum`` pass over such rows,
+and are 0 without others; ``least`` is nothing without others; ``first`` is that of the first row,
+``end`` of the last one, 0 without rows; ``rows`` counts rows."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Figure:
             return column[0].as_py() if table.num_rows else None
         if self.how == "end":
             return column[-1].as_py() if table.num_rows else 0
-        if self.how == "last" and column.null_count:
+        if self.how in ("last", "highest") and column.null_count:
             return None
         made = {"sum": pc.sum, "least": pc.min}.get(self.how, pc.max)(column).as_py()
         return made if made is not None or self.how in ("least", "highest") else 0

@@ -190,7 +190,8 @@ class _Tried:
             return (1, sum(1 for one in misses if one), sum(misses), sum(choice), choice)
         if any(goal.is_of_time for goal in self.goals):
             # What heals in time is chosen by what clients feel of it, else by how gentle it is.
-            return (0, found.p99_seconds or 0.0, sum(choice), choice)
+            delay = found.p99_seconds if found.p99_seconds is not None else float("inf")
+            return (0, delay, sum(choice), choice)
         whole = found.whole_seconds
         return (0, float("inf") if whole is None else whole, sum(choice), choice)
 

@@ -77,6 +77,8 @@ impl Healing {
     /// Gives every group that a change touched its new set, and a new interval where that is another.
     pub(super) fn refresh(&mut self, touched: &Touched) {
         let (down, up) = self.states_that_changed();
+        let hung = std::mem::replace(&mut self.hung, self.map.dead_and_up());
+        let changed: BTreeSet<u32> = hung.symmetric_difference(&self.hung).copied().collect();
         let mut others = BTreeSet::new();
         match touched {
             Touched::Nothing => {}
@@ -104,6 +106,21 @@ impl Healing {
         for number in others {
             self.peer(number);
         }
+        self.groups_that_hang(&changed);
+    }
+
+    /// Requests to an OSD that is dead and stays up in the map hang: its groups serve nobody, until it is marked down or starts.
+    fn groups_that_hang(&mut self, changed: &BTreeSet<u32>) {
+        if changed.is_empty() {
+            return;
+        }
+        for number in 0..self.groups.len() as u32 {
+            let group = &self.groups[number as usize];
+            if group.exists && group.pieces.iter().any(|piece| changed.contains(&piece.osd)) {
+                self.retally(number);
+                self.clients.serve(number, &self.groups[number as usize]);
+            }
+        }
     }
 
     /// (newly down, newly up) OSDs.
@@ -114,7 +131,6 @@ impl Healing {
             match (std::mem::replace(&mut self.was_up[osd as usize], is_up), is_up) {
                 (true, false) => {
                     down.insert(osd);
-                    self.down_since[osd as usize] = Some(self.now);
                 }
                 (false, true) => {
                     up.insert(osd);
@@ -138,7 +154,12 @@ impl Healing {
             if group.acting.iter().any(|&osd| osd >= 0 && down.contains(&(osd as u32))) {
                 others.insert(number);
             }
-            if group.pieces.iter().any(|piece| down.contains(&piece.osd)) {
+            let lost: Vec<u32> = group.pieces.iter().map(|piece| piece.osd).filter(|osd| down.contains(osd)).collect();
+            if !lost.is_empty() {
+                let served = self.served(number);
+                let away = &mut self.jobs[number as usize].away;
+                away.retain(|(osd, _)| !lost.contains(osd));
+                away.extend(lost.into_iter().map(|osd| (osd, served)));
                 // Who is at risk counts pieces on OSDs that serve nothing, too.
                 self.retally(number);
             }
@@ -156,10 +177,10 @@ impl Healing {
     fn piece_returns(&mut self, number: u32, at: usize, pieces_on: &[u64]) {
         let group = &self.groups[number as usize];
         let piece = group.pieces[at];
-        let Some(since) = self.down_since[piece.osd as usize] else { return };
-        // A group that served nobody was not written.
-        let until = if group.tally.is_inactive { self.jobs[number as usize].inactive_since } else { self.now };
-        let writes = self.clients.writes_per_second(group) * until.since(since).seconds();
+        let away = &self.jobs[number as usize].away;
+        let Some(&(_, served)) = away.iter().find(|(osd, _)| *osd == piece.osd) else { return };
+        // A group that serves nobody is not written.
+        let writes = self.clients.writes_per_second(group) * (self.served(number).seconds() - served.seconds());
         let objects = group.contents.objects;
         let written = written_objects(objects, writes);
         let entries = log_entries(self.map.settings_of(piece.osd), pieces_on[piece.osd as usize]);
@@ -287,7 +308,9 @@ impl Healing {
             self.groups.push(child);
             self.first_holders.push(self.first_holders[parent as usize].clone());
             let since = self.now;
-            self.jobs.push(Job { since, inactive_since: since, ..Job::default() });
+            let of_parent = &self.jobs[parent as usize];
+            let (turned, served, away) = (of_parent.turned, of_parent.served, of_parent.away.clone());
+            self.jobs.push(Job { since, turned, served, away, ..Job::default() });
             self.table.of_pool[pool].push(at);
             self.hold(parent);
             self.hold(at);

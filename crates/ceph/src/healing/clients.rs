@@ -11,6 +11,8 @@ use crate::plane::{ClientLoad, ClientState};
 
 /// Groups of a pool that a row of the timeline looks at: of larger pools every so-many-th stands for the others.
 const GROUPS_A_ROW: usize = 2048;
+/// The share of requests that may get nothing where 99 % of them still have a delay.
+const NOT_SERVED_MOST: f64 = 0.01;
 /// Buckets of delays, each a tenth longer than the one before, from a microsecond on.
 const BUCKETS: usize = 256;
 
@@ -27,8 +29,9 @@ struct Part {
 pub(super) struct Clients {
     load: Vec<PoolLoad>,
     protections: Vec<Protection>,
-    /// Weights of all groups of each pool.
+    /// Weights of all groups of each pool, and of those that serve.
     all: Vec<u64>,
+    serving: Vec<u64>,
     /// By pool, by OSD.
     reads: Vec<Vec<u64>>,
     writes: Vec<Vec<u64>>,
@@ -50,6 +53,7 @@ impl Clients {
             load: load.to_vec(),
             protections: protections.to_vec(),
             all: vec![0; pools],
+            serving: vec![0; pools],
             reads: vec![Vec::new(); pools],
             writes: vec![Vec::new(); pools],
             parts: Vec::new(),
@@ -95,6 +99,7 @@ impl Clients {
             self.parts.resize(at + 1, Part::default());
         }
         let before = std::mem::take(&mut self.parts[at]);
+        self.serving[group.pool] -= before.weight;
         self.add(group.pool, &before, false);
         if group.exists && !group.tally.is_inactive && group.primary >= 0 {
             let protection = self.protections[group.pool];
@@ -105,6 +110,7 @@ impl Clients {
                 vec![group.primary as u32]
             };
             let part = Part { weight: weight(group), reads, writes };
+            self.serving[group.pool] += part.weight;
             self.add(group.pool, &part, true);
             self.parts[at] = part;
         }
@@ -170,7 +176,8 @@ impl Clients {
     /// What clients of a pool get, from what they get of each OSD.
     ///
     /// A request is as slow as the slowest OSD that it needs, and served where all of them serve it. Groups that serve nobody serve
-    /// nothing; requests to them have no delay, since they end only when the group serves again.
+    /// nothing of their own share of the requests. Where these are more than 1 %, no delay holds for 99 % of the requests: theirs end
+    /// only when the group serves again.
     pub(super) fn served(
         &self,
         pool: usize,
@@ -182,13 +189,18 @@ impl Clients {
         if asked <= 0.0 {
             return None;
         }
+        let (all, serving) = (self.all[pool] as f64, self.serving[pool] as f64);
+        let reached = if all > 0.0 { serving / all } else { f64::NAN };
         let step = numbers.len().div_ceil(GROUPS_A_ROW).max(1);
         let (mut weight, mut done, mut seconds) = (0.0, 0.0, 0.0);
         // (requests a second, and the sum of their delays)
         let mut tails = vec![(0.0, 0.0); BUCKETS];
         for &number in numbers.iter().step_by(step) {
             let part = self.parts.get(number as usize)?;
-            let own = part.weight.max(1) as f64;
+            if part.weight == 0 {
+                continue;
+            }
+            let own = part.weight as f64;
             weight += own * asked;
             let written = if self.full[pool] { 0.0 } else { load.writes_per_second };
             for (osds, rate) in [(&part.reads, load.reads_per_second), (&part.writes, written)] {
@@ -202,8 +214,9 @@ impl Clients {
             }
         }
         let mean_seconds = if done > 0.0 { seconds / done } else { f64::NAN };
-        let share = if weight > 0.0 { done / weight } else { f64::NAN };
-        Some(Served { share, mean_seconds, p99_seconds: percentile(&tails, done) })
+        let share = if weight > 0.0 { reached * done / weight } else { reached };
+        let p99_seconds = if reached < 1.0 - NOT_SERVED_MOST { f64::NAN } else { percentile(&tails, done) };
+        Some(Served { share, mean_seconds, p99_seconds })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a group is about, and what moves for it.
 
-use resilver_units::SimTime;
+use resilver_units::{SimDuration, SimTime};
 
 use crate::groups::{Moving, Tally};
 use crate::plane::{OpClass, WorkId};
@@ -65,8 +65,11 @@ pub(crate) struct Job {
     pub(crate) since: SimTime,
     /// Since when every try was refused for space.
     pub(crate) refused: Option<SimTime>,
-    /// Since when it serves nobody.
-    pub(crate) inactive_since: SimTime,
+    /// When it began to serve, or to serve nobody, and how long it had served before.
+    pub(crate) turned: SimTime,
+    pub(crate) served: SimDuration,
+    /// How long it had served when these OSDs, which have pieces of it, went down.
+    pub(crate) away: Vec<(u32, SimDuration)>,
     /// As it was counted last.
     pub(crate) counted: Option<(Tally, Moving)>,
 }

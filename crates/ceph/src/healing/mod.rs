@@ -108,7 +108,8 @@ pub struct Healing {
     /// OSDs that a change of the plan had die.
     died: BTreeSet<u32>,
     was_up: Vec<bool>,
-    down_since: Vec<Option<SimTime>>,
+    /// OSDs that are dead and stay up in the map.
+    pub(crate) hung: BTreeSet<u32>,
     full: Vec<bool>,
     clients: Clients,
     horizon: SimTime,
@@ -183,7 +184,7 @@ impl Healing {
             has_room: false,
             died: BTreeSet::new(),
             was_up: Vec::new(),
-            down_since: Vec::new(),
+            hung: BTreeSet::new(),
             full: Vec::new(),
             now: SimTime::ZERO,
             changed_at: SimTime::ZERO,
@@ -317,7 +318,6 @@ impl Healing {
         if self.works_on.len() < length {
             self.works_on.resize(length, Vec::new());
             self.was_up.resize(length, false);
-            self.down_since.resize(length, None);
             self.full.resize(length, false);
         }
         self.was_up[osd as usize] = self.map.is_up(osd);

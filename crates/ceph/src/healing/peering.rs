@@ -301,13 +301,31 @@ impl Healing {
     pub(super) fn retally(&mut self, number: u32) {
         let group = &self.groups[number as usize];
         let (protection, barrier) = (&self.protections[group.pool], self.map.barrier(group.pool));
-        let tally = Tally::of(group, protection, barrier, &|osd| self.map.is_up(osd));
-        if tally.is_inactive && !group.tally.is_inactive {
-            self.jobs[number as usize].inactive_since = self.now;
+        let mut tally = Tally::of(group, protection, barrier, &|osd| self.answers(osd));
+        tally.is_inactive |= group.acting.iter().any(|&osd| osd >= 0 && self.hung.contains(&(osd as u32)));
+        if tally.is_inactive != group.tally.is_inactive {
+            let served = self.served(number);
+            let job = &mut self.jobs[number as usize];
+            (job.served, job.turned) = (served, self.now);
         }
         self.groups[number as usize].tally = tally;
         self.note_lacking(number);
         self.recount(number);
+    }
+
+    /// How long a group has served until now.
+    pub(super) fn served(&self, number: u32) -> SimDuration {
+        let job = &self.jobs[number as usize];
+        if self.groups[number as usize].tally.is_inactive {
+            job.served
+        } else {
+            job.served + self.now.since(job.turned)
+        }
+    }
+
+    /// Whether an OSD answers requests, as far as that is known: it is up in the map, and not dead there.
+    pub(crate) fn answers(&self, osd: u32) -> bool {
+        self.map.is_up(osd) && !self.hung.contains(&osd)
     }
 
     /// Brings the counts of all groups up to what this one is now.

@@ -147,6 +147,13 @@ impl OsdMap {
         !self.has(Flag::NoDown) && share(up, all) >= self.settings.mon_osd_min_up_ratio
     }
 
+    /// OSDs that are dead, and that the monitors go on holding for up.
+    #[must_use]
+    pub fn dead_and_up(&self) -> BTreeSet<u32> {
+        let dead = self.osds.iter().flatten().map(|osd| osd.id).filter(|&osd| !self.runs(osd) && self.is_up(osd));
+        if self.can_mark_down() { BTreeSet::new() } else { dead.collect() }
+    }
+
     /// Whether the monitors mark another OSD out: not under `noout`, and not below `mon_osd_min_in_ratio`.
     ///
     /// # Arguments

@@ -6,6 +6,7 @@ use super::tries::tries_needed;
 use super::{Column, Table, reals, texts};
 use crate::groups::{Group, is_osd, places_held, words};
 use crate::healing::{Cause, Healing};
+use crate::input::Flag;
 
 fn set_text(set: &[i32]) -> String {
     let name = |&osd: &i32| if is_osd(osd) { osd.to_string() } else { "-".to_owned() };
@@ -23,10 +24,10 @@ fn without_data(healing: &Healing, group: &Group) -> (String, bool) {
     let dead = healing.dead();
     let kept = places_held(&group.pieces, protection, |piece| piece.is_whole() && !dead.contains(&piece.osd));
     let holders = group.pieces.iter().filter(|piece| piece.is_whole()).map(|piece| piece.osd);
-    let mut down: Vec<u32> = holders.filter(|&osd| !healing.map.is_up(osd)).collect();
+    let mut down: Vec<u32> = holders.filter(|&osd| !healing.answers(osd)).collect();
     down.sort_unstable();
     down.dedup();
-    let up = places_held(&group.pieces, protection, |piece| piece.is_whole() && healing.map.is_up(piece.osd));
+    let up = places_held(&group.pieces, protection, |piece| piece.is_whole() && healing.answers(piece.osd));
     let what = if needed == 1 {
         "no complete copy is up".to_owned()
     } else {
@@ -87,6 +88,11 @@ fn not_taken_on(healing: &Healing, osd: u32) -> String {
 fn state_of(healing: &Healing, number: usize, tries: Option<i32>) -> (String, String) {
     let (group, job) = (&healing.groups[number], &healing.jobs[number]);
     let protection = &healing.protections[group.pool];
+    if let Some(osd) = group.acting.iter().find(|&&osd| osd >= 0 && healing.hung.contains(&(osd as u32))) {
+        let why = "is dead and still up in the map, as the monitors mark no further OSD down";
+        let rule = if healing.map.has(Flag::NoDown) { "nodown is set" } else { "mon_osd_min_up_ratio" };
+        return ("stale".to_owned(), format!("osd.{osd} {why} ({rule}): requests to it hang"));
+    }
     if group.tally.is_down {
         let (reason, held) = without_data(healing, group);
         return (words(group, job.moving, held), reason);

@@ -19,6 +19,7 @@ from resilver.report.style import SERIES
 from resilver.report.tables import Table, cell_text, table
 from resilver.report.timeline import Marks, Panel, over_time
 from resilver.report.whatif import tables
+from resilver.report.whatif.clients import delay_words
 from resilver.report.whatif.fill import fills
 from resilver.report.whatif.sentences import whole_sentence
 from resilver.report.whatif.source import Facts, until_words, whole_words
@@ -94,7 +95,11 @@ ROWS = (
     _first("full_seconds", "first OSD full"),
     _count("recovered_bytes", "made anew", "bytes"),
     _count("moved_bytes", "moved", "bytes"),
-    _count("p99_seconds", "clients' 99 % within", "seconds"),
+    Row(
+        "clients' 99 % within",
+        lambda facts: delay_words(facts.answer.outcome.p99_seconds),
+        lambda found: _FOREVER if found.p99_seconds is None else found.p99_seconds,
+    ),
     Row(
         "clients served at least",
         lambda facts: cell_text(facts.answer.outcome.served_share, "share"),
@@ -113,7 +118,7 @@ def compared_table(compared: PlansCompared) -> Table:
         compared: The plans' answers.
     """
     answers = compared.answers
-    has_load = any(one.outcome.p99_seconds is not None for one in answers)
+    has_load = any(one.outcome.served_share is not None for one in answers)
     shown = ROWS if has_load else ROWS[:-_CLIENTS]
     cells = []
     judged = _judged(answers)

@@ -14,7 +14,7 @@ from resilver.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY
 from resilver.report.tables import cell_text, table
 from resilver.report.timeline import Marks, Panel, over_time, rate_of
 from resilver.report.vega import Spec
-from resilver.report.whatif.sentences import clients_by_pool
+from resilver.report.whatif.clients import clients_by_pool
 from resilver.report.whatif.source import Facts
 from resilver.report.words import plural
 

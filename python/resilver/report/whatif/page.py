@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,12 +16,13 @@ from resilver.report.headline import KeyFigure
 from resilver.report.judged import PageSection, write_judged
 from resilver.report.tables import cell_text
 from resilver.report.whatif import tables
+from resilver.report.whatif.clients import delay_words
 from resilver.report.whatif.course import clients_chart, course_chart, rates_chart, space_chart
 from resilver.report.whatif.fill import fill_chart, fullest_chart
 from resilver.report.whatif.moves import places_chart, pools_chart
 from resilver.report.whatif.sentences import answer_sentences, question
 from resilver.report.whatif.source import Facts, until_words, whole_words
-from resilver.report.words import chance
+from resilver.report.words import chance, percent
 
 if TYPE_CHECKING:
     from resilver.whatif.answer import WhatIf
@@ -101,10 +103,12 @@ def key_figures(answer: WhatIf) -> list[KeyFigure]:
     least = f"least possible {cell_text(found.least_bytes, 'bytes')}"
     text = cell_text(written, "bytes")
     made.append(KeyFigure("Made anew and moved", written, "B", text, least))
-    if found.p99_seconds is not None:
-        text = duration(found.p99_seconds)
-        detail = "99 % of a pool's requests, at the worst"
-        made.append(KeyFigure("Clients wait up to", found.p99_seconds, "s", text, detail))
+    if found.served_share is not None:
+        text = delay_words(found.p99_seconds)
+        detail = f"99 % of a pool's requests; {percent(found.served_share)} served at the worst"
+        made.append(
+            KeyFigure("Clients wait up to", found.p99_seconds or math.inf, "s", text, detail)
+        )
     return made
 
 

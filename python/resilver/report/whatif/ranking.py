@@ -16,6 +16,7 @@ from resilver.report.style import BLUE, GREY, PURPLE, VERMILLION
 from resilver.report.tables import Table, cell_text, table
 from resilver.report.vega import Spec, colours, level, rows, tip, told_apart
 from resilver.report.vega import number as axis
+from resilver.report.whatif.clients import delay_words
 from resilver.report.whatif.page import answer_sections
 from resilver.report.whatif.sentences import answer_sentences, question
 from resilver.report.whatif.tables import assumptions_table
@@ -251,9 +252,9 @@ def search_table(search: Search) -> Table:
         (f"setting_{rank}", name, "text", [one.settings.get(name) for one in trials])
         for rank, name in enumerate(search.names)
     )
-    has_load = any(one.outcome.p99_seconds is not None for one in trials)
-    delays = [one.outcome.p99_seconds for one in trials]
-    clients = [("p99_seconds", "clients' 99 %", "seconds", delays)] if has_load else []
+    has_load = any(one.outcome.served_share is not None for one in trials)
+    delays = [delay_words(one.outcome.p99_seconds) for one in trials]
+    clients = [("p99_seconds", "clients' 99 %", "text", delays)] if has_load else []
     risks: list[tuple[str, str, str, list[Any]]] = [
         ("risk", "at risk until", "text", [_until(one.outcome.at_risk_seconds) for one in trials]),
         ("loss_chance", "chance of loss", "chance", [one.outcome.loss_chance for one in trials]),

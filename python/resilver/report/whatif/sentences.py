@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from resilver.quantities import duration
 from resilver.report.counterfactuals import help_sentence
 from resilver.report.tables import cell_text
+from resilver.report.whatif.clients import client_sentences
 from resilver.report.whatif.source import LEVELS, Facts, share
-from resilver.report.words import chance, listed, percent, plural
+from resilver.report.words import chance, listed, plural
 
 if TYPE_CHECKING:
     from resilver.whatif.answer import Assumption, WhatIf
@@ -339,36 +340,6 @@ def waits_by_kind(facts: Facts) -> list[tuple[str, float, str, float]]:
         worst_share, worst = max(places, key=lambda one: one[0])
         found.append((kind, sum(one for one, _ in places), worst, worst_share))
     return sorted((one for one in found if one[1] > 0.0), key=lambda one: -one[1])
-
-
-def client_sentences(facts: Facts) -> list[str]:
-    """What clients of each pool get at the worst and before, a sentence a pool."""
-    said = []
-    names = facts.answer.cluster.pools
-    for pool, rows in clients_by_pool(facts).items():
-        before, worst = rows[0], max(rows, key=lambda row: row["p99_seconds"] or 0.0)
-        least = min(rows, key=lambda row: row["served_share"] or 0.0)
-        name = names.get(pool, str(pool))
-        p99 = worst["p99_seconds"]
-        if p99 is None:
-            text = f"Clients of pool {name} get nothing at all"
-        elif before["p99_seconds"] is None or p99 <= 1.005 * before["p99_seconds"]:
-            text = f"Clients of pool {name} wait as before, 99 % of requests up to {duration(p99)}"
-        else:
-            text = f"Clients of pool {name} wait up to {duration(p99)} for 99 % of requests at the "
-            text += f"worst, {duration(before['p99_seconds'])} before"
-        if least["served_share"] is not None and least["served_share"] < 0.995:
-            text += f"; at the least {percent(least['served_share'])} of what they ask is served"
-        said.append(f"{text}.")
-    return said
-
-
-def clients_by_pool(facts: Facts) -> dict[int, list[dict[str, Any]]]:
-    """The rows of the clients' table by the number of their pool, each by rising time."""
-    of: dict[int, list[dict[str, Any]]] = {}
-    for row in facts.rows("clients"):
-        of.setdefault(row["pool"], []).append(row)
-    return {pool: sorted(rows, key=lambda row: row["time_seconds"]) for pool, rows in of.items()}
 
 
 _ORIGINS = {

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.quantities import duration
 from resilver.report.tables import Table, table, table_of
-from resilver.report.whatif.sentences import GOVERNS, clients_by_pool, ratio_words, waits_by_kind
+from resilver.report.whatif.clients import clients_by_pool, delay_words, worst_delay
+from resilver.report.whatif.sentences import GOVERNS, ratio_words, waits_by_kind
 from resilver.report.whatif.source import LEVELS, Facts, share, until_words, whole_words
 
 if TYPE_CHECKING:
@@ -260,19 +261,24 @@ def clients_table(facts: Facts) -> Table:
     names = facts.answer.cluster.pools
     rows = []
     for pool, of in clients_by_pool(facts).items():
-        delays = [row["p99_seconds"] for row in of if row["p99_seconds"] is not None]
         means = [row["mean_seconds"] for row in of if row["mean_seconds"] is not None]
         served = [row["served_share"] for row in of if row["served_share"] is not None]
-        worst = max(delays, default=None), max(means, default=None), min(served, default=None)
+        worst = worst_delay(of), max(means, default=None), min(served, default=None)
         rows.append((names.get(pool, str(pool)), of[0], *worst, of[-1]))
     return table(
         ("pool", "pool", "text", [row[0] for row in rows]),
-        ("p99_before", "99 % within, before", "seconds", [row[1]["p99_seconds"] for row in rows]),
-        ("p99_worst", "at the worst", "seconds", [row[2] for row in rows]),
-        ("p99_end", "at the end", "seconds", [row[5]["p99_seconds"] for row in rows]),
+        (
+            "p99_before",
+            "99 % within, before",
+            "text",
+            [delay_words(row[1]["p99_seconds"]) for row in rows],
+        ),
+        ("p99_worst", "at the worst", "text", [delay_words(row[2]) for row in rows]),
+        ("p99_end", "at the end", "text", [delay_words(row[5]["p99_seconds"]) for row in rows]),
         ("mean_before", "mean, before", "seconds", [row[1]["mean_seconds"] for row in rows]),
         ("mean_worst", "at the worst", "seconds", [row[3] for row in rows]),
-        ("served_least", "served at the least", "share", [row[4] for row in rows]),
+        ("served_before", "served, before", "share", [row[1]["served_share"] for row in rows]),
+        ("served_least", "at the worst", "share", [row[4] for row in rows]),
     )
 
 
