@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 import pytest
 
-from resilver import ConfigError, Durabilities, Durability, Study, code_tree, durability, redundancy
+from resilver import (
+    ConfigError,
+    Durabilities,
+    Durability,
+    Study,
+    cli,
+    code_tree,
+    durability,
+    redundancy,
+)
 
 YEAR = 365.25 * 86_400.0
 HOUR = 3_600.0
@@ -228,3 +238,23 @@ def test_a_locally_repairable_code_is_asked_which_pieces_are_lost() -> None:
         near = one(code, afr="1 %", repair="10 h")
         assert near.loss_probability.method == "approximate"
         assert "whichever they are" in " ".join(near.notes)
+
+
+def test_an_unreadable_sector_loses_itself_and_a_device_its_group(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # rs 10+2, a group of 20 TB disks, to first order. Two disks and then a sector: N (N - 1) l^2 t
+    # a unit of time, times 1 - e^-r, where r = 1.6 are the errors of 200 TB read at 1e-15 a bit.
+    # A third disk instead, while both are repaired: N (N - 1) (N - 2) l^3 t^2 / 2.
+    rate = -math.log1p(-0.015) / 365.25
+    days, errors = 4.0, 10 * 20e12 * 8e-15
+    by_sector = 12 * 11 * rate**2 * days * 365.25 * -math.expm1(-errors)
+    by_disk = 12 * 11 * 10 * rate**3 * days**2 / 2 * 365.25
+    words = ("rs 10+2", "--afr", "1.5%", "--repair", "4 d", "--device", "20 TB")
+    code = cli.run(["durability", *words, "--unreadable", "1e-15 /bit", "--json", "-q"])
+    found = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert found["loss_probability"]["value"] == pytest.approx(by_sector, rel=0.03)
+    lost = by_disk * 200e12 + by_sector * 4096 * errors
+    assert found["expected_lost_bytes"]["value"] == pytest.approx(lost, rel=0.1)
+    assert found["causes"]["unreadable sectors"] == pytest.approx(1 - by_disk / by_sector, abs=0.01)

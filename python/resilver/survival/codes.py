@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -23,6 +24,7 @@ from resilver.survival.asking import (
 from resilver.survival.bursts import code_bursts
 from resilver.survival.described import INDEPENDENT, Described, Level, StoredPool
 from resilver.survival.exact import (
+    Found,
     GroupChain,
     chain_of,
     elasticities,
@@ -35,7 +37,7 @@ from resilver.survival.figures import annual_of, times_of
 from resilver.survival.input import Parts, failures_json, premises_of, repair_json
 from resilver.survival.simulated import simulated
 from resilver.survival.told import Told
-from resilver.units import Bytes, exact_rate
+from resilver.units import Bytes, exact_rate, format_bytes
 
 _SIMULATED_MAX = 10_000_000
 
@@ -62,6 +64,7 @@ def code_subject(text: str, asked: Asked) -> Callable[[Where, Told | None], Dura
 def _answer(group: GroupChain, question: Question) -> Durability:
     code, asked = group.code, question.asked
     found = found_by(group, question.mission_seconds)
+    by_sectors, lost = _by_sectors(group, question, found)
     stored = stored_bytes(asked, code)
     return Durability(
         name=code.name,
@@ -74,9 +77,12 @@ def _answer(group: GroupChain, question: Question) -> Durability:
         loss_probability=found.loss,
         annual=annual_of(found.loss, question.mission_seconds),
         mttdl_seconds=found.mttdl,
-        expected_lost_bytes=None if stored is None else times_of(found.group_loss, stored),
+        expected_lost_bytes=None if stored is None else times_of(found.group_loss, lost),
         object_loss_probability=found.group_loss,
-        causes={question.section.failures[0].called("device"): 1.0},
+        causes={
+            question.section.failures[0].called("device"): 1.0 - by_sectors,
+            **({"unreadable sectors": by_sectors} if by_sectors else {}),
+        },
         survival=found.survival,
         bursts=code_bursts(code, group.groups, asked.bursts) if asked.bursts else None,
         sensitivity=elasticities(group, question.mission_seconds, "device failures")
@@ -85,6 +91,23 @@ def _answer(group: GroupChain, question: Question) -> Durability:
         premises=premises_of_code(question, code),
         notes=tuple(_notes(group, question)),
     )
+
+
+def _by_sectors(group: GroupChain, question: Question, found: Found) -> tuple[float, float]:
+    """The share of losses that unreadable sectors make, and the bytes that a loss takes in the mean.
+
+    A device too many takes what its group holds, of all that is stored; a sector takes what it is
+    part of (`error_size`), and a repair meets more than one where it reads much.
+    """
+    stored = stored_bytes(question.asked, group.code) or 0.0
+    loss = found.group_loss.value
+    if not group.unreadable or not loss:
+        return 0.0, stored
+    by_devices = found_by(replace(group, unreadable=0.0), question.mission_seconds)
+    share = max(0.0, 1.0 - (by_devices.group_loss.value or 0.0) / loss)
+    met = math.inf if group.unreadable == 1.0 else -math.log1p(-group.unreadable)
+    of_sectors = float(question.section.error_size) * met / group.unreadable * group.groups
+    return share, (1.0 - share) * stored + share * min(stored, of_sectors)
 
 
 def _notes(group: GroupChain, question: Question) -> Iterator[str]:
@@ -103,7 +126,8 @@ def _notes(group: GroupChain, question: Question) -> Iterator[str]:
     if group.unreadable:
         yield (
             f"A repair with no piece to spare meets an unreadable sector with probability "
-            f"{group.unreadable:.3g}, which counts as a loss of the group."
+            f"{group.unreadable:.3g}. That counts as a loss, of "
+            f"{format_bytes(question.section.error_size)} for each such sector."
         )
     yield INDEPENDENT
 

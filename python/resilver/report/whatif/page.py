@@ -107,7 +107,13 @@ def key_figures(answer: WhatIf) -> list[KeyFigure]:
         text = delay_words(found.p99_seconds)
         detail = f"99 % of a pool's requests; {percent(found.served_share)} served at the worst"
         made.append(
-            KeyFigure("Clients wait up to", found.p99_seconds or math.inf, "s", text, detail)
+            KeyFigure(
+                "Clients wait up to",
+                math.inf if found.p99_seconds is None else found.p99_seconds,
+                "s",
+                text,
+                detail,
+            )
         )
     return made
 
