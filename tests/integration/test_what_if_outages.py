@@ -110,3 +110,13 @@ def test_one_host_that_returns_lacks_what_was_written_meanwhile(
     written = 50 * (7200 - 20)
     assert found["inactive_groups"] == 0
     assert 0.8 * written <= found["recovered_bytes"] / 8286 <= 1.05 * written
+
+
+def test_a_ranking_beside_changes_says_when_its_failures_are(
+    lab: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["what-if", str(lab), "--each", "host", "--json", "-q"]
+    for changes, said in (([], 0), (["--reweight", "osd.0=0.9"], 1)):
+        assert cli.run([*words, *changes]) in (0, 1)
+        notes = json.loads(capsys.readouterr().out)["notes"]
+        assert sum("at the start of the changes" in note for note in notes) == said

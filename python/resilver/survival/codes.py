@@ -94,7 +94,7 @@ def _answer(group: GroupChain, question: Question) -> Durability:
 
 
 def _by_sectors(group: GroupChain, question: Question, found: Found) -> tuple[float, float]:
-    """The share of losses that unreadable sectors make, and the bytes that a loss takes in the mean.
+    """The share of losses that unreadable sectors make, and the bytes of a loss in the mean.
 
     A device too many takes what its group holds, of all that is stored; a sector takes what it is
     part of (`error_size`), and a repair meets more than one where it reads much.

@@ -190,9 +190,15 @@ def rank_failures(
         base.facts,
         tuple(sorted(harms, key=harm_order)),
         base.assumptions,
-        base.notes,
+        (*((_AT_START,) if beside.changes else ()), *base.notes),
         base.input["horizon_seconds"],
     )
+
+
+_AT_START = (
+    "Each failure is at the start of the changes, while their data moves, and its times end with "
+    "both. For a failure after them, give --fail with a time: host=NAME @ 2 d."
+)
 
 
 def _parts_of(report: ClusterReport, level: str) -> list[tuple[str, tuple[int, ...]]]:
