@@ -74,7 +74,13 @@ export function entriesOf(page: Document, happenings: Happening[], plan: Planned
     const part = page.parts[one.part] as Part;
     return { $at: one.seconds, $numbers: unitsBelow(page, one.part), $name: part.name, $kind: part.kind, $share: one.share };
   };
-  const isEntry = (one: Happening) => plan === null || !(plan.idle.has(one) || plan.endings.has(one));
+  // Of a cluster, what happens again to a part at the same time changes nothing.
+  const isFirst = (one: Happening, at: number, all: Happening[]) =>
+    all.findIndex(
+      (other) => other.kind === one.kind && other.part === one.part && other.share === one.share && other.seconds === one.seconds,
+    ) === at;
+  const isEntry = (one: Happening, at: number, all: Happening[]) =>
+    plan === null ? isFirst(one, at, all) : !(plan.idle.has(one) || plan.endings.has(one));
   return inOrder(happenings)
     .filter(isEntry)
     .map((one) => {
