@@ -44,16 +44,18 @@ class Shelf:
         Args:
             name: Its name.
             runs: The rows of its table `runs`, as SQL.
-            numbers: The lines of its published.csv.
+            numbers: The lines of its published.csv; measured where they give no kind.
             pictures: The pictures, as TOML.
             more: Further keys of its reproduce.toml, as TOML writes their values.
         """
         folder = self.folder / name
         folder.mkdir()
         (folder / "runs.sql").write_text(f"CREATE TABLE runs AS {runs};")
-        keys = {"kind": '"codes"', "codes": '["rs 2+1"]', "views": f'["{name}/runs.sql"]', **more}
+        keys = {"kind": '"codes"', "codes": '["rs 2+1"]', "views": f'["{name}/runs.sql"]'}
+        keys |= {"stand_ins": "[]", **more}
         lines = "".join(f"{key} = {value}\n" for key, value in keys.items())
         (folder / "reproduce.toml").write_text(f"{HEAD}{lines}\n{pictures}")
+        numbers = [{"kind": "measured", **number} for number in numbers]
         columns = list(dict.fromkeys(key for number in numbers for key in number))
         with (folder / "published.csv").open("w", newline="") as file:
             table = csv.DictWriter(file, columns)

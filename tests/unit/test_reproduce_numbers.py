@@ -14,7 +14,13 @@ from tests.unit.study_shelf import Shelf, shelf
 
 __all__ = ["shelf"]
 
-RATE = {"key": "rate", "what": "Rate", "select": "median(rate)", "unit": "GiB/s", "paper": 40}
+RATE = {"key": "rate", "what": "Rate", "select": "median(rate)", "unit": "GiB/s"}
+CHECK = {**RATE, "kind": "own check"}
+PREDICTED: dict[str, Any] = {
+    **RATE,
+    **{"kind": "predicted", "paper": 40, "within": 0.3, "why": "a few draws"},
+    "source": "section 4",
+}
 GIB = 2**30
 # Runs of three networks, with and without faults: of A two seeds, of B and C one.
 NETWORKS = """SELECT * FROM (VALUES ('A', 'none', 10.0, 0.2), ('A', 'none', 12.0, 0.3),
@@ -33,6 +39,7 @@ class Asked:
 
     def __init__(self, shelf: Shelf, capfd: pytest.CaptureFixture[str]) -> None:
         self.shelf, self.capfd, self.code, self.err = shelf, capfd, 0, ""
+        self.last: dict[str, Any] = {}
 
     def __call__(self, runs: str, number: dict[str, Any]) -> dict[str, Any]:
         name = f"entry-{len(list(self.shelf.folder.iterdir()))}"
@@ -44,8 +51,8 @@ class Asked:
         """What the command says of an entry."""
         self.code = command(["reproduce", name, "--json", "-q"])
         out, self.err = self.capfd.readouterr()
-        made: dict[str, Any] = json.loads(out)
-        return made
+        self.last = json.loads(out)
+        return self.last
 
     def number(self, runs: str, select: str, **more: Any) -> float | None:
         """One number of an entry."""
@@ -61,61 +68,121 @@ def ask(shelf: Shelf, capfd: pytest.CaptureFixture[str]) -> Asked:
 def test_ours_is_the_median_of_the_rows_at_the_place(ask: Asked) -> None:
     # Of 30, 50 and 90 GiB/s the median is 50, a quarter above the paper's 40.
     runs = rates((8, 30.0), (8, 90.0), (8, 50.0), (8, None), (4, 1.0))
-    made = ask(runs, {**RATE, "where": "servers = 8", "low": 45, "high": 55})
-    assert (made["ours"], made["runs"], made["verdict"]) == (50.0, 3, "holds")
+    made = ask(runs, {**PREDICTED, "where": "servers = 8"})
+    assert (made["ours"], made["runs"], made["verdict"]) == (50.0, 3, "within tolerance")
     assert made["deviation"] == pytest.approx(0.25)
     assert (made["ours_least"], made["ours_most"]) == (30.0, 90.0)
     assert made["query"] == "SELECT median(rate) FROM runs WHERE servers = 8"
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "verdict"),
+    ("ours", "relation", "verdict"),
     [
-        ("", "", "compared only"),
-        (50, 50, "holds"),
-        (50.1, "", "does not hold"),
-        ("", 49.9, "does not hold"),
-        ("", 50, "holds"),
-        (50, "", "holds"),
+        (40.0, "", "within tolerance"),
+        (52.0, "", "within tolerance"),
+        (52.1, "", "differs"),
+        (28.0, "", "within tolerance"),
+        (27.9, "", "differs"),
+        (90.0, "at least", "within tolerance"),
+        (27.9, "at least", "differs"),
+        (1.0, "at most", "within tolerance"),
+        (52.1, "at most", "differs"),
     ],
 )
-def test_the_limits_belong_to_the_band(ask: Asked, low: Any, high: Any, verdict: str) -> None:
-    made = ask(rates((8, 50.0)), {**RATE, "low": low, "high": high})
-    assert made["verdict"] == verdict
-    assert ask.code == (1 if verdict == "does not hold" else 0)
-    assert ("does not hold: entry-0, Rate: 50 GiB/s" in ask.err) == bool(ask.code)
+def test_what_is_published_is_judged_by_the_published_number(
+    ask: Asked, ours: float, relation: str, verdict: str
+) -> None:
+    # 30 % of 40 are 12: 28 to 52.
+    made = ask(rates((8, ours)), {**PREDICTED, "relation": relation})
+    assert (made["verdict"], ask.code) == (verdict, 4 if verdict == "differs" else 0)
+    assert made["low"] == (None if relation == "at most" else 28.0)
+    assert made["high"] == (None if relation == "at least" else 52.0)
+    told = f"differs from the source: entry-0, Rate: {ours:.4g} GiB/s, published 40 GiB/s"
+    assert (told in ask.err) == (verdict == "differs")
+
+
+@pytest.mark.parametrize(
+    ("number", "verdict", "code"),
+    [
+        (RATE, "measured", 0),
+        ({**CHECK, "low": 50, "high": 50}, "passes", 0),
+        ({**CHECK, "low": 50.1}, "fails", 1),
+        ({**CHECK, "high": 49.9}, "fails", 1),
+        ({**CHECK, "expected": 49, "within": 0.03}, "passes", 0),
+        ({**CHECK, "expected": 49, "within": 0.01}, "fails", 1),
+        ({**RATE, "kind": "goal", "high": 50}, "met", 0),
+        ({**RATE, "kind": "goal", "high": 49}, "missed", 0),
+        ({**PREDICTED, "kind": "by construction", "put_in": "a rate"}, "within tolerance", 0),
+    ],
+)
+def test_each_kind_has_its_words_and_own_checks_alone_fail(
+    ask: Asked, number: dict[str, Any], verdict: str, code: int
+) -> None:
+    made = ask(rates((8, 50.0)), number)
+    assert (made["verdict"], ask.code) == (verdict, code)
+    assert ("own check fails: entry-0, Rate: 50 GiB/s" in ask.err) == (code == 1)
+    totals = ask.last["totals"]
+    assert totals[made["kind"]][verdict] == 1
+    assert sum(count for counts in totals.values() for count in counts.values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"kind": ""}, "kind: studies/e/published.csv, rate: every number has a kind"),
+        ({"kind": "sound"}, "every number has a kind; give one of predicted, by construction"),
+        ({"source": ""}, "source: studies/e/published.csv, rate: a published number has its place"),
+        ({"kind": "own check"}, "have no published number"),
+        ({"kind": "measured"}, "have no published number"),
+        ({"within": "", "low": 30, "high": 60}, "a number to compare with has a tolerance"),
+        ({"low": 30}, "limits of ours judge no known number"),
+        ({"paper": ""}, "a number to compare with has a tolerance"),
+        ({"paper": "", "within": ""}, "what is measured is judged by nothing, all else is"),
+        ({"why": ""}, "a tolerance has a reason"),
+        ({"put_in": "the rate of a disk"}, "numbers by construction name their input"),
+        ({"kind": "by construction"}, "numbers by construction name their input"),
+        ({"relation": "above"}, "give at least, at most, or nothing"),
+        ({"expected": 40}, "own checks alone expect a value of ours"),
+        ({"kind": "measured", "paper": "", "within": "", "low": 3}, "is judged by nothing"),
+    ],
+)
+def test_a_number_that_breaks_a_rule_of_its_kind_is_refused(
+    ask: Asked, shelf: Shelf, change: dict[str, Any], told: str
+) -> None:
+    shelf.put("e", rates((8, 50.0)), [{**PREDICTED, **change}])
+    assert command(["reproduce", "e", "-q"]) == 2
+    err = ask.capfd.readouterr().err.replace(str(shelf.folder), "studies")
+    assert told in " ".join(err.split()) and "Traceback" not in err
+
+
+def test_an_entry_without_its_list_of_stand_ins_is_refused(ask: Asked, shelf: Shelf) -> None:
+    shelf.put("e", rates((8, 50.0)), [RATE])
+    file = shelf.folder / "e" / "reproduce.toml"
+    file.write_text(file.read_text().replace("stand_ins = []\n", ""))
+    assert command(["reproduce", "e", "-q"]) == 2
+    assert "an entry lists the inputs that stand in for others" in ask.capfd.readouterr().err
 
 
 def test_a_number_without_rows_was_not_run_and_does_not_fail(ask: Asked) -> None:
-    made = ask(rates((8, 50.0)), {**RATE, "where": "servers = 16", "low": 1})
+    made = ask(rates((8, 50.0)), {**PREDICTED, "where": "servers = 16"})
     assert (made["ours"], made["deviation"], made["verdict"]) == (None, None, "not run")
     assert ask.code == 0
 
 
 def test_zero_is_a_number_and_what_is_no_number_is_none(ask: Asked) -> None:
-    zero = {**RATE, "paper": 0, "low": 0, "high": 0}
+    zero = {**PREDICTED, "paper": 0}
     assert ask(rates((8, 0.0), (8, None)), zero)["ours"] == 0.0
     assert ask(rates((8, None)), zero)["verdict"] == "not run"
     assert ask.number(rates((8, 0.0)), "max(rate) / min(rate)") is None
-
-
-def test_a_band_may_be_a_share_of_the_published_number(ask: Asked) -> None:
-    # 1 % of 200 is 2: 198 to 202.
-    made = ask(rates((8, 198.5)), {**RATE, "paper": 200, "within": 0.01})
-    assert (made["low"], made["high"], made["verdict"]) == (198.0, 202.0, "holds")
 
 
 def test_a_band_may_depend_on_the_runs(ask: Asked) -> None:
     # Nine rows of deviation 13.5: the mean's is 4.5, so it lies within 13.5 of 192.
     reach = "3 * 13.5 / sqrt(count(*))"
     band = {"low": f"192 - {reach}", "high": f"192 + {reach}"}
-    made = ask("SELECT 200 AS n FROM range(9)", {"select": "avg(n)", **band})
+    number = {"select": "avg(n)", "kind": "own check", **band}
+    made = ask("SELECT 200 AS n FROM range(9)", number)
     assert (made["low"], made["high"], made["runs"]) == (178.5, 205.5, 9)
-
-
-def test_a_claim_of_the_source_differs_and_fails_nothing(ask: Asked) -> None:
-    made = ask(rates((8, 50.0)), {**RATE, "low": 100, "claim": "yes"})
-    assert (made["verdict"], ask.code) == ("differs", 0)
 
 
 def test_an_order_is_the_least_of_some_over_the_greatest_of_others(ask: Asked) -> None:
@@ -151,22 +218,35 @@ def test_a_query_that_does_not_fit_the_runs_is_told(ask: Asked, shelf: Shelf) ->
 
 
 def test_a_conclusion_is_judged_by_its_numbers(ask: Asked, shelf: Shelf) -> None:
-    lines = [
-        {**RATE, "key": "good", "low": 1},
-        {**RATE, "key": "bad", "low": 100, "claim": "yes"},
+    lines: list[dict[str, Any]] = [
+        {**PREDICTED, "key": "good"},
+        {**PREDICTED, "key": "bad", "within": 0.1},
+        {**CHECK, "key": "passing", "low": 1},
+        {**CHECK, "key": "failing", "low": 100},
+        {**PREDICTED, "key": "put", "kind": "by construction", "put_in": "the rate"},
         {**RATE, "key": "plain"},
+        {**PREDICTED, "key": "absent", "where": "servers = 9"},
     ]
     shelf.put("e", rates((8, 50.0)), lines)
-    rests = (["good", "plain"], ["good", "bad"], ["bad"], ["plain", "other"])
+    # What was put in, and arithmetic of ours that passes, tests nothing that a source concludes.
+    expected = {
+        "holds": (["good", "plain", "failing"],),
+        "holds in part": (["good", "bad"],),
+        "does not hold": (["bad", "passing"], ["failing"]),
+        "not tested": (["passing", "put"], ["plain", "other"]),
+        "not run": (["absent"], ["other"]),
+        "no model": ([],),
+    }
+    rests = [keys for several in expected.values() for keys in several]
     said = "".join(
         f'[[conclusions]]\nclaim = "It is so."\nwhere = "section 1"\n'
-        f"rests_on = {[f'e/{key}' for key in keys]}\n"
+        f"rests_on = {[f'e/{key}' for key in keys]}\nwhy = 'so'\n"
         for keys in rests
     )
     shelf.put("all", "SELECT 1", pictures=said, kind='"collection"', members='["e"]')
     record = ask.record("all")
     verdicts = [one["verdict"] for one in record["conclusions"]]
-    assert verdicts == ["holds", "holds in part", "does not hold", "not run"]
+    assert verdicts == [word for word, several in expected.items() for _ in several]
     assert record["conclusions"][1]["numbers"] == {"e/good": 50.0, "e/bad": 50.0}
 
 

@@ -18,6 +18,7 @@ from resilver.errors import ConfigError, Interrupted, PlacementError, ResilverEr
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INCOMPLETE = 3
+EXIT_DIFFERS = 4
 EXIT_INTERRUPTED = 130
 
 DEBUG_VARIABLE = "RESILVER_DEBUG"

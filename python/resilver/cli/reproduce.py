@@ -13,7 +13,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from resilver.cli.console import EXIT_FAILED, make_folder, output, print_json, say
+from resilver.cli.console import EXIT_DIFFERS, EXIT_FAILED, make_folder, output, print_json, say
 from resilver.cli.running import Where, perform, shown
 from resilver.errors import ConfigError, Problem, show
 
@@ -147,7 +147,8 @@ def reproduce(request: Request, *, as_json: bool, quiet: bool, verbose: bool) ->
         verbose: print one line for each run that ends.
 
     Returns:
-        The exit code: 0 if every number lies in its band, 1 if one does not.
+        The exit code: 1 if an own check fails, else 4 if a published number is not within its
+        tolerance, else 0; a missed goal is none of them.
 
     Raises:
         ConfigError: there is no such entry or figure, a setting is not valid, or a file cannot be
@@ -236,6 +237,7 @@ def _record(made: Reproduction, page: Path, files: list[Path]) -> dict[str, Any]
     return {
         **_listed(made.entry),
         "holds": made.holds,
+        "totals": made.totals,
         "settings": made.wishes.overrides,
         "comparisons": [one.as_record() for one in made.comparisons],
         "conclusions": [one.as_record() for one in made.conclusions],
@@ -254,7 +256,7 @@ def _record(made: Reproduction, page: Path, files: list[Path]) -> dict[str, Any]
 def _print(made: Reproduction, page: Path, files: list[Path]) -> None:
     """The table of numbers, and where the page is."""
     from resilver.reproduce.page import MARKS, conclusion_words, summary
-    from resilver.reproduce.words import band_words, deviation_words, number_words
+    from resilver.reproduce.words import allowed_words, deviation_words, number_words
 
     console = output()
     # A narrow terminal has the numbers and the verdicts, a wide one why as well.
@@ -263,16 +265,17 @@ def _print(made: Reproduction, page: Path, files: list[Path]) -> None:
     if wide:
         table.add_column("figure", no_wrap=True)
     table.add_column("number")
-    for heading in ("published", "ours", *(("deviation", "band") if wide else ())):
+    table.add_column("kind", no_wrap=wide)
+    for heading in ("published", "ours", *(("deviation", "allowed") if wide else ())):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for one in made.comparisons:
         paper = "" if one.paper is None else number_words(one.paper, one.unit)
         ours = "" if one.ours is None else number_words(one.ours, one.unit)
-        why = (deviation_words(one.deviation), band_words(one)) if wide else ()
+        why = (deviation_words(one.deviation), allowed_words(one)) if wide else ()
         figure = (one.figure,) if wide else ()
         verdict = f"{MARKS[one.verdict]} {one.verdict}"
-        table.add_row(*figure, one.what, paper, ours, *why, verdict)
+        table.add_row(*figure, one.what, one.kind, paper, ours, *why, verdict)
     console.print(table)
     for said in made.conclusions:
         console.print(Text(f"{said.verdict}: {said.said.claim} ({said.said.where})"))
@@ -291,18 +294,21 @@ def _print(made: Reproduction, page: Path, files: list[Path]) -> None:
 
 
 def _judged(made: Reproduction) -> int:
-    """The exit code, with a plain list of what does not hold."""
-    if made.holds:
-        return 0
+    """The exit code, with a list of own checks that fail and published numbers that differ."""
     for one in made.failures:
-        say(f"does not hold: {_line(one)}")
-    return EXIT_FAILED
+        say(f"own check fails: {_line(one)}")
+    for one in made.differences:
+        say(f"differs from the source: {_line(one)}")
+    if made.failures:
+        return EXIT_FAILED
+    return EXIT_DIFFERS if made.differences else 0
 
 
 def _line(one: Comparison) -> str:
-    from resilver.reproduce.words import band_words, number_words
+    from resilver.reproduce.words import allowed_words, number_words
 
     assert one.ours is not None
     figure = f" ({one.figure})" if one.figure else ""
     ours = number_words(one.ours, one.unit)
-    return f"{one.entry}, {one.what}{figure}: {ours}, band {band_words(one)}"
+    published = "" if one.paper is None else f", published {number_words(one.paper, one.unit)}"
+    return f"{one.entry}, {one.what}{figure}: {ours}{published}, allowed {allowed_words(one)}"

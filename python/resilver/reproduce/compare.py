@@ -1,4 +1,4 @@
-"""Ours beside the published number: from a query to one number, its deviation and its band."""
+"""Ours beside the published number: from a query to one number, its deviation and its verdict."""
 
 from __future__ import annotations
 
@@ -7,13 +7,31 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from resilver.reproduce.published import Published
+from resilver.reproduce.published import (
+    CHECK,
+    CONSTRUCTED,
+    GOAL,
+    MEASURED,
+    PREDICTED,
+    Published,
+)
 from resilver.reproduce.tables import Tables
 
-HOLDS, FAILS, COMPARED, ABSENT = "holds", "does not hold", "compared only", "not run"
-DIFFERS = "differs"
-"""The verdicts. A number without a band is compared only; one without rows was not run; one outside
-of a band that is the source's claim and no promise of ours differs."""
+WITHIN, DIFFERS = "within tolerance", "differs"
+PASSES, FAILS = "passes", "fails"
+MET, MISSED = "met", "missed"
+NOT_JUDGED, ABSENT = "measured", "not run"
+"""The verdicts: of what is published, of own checks, of goals, of what is compared with nothing,
+and of what has no rows."""
+
+VERDICTS = {
+    PREDICTED: (WITHIN, DIFFERS),
+    CONSTRUCTED: (WITHIN, DIFFERS),
+    CHECK: (PASSES, FAILS),
+    GOAL: (MET, MISSED),
+    MEASURED: (NOT_JUDGED, NOT_JUDGED),
+}
+"""The verdicts of each kind: that ours is where it should be, and that it is not."""
 
 DIVISORS = {
     **dict.fromkeys(("", "s", "objects", "groups", "replicas", "hops", "requests", "packets"), 1.0),
@@ -59,10 +77,12 @@ class Comparison:
         unit: The unit; empty for a ratio.
         ours: Our number; None if it was not run.
         paper: The published number; None where there is none.
-        low: The least that holds; None for no limit.
-        high: The most that holds; None for no limit.
+        low: The least that is allowed; None for no limit.
+        high: The most that is allowed; None for no limit.
         rows: How many rows ours was computed from.
-        claim: Whether the band is the source's claim and no promise of ours.
+        kind: One of `KINDS`.
+        expected: Of an own check, what ours should be; None where limits say it.
+        why: Why what is allowed is so wide, or which input a published number was put into.
         least: Of a plain median, the least of its rows; else None.
         most: Of a plain median, the greatest of its rows; else None.
         query: How ours was computed, in SI units.
@@ -79,7 +99,9 @@ class Comparison:
     low: float | None
     high: float | None
     rows: int
-    claim: bool = False
+    kind: str = MEASURED
+    expected: float | None = None
+    why: str = ""
     least: float | None = None
     most: float | None = None
     query: str = ""
@@ -93,16 +115,15 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """One of `HOLDS`, `FAILS`, `DIFFERS`, `COMPARED` and `ABSENT`."""
+        """One of `VERDICTS` for its kind, or `ABSENT`.
+
+        What is published is judged by its distance from the published number.
+        """
         if self.ours is None:
             return ABSENT
-        if self.low is None and self.high is None:
-            return COMPARED
         above = self.low is None or self.ours >= self.low
         below = self.high is None or self.ours <= self.high
-        if above and below:
-            return HOLDS
-        return DIFFERS if self.claim else FAILS
+        return VERDICTS[self.kind][0 if above and below else 1]
 
     def as_record(self) -> dict[str, Any]:
         """Everything as a flat object, for `--json`."""
@@ -112,14 +133,17 @@ class Comparison:
             "what": self.what,
             "figure": self.figure or None,
             "where": self.where or None,
+            "kind": self.kind,
             "unit": self.unit or None,
             "ours": self.ours,
             "ours_least": self.least,
             "ours_most": self.most,
             "paper": self.paper,
+            "expected": self.expected,
             "deviation": self.deviation,
             "low": self.low,
             "high": self.high,
+            "why": self.why or None,
             "runs": self.rows,
             "verdict": self.verdict,
             "query": self.query,
@@ -139,17 +163,14 @@ def compare(entry: str, number: Published, tables: Tables) -> Comparison:
 
     >>> import pyarrow as pa
     >>> tables = Tables(pa.table({"rate": [2.0, 2.5, 9.0]}))
-    >>> number = Published("rate", "Rate", "median(rate)", unit="s", paper=2.0, low=1.0, high=3.0)
+    >>> number = Published("rate", "Rate", "median(rate)", PREDICTED, paper=2.0, within=0.2)
     >>> compare("example", number, tables).verdict
-    'holds'
+    'differs'
     """
     plain = _MEDIAN.fullmatch(number.select)
     # The rows that have what is measured, and its range over them where they are seeds of a point.
     of = f"count({plain[1]}), min({plain[1]}), max({plain[1]})" if plain else "count(*), NULL, NULL"
-    low, high = number.low, number.high
-    if number.within is not None and number.paper is not None:
-        reach = number.within * number.paper
-        low, high = number.paper - reach, number.paper + reach
+    low, high = number.allowed
     limits = ", ".join(limit if isinstance(limit, str) else "NULL" for limit in (low, high))
     found = tables.ask(number.asking(f"{number.select}, {of}, {limits}"))[1][0]
     ours, rows, least, most, asked_low, asked_high = map(_number, found)
@@ -167,7 +188,9 @@ def compare(entry: str, number: Published, tables: Tables) -> Comparison:
         low=asked_low if isinstance(low, str) else low,
         high=asked_high if isinstance(high, str) else high,
         rows=int(rows or 0),
-        claim=number.claim,
+        kind=number.kind,
+        expected=number.expected,
+        why=number.put_in or number.why,
         least=least / divisor if is_range and least is not None else None,
         most=most / divisor if is_range and most is not None else None,
         query=number.query,

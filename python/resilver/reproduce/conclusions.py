@@ -6,14 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from resilver.reproduce.compare import ABSENT, COMPARED, FAILS, HOLDS, Comparison
-from resilver.reproduce.published import Conclusion
+from resilver.reproduce.compare import ABSENT, VERDICTS, Comparison
+from resilver.reproduce.published import CHECK, CONSTRUCTED, PREDICTED, Conclusion
 
-PARTLY = "holds in part"
-"""The verdict of a conclusion of which some numbers lie in their bands and some do not."""
+HOLDS, PARTLY, FAILS = "holds", "holds in part", "does not hold"
+"""The verdicts of a conclusion by the predicted numbers that it rests on."""
+
+UNTESTED = "not tested"
+"""The verdict of a conclusion that no predicted number decides: what was put in, and our own
+arithmetic, could not have contradicted it."""
 
 UNMODELLED = "no model"
 """The verdict of a conclusion that no number of ours can decide."""
+
+
+_UNTESTING = (CONSTRUCTED, CHECK)
 
 
 @dataclass(frozen=True)
@@ -30,19 +37,22 @@ class Concluded:
 
     @property
     def verdict(self) -> str:
-        """By the numbers with a band: "holds", "holds in part", "does not hold" or "not run".
+        """By the predicted numbers: "holds", "holds in part", "does not hold".
 
-        What rests on no number is "no model", and its `why` says so.
+        Where there is none, an own check that fails is "does not hold" too, and else it is "not
+        tested"; "not run" without rows. What rests on no number is "no model", and its `why` says
+        so.
         """
         if not self.said.rests_on:
             return UNMODELLED
-        judged = [one.verdict for one in self.numbers if one.verdict not in (COMPARED, ABSENT)]
-        if not judged:
+        run = [one for one in self.numbers if one.verdict != ABSENT]
+        if not run:
             return ABSENT
-        held = judged.count(HOLDS)
-        if held == len(judged):
-            return HOLDS
-        return PARTLY if held else FAILS
+        held = [one.verdict == VERDICTS[PREDICTED][0] for one in run if one.kind == PREDICTED]
+        if held:
+            return HOLDS if all(held) else PARTLY if any(held) else FAILS
+        wrong = any(one.verdict == VERDICTS[one.kind][1] for one in run if one.kind in _UNTESTING)
+        return FAILS if wrong else UNTESTED
 
     def as_record(self) -> dict[str, Any]:
         """Everything as a flat object, for `--json`."""

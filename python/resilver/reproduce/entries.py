@@ -2,8 +2,9 @@
 
 Each is a folder of the catalog's `studies` with a `reproduce.toml`: which figure or table it is,
 its pictures, and the inputs that stand in for unpublished ones. Its published numbers are the lines
-of the `published.csv` beside it, each with where it stands, its band, and the query that gives
-ours. Most have a `study.toml` too, and some SQL with what the queries of a study have in common.
+of the `published.csv` beside it, each with where it stands, its kind, its tolerance, and the query
+that gives ours. Most have a `study.toml` too, and some SQL with what the queries of a study have in
+common.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class Entry:
         source: Who published its numbers.
         figures: The figures and tables it answers to.
         expected_seconds: About how long it takes on two cores; of a collection, its members' sum.
-        stand_ins: Names of the inputs that stand in for unpublished ones.
+        stand_ins: Names of the inputs that stand in for unpublished ones; every entry says which,
+            or that there are none.
         members: Of a collection, its entries in order, those of collections in it among them.
         published: The numbers.
         pictures: The pictures.
@@ -135,6 +137,9 @@ def entry(name: str) -> Entry:
     pictures = tuple(_picture(row) for row in table.pop("pictures", []))
     views = (folder.joinpath(path).read_text(encoding="utf-8") for path in table.pop("views", ()))
     plain = {key: table.pop(key) for key in ("kind", "title", "source")}
+    if plain["kind"] != "collection" and "stand_ins" not in table:
+        rule, remedy = "an entry lists the inputs that stand in for others", "give [] for none"
+        raise ConfigError(Problem(rule, remedy, "stand_ins", place=f"{name}/{FILE}"))
     lists: dict[str, Any] = {
         key: tuple(table.pop(key, ())) for key in ("figures", "stand_ins", "members", "beside")
     }
@@ -166,19 +171,30 @@ def _published(path: Traversable) -> tuple[Published, ...]:
     if not path.is_file():
         return ()
     lines = csv.DictReader(path.read_text(encoding="utf-8").splitlines(), strict=True)
-    return tuple(_number(line) for line in lines)
+    return tuple(read_number(line, str(path)) for line in lines)
 
 
-def _number(line: Mapping[str, str]) -> Published:
-    """A number from its line; what is left empty stays as `Published` has it."""
+def read_number(line: Mapping[str, str], place: str) -> Published:
+    """A number from its line; what is left empty stays as `Published` has it.
+
+    Args:
+        line: The fields of the line, by their heading.
+        place: The file, for a message.
+
+    Raises:
+        ConfigError: It breaks a rule of its kind, see `Published.broken_rule`.
+    """
     given: dict[str, Any] = {key: text for key, text in line.items() if text}
-    for key in ("paper", "low", "high", "within"):
+    for key in ("paper", "expected", "low", "high", "within"):
         if key in given:
             with suppress(ValueError):
                 given[key] = float(given[key])
-    given["claim"] = given.get("claim") == "yes"
+    given.setdefault("kind", "")
     renamed = {"from": "table", "where": "condition"}
-    return Published(**{renamed.get(key, key): value for key, value in given.items()})
+    number = Published(**{renamed.get(key, key): value for key, value in given.items()})
+    if (broken := number.broken_rule()) is not None:
+        raise ConfigError(replace(broken, place=f"{place}, {number.key}"))
+    return number
 
 
 def _conclusion(row: dict[str, Any]) -> Conclusion:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from resilver.reproduce.compare import FAILS, Comparison, compare
+from resilver.reproduce.compare import ABSENT, DIFFERS, FAILS, VERDICTS, Comparison, compare
 from resilver.reproduce.conclusions import Concluded, conclude
 from resilver.reproduce.entries import Entry, entry, figure_name, select
 from resilver.reproduce.evidence import Evidence, Gatherer, Perform, Wishes
@@ -60,8 +60,26 @@ class Reproduction:
 
     @property
     def failures(self) -> tuple[Comparison, ...]:
-        """The numbers that lie outside of their bands."""
+        """The own checks that fail: something is wrong here."""
         return tuple(one for one in self.comparisons if one.verdict == FAILS)
+
+    @property
+    def differences(self) -> tuple[Comparison, ...]:
+        """The published numbers that ours is not within tolerance of."""
+        return tuple(one for one in self.comparisons if one.verdict == DIFFERS)
+
+    @property
+    def totals(self) -> dict[str, dict[str, int]]:
+        """How many numbers of each kind have each verdict."""
+        return {
+            kind: {
+                verdict: sum(
+                    one.kind == kind and one.verdict == verdict for one in self.comparisons
+                )
+                for verdict in dict.fromkeys((*verdicts, ABSENT))
+            }
+            for kind, verdicts in VERDICTS.items()
+        }
 
     @property
     def command(self) -> str:
@@ -74,8 +92,8 @@ class Reproduction:
 
     @property
     def holds(self) -> bool:
-        """Whether every number lies in its band."""
-        return not self.failures
+        """Whether every own check passes and every published number is within its tolerance."""
+        return not self.failures and not self.differences
 
 
 def chosen(name: str, figure: str | None) -> Entry:

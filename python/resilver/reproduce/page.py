@@ -12,19 +12,34 @@ from resilver.report.chart import Chart
 from resilver.report.document import Document, rendered, write_page
 from resilver.report.provenance import provenance
 from resilver.report.tables import Column, Table
-from resilver.reproduce.compare import ABSENT, COMPARED, DIFFERS, FAILS, HOLDS, Comparison
-from resilver.reproduce.conclusions import PARTLY, UNMODELLED, Concluded
+from resilver.reproduce.compare import (
+    ABSENT,
+    DIFFERS,
+    FAILS,
+    MET,
+    MISSED,
+    NOT_JUDGED,
+    PASSES,
+    VERDICTS,
+    WITHIN,
+    Comparison,
+)
+from resilver.reproduce.conclusions import FAILS as CONTRADICTED
+from resilver.reproduce.conclusions import HOLDS, PARTLY, UNMODELLED, UNTESTED, Concluded
 from resilver.reproduce.entries import stand_in
 from resilver.reproduce.make import Part, Reproduction
-from resilver.reproduce.words import band_words, deviation_words, number_words
+from resilver.reproduce.published import CHECK, CONSTRUCTED, GOAL, MEASURED, PREDICTED
+from resilver.reproduce.words import allowed_words, deviation_words, number_words
 
 MARKS = {
-    HOLDS: "✓",
-    FAILS: "✗",
+    **dict.fromkeys((WITHIN, PASSES, MET, HOLDS), "✓"),
+    **dict.fromkeys((FAILS, CONTRADICTED), "✗"),
     DIFFERS: "≠",
-    COMPARED: "·",
+    MISSED: "↓",
+    NOT_JUDGED: "·",
     ABSENT: "–",
     PARTLY: "±",
+    UNTESTED: "◌",
     UNMODELLED: "○",
 }
 """The mark of each verdict, so that colour is not the only difference."""
@@ -115,40 +130,29 @@ def _part(page: Document, part: Part) -> dict[str, Any]:
 
 
 def summary(made: Reproduction) -> str:
-    """What came of a reproduction in a sentence or two."""
-    counts = {
-        verdict: sum(one.verdict == verdict for one in made.comparisons)
-        for verdict in (HOLDS, FAILS, DIFFERS, COMPARED, ABSENT)
-    }
-    held, wrong = counts[HOLDS], counts[FAILS]
-    sentences = []
-    if wrong:
-        verb = "does" if wrong == 1 else "do"
-        sentences.append(
-            f"{held} of {held + wrong} numbers with a band lie in it; {wrong} {verb} not."
-        )
-    elif held:
-        sentences.append(
-            f"All {held} numbers with a band lie in it."
-            if held > 1
-            else "The one number with a band lies in it."
-        )
-    else:
-        sentences.append("No number here is judged by a band.")
-    if differ := counts[DIFFERS]:
-        verb = "differs" if differ == 1 else "differ"
-        sentences.append(f"{differ} {verb} from what the source says, which is no band of ours.")
-    if plain := counts[COMPARED]:
-        more = " more" if held + wrong else ""
-        sentences.append(f"{plain}{more} {'is' if plain == 1 else 'are'} compared only.")
-    if absent := counts[ABSENT]:
+    """What came of a reproduction, kind by kind."""
+    totals, sentences = made.totals, []
+    for kind, words, nouns in (
+        (PREDICTED, "within tolerance", "Predicted"),
+        (CONSTRUCTED, "within tolerance", "By construction"),
+        (CHECK, "pass", "Own checks"),
+        (GOAL, "met", "Goals"),
+    ):
+        right, wrong = (totals[kind][verdict] for verdict in VERDICTS[kind])
+        if right + wrong:
+            sentences.append(f"{nouns}: {right} of {right + wrong} {words}.")
+    if not sentences:
+        sentences.append("No number here is judged.")
+    if plain := totals[MEASURED][NOT_JUDGED]:
+        sentences.append(f"{plain} {'is' if plain == 1 else 'are'} compared with nothing.")
+    if absent := sum(counts[ABSENT] for counts in totals.values()):
         sentences.append(f"{absent} {'was' if absent == 1 else 'were'} not run.")
     return " ".join(sentences)
 
 
 def verdict_table(comparisons: Iterable[Comparison]) -> Verdicts:
     """The comparisons with their verdicts in words and marks."""
-    headings = ("figure", "number", "published", "ours", "deviation", "band", "verdict")
+    headings = ("figure", "number", "kind", "published", "ours", "deviation", "allowed", "verdict")
     rows = [_cells(one) for one in comparisons]
     # What no number has, such as a figure where the source has none, is no column.
     kept = [rank for rank, _ in enumerate(headings) if any(row[rank].text for row in rows)]
@@ -162,10 +166,11 @@ def _cells(one: Comparison) -> tuple[NotedCell, ...]:
     return (
         NotedCell(one.figure, kind="figure"),
         NotedCell(one.what, one.where),
+        NotedCell(one.kind, one.why),
         NotedCell(_number(one.paper, one.unit), kind="n"),
         NotedCell(_number(one.ours, one.unit), _range(one), "n"),
         NotedCell(deviation_words(one.deviation), kind="n"),
-        NotedCell(band_words(one), kind="n"),
+        NotedCell(allowed_words(one), kind="n"),
         _verdict(one.verdict, is_bad=one.verdict in (FAILS, DIFFERS)),
     )
 
@@ -187,7 +192,7 @@ def _range(one: Comparison) -> str:
 
 
 def conclusion_words(conclusions: Sequence[Concluded]) -> str:
-    """How many conclusions of the source hold.
+    """How many conclusions of the source hold by numbers that could have contradicted them.
 
     >>> conclusion_words([])
     'Of the 0 conclusions of the source, 0 hold, 0 hold in part, 0 do not hold.'
@@ -195,8 +200,10 @@ def conclusion_words(conclusions: Sequence[Concluded]) -> str:
     verdicts = [one.verdict for one in conclusions]
     words = (
         f"Of the {len(verdicts)} conclusions of the source, {verdicts.count(HOLDS)} hold, "
-        f"{verdicts.count(PARTLY)} hold in part, {verdicts.count(FAILS)} do not hold"
+        f"{verdicts.count(PARTLY)} hold in part, {verdicts.count(CONTRADICTED)} do not hold"
     )
+    if untested := verdicts.count(UNTESTED):
+        words += f", {untested} {'is' if untested == 1 else 'are'} not tested by a predicted number"
     if absent := verdicts.count(ABSENT):
         words += f", {absent} {'was' if absent == 1 else 'were'} not run"
     if silent := verdicts.count(UNMODELLED):
@@ -213,7 +220,7 @@ def conclusion_table(conclusions: Iterable[Concluded]) -> Verdicts:
             f"{number.what}: {_number(number.ours, number.unit)} {MARKS[number.verdict]}"
             for number in one.numbers
         )
-        verdict = _verdict(one.verdict, is_bad=one.verdict in (FAILS, PARTLY))
+        verdict = _verdict(one.verdict, is_bad=one.verdict in (CONTRADICTED, PARTLY))
         said = NotedCell(one.said.claim, one.said.where)
         rows.append((said, verdict, NotedCell(one.said.why, points=figures)))
     return Verdicts(headings, tuple(rows))
@@ -225,11 +232,13 @@ def _table(comparisons: Iterable[Comparison]) -> Table:
         Column("key", "key", "text"),
         Column("figure", "figure", "text"),
         Column("what", "number", "text"),
+        Column("kind", "kind", "text"),
         Column("unit", "unit", "text"),
         Column("published", "published", "number"),
         Column("ours", "ours", "number"),
-        Column("low", "least", "number"),
-        Column("high", "most", "number"),
+        Column("expected", "expected", "number"),
+        Column("low", "least allowed", "number"),
+        Column("high", "most allowed", "number"),
         Column("verdict", "verdict", "text"),
         Column("query", "query over the runs, in SI units", "text"),
     )

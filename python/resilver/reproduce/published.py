@@ -6,12 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from resilver.errors import Problem
 from resilver.reproduce.words import unit_words
+
+PREDICTED, CONSTRUCTED, CHECK, GOAL, MEASURED = KINDS = (
+    "predicted",
+    "by construction",
+    "own check",
+    "goal",
+    "measured",
+)
+"""What a compared number is: published and not used by the model; published and put in, or fitted
+to it; held to a closed form or oracle of ours; an aim of ours; compared with nothing."""
+
+RELATIONS = ("", "at least", "at most")
+"""How ours relates to the number it is judged by: as near as the tolerance, or on one side."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """A number to be reproduced, where it stands, and the band that ours must lie in.
+    """A number of ours, its kind, and what it is judged by.
 
     A line of an entry's ``published.csv``; what a line leaves empty is None, or as here.
 
@@ -21,30 +35,102 @@ class Published:
         select: How ours is computed, as DuckDB writes an aggregate, in SI units.
         table: The table or view that it is computed from.
         condition: Which of the table's rows; empty for all.
-        unit: The unit of `paper`, `low` and `high`; empty for a ratio.
+        kind: One of `KINDS`.
+        unit: The unit of `paper`, `expected`, `low` and `high`; empty for a ratio.
         figure: The figure or table it belongs to; may be empty.
-        source: Where the source has it; may be empty.
-        paper: The published number; None where there is none.
-        low: The least that holds, as a number or in SQL over the same rows; None for no limit.
-        high: The most that holds.
-        within: Instead: how far from `paper` ours may be, as a share of it.
-        claim: Whether the band is what the source says, not what this project promises: outside of
-            it, ours differs, and nothing fails.
+        source: Where the source has it, or what an own check follows from.
+        paper: The published number that ours is judged by; None where there is none.
+        expected: Of an own check, what ours should be.
+        relation: One of `RELATIONS`, to `paper` or `expected`.
+        within: How far from `paper` or `expected` ours may be, as a share of it.
+        why: Why the tolerance is what it is.
+        put_in: Of a number by construction, the input that it is, or that was fitted to it.
+        low: The least allowed, as a number or in SQL over the same rows; None for no limit. Of a
+            published number, what the source says in words.
+        high: The most allowed.
     """
 
     key: str
     what: str
     select: str
+    kind: str = MEASURED
     table: str = "runs"
     condition: str = ""
     unit: str = ""
     figure: str = ""
     source: str = ""
     paper: float | None = None
+    expected: float | None = None
+    relation: str = ""
+    within: float | None = None
+    why: str = ""
+    put_in: str = ""
     low: float | str | None = None
     high: float | str | None = None
-    within: float | None = None
-    claim: bool = False
+
+    @property
+    def allowed(self) -> tuple[float | str | None, float | str | None]:
+        """The least and the most that is allowed; of a published number, around that number.
+
+        >>> Published("r", "Rate", "max(r)", paper=98.0, relation="at least", within=0.5).allowed
+        (49.0, None)
+        """
+        about = self.expected if self.paper is None else self.paper
+        if about is None or self.within is None:
+            return self.low, self.high
+        reach = self.within * abs(about)
+        return (
+            None if self.relation == "at most" else about - reach,
+            None if self.relation == "at least" else about + reach,
+        )
+
+    def broken_rule(self) -> Problem | None:
+        """The first rule of its kind that it breaks.
+
+        >>> Published("r", "Rate", "max(r)", "predicted", source="IV", paper=1.0).broken_rule().rule
+        'a number to compare with has a tolerance'
+        """
+        about = self.expected if self.paper is None else self.paper
+        is_judged = about is not None or self.low is not None or self.high is not None
+        is_published = self.kind in (PREDICTED, CONSTRUCTED)
+        kinds, relations = ", ".join(KINDS), "at least, at most, or nothing"
+        rules = (
+            (self.kind in KINDS, "kind", "every number has a kind", f"give one of {kinds}"),
+            (self.relation in RELATIONS, "relation", "there are two", f"give {relations}"),
+            (
+                bool(self.source or self.figure) or not is_published,
+                *("source", "a published number has its place", "give section, figure or table"),
+            ),
+            (
+                self.paper is None or is_published or self.kind == GOAL,
+                *("paper", "own checks and measurements have no published number", "leave it out"),
+            ),
+            (
+                self.expected is None or self.kind == CHECK,
+                *("expected", "own checks alone expect a value of ours", "leave it out"),
+            ),
+            (
+                (about is None) == (self.within is None),
+                *("within", "a number to compare with has a tolerance", "give it"),
+            ),
+            (
+                about is None or (self.low is None and self.high is None),
+                *("low", "limits of ours judge no known number", "leave low and high out"),
+            ),
+            (
+                bool(self.why) or self.within is None or not is_published,
+                *("why", "a tolerance has a reason", "say what it follows from"),
+            ),
+            (
+                bool(self.put_in) == (self.kind == CONSTRUCTED),
+                *("put_in", "numbers by construction name their input, no others do", "see kind"),
+            ),
+            (
+                is_judged == (self.kind != MEASURED),
+                *("kind", "what is measured is judged by nothing, all else is", "give another"),
+            ),
+        )
+        return next((Problem(rule, fix, key) for kept, key, rule, fix in rules if not kept), None)
 
     @property
     def query(self) -> str:

@@ -1,4 +1,4 @@
-"""Numbers, deviations and bands of comparisons in words, for the page and the terminal."""
+"""Numbers, deviations and limits of comparisons in words, for the page and the terminal."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def deviation_words(deviation: float | None) -> str:
     return f"{100.0 * deviation:+.1f} %" if abs(deviation) >= 0.0005 else "0.0 %"
 
 
-def band_words(one: Comparison) -> str:
-    """The band of a number: its limits, or nothing."""
+def allowed_words(one: Comparison) -> str:
+    """What a number may be: its limits, or nothing."""
     if one.low is None and one.high is None:
         return ""
     if one.low is None:
