@@ -11,7 +11,7 @@ import resilver
 from resilver.report.durability import charts
 
 CODES = [f"rs {data}+{parity}" for data in range(4, 13) for parity in (2, 3, 4)]
-CODES += ["copies 2", "copies 3", "copies 4", "lrc 12+4 local 6"]
+CODES += ["copies 2", "copies 3", "copies 4", "lrc 12+2+2"]
 
 if __name__ == "__main__":
     given = {"afr": "1.36 %", "repair": "10 h", "stored": "10 PB", "device": "20 TB"}

@@ -18,6 +18,7 @@ code_texts = st.recursive(
         st.builds("rs {}+{}".format, st.integers(0, 9), st.integers(0, 4)),
         st.builds("LRC {} + {} local {}".format, st.integers(0, 9), st.integers(0, 6),
                   st.integers(0, 4)),
+        st.builds("lrc {}+{} +{}".format, st.integers(0, 9), st.integers(0, 3), st.integers(0, 3)),
         st.builds("copies {}".format, st.integers(0, 5)),
     ),
     lambda codes: st.builds("product {} x {}".format, codes, codes),
@@ -50,6 +51,8 @@ def of_core(text: str) -> resilver.Code | None:
 @example(text="rs 17+3 over rs 8+2")
 @example(text="product rs 4+2 x rs 3+1")
 @example(text="product rs 2+1 x copies 1")
+@example(text="lrc 12+2+2")
+@example(text="lrc 8+2+3")
 @example(text="rs 60+5")
 @example(text="ＲＳ 8+3")
 @example(text="rs ٣+1")

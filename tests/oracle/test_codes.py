@@ -17,7 +17,7 @@ from resilver.errors import ConfigError
 from tests.reference.codes import PRODUCTS, power, survived_sets
 
 CODES = ["rs 8+3", "rs 4+2", "rs 10+4", "lrc 8+5 local 4", "lrc 12+4 local 6", "lrc 6+5 local 2"]
-WITH_PRODUCTS = [*CODES, "product rs 2+1 x rs 3+1"]
+ALL = [*CODES, "lrc 6+2+2", "product rs 2+1 x rs 3+1"]
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def library() -> Library:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("text", WITH_PRODUCTS)
+@pytest.mark.parametrize("text", ALL)
 def test_what_survives_is_what_has_full_rank_in_plain_python(text: str) -> None:
     # Up to one loss more than there is parity, of which nothing can be left.
     code = resilver.redundancy(text)
@@ -72,7 +72,7 @@ def stripe_of(code: resilver.Code, library: Library, seed: int) -> list[np.ndarr
     return data + library.prepared(code.generator[code.data :]).made(data)
 
 
-@pytest.mark.parametrize("text", WITH_PRODUCTS)
+@pytest.mark.parametrize("text", ALL)
 def test_the_library_encodes_as_our_matrix_says(text: str, library: Library) -> None:
     code = resilver.redundancy(text)
     stripe = stripe_of(code, library, 1)
@@ -80,7 +80,7 @@ def test_the_library_encodes_as_our_matrix_says(text: str, library: Library) -> 
     assert all(map(np.array_equal, stripe, expected))
 
 
-@pytest.mark.parametrize("text", WITH_PRODUCTS)
+@pytest.mark.parametrize("text", ALL)
 def test_the_library_decodes_what_our_repairs_and_reads_gather(text: str, library: Library) -> None:
     code = resilver.redundancy(text)
     stripe = stripe_of(code, library, 2)
@@ -105,7 +105,7 @@ def test_the_library_decodes_what_our_repairs_and_reads_gather(text: str, librar
         assert all(map(np.array_equal, made, stripe[: code.data]))
 
 
-@pytest.mark.parametrize("text", WITH_PRODUCTS)
+@pytest.mark.parametrize("text", ALL)
 def test_the_library_s_own_inverse_decodes_our_parity(text: str, library: Library) -> None:
     """Its `gf_invert_matrix` inverts the rows that a read gathers exactly where we say it can."""
     code = resilver.redundancy(text)

@@ -20,6 +20,7 @@ from tests.unit.striped_studies import CODED, changed, system_of
         ("rs 8+3", "rs 8+3", 11, 8),
         ("  RS  8 + 3 ", "rs 8+3", 11, 8),
         ("lrc 8+5 local 4", "lrc 8+5 local 4", 13, 4),
+        ("LRC 12 + 2+2", "lrc 12+2+2", 16, 6),
         ("copies 3", "copies 3", 3, 1),
         ("copies 1", "copies 1", 1, 1),
         # 64 pieces are the most.
@@ -51,6 +52,9 @@ def test_a_code_is_read_by_its_numbers(text: str, label: str, pieces: int, repai
         ("rs 999999999+1", "1000000000 pieces are more than 64"),
         ("lrc 8+5 local 3", "groups of 3 pieces do not divide 8"),
         ("lrc 8+5 local 0", "groups of 0 pieces do not divide 8"),
+        ("lrc 8+3+2", "3 local groups do not divide 8"),
+        ("lrc 8+0+2", "0 local groups do not divide 8"),
+        ("lrc 8+2+3", 'use fewer, or "lrc 8\\+5 local 4", which survives a loss less'),
         ("lrc 8+1 local 4", "each of 2 local groups has a parity of its own, and there are 1"),
         ("product rs 4+2", "this is not a code"),
         ("product rs 4+2 x rs 3+1 x rs 2+1", "this is not a code"),

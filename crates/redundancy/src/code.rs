@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::error::{check_pieces, check_sizes};
-use crate::lrc::{self, ENUMERATION_LIMIT};
+use crate::lrc::{ENUMERATION_LIMIT, groups_of};
 use crate::matrix::Matrix;
 use crate::pieces::combination_count;
 use crate::product::Table;
@@ -12,12 +12,14 @@ use crate::{CodeError, LinearCode, Pieces, reed_solomon, text};
 
 /// Which code it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Replication,
     ReedSolomon,
     LocallyRepairable {
         /// Data pieces in a local group.
         local: u32,
+        /// Whether the global parities survive all that they can, and are no group with the local ones.
+        is_maximal: bool,
     },
     Product(Box<Table>),
     /// Each piece of the columns' code is kept as a group, a row, under the rows' own code.
@@ -48,8 +50,8 @@ pub struct Code {
 }
 
 impl Code {
-    /// The code that `text` names: `"copies 3"`, `"rs 8+3"`, `"lrc 8+5 local 4"`, `"product rs 4+2 x rs 3+1"`, or several levels
-    /// such as `"rs 2+1 over rs 4+2"`.
+    /// The code that `text` names: `"copies 3"`, `"rs 8+3"`, `"lrc 8+5 local 4"`, `"lrc 12+2+2"`, `"product rs 4+2 x rs 3+1"`, or
+    /// several levels such as `"rs 2+1 over rs 4+2"`.
     ///
     /// A set holds up to 64 pieces; [`crate::CodeTree::parse`] judges levels of more.
     pub fn parse(text: &str) -> Result<Self, CodeError> {
@@ -79,23 +81,6 @@ impl Code {
         check_sizes(&format!("rs {data}+{parity}"), data, parity)?;
         let checks = reed_solomon::parity_check(data + parity, parity);
         Ok(Self::separable(Kind::ReedSolomon, LinearCode::from_checks(&checks)))
-    }
-
-    /// The locally repairable code of `data` pieces in groups of `local`, each with a parity, and the rest of `parity` global.
-    pub fn locally_repairable(data: u32, parity: u32, local: u32) -> Result<Self, CodeError> {
-        let name = format!("lrc {data}+{parity} local {local}");
-        check_sizes(&name, data, parity)?;
-        if local == 0 || !data.is_multiple_of(local) {
-            return Err(CodeError::UnevenGroups { name, data, local });
-        }
-        let groups = data / local;
-        if parity < groups {
-            return Err(CodeError::TooFewParities { name, groups, parity });
-        }
-        let linear = LinearCode::from_checks(&lrc::parity_check(data, parity, local));
-        let fault_tolerance = lrc::fault_tolerance(&linear, &name, local)?;
-        let repair_sets = RepairSets::of(&linear);
-        Ok(Self::positional(Kind::LocallyRepairable { local }, linear, fault_tolerance, repair_sets))
     }
 
     /// The product code whose pieces are a table: each column is a stripe of `column`, and each row one of `row`.
@@ -143,7 +128,12 @@ impl Code {
     }
 
     /// A code of which it matters which pieces are lost.
-    fn positional(kind: Kind, linear: LinearCode, fault_tolerance: u32, repair_sets: Option<RepairSets>) -> Self {
+    pub(crate) fn positional(
+        kind: Kind,
+        linear: LinearCode,
+        fault_tolerance: u32,
+        repair_sets: Option<RepairSets>,
+    ) -> Self {
         // A code of several levels judges its groups one by one, without the sets of pieces.
         let survived = match kind {
             Kind::Levels(_) => Vec::new(),
@@ -170,7 +160,11 @@ impl Code {
         match &self.kind {
             Kind::Replication => format!("copies {}", self.pieces()),
             Kind::ReedSolomon => format!("rs {data}+{parity}"),
-            Kind::LocallyRepairable { local } => format!("lrc {data}+{parity} local {local}"),
+            Kind::LocallyRepairable { local, is_maximal: false } => format!("lrc {data}+{parity} local {local}"),
+            Kind::LocallyRepairable { local, is_maximal: true } => {
+                let groups = data / local;
+                format!("lrc {data}+{groups}+{}", parity - groups)
+            }
             Kind::Product(table) => format!("product {}", table.name(" x ")),
             Kind::Levels(table) => table.name(" over "),
         }
@@ -251,8 +245,8 @@ impl Code {
         lost.insert(piece);
         let (survivors, order) = self.order(lost, prefer);
         let order = &order[..survivors];
-        let local = match &self.kind {
-            Kind::LocallyRepairable { local } => *local,
+        match &self.kind {
+            Kind::LocallyRepairable { .. } => {}
             Kind::Product(table) => {
                 return table.repair(lost, piece, order, gathered)
                     || self.linear.gather_least(lost, piece, order, gathered);
@@ -268,9 +262,10 @@ impl Code {
                 gathered.extend(order.iter().take(needed).map(|&survivor| u32::from(survivor)));
                 return self.keep_if(gathered.len() == needed, gathered);
             }
-        };
+        }
         let Some(sets) = &self.repair_sets else {
-            let whole = self.groups_of(piece, local).into_iter().find(|group| group.and(lost).len() == 1);
+            let groups = groups_of(&self.kind, &self.linear, piece);
+            let whole = groups.into_iter().find(|group| group.and(lost).len() == 1);
             let Some(group) = whole else { return self.linear.gather_least(lost, piece, order, gathered) };
             let members = order.iter().map(|&survivor| u32::from(survivor));
             gathered.extend(members.filter(|&survivor| group.contains(survivor)));
@@ -370,21 +365,6 @@ impl Code {
             survivors += 1;
         }
         (survivors, order)
-    }
-
-    /// The groups that `piece` is in, whose members sum to zero, smaller first: its local one, and the implied one of all parity.
-    fn groups_of(&self, piece: u32, local: u32) -> Vec<Pieces> {
-        let (data, groups) = (self.data(), self.data() / local);
-        let group = if piece < data { piece / local } else { piece - data };
-        let mut found = Vec::new();
-        if group < groups {
-            found.push(Pieces::of((group * local..(group + 1) * local).chain([data + group])));
-        }
-        if piece >= data && self.parity() > groups {
-            found.push(Pieces::first(self.pieces()).without(Pieces::first(data)));
-        }
-        found.sort_by_key(|group| group.len());
-        found
     }
 
     /// Empties `gathered` unless it `is_enough`, and says which.

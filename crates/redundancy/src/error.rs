@@ -10,7 +10,7 @@ pub enum CodeError {
     /// The text names no code.
     #[error(
         "code = '{0}': a code is written 'copies 3', 'rs 8+3' (8 data pieces and 3 of parity), 'lrc 8+5 local 4' (one of the \
-         5 of parity for each 4 data pieces) or 'product rs 4+2 x rs 3+1' (columns and rows), and one whose pieces are stored \
+         5 of parity for each 4 data pieces), 'lrc 12+2+2' (2 local and 2 global parities, maximally recoverable) or 'product rs 4+2 x rs 3+1' (columns and rows), and one whose pieces are stored \
          under another 'rs 17+3 over rs 8+2'; write it so"
     )]
     Unreadable(String),
@@ -76,6 +76,29 @@ pub enum CodeError {
         groups: u32,
         /// Pieces of parity.
         parity: u32,
+    },
+    /// The data pieces do not come out even over the local groups.
+    #[error("code = '{name}': {groups} local groups do not divide the {data} data pieces; take a number that does")]
+    UnevenSplit {
+        /// The code.
+        name: String,
+        /// Data pieces.
+        data: u32,
+        /// Local groups.
+        groups: u32,
+    },
+    /// No coefficients are known.
+    #[error(
+        "code = '{name}': coefficients in bytes that make an LRC maximally recoverable are known for up to {limit} global \
+         parities, and there are {globals}; take fewer, or write 'lrc K+P local R', which survives a loss less"
+    )]
+    ManyGlobals {
+        /// The code.
+        name: String,
+        /// Global parities.
+        globals: u32,
+        /// The most.
+        limit: u32,
     },
     /// How many losses it survives cannot be found out.
     #[error(

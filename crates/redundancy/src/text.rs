@@ -1,4 +1,4 @@
-//! How codes are written: `rs 8+3`, `lrc 8+5 local 4`, `copies 3`, `product rs 4+2 x rs 3+1`, and levels joined by `over`.
+//! How codes are written: `rs 8+3`, `lrc 8+5 local 4`, `lrc 12+2+2`, `copies 3`, `product rs 4+2 x rs 3+1`, and levels joined by `over`.
 
 use crate::{Code, CodeError};
 
@@ -40,6 +40,9 @@ fn plain(words: &[&str], text: &str) -> Result<Code, CodeError> {
         ["rs", data, "+", parity] => Code::reed_solomon(number(data)?, number(parity)?),
         ["lrc", data, "+", parity, "local", local] => {
             Code::locally_repairable(number(data)?, number(parity)?, number(local)?)
+        }
+        ["lrc", data, "+", groups, "+", globals] => {
+            Code::maximally_recoverable(number(data)?, number(groups)?, number(globals)?)
         }
         _ => Err(unreadable()),
     }

@@ -107,13 +107,13 @@ def code_figures(text: str) -> CodeFigures:
     A Reed-Solomon repair gathers k strips. In a locally repairable code with groups of r data
     strips, k / r of the parities are local and the others global. A data strip is made from the r
     others of its group. The globals add up to what the local parities do (the implied parity), so
-    any parity is made from all the other parities; where those are more, a local parity is made
-    from its group and a global one from k strips. The globals are a Reed-Solomon code's, so as many
-    losses are survived at least. A strip of a product code is made from its row or its column,
-    whichever takes fewer.
+    any parity is made from all the other parities; where those are more, and always in a maximally
+    recoverable code, a local parity is made from its group and a global one from k strips. A strip
+    of a product code is made from its row or its column, whichever takes fewer.
 
     Args:
-        text: ``rs K+P``, ``lrc K+P local R``, ``copies N``, or ``product A x B`` of two of these.
+        text: ``rs K+P``, ``lrc K+P local R``, ``lrc K+L+G``, ``copies N``, or ``product A x B`` of
+            two of these.
 
     Returns:
         The figures.
@@ -133,7 +133,7 @@ def code_figures(text: str) -> CodeFigures:
     assert code is not None, "text is a code or refused"
     gathered = _gathered(code)
     mean = Fraction(sum(gathered), len(gathered))
-    return CodeFigures(code.label, code.data, code.parity, mean, _tolerance(code))
+    return CodeFigures(code.label, code.data, code.parity, mean, code.tolerance)
 
 
 def _gathered(code: ErasureCode) -> list[int]:
@@ -144,16 +144,9 @@ def _gathered(code: ErasureCode) -> list[int]:
     if code.local is None:
         return [code.data] * code.pieces
     groups = code.data // code.local
-    # Without globals there is no implied parity.
-    others = code.parity - 1 if code.parity > groups else code.local
+    # Without globals there is no implied parity, nor has a maximally recoverable code one.
+    has_implied = code.parity > groups and code.groups is None
+    others = code.parity - 1 if has_implied else code.data
     of_parities = [min(code.local, others)] * groups
     of_parities += [min(code.data, others)] * (code.parity - groups)
     return [code.local] * code.data + of_parities
-
-
-def _tolerance(code: ErasureCode) -> int:
-    """Losses of which every set is survived, at least."""
-    if code.factors:
-        column, row = map(_tolerance, code.factors)
-        return (column + 1) * (row + 1) - 1
-    return code.parity if code.local is None else code.parity - code.data // code.local

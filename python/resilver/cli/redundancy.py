@@ -18,7 +18,7 @@ from resilver.errors import ConfigError, Problem, show
 if TYPE_CHECKING:
     from resilver.simulate import Code, CodeTree, Survivable
 
-_EXAMPLE = 'resilver redundancy "rs 8+3" "lrc 8+5 local 4"'
+_EXAMPLE = 'resilver redundancy "rs 8+3" "lrc 12+2+2"'
 
 _LOSS_ROWS_MAX = 14
 
@@ -28,7 +28,7 @@ def redundancy(asked: Asked, as_json: Json = False) -> None:
 
     Examples:
 
-      resilver redundancy "rs 8+3" "lrc 8+5 local 4"
+      resilver redundancy "rs 8+3" "lrc 12+2+2" "lrc 12+4 local 6"
 
       resilver redundancy "lrc 8+5 local 4" --lost 0,3,12
 
@@ -49,6 +49,8 @@ def redundancy(asked: Asked, as_json: Json = False) -> None:
         print_json(rows[0] if len(rows) == 1 else rows)
         return
     output().print(_table(trees))
+    for note in dict.fromkeys(note for tree in trees for note in tree.notes):
+        output().print(note)
     for tree in trees:
         if len(tree.levels) > 1:
             output().print(f"{tree.name}, level by level:", soft_wrap=True)
@@ -116,6 +118,7 @@ def _json(tree: CodeTree) -> dict[str, Any]:
         "stripe_read": tree.data,
         "stripe_write": tree.pieces,
         "strip_rebuild": local.strip_rebuild,
+        "notes": tree.notes,
         "survivable": [_survivable_json(one) for one in _survivable(tree)],
     }
     if code is None:
@@ -175,11 +178,15 @@ _ROWS: tuple[tuple[str, Callable[[CodeTree], str]], ...] = (
     ("losses survived anywhere", lambda tree: str(tree.fault_tolerance)),
     ("strips a stripe read", lambda tree: str(tree.data)),
     ("strips a stripe written", lambda tree: str(tree.pieces)),
-    ("strips a strip rebuilt", lambda tree: str(tree.levels[-1].strip_rebuild)),
+    ("strips a strip rebuilt", lambda tree: _alternatives(tree.levels[-1].repair_sizes)),
     ("read / bandwidth", lambda tree: _share(tree, "read_share")),
     ("write / bandwidth", lambda tree: _share(tree, "write_share")),
     ("rebuild / bandwidth", lambda tree: _share(tree, "rebuild_share")),
 )
+
+
+def _alternatives(sizes: Sequence[int]) -> str:
+    return " or ".join(map(str, sorted(set(sizes))))
 
 
 def _share(tree: CodeTree, name: str) -> str:

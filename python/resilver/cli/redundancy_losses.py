@@ -22,8 +22,9 @@ class Asked:
 
     texts: tuple[str, ...] = argument(
         "CODE",
-        text='Codes: "rs 8+3", "lrc 8+5 local 4", "copies 3", "product rs 4+2 x rs 3+1", or one '
-        'over another: "rs 17+3 over rs 8+2"; several are compared.',
+        text='Codes: "rs 8+3", "lrc 8+5 local 4", "lrc 12+2+2" (12 data, 2 local and 2 global '
+        'parities, as Azure\'s), "copies 3", "product rs 4+2 x rs 3+1", or one over another: '
+        '"rs 17+3 over rs 8+2"; several are compared.',
         default=(),
     )
     lost: str | None = option(

@@ -198,7 +198,8 @@ def _redundancy(redundancy: Redundancy, domains: tuple[str, ...]) -> str:
         where = f", each on another {domains[-1]}" if domains else ""
         return plural(redundancy.replicas or 0, "replica") + where
     where = f", each piece on another {domains[-1]}" if domains else ""
-    return f"{redundancy.code}{where}{groups}"
+    variant = f" ({redundancy.code.variant})" if redundancy.code.variant else ""
+    return f"{redundancy.code}{variant}{where}{groups}"
 
 
 def _pool(pool: Pool, system: System, holder: str) -> str:

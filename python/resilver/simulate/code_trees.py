@@ -18,6 +18,7 @@ from resilver.simulate.codes import (
     numbers_of,
 )
 from resilver.simulate.core_errors import core_errors
+from resilver.spec.code import lrc_notes
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ class CodeTree:
     def parity(self) -> int:
         """Pieces beyond the data."""
         return self.pieces - self.data
+
+    @property
+    def notes(self) -> list[str]:
+        """Which locally repairable codes it is of, as `lrc_notes` says."""
+        return lrc_notes(self.name)
 
     @property
     def storage_overhead(self) -> float:

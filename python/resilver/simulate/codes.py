@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import comb
 from typing import Any
 
@@ -45,13 +46,13 @@ class Code:
     """A code by which an object or a stripe is kept in pieces, the data first.
 
     Attributes:
-        name: As a study file writes it: ``rs 8+3``, ``lrc 8+5 local 4``, ``copies 3`` or
-            ``product rs 4+2 x rs 3+1``.
+        name: As a study file writes it: ``rs 8+3``, ``lrc 8+5 local 4``, ``lrc 12+2+2``,
+            ``copies 3`` or ``product rs 4+2 x rs 3+1``.
         data: Data pieces, k. Of copies, which are all the whole, 1.
         parity: Pieces of parity, p.
         pieces: All pieces, k + p.
         fault_tolerance: How many pieces may be lost wherever they are.
-        locality: How many pieces are gathered to make a single lost one anew, y: the most over all
+        locality: How many pieces are gathered to rebuild a single lost one: the most over all
             pieces.
         generator: How the data make the pieces, shape (pieces, data): factors over GF(2^8), with
             the polynomial 0x11d. Its first rows are the unit matrix.
@@ -66,10 +67,16 @@ class Code:
     generator: npt.NDArray[np.uint8]
     _core: Any = field(repr=False)
 
+    @cached_property
+    def repair_sizes(self) -> tuple[int, ...]:
+        """How many others each piece is rebuilt from, no other being lost."""
+        # The only copy is rebuilt from none, and counts as what a repair would read.
+        return tuple(len(self.repair(one) or range(self.locality)) for one in range(self.pieces))
+
     @property
     def figures(self) -> CodeFigures:
-        """What its operations gather and send, as exact fractions; ``gathered`` is the locality."""
-        gathered = Fraction(self.locality)
+        """What its operations gather and send, as exact fractions."""
+        gathered = Fraction(sum(self.repair_sizes), self.pieces)
         return CodeFigures(self.name, self.data, self.parity, gathered, self.fault_tolerance)
 
     @property
@@ -93,9 +100,9 @@ class Code:
         return self.pieces
 
     @property
-    def strip_rebuild(self) -> int:
-        """Strips that the rebuild of one gathers: y."""
-        return self.locality
+    def strip_rebuild(self) -> float:
+        """Strips that the rebuild of one gathers, in the mean over all: y."""
+        return float(self.figures.gathered)
 
     @property
     def read_share(self) -> float:

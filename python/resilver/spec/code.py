@@ -1,4 +1,4 @@
-"""Codes as a study file writes them: ``rs 8+3``, ``lrc 8+5 local 4``, ``copies 3``, or of these.
+"""Codes as a study file writes them: ``rs 8+3``, ``lrc 12+2+2``, ``copies 3``, or of these.
 
 What a code survives and what a repair gathers, only the core knows, which a study file's sections
 may not ask; here is how many pieces there are, which is what the rest of a study must fit. Python
@@ -8,6 +8,7 @@ reads codes here and nowhere else, and a test holds this reading and the core's 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -18,7 +19,8 @@ PIECES_MAX = 64
 """The most pieces of an object: the core keeps a set of them in a word of 64 bits."""
 
 _SUM = r"\s+\d+\s*\+\s*\d+"
-_PLAIN = rf"([Rr][Ss]{_SUM}|[Ll][Rr][Cc]{_SUM}\s+local\s+\d+|[Cc]opies\s+\d+)"
+_LRC = rf"[Ll][Rr][Cc]{_SUM}(\s+local\s+\d+|\s*\+\s*\d+)"
+_PLAIN = rf"([Rr][Ss]{_SUM}|{_LRC}|[Cc]opies\s+\d+)"
 
 _LEVEL = rf"({_PLAIN}|[Pp]roduct\s+{_PLAIN}\s+x\s+{_PLAIN})"
 
@@ -30,6 +32,7 @@ CODE_SCHEMA = {
     "examples": [
         "rs 8+3",
         "lrc 8+5 local 4",
+        "lrc 12+2+2",
         "copies 3",
         "product rs 4+2 x rs 3+1",
         "rs 3+1 over rs 8+2",
@@ -37,9 +40,12 @@ CODE_SCHEMA = {
 }
 """What an editor is told of a code."""
 
+_GLOBALS_MAX = 2
+"""The most global parities for which the core knows maximally recoverable coefficients."""
+
 _FAMILIES = ("rs", "lrc", "copies", "product")
 _FORMS = (
-    'write "rs 8+3", "lrc 8+5 local 4", "copies 3", "product rs 4+2 x rs 3+1" or '
+    'write "rs 8+3", "lrc 8+5 local 4", "lrc 12+2+2", "copies 3", "product rs 4+2 x rs 3+1" or '
     '"rs 3+1 over rs 8+2"'
 )
 
@@ -53,7 +59,8 @@ class ErasureCode:
             ``levels``.
         data: How many pieces hold the data.
         parity: How many pieces are made from it besides.
-        local: Of a locally repairable code: how many survivors remake any one lost piece.
+        local: Of a locally repairable code: how many data pieces a local group has.
+        groups: Of a maximally recoverable one, as Azure's is: how many local groups there are.
         factors: Of a product code: the code of its columns, and that of its rows. Of levels: the
             upper code, each piece of which is a group under the other.
     """
@@ -62,6 +69,7 @@ class ErasureCode:
     data: int
     parity: int
     local: int | None = None
+    groups: int | None = None
     factors: tuple[ErasureCode, ...] = ()
 
     @property
@@ -84,6 +92,23 @@ class ErasureCode:
         return self.local if self.local is not None else self.data
 
     @property
+    def tolerance(self) -> int:
+        """How many losses are survived wherever they are, at least."""
+        if self.factors:
+            upper, lower = self.factors
+            return (upper.tolerance + 1) * (lower.tolerance + 1) - 1
+        if self.local is None:
+            return self.parity
+        return self.parity - self.data // self.local + (self.groups is not None)
+
+    @property
+    def variant(self) -> str:
+        """Which of two codes by the same numbers it is, for a locally repairable one."""
+        if self.local is None or self.parity == self.data // self.local:
+            return ""
+        return "an implied parity" if self.groups is None else "maximally recoverable, as Azure's"
+
+    @property
     def levels(self) -> tuple[int, ...]:
         """How many groups there are, of how many groups each, and at last of how many pieces."""
         if self.family != "levels":
@@ -99,6 +124,8 @@ class ErasureCode:
             return " over ".join(factor.label for factor in self.factors)
         if self.factors:
             return "product " + " x ".join(factor.label for factor in self.factors)
+        if self.groups is not None:
+            return f"lrc {self.data}+{self.groups}+{self.parity - self.groups}"
         text = f"{self.family} {self.data}+{self.parity}"
         return text if self.local is None else f"{text} local {self.local}"
 
@@ -145,6 +172,9 @@ def _parsed(words: Sequence[str]) -> ErasureCode | None:
             return ErasureCode("rs", int(data), int(parity))
         case ["lrc", data, "+", parity, "local", local] if _are_numbers(data, parity, local):
             return ErasureCode("lrc", int(data), int(parity), int(local))
+        case ["lrc", data, "+", groups, "+", rest] if _are_numbers(data, groups, rest):
+            local = int(data) // int(groups) if int(groups) else 0
+            return ErasureCode("lrc", int(data), int(groups) + int(rest), local, int(groups))
         case ["copies", copies] if _are_numbers(copies):
             return ErasureCode("copies", 1, int(copies) - 1)
     return None
@@ -204,6 +234,8 @@ def _problem(code: ErasureCode) -> tuple[str, str] | None:
         return f"{code.pieces} pieces are more than {PIECES_MAX}", remedy
     if code.local is None:
         return None
+    if code.groups is not None:
+        return _problem_of_groups(code.data, code.groups, code.parity - code.groups)
     if code.local < 1 or code.data % code.local:
         rule = f"local groups of {code.local} pieces do not divide {code.data} pieces of data"
         return rule, f"use a divisor of {code.data}"
@@ -212,3 +244,49 @@ def _problem(code: ErasureCode) -> tuple[str, str] | None:
         rule = f"each of {groups} local groups has a parity of its own, and there are {code.parity}"
         return rule, f"use at least {groups} parities, or larger groups"
     return None
+
+
+def _problem_of_groups(data: int, groups: int, rest: int) -> tuple[str, str] | None:
+    """The rule that a maximally recoverable code's numbers break, and what to do."""
+    if groups < 1 or data % groups:
+        rule = f"{groups} local groups do not divide {data} pieces of data"
+        return rule, f"use a divisor of {data}"
+    if rest > _GLOBALS_MAX:
+        rule = f"coefficients for {rest} global parities are not known, only for {_GLOBALS_MAX}"
+        remedy = f'use fewer, or "lrc {data}+{groups + rest} local {data // groups}"'
+        return rule, f"{remedy}, which survives a loss less"
+    return None
+
+
+def lrc_notes(text: str) -> list[str]:
+    """Which locally repairable codes a text names: two have the same numbers and differ.
+
+    Args:
+        text: Codes by their labels.
+
+    >>> lrc_notes("lrc 12+2+2")[0][:50]
+    'lrc 12+2+2 is maximally recoverable, as Azure\'s LRC'
+    """
+    codes = (code_of(found.group()) for found in re.finditer(_LRC, text))
+    return [_lrc_note(code) for code in dict.fromkeys(codes) if code is not None and code.variant]
+
+
+def _lrc_note(code: ErasureCode) -> str:
+    assert code.local is not None, "a code with a variant is locally repairable"
+    groups = code.data // code.local
+    rest = code.parity - groups
+    azure = f"lrc {code.data}+{groups}+{rest}"
+    other = f"lrc {code.data}+{code.parity} local {code.local}"
+    if code.groups is not None:
+        return (
+            f"{azure} is maximally recoverable, as Azure's LRC({code.data}, {groups}, {rest}) is: "
+            f"it survives any {rest + 1} losses, and rebuilds a global parity from {code.data} "
+            f"pieces. {other} is another code."
+        )
+    note = f"{other} has an implied parity: all its parities sum to zero (as in HDFS-Xorbas), so "
+    note += f"a global one is rebuilt from {min(code.data, code.parity - 1)} pieces"
+    if code.local > rest:
+        note += f", and it survives any {rest} losses"
+    if rest > _GLOBALS_MAX:
+        return f"{note}."
+    return f"{note}. Azure's LRC of these numbers is {azure}, and survives any {rest + 1}."

@@ -30,9 +30,9 @@ class Redundancy(Section):
     code: Annotated[ErasureCode | None, PlainValidator(code_of), WithJsonSchema(CODE_SCHEMA)] = (
         Field(default=None, examples=["rs 8+3"])
     )
-    """Instead of replicas: ``rs 8+3`` (Reed-Solomon), ``lrc 8+5 local 4`` (locally repairable) or
-    ``copies 3``. An object is cut into data pieces of equal size, and parity pieces are made from
-    them.
+    """Instead of replicas: ``rs 8+3`` (Reed-Solomon), ``lrc 8+5 local 4`` (locally repairable),
+    ``lrc 12+2+2`` (12 data, 2 local and 2 global parities: Azure's) or ``copies 3``. An object is
+    cut into data pieces of equal size, and parity pieces are computed from them.
     """
     strip: Annotated[Bytes | None, AboveZero('such as "64 KiB"')] = Field(
         default=None, examples=["64 KiB"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from resilver.errors import ConfigError, Problem
+from resilver.spec.code import lrc_notes
 from resilver.survival.answer import Durabilities, Durability
 from resilver.survival.asking import Asked, Where, asked_of, check
 from resilver.survival.told import Estimating, Told
@@ -71,10 +72,15 @@ def answer_of(
         rule = "nothing is named whose durability could be asked"
         raise ConfigError(Problem(rule, 'name a code, such as "rs 8+3", or a study'))
     subjects = [subject for one in named for subject in _subjects(one, asked)]
-    answers = tuple(subject(where or Where(), told) for subject in subjects)
+    answers = tuple(_noted(subject(where or Where(), told)) for subject in subjects)
     if is_one and len(answers) == 1:
         return answers[0]
     return Durabilities(_told_apart(answers), _compared(answers))
+
+
+def _noted(answer: Durability) -> Durability:
+    """An answer that says which locally repairable codes it is of."""
+    return replace(answer, notes=(*lrc_notes(answer.code), *answer.notes))
 
 
 Subject = Callable[[Where, "Told | None"], Durability]

@@ -13,6 +13,19 @@ fn all_sets(code: &Code) -> impl Iterator<Item = Pieces> {
     (0..1u64 << pieces).map(move |bits| Pieces::of((0..pieces).filter(|piece| bits >> piece & 1 == 1)))
 }
 
+/// Every set of so many of the first pieces.
+fn sets_of(pieces: u32, losses: u32) -> Vec<Pieces> {
+    let longer = |sets: Vec<Vec<u32>>| -> Vec<Vec<u32>> {
+        let with = |set: Vec<u32>| {
+            let first = set.last().map_or(0, |last| last + 1);
+            (first..pieces).map(move |piece| [&set[..], &[piece]].concat())
+        };
+        sets.into_iter().flat_map(with).collect()
+    };
+    let sets = (0..losses).fold(vec![Vec::new()], |sets, _| longer(sets));
+    sets.into_iter().map(Pieces::of).collect()
+}
+
 /// The survivors of a loss, and what a repair or a read of one gathers.
 fn survivors(code: &Code, lost: Pieces) -> Vec<u32> {
     Pieces::first(code.pieces()).without(lost).iter().collect()
@@ -31,7 +44,12 @@ fn read(code: &Code, lost: &[u32], prefer: &[u32]) -> Option<Vec<u32>> {
 #[test]
 fn names_are_read_and_written_alike() {
     let plain = ["copies 1", "copies 3", "rs 8+3", "lrc 8+5 local 4", "lrc 12+4 local 6", "rs 60+4", "lrc 4+4 local 1"];
-    for name in plain.into_iter().chain(["product rs 4+2 x rs 3+1", "product lrc 4+2 local 2 x copies 2"]) {
+    for name in plain.into_iter().chain([
+        "lrc 12+2+2",
+        "lrc 48+4+0",
+        "product rs 4+2 x rs 3+1",
+        "product lrc 4+2 local 2 x copies 2",
+    ]) {
         assert_eq!(parsed(name).name(), name);
     }
     assert_eq!(parsed(" Product RS 4 + 2  x rs 3+ 1").name(), "product rs 4+2 x rs 3+1");
@@ -51,6 +69,8 @@ fn what_is_no_code_is_refused_with_the_remedy() {
         "raid 6",
         "lrc 8+5",
         "lrc 8+5 local",
+        "lrc 8+2+",
+        "lrc 8+2+2+2",
         "copies three",
         "rs 8+3 x",
         "product",
@@ -80,6 +100,10 @@ fn what_is_no_code_is_refused_with_the_remedy() {
     assert!(refused("lrc 8+5 local 3").contains("3 does not divide the 8 data pieces"));
     assert!(refused("lrc 8+5 local 0").contains("0 does not divide"));
     assert!(refused("lrc 8+3 local 2").contains("each of its 4 local groups has a parity of its own, and there are 3"));
+    assert!(refused("lrc 8+3+2").contains("3 local groups do not divide the 8 data pieces"));
+    assert!(refused("lrc 8+0+2").contains("0 local groups do not divide"));
+    assert!(refused("lrc 8+2+3").contains("known for up to 2 global parities, and there are 3"));
+    assert!(refused("lrc 60+3+2").contains("would have 65"));
     // Groups of 4 with 16 global parities: 17 lost of 48 are 48 choose 17 = 4.2e12 sets.
     assert!(refused("lrc 32+24 local 4").contains("local groups of more than 16 data pieces"));
 }
@@ -169,6 +193,54 @@ fn fault_tolerance_is_the_most_losses_of_which_every_set_is_survived() {
 /// Whether the data follow from the survivors, by the generator alone.
 fn spans(code: &Code, lost: Pieces) -> bool {
     code.decoding(&survivors(code, lost), &(0..code.data()).collect::<Vec<_>>()).is_some()
+}
+
+/// Whether any code with these local groups and global parities could survive a loss: each group makes one of its own lost
+/// pieces, and each global parity one more (Gopalan et al., "On the locality of codeword symbols", 2012).
+fn could_survive(lost: Pieces, (data, groups, globals): (u32, u32, u32)) -> bool {
+    let local = data / groups;
+    let in_group = |piece: u32, group| if piece < data { piece / local == group } else { piece == data + group };
+    let beyond = |group| (lost.iter().filter(|&piece| in_group(piece, group)).count() as u32).saturating_sub(1);
+    let lost_globals = lost.iter().filter(|&piece| piece >= data + groups).count() as u32;
+    (0..groups).map(beyond).sum::<u32>() + lost_globals <= globals
+}
+
+#[test]
+fn a_maximally_recoverable_code_survives_all_that_its_groups_allow() {
+    for sizes in [(12, 2, 2), (6, 2, 2), (8, 1, 2), (6, 3, 2), (5, 5, 2), (12, 3, 1), (6, 2, 0), (16, 1, 0)] {
+        let (data, groups, globals) = sizes;
+        let code = parsed(&format!("lrc {data}+{groups}+{globals}"));
+        assert_eq!((code.parity(), code.fault_tolerance()), (groups + globals, globals + 1));
+        for lost in all_sets(&code) {
+            let expected = could_survive(lost, sizes);
+            assert_eq!(spans(&code, lost), expected, "{} without {lost:?}", code.name());
+            assert_eq!(code.is_survivable(lost), expected);
+        }
+    }
+    // Pairs of all cosets that 64 pieces can ask for; beyond 16 pieces it takes lost pieces of two groups to tell.
+    for sizes in [(61, 1, 2), (60, 2, 2), (57, 3, 2), (52, 4, 2), (55, 5, 2), (48, 12, 2), (40, 20, 2), (31, 31, 2)] {
+        let (data, groups, globals) = sizes;
+        let code = parsed(&format!("lrc {data}+{groups}+{globals}"));
+        for losses in 1..=4 {
+            for lost in sets_of(code.pieces(), losses) {
+                assert_eq!(code.is_survivable(lost), could_survive(lost, sizes), "{} without {lost:?}", code.name());
+            }
+        }
+    }
+    // 16 choose 4 less 4 of 7 in a group (2 x 35), 3 of 7 and a global (2 x 35 x 2), 2 of 7 and both (2 x 21): 1,568 of 1,820.
+    assert_eq!(parsed("lrc 12+2+2").survivable(4), Some((1820 - 70 - 140 - 42, 1820)));
+}
+
+#[test]
+fn a_maximally_recoverable_code_repairs_within_groups_and_global_parities_from_all_data() {
+    // The longer one has too many checks to list its repairs.
+    for (name, local, data) in [("lrc 12+2+2", 6, 12), ("lrc 48+4+2", 12, 48)] {
+        let code = parsed(name);
+        let gathered = |piece| repaired(&code, &[piece], piece, &[]).unwrap().len() as u32;
+        assert!((0..code.pieces() - 2).all(|piece| gathered(piece) == local));
+        assert!((code.pieces() - 2..code.pieces()).all(|piece| gathered(piece) == data));
+        assert_eq!(code.locality(), data);
+    }
 }
 
 #[test]
