@@ -264,8 +264,8 @@ def lrc_notes(text: str) -> list[str]:
     Args:
         text: Codes by their labels.
 
-    >>> lrc_notes("lrc 12+2+2")[0][:50]
-    'lrc 12+2+2 is maximally recoverable, as Azure\'s LRC'
+    >>> [note.partition(",")[0] for note in lrc_notes("rs 2+1 over lrc 12+2+2")]
+    ['lrc 12+2+2 is maximally recoverable']
     """
     codes = (code_of(found.group()) for found in re.finditer(_LRC, text))
     return [_lrc_note(code) for code in dict.fromkeys(codes) if code is not None and code.variant]
