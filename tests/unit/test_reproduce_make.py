@@ -222,6 +222,12 @@ def test_the_list_is_json_too(capfd: pytest.CaptureFixture[str]) -> None:
     # Collections stand before what they collect.
     assert list(figures).index("rebuild-scaling") < list(figures).index("rebuild-flat-groups")
     assert all(one["expected_seconds"] > 0 for one in listed)
+    # How many numbers of each kind: a collection's are those of its members.
+    numbers = {one["name"]: one["numbers"] for one in listed}
+    for name in names():
+        parts = entry(name).members or (name,)
+        assert sum(numbers[name].values()) == sum(len(entry(part).published) for part in parts)
+    assert numbers["network-topologies"]["by construction"] == 16
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,10 @@ def _about(seconds: float) -> str:
 
 def _listed(one: Entry) -> dict[str, Any]:
     """An entry as JSON."""
+    from resilver.reproduce import entry
+    from resilver.reproduce.published import KINDS
+
+    parts = [entry(name) for name in one.members] or [one]
     return {
         "name": one.name,
         "kind": one.kind,
@@ -134,6 +138,10 @@ def _listed(one: Entry) -> dict[str, Any]:
         "members": list(one.members),
         "expected_seconds": one.expected_seconds,
         "stand_ins": list(one.stand_ins),
+        "numbers": {
+            kind: sum(number.kind == kind for part in parts for number in part.published)
+            for kind in KINDS
+        },
     }
 
 

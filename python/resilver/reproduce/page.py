@@ -54,7 +54,7 @@ class NotedCell:
     Args:
         text: What it says.
         note: What stands below it, smaller; may be empty.
-        kind: Its classes: "n" for a number, "figure", "verdict", and "no" for a bad one.
+        kind: Its classes: "n" for a number, "figure", "what", "range", "verdict", and "no" for a bad one.
         points: Lines of a list above the text.
     """
 
@@ -165,12 +165,12 @@ def _cells(one: Comparison) -> tuple[NotedCell, ...]:
     """The cells of a number's row."""
     return (
         NotedCell(one.figure, kind="figure"),
-        NotedCell(one.what, one.where),
-        NotedCell(one.kind, one.why),
+        NotedCell(one.what, one.where, "what"),
+        NotedCell(one.kind, f"put in: {one.why}" if one.kind == CONSTRUCTED else one.why),
         NotedCell(_number(one.paper, one.unit), kind="n"),
         NotedCell(_number(one.ours, one.unit), _range(one), "n"),
         NotedCell(deviation_words(one.deviation), kind="n"),
-        NotedCell(allowed_words(one), kind="n"),
+        NotedCell(allowed_words(one), kind="n range"),
         _verdict(one.verdict, is_bad=one.verdict in (FAILS, DIFFERS)),
     )
 
