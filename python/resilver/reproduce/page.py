@@ -54,7 +54,8 @@ class NotedCell:
     Args:
         text: What it says.
         note: What stands below it, smaller; may be empty.
-        kind: Its classes: "n" for a number, "figure", "what", "range", "verdict", and "no" for a bad one.
+        kind: Its classes: "n" for a number, "figure", "what", "range", "verdict", and "no" for a
+            bad one.
         points: Lines of a list above the text.
     """
 
