@@ -12,7 +12,15 @@ from resilver.spec.device import Device, DeviceService
 from resilver.spec.osd_devices import KNOWN_CLASSES, UNKNOWN_SIZE_DISK, OsdDevices
 from resilver.spec.system import System
 from resilver.spec.traffic import Traffic
-from resilver.units import exact_bytes, exact_frequency, exact_rate, format_duration, format_rate
+from resilver.units import (
+    Seconds,
+    exact_bytes,
+    exact_duration,
+    exact_frequency,
+    exact_rate,
+    format_duration,
+    format_rate,
+)
 
 Origin = Literal["stated", "default", "assumed"]
 """Who says so: the study; resilver's default for the key; or a choice by what is known."""
@@ -205,10 +213,15 @@ def _memory(system: System) -> Assumption:
 
 
 def _detection(system: System) -> Assumption:
+    times = {fault.detection or Seconds(0) for fault in system.faults if fault.starts_rebuild}
+    if any(times):
+        value = " to ".join(exact_duration(one) for one in sorted({min(times), max(times)}))
+        sentence = f"A rebuild begins {value} after its fault; until then nothing is rebuilt."
+        return Assumption("detection time", "faults.detection", value, "stated", sentence)
     sentence = "A rebuild begins when its fault happens: nothing is waited for to find it out."
     if system.report is not None:
         # Ceph's mon_osd_down_out_interval is 600 s, and heartbeats take up to 20 s before.
-        sentence += " Ceph waits some 10 min before a down OSD is out; add them."
+        sentence += ' Ceph waits some 10 min before a down OSD is out: detection = "10 min".'
     return Assumption("detection time", "", DETECTION_WORDS, "assumed", sentence)
 
 

@@ -143,6 +143,8 @@ def _carrier_problem(cluster: Cluster, fault: Fault, broken: Broken) -> tuple[st
             return None
         rule = f"{level} parts take no time, so none is slow; what they carry may be"
         return rule, "give the level a service, or make the devices slow"
+    if fault.detection:
+        return f"the system knows at once when {level} parts go", "leave out detection"
     if not broken.is_told:
         return f"the system knows when {level} parts go", "leave out told"
     return None

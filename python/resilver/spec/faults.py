@@ -142,6 +142,7 @@ class Broken:
         targets: How many of them, or their names.
         health: The share of its speed that each works at; 0 is gone.
         is_told: Whether the system is told, and rebuilds what was there.
+        detected: When it is told, where that is later than the fault.
         until: When all is as before, or None.
     """
 
@@ -150,6 +151,7 @@ class Broken:
     targets: int | tuple[str, ...]
     health: float
     is_told: bool
+    detected: Seconds | None
     until: Seconds | None
 
     @property
@@ -188,6 +190,10 @@ class Fault(Section):
     """Whether the system is told and rebuilds what was there. Default: of parts of the cluster that
     are gone; a disk, a link, a switch and what is slow tell nobody.
     """
+    detection: Seconds | None = Field(default=None, examples=["30 s"])
+    """How long after ``at`` the system is told: until then the part answers nobody and nothing is
+    rebuilt. A part that is back by then is not rebuilt. Default: 0 s.
+    """
     until: Seconds | None = Field(default=None, examples=["3 h"])
     """When all is as before. Default: never."""
     repair_after: Seconds | None = Field(default=None, examples=["30 s"])
@@ -211,6 +217,9 @@ class Fault(Section):
                     value=show(f"{float(self.at):g} s"),
                 )
             )
+        if self.detection and self.at + self.detection >= HORIZON_SECONDS:
+            rule, value = "it lies beyond the 213 days of a run", exact_duration(self.detection)
+            problems.append(Problem(rule, "write less", key="detection", value=show(value)))
         if problems or (problems := [*self._end_problems(), *self._extent_problems()]):
             raise ConfigError(problems)
         return self
@@ -222,18 +231,26 @@ class Fault(Section):
         if given is None:
             return None
         level, health = singular(plural(given.key)), self.health or 0.0
-        told = self.told if self.told is not None else not health and level not in UNTOLD_LEVELS
-        until = self.until
+        told, until = self._is_told(level), self.until
         if self.repair_after is not None:
             until = Seconds(self.at + self.repair_after)
+        detected = Seconds(self.at + self.detection) if told and self.detection else None
+        if detected is not None and until is not None and until <= detected:
+            told, detected = False, None
         key = f"{'fail' if self.part is None else 'part'}.{given.key}"
-        return Broken(key, level, given.targets, health, told, until)
+        return Broken(key, level, given.targets, health, told, detected, until)
 
     @property
     def starts_rebuild(self) -> bool:
         """Whether components fail of which the system is told, so that it rebuilds elsewhere."""
         broken = self.broken
         return broken is not None and broken.is_told
+
+    def _is_told(self, level: str) -> bool:
+        """Whether the system is told of the fault at all, sooner or later."""
+        return (
+            self.told if self.told is not None else not self.health and level not in UNTOLD_LEVELS
+        )
 
     def _end_problems(self) -> list[Problem]:
         """What is wrong with when it ends."""
@@ -263,7 +280,11 @@ class Fault(Section):
         if broken is None:
             return [
                 Problem("soft errors have none", "remove it", key=key, value=show(value))
-                for key, value in (("health", health), ("told", self.told))
+                for key, value in (
+                    ("health", health),
+                    ("told", self.told),
+                    ("detection", self.detection and exact_duration(self.detection)),
+                )
                 if value is not None
             ]
         if health is not None and not (0 <= health < 1):
@@ -277,6 +298,10 @@ class Fault(Section):
             rule = f"a {broken.level} is no part whose data could be rebuilt, and who is to go "
             rule += "round it is for the routing to say"
             remedy = 'remove it; cluster.fabric.routing = "adaptive" goes round it'
+        elif self.detection is not None and not self._is_told(broken.level):
+            rule, value = "the system is never told of this fault", exact_duration(self.detection)
+            remedy = "remove it, or write told = true for parts of the cluster that are gone"
+            return [Problem(rule, remedy, key="detection", value=show(value))]
         else:
             return []
         is_of_health = self.fail is not None and health
@@ -289,13 +314,14 @@ class Fault(Section):
         if broken is None:
             return {"at": at, "corrupt": None if self.corrupt is None else self.corrupt.content()}
         targets = broken.targets
-        return {
+        content = {
             "at": at,
             "part": {broken.level: targets if isinstance(targets, int) else [*targets]},
             "health": broken.health,
             "told": broken.is_told,
             "until": None if broken.until is None else float(broken.until),
         }
+        return content | ({"detected": float(broken.detected)} if broken.detected else {})
 
 
 def fault_words(faults: tuple[Fault, ...]) -> str:
@@ -313,6 +339,8 @@ def fault_words(faults: tuple[Fault, ...]) -> str:
         text = broken.words if broken is not None else fault.corrupt.words if fault.corrupt else ""
         if fault.at:
             text += f" at {exact_duration(fault.at)}"
+        if broken is not None and broken.detected is not None:
+            text += f" detected after {exact_duration(Seconds(broken.detected - fault.at))}"
         if broken is not None and broken.until is not None:
             text += f" for {exact_duration(Seconds(broken.until - fault.at))}"
         words.append(text)

@@ -37,6 +37,8 @@ struct StudyFault {
     #[serde(default)]
     told: bool,
     until: Option<SimTime>,
+    /// When the system is told, where that is later than the fault.
+    detected: Option<SimTime>,
     corrupt: Option<Corrupt>,
 }
 
@@ -70,6 +72,15 @@ impl StudyFault {
         if is_told && (fault.is_slow() || ["link", "switch"].contains(&level.as_str())) {
             return wrong("told", "true".to_owned(), "the system is told of parts with devices that are gone");
         }
+        if let Some(detected) = self.detected
+            && (!is_told || detected <= at || until.is_some_and(|until| until <= detected))
+        {
+            return wrong(
+                "detected",
+                detected.seconds().to_string(),
+                "a told fault is detected after it begins and before it ends",
+            );
+        }
         let (key, level, wanted) = (self.key.clone(), level.clone(), wanted.clone());
         Ok(Some(Ask { index: index as u64, key, fault, level, wanted }))
     }
@@ -95,7 +106,15 @@ impl StudyFaults {
             node_names: self.node_names.clone(),
             endpoints_of,
         };
-        named_faults(&asks, &names, seed).map_err(SystemError::Faults)
+        let named = named_faults(&asks, &names, seed).map_err(SystemError::Faults)?;
+        let detected = |(ask, named): (&Ask, Named)| match self.faults[ask.index as usize].detected {
+            Some(at) => {
+                let unseen = Named { fault: Fault { is_told: false, ..named.fault.clone() }, ..named.clone() };
+                vec![unseen, Named { fault: Fault { at, ..named.fault }, ..named }]
+            }
+            None => vec![named],
+        };
+        Ok(asks.iter().zip(named).flat_map(detected).collect())
     }
 
     /// The soft errors in the order of the study; `seed` draws their groups where they are not given, of so many.

@@ -28,17 +28,12 @@ impl<F: Network, D: Device> Storage<F, D> {
         let links = fault.links.iter().map(|&link| Component::Link(link));
         let components: Vec<Component> = links.chain(fault.nodes.iter().map(|&node| Component::Node(node))).collect();
         let Plant { fabric, ports, disks, .. } = &self.plant;
-        let is_in_node =
-            |endpoint: EndpointId| fabric.node_of(endpoint).is_some_and(|node| fault.nodes.contains(&node));
-        // A server of several ports fails when the nodes of all of them do.
-        let numbers = (0..disks.len() as u32).map(DeviceId::new);
-        let mut devices: Vec<DeviceId> =
-            numbers.filter(|&device| ports.of(device).iter().all(|&endpoint| is_in_node(endpoint))).collect();
-        devices.extend(&fault.devices);
         // What is known of devices, recovery begins with.
-        devices.retain(|_| !fault.is_told);
-        devices.sort_unstable();
-        devices.dedup();
+        let mut devices = if fault.is_told {
+            Vec::new()
+        } else {
+            fault.devices_gone(disks.len(), ports, |endpoint| fabric.node_of(endpoint))
+        };
         // What several faults have taken away is there again when the last of them ends.
         devices.retain(|device| {
             let faults = &mut self.gone[device.index()];
@@ -70,6 +65,7 @@ impl<F: Network, D: Device> Storage<F, D> {
             let mut site = Site { plant: &mut self.plant, schedule };
             self.recovery.lose_device(device, &mut site);
         }
+        self.recovery.lose_undetected(now);
         let Plant { fabric, .. } = &mut self.plant;
         if let Some(workload) = &mut self.workload {
             let is_in =

@@ -14,10 +14,11 @@ use std::collections::BTreeMap;
 
 use resilver_fabric::topology::Topology;
 use resilver_kernel::Pace;
-use resilver_units::{DeviceId, SimTime};
+use resilver_units::{DeviceId, EndpointId, SimTime};
 use thiserror::Error;
 
 use crate::config::SystemConfig;
+use crate::ports::Ports;
 
 pub use drawing::choose_failed;
 pub use naming::{Ask, LevelNames, Named, Names, PartsOfLevel, Wanted, named_faults};
@@ -48,6 +49,22 @@ impl Fault {
     /// Devices that are gone for good from `at` on, of which the system is told.
     pub fn told(at: SimTime, devices: Vec<DeviceId>) -> Self {
         Fault { at, devices, is_told: true, ..Fault::default() }
+    }
+
+    /// The devices, of so many, that are gone with it: its own, and those of which it takes the nodes of all ports.
+    pub(crate) fn devices_gone(
+        &self,
+        devices: usize,
+        ports: &Ports,
+        node_of: impl Fn(EndpointId) -> Option<u32>,
+    ) -> Vec<DeviceId> {
+        let is_in_node = |&endpoint: &EndpointId| node_of(endpoint).is_some_and(|node| self.nodes.contains(&node));
+        let numbers = (0..devices as u32).map(DeviceId::new).filter(|_| !self.nodes.is_empty());
+        let mut gone: Vec<DeviceId> = numbers.filter(|&device| ports.of(device).iter().all(is_in_node)).collect();
+        gone.extend(&self.devices);
+        gone.sort_unstable();
+        gone.dedup();
+        gone
     }
 
     /// Whether what it concerns works at a share of its speed.

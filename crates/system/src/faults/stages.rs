@@ -6,7 +6,8 @@ use resilver_placement::inverse::FailedSet;
 use resilver_units::{DeviceId, SimTime};
 
 use super::Fault;
-use crate::config::SystemConfig;
+use crate::config::{FabricConfig, SystemConfig};
+use crate::ports::Ports;
 
 /// From when to when something is gone: without its end, which is the end of time where it is gone for good.
 pub(crate) type Span = (SimTime, SimTime);
@@ -57,7 +58,35 @@ impl SystemConfig {
         failing.into_iter().map(|(device, spans)| (device, merged(spans))).collect()
     }
 
-    /// All devices that are ever gone so.
+    /// When each device is gone and the system does not know it yet, of those that it knows of before they are back.
+    pub(crate) fn undetected(&self) -> Vec<(Span, DeviceId)> {
+        if self.faults.iter().all(|fault| fault.is_told || fault.is_slow()) {
+            return Vec::new();
+        }
+        let ports = Ports::new(&self.endpoint_of, &self.ports_of);
+        let node_of = |endpoint| match &self.fabric {
+            FabricConfig::LogGp { .. } => None,
+            FabricConfig::Switched { topology, .. } => Some(topology.node_of(endpoint)),
+        };
+        let mut gone: BTreeMap<DeviceId, Vec<Span>> = BTreeMap::new();
+        for fault in self.faults.iter().filter(|fault| !fault.is_slow()) {
+            let devices = fault.devices_gone(self.endpoint_of.len(), &ports, node_of);
+            devices.into_iter().for_each(|device| gone.entry(device).or_default().push(span_of(fault)));
+        }
+        let mut undetected = Vec::new();
+        for (device, known) in self.failing() {
+            let gone = merged(gone.remove(&device).unwrap_or_default());
+            let mut back = SimTime::ZERO;
+            for (at, until) in known {
+                let since = gone.iter().find(|span| span.0 <= at && at <= span.1).map_or(at, |span| span.0.max(back));
+                undetected.extend((since < at).then_some(((since, at), device)));
+                back = until;
+            }
+        }
+        undetected
+    }
+
+    /// All devices that are ever known to be gone.
     pub fn failed(&self) -> FailedSet {
         FailedSet::new(self.endpoint_of.len(), &self.failing().into_keys().collect::<Vec<_>>())
     }

@@ -249,7 +249,8 @@ impl Recovery {
         if let Some(returns) = &mut self.returns {
             returns.stays = stays;
         }
-        self.health.change(site.schedule.now(), copies);
+        let now = site.schedule.now();
+        self.health.change(now, copies, self.undetected_pieces(now));
         true
     }
 

@@ -8,7 +8,10 @@ use super::work::{Copies, RecoveryWork};
 /// The pieces that every affected object has, and how many objects are degraded.
 #[derive(Clone, Debug)]
 pub(super) struct Health {
+    /// As far as the system knows.
     copies: Vec<Copies>,
+    /// How many fewer of each object's pieces there are than that; empty where the system knows all.
+    undetected: Vec<i8>,
     /// The most pieces with which a degraded object of each pool is at risk: it may not survive the loss of another.
     least: Vec<u8>,
     /// The pool of each object; empty where there is one.
@@ -44,6 +47,7 @@ impl Health {
         };
         Health {
             copies,
+            undetected: Vec::new(),
             least: work.code_of.iter().map(least_of).collect(),
             pool_of: work.pool_of.clone(),
             degraded: Timeline::new(),
@@ -58,27 +62,45 @@ impl Health {
         self.least[self.pool_of.get(subject as usize).map_or(0, |&pool| usize::from(pool))]
     }
 
-    /// The pieces of an object.
+    /// The pieces that an object has, whether the system knows it or not.
+    #[inline]
+    fn present(&self, subject: u32) -> Copies {
+        let Copies { full, left } = self.copies[subject as usize];
+        let fewer = self.undetected.get(subject as usize).copied().unwrap_or(0);
+        Copies { full, left: left.saturating_add_signed(-fewer) }
+    }
+
+    /// The pieces of an object, as far as the system knows.
     pub fn copies(&self, subject: u32) -> Copies {
         self.copies[subject as usize]
     }
 
-    /// Devices have failed or come back, and objects have these pieces.
-    pub fn change(&mut self, now: SimTime, copies: Vec<Copies>) {
-        let is_whole = |copies: &Copies| copies.full > 0 && !copies.is_degraded();
-        if self.copies.iter().zip(&copies).any(|(before, after)| is_whole(after) && !is_whole(before)) {
+    /// Devices have failed or come back: objects have these pieces as far as the system knows, and so many fewer in truth.
+    pub fn change(&mut self, now: SimTime, copies: Vec<Copies>, undetected: Vec<i8>) {
+        let is_whole = |copies: Copies| copies.full > 0 && !copies.is_degraded();
+        let subjects = 0..self.copies.len() as u32;
+        let was_whole: Vec<bool> = subjects.clone().map(|subject| is_whole(self.present(subject))).collect();
+        (self.copies, self.undetected) = (copies, undetected);
+        if subjects.zip(was_whole).any(|(subject, was_whole)| !was_whole && is_whole(self.present(subject))) {
             self.first_redundant_at.get_or_insert(now);
             self.last_redundant_at = Some(now);
         }
-        self.copies = copies;
         self.count(now);
     }
 
-    /// Counts the degraded objects anew.
-    pub fn count(&mut self, now: SimTime) {
-        let degraded = self.copies.iter().filter(|copies| copies.is_degraded()).count() as i64;
-        let is_at_risk = |(subject, copies): &(u32, &Copies)| copies.is_at_risk(self.least(*subject));
-        let at_risk = (0..).zip(&self.copies).filter(is_at_risk).count() as i64;
+    /// Counts the degraded objects anew, which have so many fewer pieces than the system knows.
+    pub fn count_without(&mut self, now: SimTime, undetected: Vec<i8>) {
+        self.undetected = undetected;
+        self.count(now);
+    }
+
+    fn count(&mut self, now: SimTime) {
+        let (mut degraded, mut at_risk) = (0, 0);
+        for subject in 0..self.copies.len() as u32 {
+            let copies = self.present(subject);
+            degraded += i64::from(copies.is_degraded());
+            at_risk += i64::from(copies.is_at_risk(self.least(subject)));
+        }
         self.degraded.add(now, degraded - self.degraded.level());
         self.at_risk.add(now, at_risk - self.at_risk.level());
     }
@@ -87,9 +109,9 @@ impl Health {
     #[inline]
     pub fn rebuilt(&mut self, now: SimTime, subject: u32) {
         let least = self.least(subject);
-        let copies = &mut self.copies[subject as usize];
-        let was_at_risk = copies.is_at_risk(least);
-        copies.left += 1;
+        let was_at_risk = self.present(subject).is_at_risk(least);
+        self.copies[subject as usize].left += 1;
+        let copies = self.present(subject);
         let (is_whole, is_rescued) = (copies.left == copies.full, was_at_risk && !copies.is_at_risk(least));
         if is_rescued {
             self.at_risk.add(now, -1);

@@ -294,9 +294,19 @@ impl Recovery {
         site: &mut Site<'_, F, D, K>,
     ) {
         let Some(lost) = &mut self.lost_messages else { return };
-        if std::mem::replace(&mut lost.dead[device.index()], true) {
+        // What is to come to a device is given up when recovery asks for it: until then the device may be back.
+        if std::mem::replace(&mut lost.dead[device.index()], true) || self.stages_passed() == 0 {
             return;
         }
+        self.lose_tasks_of(device, site);
+        for leg in std::mem::take(&mut self.senders[device.index()].waiting) {
+            self.senders[device.index()].bytes_asked -= self.gathers.get(leg.slot).bytes;
+            self.leg_lost(leg, site);
+        }
+    }
+
+    /// What is to come to a device that answers nobody is out of reach.
+    fn lose_tasks_of<F: Fabric, D: Device, K: QueueKind>(&mut self, device: DeviceId, site: &mut Site<'_, F, D, K>) {
         for task in 0..self.work.tasks.len() as u32 {
             let Task { destination, is_given_up, buffers_left, .. } = self.work.tasks[task as usize];
             if destination == device.get() && !is_given_up && buffers_left > 0 {
@@ -307,10 +317,13 @@ impl Recovery {
         receiver.place = receiver.end;
         receiver.plan.clear();
         self.void_given_up(site);
-        for leg in std::mem::take(&mut self.senders[device.index()].waiting) {
-            self.senders[device.index()].bytes_asked -= self.gathers.get(leg.slot).bytes;
-            self.leg_lost(leg, site);
-        }
+    }
+
+    /// Recovery begins: what is to come to devices that answer nobody is out of reach.
+    pub(super) fn lose_tasks_of_dead<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+        let dead = |device: &DeviceId| self.is_dead(device.get());
+        let dead: Vec<DeviceId> = (0..self.devices.len() as u32).map(DeviceId::new).filter(dead).collect();
+        dead.into_iter().for_each(|device| self.lose_tasks_of(device, site));
     }
 
     /// A device answers again.

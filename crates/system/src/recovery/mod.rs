@@ -44,6 +44,7 @@ use crate::SystemError;
 use crate::choice::{ObjectOrder, SourceChoice};
 use crate::config::SystemConfig;
 use crate::curve::Curve;
+use crate::faults::Span;
 use crate::outcome::{Coded, DeviceOutcome, Level, Outcome, Transfer, Wasted};
 use crate::scan::AffectedObject;
 use crate::storage::Plant;
@@ -116,6 +117,10 @@ pub struct Recovery {
     /// When devices fail or come back, and all that are gone from then on.
     failures: Vec<(SimTime, FailedSet)>,
     failures_left: usize,
+    /// When devices are gone that the system does not know of yet.
+    undetected: Vec<(Span, DeviceId)>,
+    /// When the first devices were gone.
+    lost_at: SimTime,
     /// At how many of them, behind all others, devices only come back.
     returns_at_end: usize,
     /// The devices that are known to have failed.
@@ -154,7 +159,7 @@ impl Recovery {
     /// When a buffer is empty, does not fit into a memory pool, or a piece has too many of them.
     pub(crate) fn of_system(config: &SystemConfig, work: RecoveryWork) -> Result<Self, SystemError> {
         let choices = RecoveryChoices { seed: config.seed, source: config.source, order: config.order };
-        let mut recovery = Self::new(config.policy, choices, config.stages(), work)?;
+        let mut recovery = Self::new(config.policy, choices, config.stages(), work)?.undetected(config.undetected());
         recovery.film = Film::of(config.frames, recovery.devices.len()).map(Box::new);
         Ok(recovery)
     }
@@ -208,6 +213,8 @@ impl Recovery {
             transfers: TransferLog::new(devices),
             waits: Waits::new(stride, &policy, &work),
             failures_left: failures.len(),
+            undetected: Vec::new(),
+            lost_at: failures[0].0,
             returns_at_end: Returns::at_end(&failures),
             failed: failures[0].1.clone(),
             unserved: BTreeMap::new(),
@@ -232,6 +239,16 @@ impl Recovery {
             failures,
             work,
         })
+    }
+
+    /// The same recovery of devices that are gone before the system knows it.
+    fn undetected(mut self, undetected: Vec<(Span, DeviceId)>) -> Self {
+        let first = undetected.iter().map(|&((since, _), _)| since).min();
+        self.lost_at = first.map_or(self.lost_at, |first| first.min(self.lost_at));
+        self.rebuilt_at = self.lost_at;
+        self.rebuilt_of.fill(Rebuilt::since(self.lost_at));
+        self.undetected = undetected;
+        self
     }
 
     #[inline]
@@ -317,7 +334,7 @@ impl Recovery {
             surplus_pieces: self.returns.as_ref().map_or(0, |returns| returns.surplus),
             unreachable_pieces: self.unreachable_pieces,
             unreachable_moves: self.unreachable_moves,
-            begins_at: self.failures[0].0,
+            begins_at: self.lost_at,
             rebuilt_at: self.rebuilt_at,
             half_rebuilt_at: self.curve.reached(0.5),
             nearly_rebuilt_at: self.curve.reached(0.99),

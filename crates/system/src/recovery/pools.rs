@@ -70,7 +70,7 @@ pub(super) struct Rebuilt {
 }
 
 impl Rebuilt {
-    /// Nothing, since the first failure.
+    /// Nothing, since the first loss.
     pub fn since(begins_at: SimTime) -> Self {
         Rebuilt { pieces: 0, bytes: Bytes::ZERO, last_at: begins_at }
     }
