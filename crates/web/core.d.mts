@@ -5,7 +5,7 @@ export type Table = Record<string, Cells>;
 
 export type Answer =
   | { state: "working"; phase: string; fraction: number; simulated_seconds: number; rebuilt_pieces: number; pieces_to_rebuild: number; memory_bytes?: number }
-  | { state: "healing"; simulated_seconds: number; unclean_groups: number; groups: number; memory_bytes?: number }
+  | { state: "healing"; fraction: number; simulated_seconds: number; unclean_groups: number; groups: number; memory_bytes?: number }
   | { state: "waiting" }
   | { state: "failed"; class: string; message: string }
   | { state: "done"; digest: string; tables: Record<string, Table> };

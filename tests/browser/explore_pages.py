@@ -59,6 +59,16 @@ def opened(page: Page, path: Path, fragment: str = "", width: int = 1440) -> Non
     page.call("Page.navigate", url="about:blank")
     page.events.clear()
     page.call("Page.navigate", url=path.resolve().as_uri() + fragment)
+    computed(page)
+
+
+def computed(page: Page) -> None:
+    """Wait for the first answer; of a page of which nothing is asked, ask for what is."""
+    page.wait(READY)
+    page.evaluate(
+        "[...document.querySelectorAll('.answer .going button')]"
+        ".find((one) => one.textContent.startsWith('Compute what'))?.click()"
+    )
     page.wait(ANSWERED)
 
 

@@ -180,3 +180,4 @@ def test_a_run_is_dropped_between_any_steps(kind: str) -> None:
         assert states[9]["events"] > 0 and states[9]["simulated_seconds"] > 0
     else:
         assert states[9]["unclean_groups"] > 0 and states[9]["groups"] > 300
+        assert all(0 <= one["fraction"] <= 1 for one in states)

@@ -305,6 +305,7 @@ def test_a_long_run_is_cancelled_at_once_and_may_go_on(page: Page, tmp_path: Pat
     page.view(1440, 1000)
     page.call("Page.navigate", url=path.resolve().as_uri())
     page.wait(READY)
+    button(page, "Compute what")
     page.wait("document.querySelector('.going button')?.textContent === 'Cancel'")
     time.sleep(1.0)
     took = page.evaluate(

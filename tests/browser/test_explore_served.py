@@ -19,9 +19,10 @@ import pytest
 from resilver import Study
 from resilver.browser import browser_file
 from resilver.errors import ConfigError
+from resilver.importers.ceph import read_cluster
 from resilver.simulate import simulate
 from tests.browser.chromium import Page
-from tests.browser.explore_pages import button
+from tests.browser.explore_pages import GOING, HEADLINE, READY, button, computed
 from tests.explore_client import SECONDS
 from tests.front_door import command, environment
 from tests.reference.ceph_cluster import write_cluster
@@ -90,7 +91,7 @@ def digest_of(page: Page, address: str) -> str:
     """The digest of the answer that a page comes to show."""
     page.call("Page.navigate", url="about:blank")
     page.call("Page.navigate", url=address)
-    page.wait(f"Boolean({DIGEST})")
+    computed(page)
     found: str = page.evaluate(DIGEST)
     return found
 
@@ -129,24 +130,45 @@ def test_a_served_study_answers_as_its_run(page: Page, bundle: Path, tmp_path: P
     assert page.complaints() == []
 
 
-def test_a_served_run_of_more_than_a_minute_asks_and_begins_anew(
-    page: Page, bundle: Path, tmp_path: Path
+def test_a_page_runs_nothing_until_it_is_asked(
+    page: Page, bundle: Path, served: tuple[subprocess.Popen[str], str]
 ) -> None:
+    """Opened, it says how the cluster stands (36 OSDs, 320 PGs) and asks the server for no run."""
+    _, address = served
+    page.events.clear()
+    page.call("Page.navigate", url="about:blank")
+    page.call("Page.navigate", url=address)
+    page.wait(READY)
+    page.wait("/^fill: 0/.test(document.querySelector('.legend').textContent.trim())")
+    usage = read_cluster(bundle).usage
+    fills = [one.used_bytes / one.capacity_bytes for one in usage]
+    mean, most = (f"{100 * one:.0f}" for one in (sum(fills) / len(fills), max(fills)))
+    said = page.evaluate(HEADLINE)
+    full = rf"{mean}[0-9.]*\s% full on average, {most}[0-9.]*\s% at the most\. Nothing has failed"
+    assert re.match(f"36 OSDs, 320 PGs, {full}", said), said
+    run = f"{address.partition('?')[0]}run"
+    assert run not in page.requests()
+    button(page, "Compute what")
+    page.wait(f"Boolean({DIGEST})")
+    assert page.requests().count(run) == 1
+    assert page.complaints() == []
+
+
+def test_a_long_served_run_tells_how_long_the_rest_takes(page: Page, tmp_path: Path) -> None:
     """The page's clock runs 1,000 times as fast here, so that part of a second is minutes."""
     path = write_cluster(tmp_path / "larger", replace(SMALL, osds=240, groups=8192))
-    asked = "document.querySelector('.answer .going')?.textContent.startsWith('This takes about')"
+    rack = {"v": 1, "a": 0, "s": [{"c": {}, "h": [["fail", "rack=rack-01", 0, 1]]}]}
+    text = urlsafe_b64encode(json.dumps(rack).encode()).decode("ascii").rstrip("=")
     with serving(path) as (_, address):
-        plain = digest_of(page, address)
+        page.call("Page.navigate", url=address)
+        page.wait(READY)
         page.evaluate(
             "(() => { const now = performance.now.bind(performance);"
             " performance.now = () => 1000 * now(); })()"
         )
-        rack = {"v": 1, "a": 0, "s": [{"c": {}, "h": [["fail", "rack=rack-01", 0, 1]]}]}
-        text = urlsafe_b64encode(json.dumps(rack).encode()).decode("ascii").rstrip("=")
         page.evaluate(f"void (location.hash = {json.dumps(text)})")
-        page.wait(asked)
-        button(page, "Compute it")
-        page.wait(f"Boolean({DIGEST}) && {DIGEST} !== {json.dumps(plain)}")
+        page.wait(f"/PGs to go after .*; about .* more to compute/.test({GOING})")
+        page.wait(f"Boolean({DIGEST})")
         found = page.evaluate(DIGEST)
     printed = command("what-if", path, "--fail", "rack=rack-01", "--json")
     assert json.loads(printed.stdout)["digest"] == found

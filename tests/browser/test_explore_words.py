@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -202,35 +203,29 @@ def test_a_ranking_says_what_all_have_in_common(page: Page, full: Path) -> None:
     assert "get whole" in page.evaluate(HEADLINE)
 
 
-def test_a_run_of_more_than_a_minute_asks_and_goes_on_where_it_stood(
+def test_a_page_runs_nothing_until_it_is_asked(
     page: Page, real: tuple[ClusterReport, Path]
 ) -> None:
-    """The page's clock runs 1,000 times as fast here, so that part of a second is minutes."""
+    """No worker begins; undoing all leads back to that. These dumps know no fill."""
     report, path = real
-    opened(page, path)
-    select(page, "default")
+    page.view(1440, 1000)
+    page.call("Page.navigate", url="about:blank")
+    page.call("Page.navigate", url=path.resolve().as_uri())
+    page.wait(READY)
     page.evaluate(
-        "(() => { const now = performance.now.bind(performance);"
-        " performance.now = () => 1000 * now(); })()"
+        "(() => { const Own = Worker; globalThis.begun = 0; globalThis.Worker ="
+        " function (...all) { globalThis.begun++; return new Own(...all); }; })()"
     )
-    many = [f"osd.{number}" for number in range(0, 24, 2)]
-    asked = "document.querySelector('.answer .going').textContent.startsWith('This takes about')"
-    for part in many:
-        select(page, part)
-        click(page, "#chosen [data-change=slow]")
-    fails_now = "document.querySelector('#chosen [data-change=fail]').click()"
-    select(page, "cloud3-1359")
-    page.evaluate(fails_now)
-    page.wait(asked)
-    digest = "document.querySelector('.answer .going').textContent.includes('digest')"
-    assert not page.evaluate(digest)
-    button(page, "Compute it")
-    found = answer(page)
-    plan = {"slow": [f"{part}=10%" for part in many], "fail": ["host=cloud3-1359"]}
-    assert found["digest"] == answer_of(report, plan_of_options(plan), Asked()).digest
-    # Who has agreed once is not asked again.
-    click(page, "#chosen [data-change=stop]")
-    answer(page)
+    assert (len(report.osds), sum(pool.pg_num for pool in report.pools)) == (88, 4096)
+    said = page.evaluate(HEADLINE)
+    assert said.startswith("88 OSDs, 4,096 PGs. Nothing has failed yet")
+    time.sleep(1.0)
+    assert page.evaluate("begun") == 0
+    assert page.evaluate("document.querySelector('.figures').hidden")
+    fails(page, "osd.12")
+    assert page.evaluate("begun") == 1
+    button(page, "Undo")
+    page.wait(f"{HEADLINE} === {json.dumps(said)}")
     assert page.complaints() == []
 
 

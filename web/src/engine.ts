@@ -2,7 +2,6 @@
 
 import { type Answer, decode, type Request } from "../../crates/web/core.mjs";
 import { type Document, unpacked } from "./document";
-import { withGo } from "./held";
 import type { Said } from "./worker";
 
 export type Done = Extract<Answer, { state: "done" }>;
@@ -16,8 +15,6 @@ export interface Engine {
   run(request: Request, told: Told): Promise<Done>;
   /** Ends the run at once; another may begin. */
   cancel(): void;
-  /** Lets the run stand where it is, or go on. */
-  hold(isHeld: boolean): void;
 }
 
 let module: Promise<WebAssembly.Module> | undefined;
@@ -58,10 +55,6 @@ export class InPage implements Engine {
     return this.#worker;
   }
 
-  hold(isHeld: boolean): void {
-    this.#worker?.postMessage({ hold: isHeld });
-  }
-
   cancel(): void {
     if (this.#ends === undefined) return;
     this.#runs++;
@@ -76,8 +69,6 @@ export class InPage implements Engine {
 export class OnServer implements Engine {
   #server: { path: string; token: string };
   #going: AbortController | undefined;
-  #held: ReturnType<typeof withGo> | undefined;
-  #runs = 0;
 
   constructor(server: { path: string; token: string }) {
     this.#server = server;
@@ -85,21 +76,8 @@ export class OnServer implements Engine {
 
   async run(request: Request, told: Told): Promise<Done> {
     this.cancel();
-    const number = ++this.#runs;
-    for (;;) {
-      const going = new AbortController();
-      this.#going = going;
-      try {
-        return await this.#once(request, told, going);
-      } catch (error) {
-        if (!(error instanceof Ended) || number !== this.#runs || this.#held === undefined) throw error;
-      }
-      await this.#held.promise;
-      if (number !== this.#runs) throw new Ended();
-    }
-  }
-
-  async #once(request: Request, told: Told, going: AbortController): Promise<Done> {
+    const going = new AbortController();
+    this.#going = going;
     try {
       const headers = { "Content-Type": "application/json", "Resilver-Token": this.#server.token };
       const body = JSON.stringify(request);
@@ -112,22 +90,9 @@ export class OnServer implements Engine {
     }
   }
 
-  /** A process has no place to stand still at: what is held ends, and begins again when it may go on. */
-  hold(isHeld: boolean): void {
-    if (isHeld && this.#held === undefined) {
-      this.#held = withGo();
-      this.#going?.abort();
-    } else if (!isHeld) {
-      this.#held?.go();
-      this.#held = undefined;
-    }
-  }
-
   cancel(): void {
-    this.#runs++;
     this.#going?.abort();
     this.#going = undefined;
-    this.hold(false);
   }
 }
 

@@ -67,10 +67,19 @@ function mixed(texts: string[]): string[] {
   });
 }
 
-/** The value of a unit's measure; null without an answer. */
+/** What the map shows before there is an answer: how full units are. */
+export const NOW: Series = { column: "", label: "Fill", unit: "share", over: "capacity_bytes" };
+
+/** How full a unit is before anything happens; null where that is not known. */
+export function fillNow({ used, capacity }: Part): number | null {
+  return used === null || !capacity ? null : used / capacity;
+}
+
+/** The value of a unit's measure; of no unit without an answer. */
 export function measured(tables: Tables | null, page: Document, series: Series): Map<number, number> {
   const found = new Map<number, number>();
-  if (tables === null) return found;
+  if (series === NOW) for (const part of page.parts) if (part.number !== null) found.set(part.number, fillNow(part) ?? 0);
+  if (tables === null || series === NOW) return found;
   const { table, key } = page.map;
   const [keys, cells] = [key ? column(tables, table, key) : [], column(tables, table, series.column)];
   const seconds = spanOf(tables, page, series.over);

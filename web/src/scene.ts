@@ -4,7 +4,7 @@ import type { ChangeKind, Part } from "./document";
 import { column, shown } from "./figures";
 import type { Reel } from "./film";
 import { inOrder, units, unitsBelow } from "./happening";
-import { measured } from "./paint";
+import { measured, NOW } from "./paint";
 import { ownFaultsOf, planOf } from "./scenario";
 import type { Store } from "./store";
 
@@ -106,7 +106,7 @@ export function described(store: Store, part: number, seconds: number, reels: Re
           : (page.parts.find((unit) => unit.number === other)?.name ?? other);
     if (count) facts.push(`${count} ${words.what}${count === 1 ? " waits" : "s wait"} for ${who}`);
   }
-  for (const series of page.map.measures) {
+  for (const series of tables === null ? [NOW] : page.map.measures) {
     const value = measured(tables, page, series).get(one.number);
     if (value) facts.push(`${series.label.toLowerCase()} ${shown(value, series.unit)}`);
   }

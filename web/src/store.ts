@@ -7,8 +7,18 @@ import { type Done, Ended, type Engine, engineOf } from "./engine";
 import { usualTime } from "./faults";
 import { beforeKey, byHarm, figure, figureBefore, type Tables, type Value } from "./figures";
 import type { Happening } from "./happening";
-import { Pace } from "./pace";
-import { asThingsAre, type Both, fragmentOf, inputOf, ownFaultsOf, planOf, readFragment, type Scenario, secondsMost } from "./scenario";
+import {
+  asThingsAre,
+  type Both,
+  fragmentOf,
+  inputOf,
+  isPlain,
+  ownFaultsOf,
+  planOf,
+  readFragment,
+  type Scenario,
+  secondsMost,
+} from "./scenario";
 
 const KEPT_MAX = 24;
 const UNDONE_MAX = 200;
@@ -69,13 +79,21 @@ export class Store {
   #engine: Engine;
   #ranker: Engine;
   #agreed = false;
-  /** What is computed; without a run until its reader agrees. */
-  #pending: { text: string; run: Promise<void> | null } | undefined;
+  /** What is computed, or waits until its reader agrees. */
+  #pending = "";
+  /** Whether its reader asked for the run of a system to which nothing happens. */
+  #asked = signal(false);
 
   active = computed(() => this.both.value.scenarios[this.both.value.active] as Scenario);
   texts = computed(() => this.both.value.scenarios.map((scenario) => JSON.stringify(inputOf(this.page, scenario))));
   shown = computed(() => this.texts.value.map((text) => this.results.value.get(text) ?? null));
   result = computed(() => this.shown.value[this.both.value.active] ?? null);
+  /** Whether there is a question: something happens or is chosen, two scenarios are compared, or the reader asked for what is. */
+  isAsked = computed(() => {
+    const { scenarios } = this.both.value;
+    const asks = (one: Scenario) => !isPlain(this.page, one) || ownFaultsOf(this.page, one).length > 0;
+    return this.#asked.value || scenarios.length > 1 || scenarios.some(asks);
+  });
 
   constructor(page: Document) {
     this.page = page;
@@ -91,12 +109,12 @@ export class Store {
       if (location.hash.slice(1) !== fragment) history.replaceState(null, "", place);
     });
     effect(() => {
-      // Whatever is shown and has no answer yet is computed: what its reader looks at comes first.
+      // Whatever is asked and has no answer yet is computed: what its reader looks at comes first.
       const { active, scenarios } = this.both.value;
-      const order = [active, ...scenarios.keys()];
+      const order = this.isAsked.value ? [active, ...scenarios.keys()] : [];
       const wanted = order.map((at) => this.texts.value[at] as string).find((text) => !this.results.value.has(text));
       if (wanted === undefined) this.#stop();
-      else if (this.#pending?.text !== wanted) this.#begin(wanted);
+      else if (this.#pending !== wanted) this.#begin(wanted);
     });
     addEventListener("hashchange", () => {
       const both = this.#fromLink();
@@ -195,50 +213,43 @@ export class Store {
   }
 
   get isLarge(): boolean {
-    return this.#asks(this.seconds, this.page.bytes ?? 0);
-  }
-
-  #asks(seconds: number, bytes: number): boolean {
-    return seconds > this.page.unasked.seconds || bytes > this.page.unasked.bytes;
+    const { unasked, bytes } = this.page;
+    return this.seconds > unasked.seconds || (bytes ?? 0) > unasked.bytes;
   }
 
   #stop(): void {
-    if (this.#pending === undefined) return;
-    this.#pending = undefined;
+    if (!this.#pending) return;
+    this.#pending = "";
     this.#engine.cancel();
     this.going.value = { state: "idle" };
   }
 
   #begin(text: string): void {
     this.#engine.cancel();
-    if (this.isLarge && !this.#agreed) {
-      this.#pending = { text, run: null };
-      this.going.value = { state: "asking", seconds: this.seconds, bytes: this.page.bytes ?? 0 };
-      return;
-    }
-    this.#pending = { text, run: this.#perform(text) };
+    this.#pending = text;
+    if (this.isLarge && !this.#agreed) this.going.value = { state: "asking", seconds: this.seconds, bytes: this.page.bytes ?? 0 };
+    else void this.#perform(text);
   }
 
   async #perform(text: string): Promise<void> {
-    const since = performance.now();
-    const pace = new Pace();
+    let since = performance.now();
     this.going.value = { state: "going", answer: null, since };
     try {
       const done = await this.#engine.run(this.#request(text), (answer) => {
-        if (this.#pending?.text !== text || this.going.value.state === "asking") return;
-        const seconds = pace.seconds(answer, (performance.now() - since) / 1000) ?? 0;
+        if (this.#pending !== text) return;
+        if (answer.state === "waiting") since = performance.now();
         const bytes = ("memory_bytes" in answer && answer.memory_bytes) || 0;
-        if (!this.#agreed && this.#asks(seconds, bytes)) {
-          this.#engine.hold(true);
-          this.going.value = { state: "asking", seconds, bytes };
+        if (!this.#agreed && bytes > this.page.unasked.bytes) {
+          this.#engine.cancel();
+          this.going.value = { state: "asking", seconds: 0, bytes };
         } else this.going.value = { state: "going", answer, since };
       });
-      if (this.#pending?.text !== text) return;
-      this.#pending = undefined;
+      if (this.#pending !== text) return;
+      this.#pending = "";
       this.going.value = { state: "idle" };
       this.#keep({ text, done, milliseconds: performance.now() - since });
     } catch (error) {
-      if (error instanceof Ended || this.#pending?.text !== text) return;
+      if (error instanceof Ended || this.#pending !== text) return;
       this.going.value = { state: "broken", message: error instanceof Error ? error.message : String(error) };
     }
   }
@@ -262,15 +273,15 @@ export class Store {
     if (this.going.value.state === "going" || this.going.value.state === "asking") this.going.value = { state: "cancelled" };
   }
 
+  /** Computes what is although nothing happens to it. */
+  ask(): void {
+    this.#asked.value = true;
+  }
+
   /** Computes what waits: it was asked about, cancelled or broken. */
   resume(): void {
     this.#agreed = true;
-    const pending = this.#pending;
-    if (pending === undefined) return;
-    if (this.going.value.state === "asking" && pending.run !== null) {
-      this.going.value = { state: "going", answer: null, since: performance.now() };
-      this.#engine.hold(false);
-    } else this.#begin(pending.text);
+    if (this.#pending) this.#begin(this.#pending);
   }
 
   // --- each part failing in turn ---

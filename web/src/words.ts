@@ -5,6 +5,7 @@ import type { ChangeKind, Document, Figure, Part } from "./document";
 import { ownWords } from "./faults";
 import { beforeKey, digits, duration, numberOf, shown, type Value } from "./figures";
 import { inOrder, units } from "./happening";
+import { fillNow } from "./paint";
 import { ownFaultsOf, type Scenario } from "./scenario";
 
 /** What scenarios are called. */
@@ -95,6 +96,20 @@ export function headline(page: Document, scenario: Scenario, row: Row | null): s
   const parts = page.kind === "cluster" ? ofCluster(page, scenario, row) : ofSystem(page, row);
   const text = sentence(parts);
   return text;
+}
+
+/** A system to which nothing has happened, and of which nothing was computed. */
+export function asItStands(page: Document): string {
+  const own = page.parts.filter((one) => one.number !== null);
+  const fills = own.flatMap((one) => fillNow(one) ?? []);
+  const groups = page.kind === "cluster" ? groupsOf(page) : 0;
+  const full = fills.length
+    ? [
+        `${shown(fills.reduce((sum, one) => sum + one, 0) / fills.length, "share")} full on average, ${shown(Math.max(...fills), "share")} at the most`,
+      ]
+    : [];
+  const text = [`${digits(own.length)} ${units(page, own.length)}`, ...(groups ? [`${digits(groups)} PGs`] : []), ...full].join(", ");
+  return `${text}. Nothing has failed yet: choose a part on the map and let it fail.`;
 }
 
 /** What to bear in mind with an answer; empty for nothing. */

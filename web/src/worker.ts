@@ -1,9 +1,8 @@
 /** The core in a worker: gets the module and then one run after the other, and tells how far each is. */
 
 import { type Answer, type Core, CoreTrap, instantiate, type Request } from "../../crates/web/core.mjs";
-import { withGo } from "./held";
 
-export type Asked = { module: WebAssembly.Module } | { run: number; request: Request } | { hold: boolean };
+export type Asked = { module: WebAssembly.Module } | { run: number; request: Request };
 export type Said = { run: number; answer: Answer } | { run: number; broken: string };
 
 const MILLISECONDS_TOLD = 60;
@@ -11,8 +10,6 @@ const scope = self as unknown as { postMessage(said: Said): void; onmessage: (ev
 
 let module: WebAssembly.Module;
 let core: Promise<Core> | undefined;
-/** While the run is held: what lets it go on. */
-let held: ReturnType<typeof withGo> | undefined;
 
 const turns = new MessageChannel();
 /** Lets messages in; a timer would take four milliseconds for it. */
@@ -35,7 +32,6 @@ async function perform(run: number, request: Request): Promise<void> {
         told = now;
         scope.postMessage({ run, answer: { ...answer, memory_bytes: own.bytes } as Answer });
         await turn();
-        await held?.promise;
       }
       answer = going.advance(1);
     }
@@ -48,14 +44,8 @@ async function perform(run: number, request: Request): Promise<void> {
   }
 }
 
-function hold(isHeld: boolean): void {
-  held?.go();
-  held = isHeld ? withGo() : undefined;
-}
-
 scope.onmessage = (event) => {
   const asked = event.data;
   if ("module" in asked) module = asked.module;
-  else if ("hold" in asked) hold(asked.hold);
   else void perform(asked.run, asked.request);
 };

@@ -46,6 +46,6 @@ fn main() {
         println!("{:>30}  {seconds:.2} s  goal {goal}", format!("by bytes, {count} entries"));
     }
     let limits = CountLimits { steps: ENTRIES, deviation: 1 };
-    let (seconds, count) = measured(|| calc_pg_upmaps(&map, &[(&pool, &raw)], osds, limits, None).unwrap().len());
+    let (seconds, count) = measured(|| calc_pg_upmaps(&map, &[(&pool, &raw)], osds, limits, None).unwrap().0.len());
     println!("{:>30}  {seconds:.2} s  goal 3", format!("by groups, {count} entries"));
 }

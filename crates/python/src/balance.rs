@@ -34,7 +34,7 @@ pub fn upmaps_by_groups(
         let placed: Vec<(&Pool, &RawSets)> = pools.iter().zip(&raw).collect();
         calc_pg_upmaps(&map, &placed, osds, CountLimits { steps, deviation }, None)
     });
-    Ok(entries.map_err(placement_error)?.into_iter().map(row).collect())
+    Ok(entries.map_err(placement_error)?.0.into_iter().map(row).collect())
 }
 
 /// The entries that even out bytes, with the loads as they are: (pool, group, pairs), no pairs for a removal.

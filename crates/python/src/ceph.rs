@@ -32,11 +32,11 @@ impl Healing {
     }
 
     /// Works on for a fraction of a second; returns (whether there is more to come, simulated seconds, groups that are not clean,
-    /// groups in all).
-    fn advance(&mut self, py: Python<'_>) -> PyResult<(bool, f64, u64, u64)> {
+    /// groups in all, the share of the known work that is done).
+    fn advance(&mut self, py: Python<'_>) -> PyResult<(bool, f64, u64, u64, f64)> {
         let goes_on = py.detach(|| self.healing.advance(STEPS)).map_err(heal_error)?;
         let (unclean, groups) = self.healing.unclean();
-        Ok((goes_on, self.healing.now().seconds(), unclean, groups))
+        Ok((goes_on, self.healing.now().seconds(), unclean, groups, self.healing.fraction()))
     }
 
     /// What the finished run has to tell: tables by name.

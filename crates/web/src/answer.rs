@@ -17,7 +17,7 @@ enum Header<'a> {
     /// How far a run of a system is.
     Working(Progress),
     /// How far a cluster has healed.
-    Healing { simulated_seconds: f64, unclean_groups: u64, groups: u64 },
+    Healing { fraction: f64, simulated_seconds: f64, unclean_groups: u64, groups: u64 },
     /// What a run came to.
     Done { digest: String, tables: Vec<TableEntry> },
     /// Why there is no run, or no more of it.
@@ -73,7 +73,8 @@ pub fn working(simulation: &Simulation) -> Vec<u8> {
 /// How far a cluster has healed.
 pub fn healing(healing: &Healing) -> Vec<u8> {
     let (unclean_groups, groups) = healing.unclean();
-    pack(&Header::Healing { simulated_seconds: healing.now().seconds(), unclean_groups, groups }, &[])
+    let (fraction, simulated_seconds) = (healing.fraction(), healing.now().seconds());
+    pack(&Header::Healing { fraction, simulated_seconds, unclean_groups, groups }, &[])
 }
 
 /// A table: its name, and its columns by name, all of one length.

@@ -127,6 +127,7 @@ def _progress(state: RunState | None) -> bytes:
     if state.phase == HEALING:
         return encode_state(
             HEALING,
+            fraction=state.fraction,
             simulated_seconds=state.simulated_seconds,
             unclean_groups=state.pieces_to_rebuild - state.rebuilt_pieces,
             groups=state.pieces_to_rebuild,

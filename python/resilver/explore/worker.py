@@ -58,6 +58,7 @@ def _state(state: Progress | HealProgress) -> RunState:
     whole = state.groups - state.unclean_groups
     return RunState(
         HEALING,
+        state.fraction,
         simulated_seconds=state.simulated_seconds,
         rebuilt_pieces=whole,
         pieces_to_rebuild=state.groups,

@@ -36,11 +36,13 @@ class HealProgress:
         simulated_seconds: Simulated time.
         unclean_groups: Groups that are not whole, or not where they should be.
         groups: Groups in all.
+        fraction: How much of the work that is known is done, from 0 to 1.
     """
 
     simulated_seconds: float
     unclean_groups: int
     groups: int
+    fraction: float
 
 
 def heal(cluster: str, progress: Callable[[HealProgress], bool] | None = None) -> Healed:
@@ -64,8 +66,8 @@ def heal(cluster: str, progress: Callable[[HealProgress], bool] | None = None) -
         healing = _core.Healing(cluster)
         goes_on = True
         while goes_on:
-            goes_on, seconds, unclean, groups = healing.advance()
-            if progress is not None and not progress(HealProgress(seconds, unclean, groups)):
+            goes_on, *state = healing.advance()
+            if progress is not None and not progress(HealProgress(*state)):
                 raise Interrupted("the run was stopped before its end")
         tables = {name: pa.table(table) for name, table in healing.report().items()}
         return Healed(tables, healing.digest(), healing.effort())

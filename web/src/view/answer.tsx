@@ -5,7 +5,7 @@ import type { Figure } from "../document";
 import { duration, shown } from "../figures";
 import { isPlain, type Scenario } from "../scenario";
 import type { Going, Store } from "../store";
-import { caveat, difference, headline, NAMES, type Row, worded } from "../words";
+import { asItStands, caveat, difference, headline, NAMES, type Row, worded } from "../words";
 
 /** Figures that there need not be. */
 const MAYBE = ["least", "highest", "leading", "begins", "until"];
@@ -17,7 +17,12 @@ export function Brief({ store }: { store: Store }) {
   const isGoing = store.going.value.state === "going";
   return (
     <p class="brief" aria-hidden="true">
-      {isGoing ? <span class="spin" /> : null} {row === null && isGoing ? "Computing" : headline(store.page, store.active.value, row)}
+      {isGoing ? <span class="spin" /> : null}{" "}
+      {row === null && isGoing
+        ? "Computing"
+        : row === null && !store.isAsked.value
+          ? asItStands(store.page)
+          : headline(store.page, store.active.value, row)}
     </p>
   );
 }
@@ -28,6 +33,7 @@ export function AnswerShown({ store }: { store: Store }) {
   const figures = store.shown.value.map((result) => (result === null ? null : store.figures(result.done.tables)));
   const told = page.figures.filter((one) => !MAYBE.includes(one.how) || figures.some((row) => row?.[one.key] != null));
   const warning = caveat(page, store.active.value, figures[active] ?? null);
+  const isAsked = store.isAsked.value || figures[active] != null;
   const isAlike = scenarios.length > 1 && store.texts.value[0] === store.texts.value[1];
   return (
     <section class="answer" aria-labelledby="answer-title" aria-busy={store.going.value.state === "going"}>
@@ -47,7 +53,7 @@ export function AnswerShown({ store }: { store: Store }) {
         </button>
       </div>
       <Progress store={store} />
-      <p class="headline">{headline(page, store.active.value, figures[active] ?? null)}</p>
+      <p class="headline">{isAsked ? headline(page, store.active.value, figures[active] ?? null) : asItStands(page)}</p>
       {warning ? <p class="note caveat">{warning}</p> : null}
       {isAlike ? (
         <p class="note alike">
@@ -59,7 +65,7 @@ export function AnswerShown({ store }: { store: Store }) {
           )}
         </p>
       ) : null}
-      <table class="figures" data-stale={figures[active] == null}>
+      <table class="figures" data-stale={figures[active] == null} hidden={!isAsked}>
         {scenarios.length > 1 ? (
           <thead>
             <tr>
@@ -107,11 +113,24 @@ function Difference({ figure: one, rows }: { figure: Figure; rows: (Row | null)[
   return <td class={`n ${kind === "same" ? "soft" : kind}`}>{text}</td>;
 }
 
-function far(answer: Answer | null): string {
+/** Seconds of computing, and the share of the work, from which on it is told how long the rest takes. */
+const [SOONEST, LEAST_SHARE] = [2, 0.02];
+
+/** How long the rest takes of a cluster's run: as long for what is known to be left as for what is done. */
+export function left(answer: Answer, elapsed: number): number | null {
+  if (answer.state !== "healing" || elapsed < SOONEST || answer.fraction < LEAST_SHARE) return null;
+  return elapsed * (1 / answer.fraction - 1);
+}
+
+function far(answer: Answer | null, since: number): string {
   if (answer === null) return "begins";
+  const rest = left(answer, (performance.now() - since) / 1000);
   if (answer.state === "waiting") return "waits for its turn";
   if (answer.state === "healing")
-    return `${answer.unclean_groups.toLocaleString("en")} of ${answer.groups.toLocaleString("en")} groups to go after ${duration(answer.simulated_seconds)}`;
+    return [
+      `${answer.unclean_groups.toLocaleString("en")} of ${answer.groups.toLocaleString("en")} PGs to go after ${duration(answer.simulated_seconds)}`,
+      rest === null ? "" : `; about ${duration(Math.ceil(rest))} more to compute what is known to be left`,
+    ].join("");
   if (answer.state === "working") return `${answer.phase}, ${Math.floor(answer.fraction * 100)} %`;
   return "";
 }
@@ -121,7 +140,7 @@ function Progress({ store }: { store: Store }) {
   const { page } = store;
   if (going.state === "asking") {
     const reasons = [
-      going.seconds > page.unasked.seconds ? `about ${duration(going.seconds)} or more` : "",
+      going.seconds > page.unasked.seconds ? `about ${duration(going.seconds)}` : "",
       going.bytes > page.unasked.bytes ? `${shown(going.bytes, "bytes")} of memory or more` : "",
     ].filter(Boolean);
     return (
@@ -155,13 +174,21 @@ function Progress({ store }: { store: Store }) {
       </p>
     );
   const result = store.result.value;
+  if (!store.isAsked.value && result === null)
+    return (
+      <p class="going">
+        <button type="button" onClick={() => store.ask()}>
+          Compute what happens by itself
+        </button>
+      </p>
+    );
   if (going.state === "idle")
     return (
       <p class="going soft">{result === null ? "" : `Computed in ${duration(result.milliseconds / 1000)}; digest ${result.done.digest}`}</p>
     );
   return (
     <p class="going">
-      <span class="spin" aria-hidden="true" /> {far(going.answer)}{" "}
+      <span class="spin" aria-hidden="true" /> {far(going.answer, going.since)}{" "}
       <button type="button" onClick={() => store.cancel()}>
         Cancel
       </button>

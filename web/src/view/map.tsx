@@ -7,7 +7,7 @@ import { duration, shown } from "../figures";
 import { Reel } from "../film";
 import { units } from "../happening";
 import { beside, laidOut, partAt } from "../layout";
-import { coloursOf, type Look, measured, paint } from "../paint";
+import { coloursOf, fillNow, type Look, measured, NOW, paint } from "../paint";
 import { describe, lastChange, marksAt } from "../scene";
 import type { Store } from "../store";
 import { Chosen, canHappen, Finder, happen, offered } from "./chosen";
@@ -180,6 +180,8 @@ function lookOf(store: Store, reels: Reel[]): Look {
   if (kind === "class") return { kind: "class" };
   const reel = reels[Number(at)];
   if (kind === "film" && reel !== undefined) return { kind: "film", reel };
+  if (store.result.value === null)
+    return store.page.parts.some((one) => fillNow(one) !== null) ? { kind: "measure", series: NOW } : { kind: "empty" };
   const series = store.page.map.measures[Number(at)];
   return kind === "measure" && series !== undefined ? { kind: "measure", series } : { kind: "empty" };
 }

@@ -31,6 +31,8 @@ pub struct Balancer {
     /// Sets of CRUSH alone, by pool, and of which layout of the map.
     raw: Vec<Option<RawSets>>,
     layout: u64,
+    /// Entries that each pool still takes, about, as its last turn left it.
+    left: Vec<u64>,
     /// Turns in a row that found nothing, by pool, and the epoch of the map for which they are counted.
     barren: Vec<u32>,
     epoch: u64,
@@ -48,6 +50,7 @@ impl Balancer {
             draws: Stream::new(seed, 0, ORDER),
             raw: Vec::new(),
             layout: 0,
+            left: Vec::new(),
             barren: Vec::new(),
             epoch: 0,
         }
@@ -58,6 +61,7 @@ impl Balancer {
         if self.raw.is_empty() || self.layout != map.layout {
             self.raw = map.pools.iter().map(|_| None).collect();
             self.layout = map.layout;
+            self.left = vec![0; map.pools.len()];
         }
         if self.epoch != map.epoch {
             self.barren = vec![0; map.pools.len()];
@@ -77,9 +81,13 @@ impl Balancer {
         let mut shuffle = |groups: &mut [u32]| shuffle(draws, groups);
         let retries = Retries { most: FALLBACK_RETRIES, shuffle: &mut shuffle };
         // A pool without a rule cannot be placed, and so has nothing to even out.
-        let entries = calc_pg_upmaps(&map.crush, &[(pool, raw)], map.states(), limits, Some(retries));
-        let entries = entries.unwrap_or_default().into_iter();
-        entries.map(|entry| MapChange::Upmap { pool: place, group: entry.group, pairs: entry.pairs }).collect()
+        let found = calc_pg_upmaps(&map.crush, &[(pool, raw)], map.states(), limits, Some(retries));
+        let (entries, left) = found.unwrap_or_default();
+        self.left[place] = if entries.is_empty() { 0 } else { left };
+        entries
+            .into_iter()
+            .map(|entry| MapChange::Upmap { pool: place, group: entry.group, pairs: entry.pairs })
+            .collect()
     }
 }
 
@@ -107,6 +115,10 @@ impl Agent for Balancer {
 
     fn waits(&self, health: &Health) -> bool {
         health.is_hurt()
+    }
+
+    fn to_move(&self) -> u64 {
+        if self.next.is_none() { 0 } else { self.left.iter().sum() }
     }
 
     fn act(&mut self, now: SimTime, map: &OsdMap, health: &Health) -> Vec<MapChange> {

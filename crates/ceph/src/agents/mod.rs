@@ -75,6 +75,10 @@ pub trait Agent {
     fn waits(&self, _health: &Health) -> bool {
         false
     }
+    /// How many groups it will have move, about, as far as it knows from its last look.
+    fn to_move(&self) -> u64 {
+        0
+    }
     /// Looks at the cluster, at the time that it named.
     ///
     /// # Returns

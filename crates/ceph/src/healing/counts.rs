@@ -42,6 +42,8 @@ pub(crate) struct PoolCounts {
 pub(crate) struct Counts {
     pub(crate) totals: Totals,
     pub(crate) pools: Vec<PoolCounts>,
+    /// How often a group came to be clean that had not been.
+    pub(crate) cleaned: u64,
     /// Objects of each pool.
     objects: Vec<u64>,
     /// Pieces of all objects, as many as there should be.

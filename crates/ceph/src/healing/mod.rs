@@ -289,6 +289,16 @@ impl Healing {
         self.counts.pools.iter().fold((0, 0), |sum, pool| (sum.0 + pool.unclean, sum.1 + pool.groups))
     }
 
+    /// How much of the work that is known is done, from 0 to 1: groups that came to be clean, of them and of those that move, wait
+    /// for it, or will be moved by an agent. It falls where more becomes known.
+    #[must_use]
+    pub fn fraction(&self) -> f64 {
+        let totals = &self.counts.totals;
+        let agents: u64 = self.agents.iter().map(|agent| agent.to_move()).sum();
+        let left = totals.backfilling + totals.recovering + totals.waiting + agents;
+        self.counts.cleaned as f64 / (self.counts.cleaned + left).max(1) as f64
+    }
+
     /// What the run took to compute so far, as [`DataPlane::effort`] counts it.
     #[must_use]
     pub fn effort(&self) -> u64 {

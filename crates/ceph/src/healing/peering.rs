@@ -341,6 +341,7 @@ impl Healing {
             self.counts.count(group.pool, &tally, moving, true);
         }
         if let Some((tally, moving)) = before {
+            self.counts.cleaned += u64::from(!tally.is_clean() && now.is_some_and(|now| now.0.is_clean()));
             self.counts.count(group.pool, &tally, moving, false);
             self.counts.note(self.now, group.pool, &tally);
         }

@@ -43,7 +43,8 @@ pub struct Retries<'a> {
 ///   (`osd_calc_pg_upmaps_aggressively` false).
 ///
 /// # Returns
-/// The groups whose entry changes, by pool and group, each with its pairs after all steps.
+/// The groups whose entry changes, by pool and group, each with its pairs after all steps; and about how many steps more it takes
+/// until no OSD misses its target by more than is borne.
 ///
 /// # Errors
 /// A pool's rule is none of the map.
@@ -59,7 +60,7 @@ pub struct Retries<'a> {
 /// let osds = Osds { reweight: &[0x10000; 4], is_up: &[true; 4], affinity: &[] };
 /// let raw = RawSets::place(&map, &pool, osds).unwrap();
 /// let limits = CountLimits { steps: 50, deviation: 1 };
-/// let entries = calc_pg_upmaps(&map, &[(&pool, &raw)], osds, limits, None).unwrap();
+/// let (entries, left) = calc_pg_upmaps(&map, &[(&pool, &raw)], osds, limits, None).unwrap();
 /// let mut groups = [0i32; 4];
 /// (0..64).for_each(|group| groups[raw.of(group)[0] as usize] += 1);
 /// entries.iter().flat_map(|entry| &entry.pairs).for_each(|&(from, to)| {
@@ -67,7 +68,7 @@ pub struct Retries<'a> {
 ///     groups[to as usize] += 1;
 /// });
 /// // 64 groups of one copy are 16 for each of the four, and one may miss that by 1.
-/// assert!(groups.iter().all(|groups| (15..=17).contains(groups)));
+/// assert!(groups.iter().all(|groups| (15..=17).contains(groups)) && left == 0);
 /// ```
 pub fn calc_pg_upmaps(
     map: &CrushMap,
@@ -75,26 +76,23 @@ pub fn calc_pg_upmaps(
     osds: Osds<'_>,
     limits: CountLimits,
     mut retries: Option<Retries<'_>>,
-) -> Result<Vec<Entry>, MapError> {
-    let Some(mut tally) = Tally::new(Groups::new(map, pools, osds)?) else { return Ok(Vec::new()) };
+) -> Result<(Vec<Entry>, u64), MapError> {
+    let Some(mut tally) = Tally::new(Groups::new(map, pools, osds)?) else { return Ok((Vec::new(), 0)) };
     let bound = limits.deviation.max(1) as f32;
     let mut found = tally.deviations();
     let mut fills_first = false;
     for _ in 0..limits.steps {
-        if found.worst <= bound {
+        if found.left(bound) == 0 {
             break;
         }
         let round = Round::new(&found, bound);
-        if round.sides.overfull.is_empty() && round.sides.underfull.is_empty() {
-            break;
-        }
         match tally.step(&found, &round, &mut fills_first, retries.as_mut()) {
             Outcome::Better(deviations) => found = deviations,
             Outcome::OtherSide => {}
             Outcome::Stuck => break,
         }
     }
-    Ok(tally.groups.changed())
+    Ok((tally.groups.changed(), found.left(bound)))
 }
 
 /// What an OSD should have and has.
@@ -115,13 +113,18 @@ struct Deviations {
     order: Vec<(f32, i32)>,
     /// The sum of their squares, which Ceph calls the standard deviation.
     squares: f32,
-    /// The largest, without its sign.
-    worst: f32,
 }
 
 impl Deviations {
     fn of(&self, osd: i32) -> f32 {
         self.by_osd.binary_search_by_key(&osd, |one| one.0).map_or(0.0, |place| self.by_osd[place].1)
+    }
+
+    /// The groups by which OSDs miss their targets beyond a bound, above or below it, whichever are more: a step moves one.
+    fn left(&self, bound: f32) -> u64 {
+        let beyond =
+            |sign: f32| self.order.iter().map(|one| (sign * one.0 - bound).max(0.0).ceil() as u64).sum::<u64>();
+        beyond(1.0).max(beyond(-1.0))
     }
 }
 
@@ -236,10 +239,9 @@ impl<'a> Tally<'a> {
     fn deviations(&self) -> Deviations {
         let squares = self.squares();
         let by_osd: Vec<(i32, f32)> = self.holders.iter().map(|(&osd, holder)| (osd, self.deviation(holder))).collect();
-        let worst = by_osd.iter().fold(0.0f32, |worst, &(_, deviation)| worst.max(deviation.abs()));
         let mut order: Vec<(f32, i32)> = by_osd.iter().map(|&(osd, deviation)| (deviation, osd)).collect();
         order.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-        Deviations { by_osd, order, squares, worst }
+        Deviations { by_osd, order, squares }
     }
 
     /// Looks for a step and takes it if it helps.
@@ -386,15 +388,10 @@ impl<'a> Tally<'a> {
         // assertion there.
         let own = &mut self.holders.entry(osd).or_default().groups;
         match (own.binary_search(&group), holds) {
-            (Ok(place), false) => {
-                own.remove(place);
-                true
-            }
-            (Err(place), true) => {
-                own.insert(place, group);
-                true
-            }
-            _ => false,
+            (Ok(place), false) => drop(own.remove(place)),
+            (Err(place), true) => own.insert(place, group),
+            _ => return false,
         }
+        true
     }
 }
