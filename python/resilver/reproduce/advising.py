@@ -1,4 +1,4 @@
-"""Evidence of advice where to write: against optima, round robin, closed forms, and old states."""
+"""Evidence of advice where to write: against optima, round robin, and closed forms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from resilver.center.picking import Nested
     from resilver.center.shares import Parts
 
-_LAYERS, _ROBIN, _SKEWED, _POISSON, _ROW, _OLD = range(6)
+_LAYERS, _ROBIN, _POISSON, _ROW = 0, 1, 3, 4
 """The second halves of the keys of random streams, one a case."""
 
 
@@ -25,7 +25,6 @@ def advice_rows(
     states: int,
     draws: int,
     machine: str,
-    old: Sequence[float],
 ) -> list[Row]:
     """What advice brings, case by case.
 
@@ -35,25 +34,23 @@ def advice_rows(
         states: How many random states are held to optima; five times as many to round robin.
         draws: How many states a median or a mean is of.
         machine: A machine of the catalog, whose nodes write one file a target.
-        old: How old states are, in seconds.
 
     Returns:
         Rows with the column ``kind`` and what it measures: ``ratio`` (pace over the optimum's, or
-        load), ``files``, ``streams``, ``old_seconds``, ``slowest_gain`` and ``mean_gain`` (over
-        round robin's), ``rate`` (of the mean file, or of a job in bytes/s), ``used`` targets.
+        load), ``files``, ``streams``, ``slowest_gain`` and ``mean_gain`` (over round robin's),
+        ``rate`` (of the mean file, or of a job in bytes/s), ``used`` targets.
     """
     return [
         *_optimum_rows(states),
         *_round_robin_rows(5 * states),
-        *_skewed_rows(targets, files, draws),
         *_poisson_rows(targets, files, draws),
         *_row_rows(targets),
-        *_old_rows(targets, old, draws),
         *_machine_rows(machine, targets),
     ]
 
 
-def _generator(seed: int, case: int) -> np.random.Generator:
+def generator(seed: int, case: int) -> np.random.Generator:
+    """The random stream of a seed and a case."""
     return np.random.Generator(np.random.Philox(key=[seed, case]))
 
 
@@ -65,7 +62,7 @@ def _optimum_rows(states: int) -> Iterator[Row]:
     from resilver.center.assigning import Reach, assign
 
     for state in range(states):
-        rng = _generator(state, _LAYERS)
+        rng = generator(state, _LAYERS)
         for case, networks in (("targets", 1), ("routers", int(rng.integers(2, 7)))):
             nested = _nested(rng, networks)
             count, streams = len(nested.is_open), int(rng.integers(1, 80))
@@ -174,7 +171,7 @@ def _round_robin_rows(states: int) -> Iterator[Row]:
     from resilver.center import LoadState, advise
 
     for state in range(states):
-        rng = _generator(state, _ROBIN)
+        rng = generator(state, _ROBIN)
         count = int(rng.integers(2, 40))
         found = advise(
             LoadState.of(
@@ -191,31 +188,13 @@ def _round_robin_rows(states: int) -> Iterator[Row]:
         yield {"kind": "round_robin", "slowest_gain": gain, "mean_gain": mean}
 
 
-def _skewed_rows(targets: int, files: Sequence[int], draws: int) -> Iterator[Row]:
-    """Streams by a Pareto law of shape 1.2."""
-    from resilver.center import LoadState, advise
-
-    for draw in range(draws):
-        state = LoadState.of(
-            targets, streams=np.floor(_generator(draw, _SKEWED).pareto(1.2, targets))
-        )
-        for count in files:
-            found = advise(state, files=count)
-            yield {
-                "kind": "skewed",
-                "files": count,
-                "slowest_gain": found.expected.slowest / found.round_robin.slowest,
-                "mean_gain": found.expected.mean / found.round_robin.mean,
-            }
-
-
 def _poisson_rows(targets: int, files: Sequence[int], draws: int) -> Iterator[Row]:
     """Streams by a Poisson law: what advice brings, and the mean rate of round robin's files."""
     from resilver.center import LoadState, advise
 
     for draw in range(draws):
         for streams in (0.25, 0.5, 1.0, 2.0):
-            drawn = _generator(draw, _POISSON).poisson(streams, targets)
+            drawn = generator(draw, _POISSON).poisson(streams, targets)
             for count in files:
                 found = advise(LoadState.of(targets, streams=drawn), files=count)
                 yield {
@@ -232,7 +211,7 @@ def _row_rows(targets: int) -> Iterator[Row]:
     """A hundred jobs: each asks the state with those before, or all the same state by a seed."""
     from resilver.center import LoadState, advise
 
-    rng = _generator(0, _ROW)
+    rng = generator(0, _ROW)
     idle = state = LoadState.of(targets)
     at_once, alike = np.zeros(targets), np.zeros(targets)
     for job in range(100):
@@ -242,38 +221,6 @@ def _row_rows(targets: int) -> Iterator[Row]:
         alike += advise(idle, files=files).streams
     for case, load in (("in_a_row", state.advised), ("seeded", at_once), ("alike", alike)):
         yield {"kind": case, "ratio": float(load.max() / load.mean())}
-
-
-# ---------------------------------------------------------------------------- states that are old
-
-
-def _old_rows(targets: int, old: Sequence[float], draws: int) -> Iterator[Row]:
-    """Advice by a state that was counted with noise and is old, on what then is there.
-
-    Streams come to targets, some far more often than others (Pareto 1.2 about its mean), and last
-    120 s on average; each target's count is read 30 % off (log-normal).
-    """
-    from resilver.center import LoadState, advise
-    from resilver.center.expected import expect
-
-    for draw in range(draws):
-        for seconds in old:
-            rng = _generator(draw, _OLD)
-            often = 0.2 * (1.0 + rng.pareto(1.2, targets))
-            then = rng.poisson(often)
-            seen = np.rint(then * rng.lognormal(0.0, 0.3, targets))
-            stays = float(np.exp(-seconds / 120.0))
-            now = rng.binomial(then, stays) + rng.poisson(often * (1.0 - stays))
-            files = targets // 4
-            placed = advise(LoadState.of(targets, streams=seen), files=files).placed
-            true = advise(LoadState.of(targets, streams=now), files=files)
-            got = expect(true.layers, placed, None)
-            yield {
-                "kind": "old",
-                "old_seconds": seconds,
-                "slowest_gain": got.slowest / true.round_robin.slowest,
-                "mean_gain": got.mean / true.round_robin.mean,
-            }
 
 
 def _machine_rows(machine: str, targets: int) -> Iterator[Row]:

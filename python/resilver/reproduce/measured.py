@@ -19,6 +19,7 @@ from resilver.reproduce.center_layers import part_rows
 from resilver.reproduce.coding import code_rows, switch_rows
 from resilver.reproduce.durability import durability_rows
 from resilver.reproduce.layouts import layout_rows
+from resilver.reproduce.on_busy_targets import busy_rows
 from resilver.reproduce.placing import placement_rates
 from resilver.reproduce.recovering import recovery_rows
 from resilver.reproduce.tables import Row
@@ -165,6 +166,7 @@ _MEASURES: dict[str, Callable[..., Sequence[Row]]] = {
     "parts": part_rows,
     "routes": route_rows,
     "advice": advice_rows,
+    "busy": busy_rows,
     "signatures": signature_rows,
     "tools": tool_rows,
     "recoveries": recovery_rows,
