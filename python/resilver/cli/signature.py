@@ -127,22 +127,22 @@ def signature(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         name=asked.name,
         zone=zone_of(asked.zone),
     )
-    if as_json:
-        print_json(found.to_dict())
-    elif not quiet:
-        _print(found)
-    if found.signature is None:
-        return EXIT_FAILED
-    for path in asked.outputs:
+    # Before the text, whose reader may leave before its end.
+    written = asked.outputs if found.signature is not None else ()
+    for path in written:
         if path.suffix.lower() == ".toml":
+            assert found.signature is not None
             save_whole(path, found.signature.to_toml())
         else:
             from resilver.report.signature import write_signature
 
             write_signature(found, path, _command(asked))
-        if not quiet:
-            say(f"wrote {path}")
-    return 0
+    if as_json:
+        print_json(found.to_dict())
+    elif not quiet:
+        _print(found)
+    _tell(written, quiet)
+    return EXIT_FAILED if found.signature is None else 0
 
 
 def _compare(asked: Asked, files: list[str], as_json: bool, quiet: bool) -> int:
@@ -179,19 +179,23 @@ def _shift(asked: Asked, files: list[str], as_json: bool, quiet: bool) -> int:
         rule = "shift writes a page"
         raise ConfigError(Problem(rule, "end its name in .html", "--output", f'"{tomls[0]}"'))
     plan = shift_signatures(one, other, rate=rate, over=over)
+    for path in asked.outputs:
+        words = ["resilver", "signature", _SHIFT, Path(one).name, Path(other).name]
+        words += ["--rate", asked.rate or ""] + (["--over", asked.over] if asked.over else [])
+        report.write_shift(plan, path, shlex.join(words))
     if as_json:
         print_json(plan.to_dict())
     elif not quiet:
         for sentence in report.answer_sentences(plan):
             output().print(Text(sentence, "bold"))
         print_figures("By the start of the second", report.starts_table(plan), 5)
-    for path in asked.outputs:
-        words = ["resilver", "signature", _SHIFT, Path(one).name, Path(other).name]
-        words += ["--rate", asked.rate or ""] + (["--over", asked.over] if asked.over else [])
-        report.write_shift(plan, path, shlex.join(words))
-        if not quiet:
-            say(f"wrote {path}")
+    _tell(asked.outputs, quiet)
     return 0
+
+
+def _tell(written: tuple[Path, ...], quiet: bool) -> None:
+    for path in () if quiet else written:
+        say(f"wrote {path}")
 
 
 def _two(files: list[str], word: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resilver.cli.console import print_json, say
@@ -183,22 +184,29 @@ def _built(devices: int, words: tuple[str, ...]) -> CrushMap:
     return CrushMap.build(devices, layers)
 
 
-def write(source: MapSource, editing: Editing, *, as_json: bool) -> None:
-    """Print or write a map, as far as that was asked for.
+def save(source: MapSource, editing: Editing) -> None:
+    """Write a map into the file that -o names, if it does.
+
+    Args:
+        source: The map.
+        editing: The file and its form.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    if editing.output is not None:
+        save_whole(editing.output, _content(source.crush, _form(editing.output, editing)))
+
+
+def show(source: MapSource, editing: Editing, *, as_json: bool) -> None:
+    """Print a map as far as that was asked for, and say what was written.
 
     Args:
         source: The map.
         editing: What to print, and the file and its form.
         as_json: Say what was written, and print the tree, as JSON.
-
-    Raises:
-        ConfigError: The file cannot be written.
     """
     crush, output = source.crush, editing.output
-    form = MapFormat.binary
-    if output is not None:
-        form = editing.file_format or _FORMATS.get(output.suffix.lower(), form)
-        save_whole(output, _content(crush, form))
     if editing.tree:
         from resilver.cli.place.tree import tree_lines, tree_rows
 
@@ -211,10 +219,17 @@ def write(source: MapSource, editing: Editing, *, as_json: bool) -> None:
         sys.stdout.write(_terminated(crush.to_json()) + "\n")
     if editing.decompile:
         sys.stdout.write(_terminated(crush.to_text()))
-    if output is not None and as_json and not editing.tree:
-        print_json({"map": str(output), "format": form.value})
-    elif output is not None:
-        say(f"{form.value} map written to {output}")
+    if output is None:
+        return
+    form = _form(output, editing).value
+    if as_json and not editing.tree:
+        print_json({"map": str(output), "format": form})
+    else:
+        say(f"{form} map written to {output}")
+
+
+def _form(output: Path, editing: Editing) -> MapFormat:
+    return editing.file_format or _FORMATS.get(output.suffix.lower(), MapFormat.binary)
 
 
 def _terminated(text: str) -> str:

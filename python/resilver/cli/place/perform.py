@@ -99,17 +99,19 @@ def _perform(
         print_quality(found, inputs, judging, as_json=as_json)
     else:
         made = edit.edited(reading, editing)
+        if mode not in (Mode.tester, Mode.quality, Mode.write):
+            raise ConfigError(
+                f"--{mode} looks at a cluster or a study, and an edited map is neither; write the "
+                "map with -o FILE, then compare or place with that file"
+            )
+        # Before the text, whose reader may leave before its end.
+        edit.save(made, editing)
         if mode is Mode.tester:
             show = tester.show if inputs.as_crushtool else tester.count
             show(made, inputs, as_json=as_json)
         elif mode is Mode.quality:
             print_quality(made, inputs, judging, as_json=as_json)
-        elif mode is not Mode.write:
-            raise ConfigError(
-                f"--{mode} looks at a cluster or a study, and an edited map is neither; write the "
-                "map with -o FILE, then compare or place with that file"
-            )
-        edit.write(made, editing, as_json=as_json)
+        edit.show(made, editing, as_json=as_json)
     return 0
 
 
@@ -129,7 +131,8 @@ def _compare(
     if editing.changes:
         made = edit.edited(reading, editing)
         sources.append(made)
-        edit.write(made, editing, as_json=False)
+        edit.save(made, editing)
+        edit.show(made, editing, as_json=False)
     before, after = sources
     if isinstance(before, MapSource) and isinstance(after, MapSource) and inputs.test:
         return compare_as_crushtool(before, after, inputs)
