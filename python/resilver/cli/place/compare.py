@@ -73,12 +73,33 @@ def print_comparison(
         )
         names = {"device": _device_names(one, other)}
         names |= {level: list(pair[0].part_names) for level, pair in levels.items()}
+        notes = _notes(before, after, key)
         if as_json:
-            rows.append(_json(one, other, result, names))
+            rows.append(_json(one, other, result, names) | {"notes": notes})
         else:
             _print(one, result, names)
+            for note in notes:
+                output().print(f"Note: {note}.", style="dim", soft_wrap=True)
     if as_json:
         print_json(rows)
+
+
+def _notes(before: Source, after: Source, rule_name: str) -> list[str]:
+    """What explains a comparison of two maps: a rule that maps nothing, an id that hashes take."""
+    if isinstance(before, StudySource) or isinstance(after, StudySource):
+        return []
+    notes = []
+    for when, source in (("before", before), ("after", after)):
+        rules = [rule for rule in source.structure.rules.values() if rule.name == rule_name]
+        notes += [f"{when}, {why}" for why in map(source.structure.why_empty, rules) if why]
+    others = before.structure.hashed_otherwise(after.structure)
+    if others:
+        more = f" and {len(others) - _PARTS_SHOWN:,} more" if len(others) > _PARTS_SHOWN else ""
+        notes.append(
+            f"another id, which hashes take, chooses otherwise whatever else is the same: "
+            f"{', '.join(others[:_PARTS_SHOWN])}{more}; edit the map before, where ids stay"
+        )
+    return notes
 
 
 def _with_map(source: Source, other: Source) -> Source:

@@ -196,6 +196,9 @@ def save(source: MapSource, editing: Editing) -> None:
     """
     if editing.output is not None:
         save_whole(editing.output, _content(source.crush, _form(editing.output, editing)))
+        for reason in map(source.structure.why_empty, source.structure.rules.values()):
+            if reason:
+                say(f"note: {reason}")
 
 
 def show(source: MapSource, editing: Editing, *, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,8 @@ import numpy.typing as npt
 # A compiled map's table of buckets begins with 8 slots and doubles (Ceph, crush/builder.c); its
 # size bounds what crushtool expects of a rule over devices.
 _BUCKET_SLOTS = 8
+_HASHES_ITS_ID = ("uniform", "list", "tree", "vring")
+"""Kinds of bucket whose choice takes their own id; straw and straw2 take the items' alone."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,53 @@ class MapStructure:
             if 0 < found < most:
                 most = found
         return most
+
+    def why_empty(self, rule: Rule) -> str:
+        """Why a rule maps nothing whatever its input: it chooses a type that is not there.
+
+        Args:
+            rule: The rule.
+
+        Returns:
+            A sentence with the remedy; empty where every step finds its type below what is taken.
+        """
+        taken = {step["item"] for step in rule.steps if step["op"] == "take"}
+        below = {item["id"] for number in taken for item in self._items_below(number)}
+        kinds = {self._buckets[number]["type_name"] for number in below if number in self._buckets}
+        device = next(one["name"] for one in self._document["types"] if one["type_id"] == 0)
+        for step in rule.steps:
+            kind = step.get("type")
+            if step["op"].startswith("choose") and kind not in (device, *kinds):
+                return (
+                    f"rule {rule.id} ({rule.name}) maps nothing: it chooses buckets of type {kind} "
+                    "below what it takes, and there is none; put a layer of them between, as in "
+                    f"host straw2 1 root straw2 0, or let the rule choose {device}"
+                )
+        return ""
+
+    def _items_below(self, number: int) -> Iterator[dict[str, Any]]:
+        for item in self._buckets[number]["items"] if number in self._buckets else ():
+            yield item
+            yield from self._items_below(item["id"])
+
+    def hashed_otherwise(self, after: MapStructure) -> list[str]:
+        """Buckets of another id in another map, by name, where a hash takes that id.
+
+        Args:
+            after: The other map.
+
+        Returns:
+            A bucket with its kind and both ids each; what it holds, or what its parent holds, is
+            chosen by draws that have nothing in common.
+        """
+        ids = {bucket["name"]: bucket["id"] for bucket in after._buckets.values()}
+        inner = {item["id"] for one in self._buckets.values() for item in one["items"]}
+        return [
+            f"{name} ({bucket['alg']}: {number}, then {ids[name]})"
+            for number, bucket in self._buckets.items()
+            if ids.get(name := bucket["name"], number) != number
+            and (number in inner or bucket["alg"] in _HASHES_ITS_ID)
+        ]
 
     def device_weights(self, rule: Rule | None = None) -> npt.NDArray[np.float64]:
         """The CRUSH weight of each device below what a rule takes, or in the whole map.

@@ -270,6 +270,8 @@ def count(source: MapSource, inputs: Inputs, *, as_json: bool) -> None:
         width = max((len(name) for name in names.values()), default=0)
         for device, name in names.items():
             sys.stdout.write(f"{name:<{width}}  {int(tally.stored[device]):>10,}\n")
+        if reason := source.structure.why_empty(tally.rule):
+            say(f"note: {reason}")
 
 
 def compare_as_crushtool(before: MapSource, after: MapSource, inputs: Inputs) -> int:
