@@ -18,7 +18,7 @@ from resilver.study.machine import machine_memory, memory_problems
 from resilver.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
-    from resilver.spec import Run, Study
+    from resilver.spec import Run, Study, System
 
 
 # A sweep of more points than this is not read in a terminal.
@@ -28,6 +28,7 @@ _POINTS_SHOWN = 40
 _COLUMNS = {
     "runs": "runs",
     "objects": "objects",
+    "raw_bytes_a_device": "raw a device",
     "bytes_to_move": "to move",
     "requests": "requests",
     "packet_hops": "packet hops",
@@ -41,7 +42,19 @@ _LEFT_OUT_FIRST = ("packet_hops", "requests", "objects")
 
 # Figures of a rebuild, of clients and of a network of packets, left out where there is none.
 _OF_REBUILD = ("objects", "replicas_to_move", "bytes_to_move", "buffers", "placement_groups")
-_OF_SOME = ("requests", "packet_hops", "rebuilding_seconds", "serving_seconds")
+_OF_SOME = (
+    "raw_bytes_a_device",
+    "requests",
+    "packet_hops",
+    "rebuilding_seconds",
+    "serving_seconds",
+)
+
+# By the figure, and whether it is not known.
+_REMARKS = {
+    ("raw_bytes_a_device", False): " with redundancy; bytes_per_server is user data",
+    ("capacity_bytes", True): "; state cluster.capacity for a limit",
+}
 
 
 def check(study_file: Path, settings: list[str], *, as_json: bool) -> int:
@@ -60,6 +73,10 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> int:
     study = load_study(study_file, settings)
     runs = study.runs()
     validate_runs(runs)
+    if study.durability is not None:
+        from resilver.survival.systems import refuse_study
+
+        refuse_study(study)
     points = estimates(runs)
     refused = memory_problems([one["memory_bytes"] for one in points], _names(points))
     if as_json:
@@ -189,10 +206,26 @@ def estimates(runs: Sequence[Run]) -> list[dict[str, Any]]:
                 "runs": 0,
                 "servers": run.system.server_count,
                 "placement_groups": run.system.placement_group_count,
+                **_stored(run.system),
                 **estimate(run.system),
             }
         points[name]["runs"] += 1
     return list(points.values())
+
+
+def _stored(system: System) -> dict[str, Any]:
+    """What a device stores with redundancy and what it holds, of the kind that stores most."""
+    from resilver.spec.capacity import stored_of
+
+    kinds = stored_of(system)
+    if not kinds:
+        return {"raw_bytes_a_device": None, "capacity_bytes": None}
+    fullest = max(kinds, key=lambda one: (one.share or 0.0, one.raw_bytes))
+    raw, capacity = round(fullest.raw_bytes), fullest.capacity
+    return {
+        "raw_bytes_a_device": raw,
+        "capacity_bytes": None if capacity is None else int(capacity),
+    }
 
 
 def _table(points: Sequence[Mapping[str, Any]], width: int) -> Table:
@@ -220,9 +253,11 @@ def _table(points: Sequence[Mapping[str, Any]], width: int) -> Table:
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     names = [*short_names(swept), *columns.values()]
     shown = _fitting([*swept, *columns], names, widths, width)
+    # In a narrow terminal the headings break, and the numbers stay whole.
+    is_narrow = sum(max(widths[place], len(names[place])) + 3 for place in shown) > width
     for place in shown:
-        # In a narrow terminal the headings break, and the numbers stay whole.
-        table.add_column(names[place], justify="right", min_width=widths[place])
+        heading = names[place].replace(" ", "\n") if is_narrow else names[place]
+        table.add_column(heading, justify="right", min_width=widths[place])
     for row in rows:
         table.add_row(*(row[place] for place in shown))
     return table
@@ -252,12 +287,16 @@ def _list(point: Mapping[str, Any]) -> Table:
     table.add_column(style="bold")
     for key, value in point.items():
         if key != "swept" and _applies(key, point):
-            table.add_row(_heading(key), _words(key, value))
+            table.add_row(
+                _heading(key), _words(key, value) + _REMARKS.get((key, value is None), "")
+            )
     return table
 
 
 def _applies(key: str, point: Mapping[str, Any]) -> bool:
     """Whether a figure says something of a point."""
+    if key == "capacity_bytes":
+        return point.get("raw_bytes_a_device") is not None
     if key in _OF_SOME:
         return point.get(key) is not None
     return key not in _OF_REBUILD or point.get("serving_seconds") is None
@@ -266,6 +305,7 @@ def _applies(key: str, point: Mapping[str, Any]) -> bool:
 def _heading(name: str) -> str:
     """What a figure of the estimate is called in a line of its own."""
     headings = {
+        "capacity_bytes": "A device holds",
         "seconds": "Time of a run",
         "rebuilding_seconds": "Rebuilding among it",
         "serving_seconds": "Serving clients among it",
@@ -277,7 +317,7 @@ def _heading(name: str) -> str:
 
 def _words(name: str, value: Any) -> str:
     if value is None:
-        return "-"
+        return "n/a" if name == "capacity_bytes" else "-"
     if name.endswith("seconds"):
         return format_duration(value)
     if "bytes" in name:

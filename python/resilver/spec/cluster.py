@@ -14,8 +14,9 @@ from resilver.spec.device import Device, DeviceClasses, device_or_classes
 from resilver.spec.fabric import Fabric
 from resilver.spec.osd_devices import OsdDevices, osd_devices
 from resilver.spec.parts import PartLevel, device_parts, part_problems, tree_of
-from resilver.spec.section import Count, Section
+from resilver.spec.section import AboveZero, Count, Section
 from resilver.spec.tree import Level, Tree, number_of
+from resilver.units import Bytes
 
 SERVERS_MAX = 1_000_000
 """The most servers of a synthetic cluster."""
@@ -93,6 +94,12 @@ class Cluster(Section):
     classes, one for each: ``{ hdd = ..., ssd = ... }``. By default that of a real cluster's OSD is
     the catalog's for its class and size.
     """
+    capacity: Annotated[Bytes | None, AboveZero('such as "20 TB"')] = Field(
+        default=None, examples=["20 TB"]
+    )
+    """What each device holds, to which the population is held. Default: what the data sheet of its
+    device states.
+    """
     queue: Literal["fifo", "reads_first"] = "fifo"
     """In which order a device serves requests: as they came, or reads before writes."""
     replaced: Annotated[dict[str, Count], AfterValidator(Replaced)] = Field(
@@ -122,7 +129,7 @@ class Cluster(Section):
                     key=name,
                     value=show(value),
                 )
-                for name in ("servers", "racks", "rows", "ports", "attachment")
+                for name in ("servers", "racks", "rows", "ports", "attachment", "capacity")
                 if (value := getattr(self, name)) != Cluster.model_fields[name].default
             ]
             if self.parts:

@@ -173,8 +173,8 @@ def _parsed(words: Sequence[str]) -> ErasureCode | None:
         case ["lrc", data, "+", parity, "local", local] if _are_numbers(data, parity, local):
             return ErasureCode("lrc", int(data), int(parity), int(local))
         case ["lrc", data, "+", groups, "+", rest] if _are_numbers(data, groups, rest):
-            local = int(data) // int(groups) if int(groups) else 0
-            return ErasureCode("lrc", int(data), int(groups) + int(rest), local, int(groups))
+            each = int(data) // (int(groups) or 1)
+            return ErasureCode("lrc", int(data), int(groups) + int(rest), each, int(groups))
         case ["copies", copies] if _are_numbers(copies):
             return ErasureCode("copies", 1, int(copies) - 1)
     return None

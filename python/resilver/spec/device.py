@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import Field, ValidationInfo, model_validator
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.text import name_of, read_toml
-from resilver.spec.section import Section, file_path, one_key
+from resilver.spec.section import AboveZero, Section, file_path, one_key
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from resilver.importers.fio import FioReport
 
 _SERVICE_KEYS = ("service", "read_service", "write_service")
+_NO_EFFECT = {"description", "source", "capacity"}
 _SIZES = ("4 KiB", "4 MiB")
 _SEEKS = ("3.5 ms", "11.7 ms")
 
@@ -39,6 +40,12 @@ class DeviceTable(Section):
     """What it is."""
     source: str = Field(default="", examples=["Measured with fio."])
     """Where its figures are from."""
+    capacity: Annotated[Bytes | None, AboveZero('such as "20 TB"')] = Field(
+        default=None, examples=["20 TB"]
+    )
+    """What it holds, to which a study's population is held. Default: of a name of the catalog what
+    its data sheet states, else not known.
+    """
     request_sizes: tuple[Bytes, ...] = Field(min_length=1, examples=[_SIZES])
     """The sizes measured, rising."""
     sequential_gap: Bytes = Bytes(512)
@@ -83,7 +90,7 @@ class DeviceTable(Section):
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: in bytes, bytes per second and seconds."""
-        dumped = self.model_dump(mode="json", exclude={"description", "source"})
+        dumped = self.model_dump(mode="json", exclude=_NO_EFFECT)
         return {
             key: [*value] if isinstance(value, tuple) else value for key, value in dumped.items()
         }
@@ -101,6 +108,12 @@ class DeviceService(Section):
     """What it is."""
     source: str = Field(default="", examples=["Measured with fio."])
     """Where its figures are from."""
+    capacity: Annotated[Bytes | None, AboveZero('such as "20 TB"')] = Field(
+        default=None, examples=["20 TB"]
+    )
+    """What it holds, to which a study's population is held. Default: of a name of the catalog what
+    its data sheet states, else not known.
+    """
     read_service: Seconds = Field(examples=["22 ms"])
     """The time of a read, on average; zero for a device that is never waited for."""
     write_service: Seconds = Field(examples=["22 ms"])
@@ -141,7 +154,7 @@ class DeviceService(Section):
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: in seconds."""
-        return self.model_dump(mode="json", exclude={"description", "source"})
+        return self.model_dump(mode="json", exclude=_NO_EFFECT)
 
 
 Device: TypeAlias = DeviceTable | DeviceService
@@ -249,6 +262,8 @@ def catalog_device(name: str) -> Device:
     """
     entry = catalog.load("devices", name)
     about = {"label": name, "description": entry.description, "source": entry.source}
+    if "capacity" in entry.data_sheet:
+        about["capacity"] = entry.data_sheet["capacity"]
     return _read({**entry.content, **about}, Path())
 
 

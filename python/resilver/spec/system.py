@@ -10,6 +10,7 @@ from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.ceph import ClusterReport, GroupLoad
 from resilver.importers.netgauge import LogGpRow
 from resilver.importers.sizes import Bin
+from resilver.spec.capacity import capacity_problems
 from resilver.spec.check import cross_problems, default_failure_domain, holders
 from resilver.spec.code import ErasureCode
 from resilver.spec.device import Device, DeviceTable
@@ -26,7 +27,7 @@ class System(Sections):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        problems = cross_problems(self.model_fields_set, self.sections())
+        problems = cross_problems(self.model_fields_set, self.sections()) or capacity_problems(self)
         if problems:
             raise ConfigError(problems)
         if self.traffic is not None or any(pool.traffic is not None for pool in self.pools):

@@ -83,7 +83,7 @@ def _device(table: Device) -> Any:
         if Cluster.model_validate({"servers": 1, "device": table.label}).device == table:
             return table.label
     fields = {name: to_plain(getattr(table, name)) for name in type(table).model_fields}
-    return {name: item for name, item in fields.items() if item != ""}
+    return {name: item for name, item in fields.items() if item not in ("", None)}
 
 
 def _loggp(table: LogGpTable) -> Any:

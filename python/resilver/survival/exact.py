@@ -206,13 +206,9 @@ def chain_of_system(question: Question, described: Described) -> GroupChain | Pr
         question: What is asked.
         described: The system.
     """
-    section = question.section
     problem = not_of_a_chain(question) or _not_apart(described)
     if problem is not None:
         return problem
-    if section.returns != "devices":
-        rule = "a chain's device is whole at the end of its repair, and not group after group"
-        return Problem(rule, 'say returns = "devices", or have it simulated', "returns")
     pool = described.pools[0]
     return chain_of(code_tree(pool.code), len(pool.sets), question, float(pool.piece_bytes.mean()))
 
@@ -299,6 +295,9 @@ def not_of_a_chain(question: Question) -> Problem | None:
     if section.repair.kind != "times" or len(section.repair.times) != 1:
         rule = "a chain's repair takes one time, which is given"
         return Problem(rule, REMEDY, "repair", show(section.repair.label))
+    if section.returns != "devices":
+        rule = "a chain's device is whole at the end of its repair, and not group after group"
+        return Problem(rule, 'say returns = "devices", or have it simulated', "returns")
     return None
 
 

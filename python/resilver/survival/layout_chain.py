@@ -67,9 +67,6 @@ def chain_of_layout(question: Question, described: Described) -> LayoutChain | P
     problem = not_of_a_chain(question)
     if problem is not None:
         return problem
-    if section.returns != "devices":
-        rule = "a chain's device is whole at the end of its repair, and not group after group"
-        return Problem(rule, 'say returns = "devices", or have it simulated', "returns")
     if section.unreadable or section.latent_errors:
         rule = "a chain of a layout has no errors of sectors"
         return Problem(rule, REMEDY, "unreadable")

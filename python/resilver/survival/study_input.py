@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,9 @@ from resilver.survival.described import Level, StoredPool
 
 OBJECTS_MAX = 4_000_000
 """The most objects that are placed one by one to learn the sets they lie in."""
+
+_FIRST = 2**18
+"""So many objects tell in a second whether all lie in too many sets."""
 
 # Where so few sets hold all objects that were placed, the chance that another holds one of the
 # rest is negligible: each known set was met a hundred times on average.
@@ -52,14 +56,46 @@ def pools_of(system: System, seed: int) -> tuple[StoredPool, ...]:
         ConfigError: Nothing is stored, or objects on their own are too many.
         PlacementError: A layout cannot be built.
     """
-    if system.is_traffic_only or not any(pool.population for pool in system.of_pools):
-        rule = "nothing is stored in this study, and so nothing can be lost"
-        remedy = 'add [population], such as file_size = "64 MiB" and bytes_per_server = "20 TiB"'
-        raise ConfigError(Problem(rule, remedy, key="population"))
+    _refuse_empty(system)
     return tuple(
         _pool(pool, name, seed)
         for pool, name in zip(system.of_pools, system.pool_names, strict=True)
     )
+
+
+def refuse_scattered(system: System, seed: int) -> None:
+    """Refuse what `pools_of` refuses, by the first objects alone.
+
+    Args:
+        system: A synthetic system.
+        seed: The seed of the run.
+
+    Raises:
+        ConfigError: Nothing is stored, or objects on their own are too many.
+    """
+    _refuse_empty(system)
+    for pool in system.of_pools:
+        if pool.placement_group_count is None and _objects_about(pool) > OBJECTS_MAX:
+            _object_sets(pool, seed, _FIRST)
+
+
+def _refuse_empty(system: System) -> None:
+    if system.is_traffic_only or not any(pool.population for pool in system.of_pools):
+        rule = "nothing is stored in this study, and so nothing can be lost"
+        remedy = 'add [population], such as file_size = "64 MiB" and bytes_per_server = "20 TiB"'
+        raise ConfigError(Problem(rule, remedy, key="population"))
+
+
+def _scattered() -> ConfigError:
+    rule = f"more than {OBJECTS_MAX:,} objects lie each in a set of its own"
+    remedy = "place by groups (placement_groups = 4096), or store less"
+    return ConfigError(Problem(rule, remedy, key="placement.placement_groups", value=show("none")))
+
+
+def _alike(system: System, sets: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The sets, sorted where any pieces may be lost as long as they are few enough."""
+    code = code_tree(_code(system))
+    return np.sort(sets, axis=1) if code.fault_tolerance == code.pieces - code.data else sets
 
 
 def _pool(system: System, name: str, seed: int) -> StoredPool:
@@ -89,35 +125,26 @@ def _stored_bytes(system: System) -> float:
 
 
 def _object_sets(
-    system: System, seed: int
+    system: System, seed: int, most: int = OBJECTS_MAX
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """The different sets that objects lie in, and what each holds."""
+    """The different sets that objects lie in, and what each holds; of so many objects at most."""
     sets = np.zeros((0, system.copies or 1), dtype=np.int64)
     stored: npt.NDArray[np.float64] = np.zeros(0)
     placed, is_hopeless = 0, False
-    code = code_tree(_code(system))
-    # Where any pieces may be lost as long as they are few enough, their order tells nothing.
-    is_any_alike = code.fault_tolerance == code.pieces - code.data
     for objects, sizes in _objects(system, seed):
         found = place_pieces(system, seed, objects).astype(np.int64)
-        joined = np.concatenate([sets, found])
+        joined = _alike(system, np.concatenate([sets, found]))
         weights = np.concatenate([stored, sizes])
-        if is_any_alike:
-            joined.sort(axis=1)
         sets, which = np.unique(joined, axis=0, return_inverse=True)
         stored = summed(which.reshape(-1), weights, len(sets))
         placed += len(objects)
         # So many sets are too many for as many objects as are placed at the most.
         is_hopeless = _MEETINGS * len(sets) > OBJECTS_MAX and _objects_about(system) > OBJECTS_MAX
-        if placed >= OBJECTS_MAX or is_hopeless:
+        if placed >= most or is_hopeless:
             break
-    if placed >= OBJECTS_MAX or is_hopeless:
-        if is_hopeless or placed < _MEETINGS * len(sets):
-            rule = f"more than {OBJECTS_MAX:,} objects lie each in a set of its own"
-            remedy = "place by groups (placement_groups = 4096), or store less"
-            raise ConfigError(
-                Problem(rule, remedy, key="placement.placement_groups", value=show("none"))
-            )
+    if placed >= most or is_hopeless:
+        if is_hopeless or OBJECTS_MAX <= placed < _MEETINGS * len(sets):
+            raise _scattered()
         stored *= _stored_bytes(system) / stored.sum()
     if not placed:
         raise ConfigError(Problem("the study stores no object", key="population"))

@@ -30,6 +30,7 @@ from resilver.survival.exact import (
     chain_of_system,
     elasticities,
     found_by,
+    not_of_a_chain,
     slopes,
     survival_of,
 )
@@ -39,7 +40,7 @@ from resilver.survival.layout_chain import LayoutChain, chain_of_layout
 from resilver.survival.repair_order import with_order
 from resilver.survival.repair_times import healing_times, marking_out_seconds, rebuild_times
 from resilver.survival.simulated import simulated
-from resilver.survival.study_input import is_by_device, levels_of, pools_of
+from resilver.survival.study_input import is_by_device, levels_of, pools_of, refuse_scattered
 from resilver.survival.told import Told, telling
 from resilver.units import format_duration
 
@@ -57,6 +58,18 @@ def study_subjects(study: Study, asked: Asked) -> list[Subject]:
         _study_subject(_name_of(study, point.swept), point.system, seed, asked)
         for point in study.points
     ]
+
+
+def refuse_study(study: Study) -> None:
+    """Refuse what `study_subjects` or the placement of the first objects refuses.
+
+    Raises:
+        ConfigError: Durability has no answer for the study.
+    """
+    study_subjects(study, Asked())
+    for system in {id(point.system): point.system for point in study.points}.values():
+        if system.report is None:
+            refuse_scattered(system, study.study.seeds[0])
 
 
 def _name_of(study: Study, swept: Mapping[str, Any]) -> str:
@@ -88,6 +101,7 @@ def _study_subject(name: str, system: System, seed: int, asked: Asked) -> Subjec
         )
     if problems := durability_problems(system.cluster, question.section):
         raise ConfigError(problems)
+    _refuse_no_chain(question)
 
     def perform(where: Where, told: Told | None) -> Durability:
         levels = levels_of(system)
@@ -144,6 +158,7 @@ def cluster_subject(
     if asked.hosts != "never" and (asked.hosts or own is None or not own.failures):
         question = _with_hosts(question, osds)
     refuse_slow_repairs(question.section)
+    _refuse_no_chain(question)
 
     def perform(where: Where, told: Told | None) -> Durability:
         pools, notes = cluster_pools(report, osds)
@@ -173,6 +188,12 @@ def cluster_subject(
         return _answered(described, question, where, told)
 
     return perform
+
+
+def _refuse_no_chain(question: Question) -> None:
+    """Refuse an exact answer that no placement has."""
+    if question.section.method == "exact" and (problem := not_of_a_chain(question)):
+        raise ConfigError(problem)
 
 
 _OF_LEVELS = {"host": ("simedc/node", "simedc/node-outage"), "rack": ("simedc/rack-outage",)}
