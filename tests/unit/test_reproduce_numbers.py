@@ -144,6 +144,7 @@ def test_each_kind_has_its_words_and_own_checks_alone_fail(
         ({"relation": "above"}, "give at least, at most, or nothing"),
         ({"expected": 40}, "own checks alone expect a value of ours"),
         ({"kind": "measured", "paper": "", "within": "", "low": 3}, "is judged by nothing"),
+        ({"claim": "yes"}, "rate: a line has a field for each heading, and headings are columns"),
     ],
 )
 def test_a_number_that_breaks_a_rule_of_its_kind_is_refused(
@@ -153,6 +154,14 @@ def test_a_number_that_breaks_a_rule_of_its_kind_is_refused(
     assert command(["reproduce", "e", "-q"]) == 2
     err = ask.capfd.readouterr().err.replace(str(shelf.folder), "studies")
     assert told in " ".join(err.split()) and "Traceback" not in err
+
+
+def test_a_comma_without_quotes_is_refused(ask: Asked, shelf: Shelf) -> None:
+    shelf.put("e", rates((8, 50.0)), [RATE])
+    file = shelf.folder / "e" / "published.csv"
+    file.write_text(file.read_text().replace("Rate", "Rate, of disks"))
+    assert command(["reproduce", "e", "-q"]) == 2
+    assert "quote a field that has a comma" in " ".join(ask.capfd.readouterr().err.split())
 
 
 def test_an_entry_without_its_list_of_stand_ins_is_refused(ask: Asked, shelf: Shelf) -> None:

@@ -14,7 +14,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -182,15 +182,21 @@ def read_number(line: Mapping[str, str], place: str) -> Published:
         place: The file, for a message.
 
     Raises:
-        ConfigError: It breaks a rule of its kind, see `Published.broken_rule`.
+        ConfigError: A heading is unknown, there are more fields than headings, or it breaks a rule
+            of its kind, see `Published.broken_rule`.
     """
+    renamed = {"from": "table", "where": "condition"}
+    known = {renamed.get(key, key) for key in line} & {one.name for one in fields(Published)}
+    if len(known) < len(line):
+        rule = "a line has a field for each heading, and headings are columns of a number"
+        fix = "quote a field that has a comma, and see docs/how-to/add-a-published-number.md"
+        raise ConfigError(Problem(rule, fix, f"{place}, {line.get('key')}"))
     given: dict[str, Any] = {key: text for key, text in line.items() if text}
     for key in ("paper", "expected", "low", "high", "within"):
         if key in given:
             with suppress(ValueError):
                 given[key] = float(given[key])
     given.setdefault("kind", "")
-    renamed = {"from": "table", "where": "condition"}
     number = Published(**{renamed.get(key, key): value for key, value in given.items()})
     if (broken := number.broken_rule()) is not None:
         raise ConfigError(replace(broken, place=f"{place}, {number.key}"))
