@@ -348,7 +348,7 @@ def test_one_figure_of_a_collection_is_its_members_part() -> None:
     one = select(entry("rebuild-scaling"), "Figure 8")
     assert one.members == ("rebuild-flat-groups",)
     part = select(entry("rebuild-flat-groups"), "Figure 8")
-    assert [number.key for number in part.published] == ["rate"]
+    assert [number.key for number in part.published] == ["rate", "track_16", "ideal_share"]
     assert [picture.name for picture in part.pictures] == ["flat-groups"]
 
 
