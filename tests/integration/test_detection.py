@@ -64,7 +64,7 @@ def gone(server: int, *more: str, at: float = 0.0) -> str:
 
 def integral(timeline: list[dict[str, Any]], column: str = "degraded_objects") -> float:
     """Objects times seconds, over the whole run."""
-    return sum(row[column] * row["duration_seconds"] for row in timeline)
+    return float(sum(row[column] * row["duration_seconds"] for row in timeline))
 
 
 def at(timeline: list[dict[str, Any]], since: float, until: float, column: str) -> set[float]:
