@@ -92,10 +92,7 @@ function ratio(value: number): string {
 
 /** The answer in a sentence or two. */
 export function headline(page: Document, scenario: Scenario, row: Row | null): string {
-  if (row === null) return "…";
-  const parts = page.kind === "cluster" ? ofCluster(page, scenario, row) : ofSystem(page, row);
-  const text = sentence(parts);
-  return text;
+  return row === null ? "…" : sentence(page.kind === "cluster" ? ofCluster(page, scenario, row) : ofSystem(page, row));
 }
 
 /** A system to which nothing has happened, and of which nothing was computed. */
@@ -103,13 +100,9 @@ export function asItStands(page: Document): string {
   const own = page.parts.filter((one) => one.number !== null);
   const fills = own.flatMap((one) => fillNow(one) ?? []);
   const groups = page.kind === "cluster" ? groupsOf(page) : 0;
-  const full = fills.length
-    ? [
-        `${shown(fills.reduce((sum, one) => sum + one, 0) / fills.length, "share")} full on average, ${shown(Math.max(...fills), "share")} at the most`,
-      ]
-    : [];
-  const text = [`${digits(own.length)} ${units(page, own.length)}`, ...(groups ? [`${digits(groups)} PGs`] : []), ...full].join(", ");
-  return `${text}. Nothing has failed yet: choose a part on the map and let it fail.`;
+  const mean = fills.reduce((sum, one) => sum + one, 0) / fills.length;
+  const full = fills.length ? `, ${shown(mean, "share")} full on average, ${shown(Math.max(...fills), "share")} at the most` : "";
+  return `${digits(own.length)} ${units(page, own.length)}${groups ? `, ${digits(groups)} PGs` : ""}${full}. Nothing has failed yet: choose a part on the map and let it fail.`;
 }
 
 /** What to bear in mind with an answer; empty for nothing. */

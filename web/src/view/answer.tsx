@@ -117,7 +117,7 @@ function Difference({ figure: one, rows }: { figure: Figure; rows: (Row | null)[
 const [SOONEST, LEAST_SHARE] = [2, 0.02];
 
 /** How long the rest takes of a cluster's run: as long for what is known to be left as for what is done. */
-export function left(answer: Answer, elapsed: number): number | null {
+function left(answer: Answer, elapsed: number): number | null {
   if (answer.state !== "healing" || elapsed < SOONEST || answer.fraction < LEAST_SHARE) return null;
   return elapsed * (1 / answer.fraction - 1);
 }
@@ -126,11 +126,9 @@ function far(answer: Answer | null, since: number): string {
   if (answer === null) return "begins";
   const rest = left(answer, (performance.now() - since) / 1000);
   if (answer.state === "waiting") return "waits for its turn";
+  const more = rest === null ? "" : `; about ${duration(Math.ceil(rest))} more to compute what is known to be left`;
   if (answer.state === "healing")
-    return [
-      `${answer.unclean_groups.toLocaleString("en")} of ${answer.groups.toLocaleString("en")} PGs to go after ${duration(answer.simulated_seconds)}`,
-      rest === null ? "" : `; about ${duration(Math.ceil(rest))} more to compute what is known to be left`,
-    ].join("");
+    return `${answer.unclean_groups.toLocaleString("en")} of ${answer.groups.toLocaleString("en")} PGs to go after ${duration(answer.simulated_seconds)}${more}`;
   if (answer.state === "working") return `${answer.phase}, ${Math.floor(answer.fraction * 100)} %`;
   return "";
 }
