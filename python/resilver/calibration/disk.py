@@ -175,4 +175,4 @@ def service_seconds(table: DeviceTable, mode: str, request_bytes: int) -> float:
 def to_plain_table(table: DeviceTable) -> dict[str, Any]:
     """The table as TOML holds it, written out even where the catalog has it under a name."""
     fields = {name: to_plain(getattr(table, name)) for name in type(table).model_fields}
-    return {name: item for name, item in fields.items() if item != ""}
+    return {name: item for name, item in fields.items() if item not in ("", None)}
