@@ -27,6 +27,7 @@ TABLE_NAMES = (
     "flows",
     "layers",
     "jobs",
+    "answers",
 )
 
 TABLES_ADDED_IN: Mapping[str, int] = {
@@ -40,6 +41,7 @@ TABLES_ADDED_IN: Mapping[str, int] = {
     "layers": 8,
     "request_classes": 10,
     "jobs": 10,
+    "answers": 11,
 }
 """The version of the results that first had a table; in folders of before, it has no rows."""
 
@@ -330,6 +332,8 @@ _POOLS = pa.schema(
         *OF_PERIODS,
     ]
 )
+# What became of a real Ceph cluster: a row a table of `resilver.whatif`, and one of all else.
+_ANSWERS = pa.schema([("run", _TEXT), ("part", _TEXT), ("content", pa.binary())])
 _RUNS = pa.schema([("run", _TEXT), ("seed", _COUNT), *METRICS])
 
 # A shard's tables depend on the run's key alone, so a shard holds no swept column: the same run may
@@ -352,6 +356,7 @@ SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
     "flows": FLOWS,
     "layers": LAYERS,
     "jobs": JOBS,
+    "answers": _ANSWERS,
 }
 
 

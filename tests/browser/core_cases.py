@@ -172,7 +172,7 @@ SYSTEMS: dict[str, Callable[[], Run]] = {
 def real_system(shared_data: Path) -> Run:
     """Two OSDs of a real cluster fail, one after the other."""
     study = {
-        "cluster": {"ceph": str(shared_data / REAL), "device": "jbod10-sata"},
+        "cluster": {"ceph": str(shared_data / REAL)},
         "faults": [
             {"at": "0 s", "fail": {"osds": ["osd.12"]}},
             {"at": "60 s", "fail": {"osds": ["osd.40"]}},

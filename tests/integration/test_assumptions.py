@@ -109,37 +109,3 @@ def test_check_notes_a_study_that_does_nothing(setting: str, says: str, tmp_path
     found = checked(tmp_path, SURE, "--set", setting)["notes"]
     assert found[0] == f"the study does nothing: {says}."
     assert not any("does nothing" in note for note in checked(tmp_path, SURE)["notes"])
-
-
-def test_osds_of_no_class_are_disks_and_the_first_sentence_says_so(
-    tmp_path: Path, shared_data: Path
-) -> None:
-    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-    text = f'[cluster]\nceph = "{report}"\n[[faults]]\nfail = {{ osds = ["osd.12"] }}\n'
-    notes = checked(tmp_path, text)["notes"]
-    # 80 OSDs weigh 0.8 TiB, which is 0.88 TB, and 8 of them 1.6 TiB.
-    assert notes[0].startswith("80 OSDs of no class that the report gives, taken for 7,200 rpm")
-    done = command("run", "study.toml", "-o", "run", cwd=tmp_path)
-    said = " ".join(done.stdout.split())
-    assert (
-        "88 OSDs, taken for 7,200 rpm disks where the report gives no class"
-        in said.partition(". ")[0]
-    )
-    # 10 Gb/s with 1,448 of 1,538 bytes for data are 1.177 GB/s, which is 1.1 GiB/s.
-    assert "network 10gbe, 1.1 GiB/s a port (assumed)" in said.partition("the last to finish")[0]
-
-
-def test_a_network_that_the_study_states_stays_beside_a_report(
-    tmp_path: Path, shared_data: Path
-) -> None:
-    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-    text = f'[cluster]\nceph = "{report}"\n{{}}\n[[faults]]\nfail = {{{{ osds = ["osd.12"] }}}}\n'
-    for given, value, origin in (
-        ("", "10gbe", "assumed"),
-        ("fabric = { routers = 4 }", "10gbe", "assumed"),
-        ('fabric = { table = "25gbe" }', "25gbe", "stated"),
-        ('fabric = { table = "qdr-infiniband" }', "qdr-infiniband", "stated"),
-    ):
-        rows = {one["name"]: one for one in checked(tmp_path, text.format(given))["assumptions"]}
-        network = rows["network"]
-        assert (network["value"].partition(",")[0], network["origin"]) == (value, origin), given

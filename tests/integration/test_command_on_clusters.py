@@ -123,9 +123,7 @@ def test_an_object_is_in_the_group_that_ceph_says(report: Path, tmp_path: Path) 
 def test_a_real_cluster_loses_an_osd(report: Path, tmp_path: Path) -> None:
     path = tmp_path / "real.toml"
     path.write_text(
-        f'[cluster]\nceph = "{report}"\ndevice = "jbod10-sata"\n'
-        'fabric = { model = "loggp", table = "qdr-infiniband" }\n'
-        f'[[faults]]\nat = "0 s"\nfail = {{ osds = ["osd.12"] }}\n'
+        f'[cluster]\nceph = "{report}"\n[[faults]]\nat = "0 s"\nfail = {{ osds = ["osd.12"] }}\n'
     )
     done = command("run", path, "--json", "-o", "a", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -135,7 +133,9 @@ def test_a_real_cluster_loses_an_osd(report: Path, tmp_path: Path) -> None:
     # Every group that osd.12 was in has lost one replica of all its bytes. The published report
     # states the bytes of some groups and the sum of all; the others hold even shares of the rest.
     loads = {f"{load.pool}.{load.number:x}": load.bytes for load in read_report(report).loads}
-    assert row["rebuilt_bytes"] == sum(loads[pgid] for pgid in held)
+    # Objects of a PG are of one size, in whole bytes: a byte too few or too many of each.
+    expected = sum(loads[pgid] for pgid in held)
+    assert abs(row["rebuilt_bytes"] - expected) <= row["population_objects"]
     total = json.loads(report.read_text())["pgmap"]["pg_stats_sum"]["stat_sum"]["num_bytes"]
     assert row["population_bytes"] == sum(loads.values()) == total
 

@@ -93,7 +93,7 @@ def test_hosts_of_a_real_cluster_fail_in_turn(shared_data: Path, tmp_path: Path)
     # Rule: every host and every OSD that is in has a system of its own; the 88-OSD report has ten.
     path = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
     study = tmp_path / "study.toml"
-    study.write_text(f'[cluster]\nceph = "{path}"\ndevice = "jbod10-sata"\n[study]\n')
+    study.write_text(f'[cluster]\nceph = "{path}"\n[study]\n')
     for level, count in (("host", 10), ("osd", 88)):
         runs = Study.load(study, [f"study.each={level}"]).runs()
         names = {run.swept["faults"] for run in runs}

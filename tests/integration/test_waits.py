@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -272,53 +271,6 @@ def test_a_controller_in_the_way(tmp_path: Path) -> None:
     limit = limit_of(limits)
     assert limit["level"] == "controller" and limit["name"].startswith("controller.")
     assert limit["busy_fraction"] > 0.9 and "for controller." in row["waited_sentence"]
-
-
-@pytest.fixture(scope="module")
-def ceph(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Path:
-    """A folder with the report of a cluster of 88 OSDs, and a study of osd.12 by the guide."""
-    folder = tmp_path_factory.mktemp("ceph")
-    shutil.copy(shared_data / "ceph" / "ceph-report-jewel-88osd.json", folder / "report.json")
-    return folder
-
-
-OSD_12 = """
-[cluster]
-ceph = "report.json"
-device = "jbod10-sata"
-fabric = { model = "loggp", table = "qdr-infiniband" }
-[[faults]]
-fail = { osds = ["osd.12"] }
-[study]
-seeds = 1
-"""
-
-
-def test_one_source_of_a_real_cluster(ceph: Path) -> None:
-    row, limits = run_of(ceph, study=OSD_12)
-    limit = limit_of(limits)
-    # Eight OSDs end 25 s after all others: those that read from osd.87 (table `transfers`).
-    assert (limit["kind"], limit["name"], limit["destinations"]) == ("reading", "osd.87", 8)
-    assert limit["busy_fraction"] > 0.999
-    assert row["waited_sentence"].endswith("for osd.87's disk, 100 % busy reading for 8 OSDs")
-    spread, limits = run_of(ceph, 'recovery.source="least_loaded"', study=OSD_12)
-    assert spread["rebuild_seconds"] < 0.55 * row["rebuild_seconds"]
-    assert limit_of(limits)["name"] != "osd.87"
-
-
-def test_the_page_and_the_terminal_name_it(ceph: Path) -> None:
-    (ceph / "study.toml").write_text(OSD_12, encoding="utf-8")
-    done = command("run", "study.toml", "-o", "told", cwd=ceph)
-    words = " ".join(done.stdout.split())
-    assert "of that time for osd.87's disk, 100 % busy reading for 8 OSDs" in words
-    assert "imited by" not in words and "bottleneck" not in words
-    done = command("report", "told", "-o", "told.html", "--json", cwd=ceph)
-    (limit,) = json.loads(done.stdout)["waits"]
-    assert limit["waited_for"] == "osd.87's disk" and "8 OSDs" in limit["waited_sentence"]
-    page = (ceph / "told.html").read_text(encoding="utf-8")
-    assert "of that time for osd.87's disk, 100 % busy" in unescape(page)
-    assert "imited by" not in page and "bottleneck" not in page
-    assert "rebuilds the most" not in page and "Busiest server" not in page
 
 
 def test_the_lead_names_the_last_of_the_median_run_as_the_detail_does(tmp_path: Path) -> None:

@@ -189,6 +189,7 @@ def output(seed: int) -> Any:
         flows=table_of("flows", {"flows": [3], "binding": ["server.0"]}, 1),
         layers=table_of("layers", {"layer": ["server"], "parts": [3]}, 1),
         jobs=table_of("jobs", {"job": ["a"], "burst": [0]}, 1),
+        answers=table_of("answers", {"part": ["answer"], "content": [b"{}"]}, 1),
     )
 
 

@@ -76,30 +76,6 @@ def report(
     }
 
 
-def real(tmp_path: Path, classes: list[str | None], device: Any) -> Study:
-    (tmp_path / "report.json").write_text(json.dumps(report(classes)))
-    table = {"cluster": {"ceph": "report.json", "device": device}, "faults": []}
-    return Study.from_dict(table, tmp_path)
-
-
-def test_each_osd_of_a_real_cluster_has_its_class_s_device(tmp_path: Path) -> None:
-    from resilver.core_input import core_json
-
-    study = real(tmp_path, ["hdd", "ssd", "hdd", "ssd", "ssd"], {"ssd": FLASH, "hdd": DISK})
-    described = json.loads(core_json(study.runs()[0].system, 1, []))["devices"]
-    assert described["kind_of"] == [1, 0, 1, 0, 0]
-    reads = [kind["service"]["fixed"]["read"] for kind in described["kinds"]]
-    assert reads == [0.0001, 0.01]
-    assert (
-        Study.from_dict(
-            {"cluster": {"ceph": "report.json", "device": {"ssd": FLASH, "hdd": DISK}}}, tmp_path
-        )
-        .runs()[0]
-        .key
-        == study.runs()[0].key
-    )
-
-
 @pytest.mark.parametrize(
     ("classes", "device", "says"),
     [
@@ -109,7 +85,6 @@ def test_each_osd_of_a_real_cluster_has_its_class_s_device(tmp_path: Path) -> No
             {"hdd": DISK, "ssd": FLASH, "nvme": FLASH},
             "cluster.device.nvme: no device has this class, and the classes are hdd, ssd",
         ),
-        (["hdd", None], {"hdd": DISK}, "cluster.device: osd.1 has no class to choose a table by"),
         (
             [None],
             {"hdd": DISK},
@@ -118,11 +93,14 @@ def test_each_osd_of_a_real_cluster_has_its_class_s_device(tmp_path: Path) -> No
         (["hdd"], {"hdd": "jbod10-stata"}, 'cluster.device.hdd = "jbod10-stata": the catalog has'),
     ],
 )
-def test_classes_and_devices_must_match(
-    classes: list[str | None], device: Any, says: str, tmp_path: Path
-) -> None:
+def test_classes_and_devices_must_match(classes: list[str | None], device: Any, says: str) -> None:
+    of = [
+        {"level": "osd", "in": "host", "count": 2, **({"class": one} if one else {})}
+        for one in classes
+    ]
+    cluster = {"parts": [{"level": "host", "count": 3}, *of], "device": device}
     with pytest.raises(ConfigError) as caught:
-        real(tmp_path, classes, device)
+        Study.from_dict({"cluster": cluster, "population": {"file_size": "4 MiB", "files": 10}})
     found = [str(problem) for problem in caught.value.problems]
     assert any(problem.startswith(says) for problem in found), found
 
@@ -161,31 +139,9 @@ def test_an_osd_s_device_is_of_its_class_and_the_nearest_size(tmp_path: Path) ->
     assert labels(chosen(tmp_path, classes, sizes)) == expected
 
 
-def test_a_stated_size_goes_before_the_weight_and_no_size_is_said_to_be_none(
+def test_a_stated_size_goes_before_the_weight(
     tmp_path: Path,
 ) -> None:
     # 15,623,782,400 KiB are 16.0 TB; its weight says 1 TiB. An OSD of no weight has no size.
     study = chosen(tmp_path, ["hdd", "hdd"], [1.0, 0.0], {0: 15_623_782_400})
     assert labels(study) == ["hdd-7k2-16tb", "hdd-7k2-8tb"]
-    assert [one.unknown for one in study.assumptions() if one.name == "device of hdd"] == [
-        "",
-        "size",
-    ]
-
-
-@pytest.mark.parametrize("class_name", [None, "archive"])
-def test_without_a_class_of_ceph_s_it_is_a_disk_and_says_so(
-    class_name: str | None, tmp_path: Path
-) -> None:
-    study = chosen(tmp_path, [class_name, "ssd"], [8.0, 1.0])
-    assert labels(study) == ["hdd-7k2-8tb", "ssd-sata"]
-    first = study.assumptions()[0]
-    assert (first.origin, first.unknown) == ("assumed", "class")
-    assert "taken for 7,200 rpm disks" in first.sentence
-
-
-def test_the_chosen_device_is_the_run_of_the_stated_one(tmp_path: Path) -> None:
-    study = chosen(tmp_path, ["hdd", "hdd"], [8.0, 7.0])
-    table = {"cluster": {"ceph": "report.json", "device": "hdd-7k2-8tb"}, "faults": []}
-    assert Study.from_dict(table, tmp_path).runs()[0].key == study.runs()[0].key
-    assert "\ndevice = " not in study.to_toml()

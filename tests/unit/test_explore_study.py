@@ -24,7 +24,7 @@ from resilver.explore.study_maker import Maker
 from resilver.simulate.run import maps_of, validate_runs
 from resilver.spec import Run
 from resilver.spec.ensemble import Ensemble
-from tests.browser.core_cases import REAL, ROOT, SYSTEMS
+from tests.browser.core_cases import ROOT, SYSTEMS
 from tests.browser.page_scenarios import (
     AS_THINGS_ARE,
     Made,
@@ -360,26 +360,6 @@ def test_files_are_named_as_the_study_sees_them(tmp_path: Path) -> None:
     assert Study.from_dict(tomllib.loads(text), tmp_path).runs()[0].key == (
         Study.load(path).runs()[0].key
     )
-
-
-def test_a_real_cluster_has_its_tree(shared_data: Path) -> None:
-    """Its OSDs with what fits on them, below its buckets; a host that fails is a host."""
-    study = {
-        "cluster": {"ceph": str(shared_data / REAL), "device": "jbod10-sata"},
-        "faults": [{"at": "0 s", "fail": {"osds": ["osd.12"]}}],
-    }
-    document = read(study_document(Study.from_dict(study)))
-    osds = [part for part in document["parts"] if part["kind"] == "osd"]
-    assert len(osds) == 88
-    assert all(part["name"] == f"osd.{part['number']}" for part in osds)
-    assert all(part["capacity"] > 10**11 for part in osds)
-    host = document["parts"][osds[0]["parent"]]
-    assert host["kind"] == "host"
-    changes = [{"key": "fail", "part": osds[0]["parent"], "at": 60.0}]
-    scenario = {"stops": {"cluster.fabric.table": 2}, "changes": changes}
-    made = explored(document, scenario)
-    assert _differ(made, Path.cwd(), document) == []
-    assert made.input["faults"]["faults"][1]["part"] == {"host": [host["name"]]}
 
 
 def test_no_sentence_of_a_control_says_how_a_file_writes_it() -> None:

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
-
-import pytest
-
-from resilver import Study
-from tests.reference.compare import assert_equal_runs
 
 ONE = 0x10000
 # Five hosts of two OSDs; there is no OSD 5.
@@ -141,51 +134,3 @@ def report(osds_as_domains: bool, exceptions: dict[str, Any] | None = None) -> d
             ]
         },
     }
-
-
-@pytest.mark.parametrize(
-    ("fail", "source", "osds_as_domains", "exceptions"),
-    [
-        ({"osds": 1}, "primary", True, {}),
-        ({"osds": ["osd.4"]}, "least_loaded", True, {}),
-        ({"osds": 3}, "random", False, {}),
-        ({"hosts": 1}, "least_loaded", False, {}),
-        ({"hosts": ["a"]}, "primary", True, {}),
-        ({"osds": ["osd.4"]}, "primary", True, EXCEPTIONS),
-        ({"osds": 2}, "least_loaded", False, EXCEPTIONS),
-        ({"hosts": ["c"]}, "random", True, EXCEPTIONS),
-        # OSD 10 is down already.
-        ({"osds": ["osd.10"]}, "primary", True, {}),
-    ],
-)
-def test_a_real_cluster_equals_its_twin(
-    tmp_path: Path,
-    fail: dict[str, Any],
-    source: str,
-    osds_as_domains: bool,
-    exceptions: dict[str, Any],
-) -> None:
-    (tmp_path / "report.json").write_text(
-        json.dumps(report(osds_as_domains, exceptions)), encoding="utf-8"
-    )
-    study = Study.from_dict(
-        {
-            "cluster": {"ceph": "report.json"},
-            "faults": [{"fail": fail}],
-            "recovery": {
-                "pipeline_buffer": "1 MiB",
-                "receive_memory": "2 MiB",
-                "send_memory": "3 MiB",
-                "source": source,
-            },
-            "study": {"seeds": [3]},
-        },
-        base=tmp_path,
-    )
-    run = study.runs()[0]
-    twin = assert_equal_runs(run.system, run.seed)
-    assert twin.copies[True] > 20 and twin.seen["empty object"] and twin.seen["several buffers"]
-    # A copy comes from its own host only where a host may hold two.
-    assert osds_as_domains or not twin.seen["message within a host"]
-    if fail == {"osds": ["osd.4"]}:
-        assert twin.seen["message within a host"]

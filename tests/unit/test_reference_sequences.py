@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +11,6 @@ from hypothesis import strategies as st
 from resilver import Study
 from tests.reference.compare import assert_equal_runs
 from tests.scale import times
-from tests.unit.test_reference_ceph import EXCEPTIONS, report
 from tests.unit.test_reference_rebuild import AMPLE, PLAIN, RING, TIGHT, described, descriptions
 
 # What is smaller than 300 KiB takes 40 us to cross the network, and what is not, 100 ms.
@@ -201,29 +198,3 @@ def sequences(draw: st.DrawFn) -> dict[str, Any]:
 def test_any_sequence_of_faults_equals_the_twin(description: dict[str, Any]) -> None:
     run = Study.from_dict(description).runs()[0]
     assert_equal_runs(run.system, run.seed)
-
-
-@pytest.mark.parametrize("osds_as_domains", [True, False])
-@pytest.mark.parametrize("source", ["primary", "least_loaded"])
-@pytest.mark.parametrize("comes_back", [False, True])
-def test_a_real_cluster_s_faults_in_sequence_equal_the_twin(
-    tmp_path: Path, osds_as_domains: bool, source: str, comes_back: bool
-) -> None:
-    """Upmap entries lead groups to and away from OSDs that fail while others are rebuilt."""
-    (tmp_path / "report.json").write_text(
-        json.dumps(report(osds_as_domains, EXCEPTIONS)), encoding="utf-8"
-    )
-    first = gone(0, 300, osds=["osd.4"]) if comes_back else at(0, osds=["osd.4"])
-    description = {
-        "cluster": {"ceph": "report.json", "device": "jbod10-sata"},
-        "faults": [first, at(200, hosts=["a"]), at(400, osds=1)],
-        "recovery": {**TIGHT, "source": source, "order": "risk"},
-        "study": {"seeds": [3]},
-    }
-    run = Study.from_dict(description, base=tmp_path).runs()[0]
-    twin = assert_equal_runs(run.system, run.seed)
-    assert twin.copies[True] > 20
-    if comes_back:
-        assert twin.returned is not None and twin.returned[0] + (twin.surplus or 0) > 0
-    else:
-        assert twin.seen["copy that lost its source"]

@@ -152,25 +152,6 @@ def test_the_sentence_says_what_the_system_is_and_what_breaks() -> None:
     )
 
 
-def test_the_sentence_of_a_real_cluster_names_its_file_its_device_and_its_lost_osds(
-    shared_data: Path,
-) -> None:
-    made = results(seeds=1, servers=(88,))
-    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-    made.study = {
-        "cluster": {"ceph": str(report), "device": "jbod10-sata"},
-        "faults": [{"fail": {"osds": ["osd.12"]}}],
-        "study": {"seeds": 1},
-    }
-    (point,) = systems(made)
-    text = describe(made, point)
-    assert text.startswith(
-        "The cluster of ceph-report-jewel-88osd.json, 88 OSDs with jbod10-sata devices, its own "
-        "CRUSH map"
-    )
-    assert "Lost at time zero: osd.12." in text and point.holder == "OSD"
-
-
 def test_the_sentence_has_the_swept_size_and_not_the_one_that_the_sweep_began_with() -> None:
     made = results(seeds=1, extra_swept={"population.file_size": ["1 GiB", "1 TiB"]})
     small, large = systems(made)

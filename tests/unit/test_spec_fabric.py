@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from resilver.errors import ConfigError
-from resilver.spec import Cluster, Fabric, Study
+from resilver.spec import Cluster, Fabric
 from tests.unit.serving_studies import CLOSED, TORUS, problems, study_of
 
 
@@ -161,29 +161,3 @@ def test_a_graph_file_is_found_beside_the_study_and_written_by_its_path(tmp_path
     assert [run.key for run in study_of(elsewhere, study.to_toml()).runs()] == [
         run.key for run in study.runs()
     ]
-
-
-def test_a_real_cluster_stands_on_the_hosts_of_a_topology(shared_data: Path) -> None:
-    report = str(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
-    fabric = {"model": "switched", "topology": "torus 8x8 routers 4", "link_rate": "10 Gb/s"}
-    cluster = Cluster(ceph=report, fabric=fabric)
-    assert (cluster.servers, cluster.server_count) == (None, 88)
-    machines = len({osd.host or osd.name for osd in cluster.ceph.report.osds})
-    # A ring of as many nodes, of which one is a router, has one host too few.
-    small = {**fabric, "topology": f"torus {machines} routers 1"}
-    with pytest.raises(ConfigError, match=rf"{machines} servers are more than the {machines - 1}"):
-        Cluster(ceph=report, fabric=small)
-
-
-def test_disks_of_a_real_cluster_fail_by_the_names_of_its_osds(shared_data: Path) -> None:
-    report = str(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
-    study = {
-        "cluster": {"ceph": report, "fabric": {"routers": 2}},
-        "traffic": {"outstanding": 8, "duration": "1 s"},
-        "faults": [{"fail": {"disks": ["osd.12"]}}],
-    }
-    system = Study.from_dict(study).runs()[0].system
-    assert system.report is not None and not system.is_traffic_only
-    study["faults"] = [{"fail": {"disks": ["server.12"]}}]
-    with pytest.raises(ConfigError, match=r"faults\.0\.fail\.disks = .*no such OSD"):
-        Study.from_dict(study)

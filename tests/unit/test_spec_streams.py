@@ -12,7 +12,6 @@ from resilver.core_input import faults_json
 from resilver.errors import ConfigError
 from resilver.estimate import estimate
 from resilver.estimate.streams import analytic_rates
-from resilver.simulate import simulate
 from resilver.spec import Fault, Study
 from resilver.spec.faults import fault_words
 from tests.unit.striped_studies import CODED, FABRIC, STREAMED, changed, system_of
@@ -149,26 +148,6 @@ def test_a_number_of_strips_ends_streams_without_a_duration() -> None:
         STREAMED, traffic__duration=None, faults=[{"corrupt": {"groups": 2, "strips": 100}}]
     )
     assert Study.from_dict(table).runs()[0].system.faults[0].corrupt is not None
-
-
-def test_streams_go_over_a_real_cluster(shared_data: Path) -> None:
-    """Reads take one copy and writes reach three, of the objects of its pools."""
-    report = str(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
-    table = {
-        "cluster": {"ceph": report, "device": "jbod10-sata", "fabric": ROUTED},
-        "traffic": {"streams": {"window": 2}, "reads": 0.5, "warm_up": "0 s", "duration": "1 s"},
-    }
-    run = Study.from_dict(table).runs()[0]
-    metrics = simulate(run.system, run.seed).metrics
-    completed, written = metrics["write_requests"], metrics["client_device_bytes_written"]
-    rate = metrics["write_bytes_per_second"]
-    assert isinstance(completed, int) and isinstance(written, int) and isinstance(rate, float)
-    assert completed > 100 and metrics["requests_lost"] == 0
-    # Devices write three copies of each object; some of what they wrote is not acknowledged yet.
-    assert 3 * rate <= written < 3.6 * rate
-    corrupt = {**table, "faults": [{"corrupt": {"groups": 1}}]}
-    with pytest.raises(ConfigError, match="objects are placed here; use fail"):
-        Study.from_dict(corrupt)
 
 
 def test_streams_are_written_and_read_again(tmp_path: Path) -> None:

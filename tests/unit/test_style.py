@@ -281,7 +281,7 @@ def test_a_center_is_sized_without_a_run_or_a_page() -> None:
 def test_a_what_if_asks_the_core_and_knows_no_page() -> None:
     """Pages and the terminal read its answer, which asks nothing of the core itself."""
     rooms = {"catalog", "core_input", "errors", "importers", "quantities", "simulate", "spec"}
-    rooms |= {"counterfactuals", "lifetimes", "units"}
+    rooms |= {"columns", "counterfactuals", "lifetimes", "units"}
     for path in package():
         found = imports_of(path)
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}

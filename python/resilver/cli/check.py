@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> int:
                 "study": study.resolved(),
                 "runs": len({run.key for run in runs}),
                 "estimate": points,
-                "assumptions": [one.record() for one in study.assumptions()],
+                "assumptions": [asdict(one) for one in _assumed(study)],
                 "chances": list(study.chances()),
                 "notes": [*notes(study), *crowding_notes(points)],
                 "problems": [str(problem) for problem in refused],
@@ -148,12 +149,22 @@ def crowding_notes(points: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+def _assumed(study: Study) -> Sequence[Any]:
+    """What the results will rest on; of a real cluster what its what-if rests on."""
+    first = study.runs()[0]
+    if first.system.report is None:
+        return study.assumptions()
+    from resilver.whatif.studied import made_ready
+
+    return made_ready(first.system, first.seed).assumptions
+
+
 def _assumptions(study: Study) -> Table:
     """A row for each thing that the results will rest on, and who says it."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("assumption", "value", "from"):
         table.add_column(heading)
-    for one in study.assumptions():
+    for one in _assumed(study):
         table.add_row(one.name, one.value, one.origin)
     return table
 
@@ -171,7 +182,7 @@ def notes(study: Study) -> list[str]:
     from resilver.spec.idle import idle_note
 
     systems = {id(run.system): run.system for run in study.runs()}
-    found = [one.sentence for one in study.assumptions() if one.unknown]
+    found = []
     if study.durability is not None:
         found.append("no run depends on [durability]; resilver durability asks it.")
     if note := idle_note(list(systems.values())):

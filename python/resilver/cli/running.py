@@ -60,7 +60,11 @@ def run(
         rows = run_records(results, records(results))
         print_json({"runs": rows, **_beside(results)} if sensitivity else rows)
     elif not quiet:
-        print_summary(results, next_command=f"resilver report {shown(folder)}")
+        from resilver.cli.what_if_answer import print_clusters
+        from resilver.report.clusters import is_of_clusters
+
+        tell = print_clusters if is_of_clusters(results) else print_summary
+        tell(results, next_command=f"resilver report {shown(folder)}")
 
 
 def _turn(study: Study, folder: Path, choice: Any, *, quiet: bool, verbose: bool) -> None:

@@ -97,7 +97,7 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     if not serves_only(key.rows) and (reason := nothing_rebuilt(key)):
         _print_wrapped(console, reason)
     console.print()
-    _print_whereabouts(console, results, next_command)
+    print_whereabouts(console, results, next_command)
 
 
 def _sensitivity(effects: Sequence[Effect], width: int) -> Table:
@@ -364,7 +364,8 @@ def _print_figures(console: Console, figures: Sequence[Any]) -> None:
     console.print(table)
 
 
-def _print_whereabouts(console: Console, results: Results, next_command: str | None) -> None:
+def print_whereabouts(console: Console, results: Results, next_command: str | None) -> None:
+    """Print what runs took, where results are, and what the reader may want to type next."""
     lines = []
     cost = results.runs["wall_seconds"].to_pylist()
     memory = [value for value in results.runs["peak_rss_bytes"].to_pylist() if value]

@@ -11,6 +11,7 @@ from resilver.cli.console import output
 from resilver.cli.tables import print_figures
 
 if TYPE_CHECKING:
+    from resilver.study import Results
     from resilver.whatif.answer import WhatIf
     from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
 
@@ -51,6 +52,30 @@ def print_answer(answer: WhatIf, told: Sequence[str] = ()) -> None:
     print_lines("The balancer's entries:", entries[:_ROWS])
     if len(entries) > _ROWS:
         output().print(Text(f"... and {len(entries) - _ROWS:,} more; the page and --json have all"))
+
+
+def print_clusters(results: Results, *, next_command: str | None = None) -> None:
+    """Print the answers of a study of real clusters: one alone, or several side by side.
+
+    Args:
+        results: The study's results.
+        next_command: What the reader may want to type next.
+    """
+    from resilver.cli.summary import print_whereabouts
+    from resilver.report.clusters import ANSWERS_MAX, answers_of
+    from resilver.whatif.several import PlansCompared
+
+    first, *others = answers_of(results)
+    if others:
+        print_compared(PlansCompared((first, *others)))
+    else:
+        print_answer(first)
+    runs = results.runs.num_rows
+    if runs > ANSWERS_MAX:
+        said = f"Of {runs:,} runs these are healthy last; all are in {results.folder}/runs.parquet."
+        output().print(Text(said, "dim"))
+    output().print()
+    print_whereabouts(output(), results, next_command)
 
 
 def print_compared(compared: PlansCompared) -> None:

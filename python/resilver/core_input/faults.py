@@ -69,7 +69,7 @@ def _level(system: System, level: str) -> dict[str, Any]:
     """The parts of a level, and whether they are machines or contain some."""
     tree = system.cluster.tree
     if tree is None:
-        listed = list(part_names(system.cluster, level).items())
+        listed = _running(system, level)
         return _named(level, level not in ("osd", "disk"), {"listed": listed})
     if (side := tree.side(tree.level_of(plural(level)) or "")) is not None:
         return _named(level, False, _beside(tree, side))
@@ -77,6 +77,16 @@ def _level(system: System, level: str) -> dict[str, Any]:
     name = tree.device_level if level == "disk" else tree.level_of(plural(level)) or ""
     has_ports = level != "disk" and names.index(name) <= names.index(tree.port_level)
     return _named(level, has_ports, {"even": (tree.count(name), name)})
+
+
+def _running(system: System, level: str) -> list[tuple[str, tuple[int, ...]]]:
+    """The parts of a real cluster that may fail: what runs, and what the study names."""
+    report = system.report
+    up = {osd.id for osd in report.osds if osd.up} if report is not None else set()
+    targets = [fault.broken.targets for fault in system.faults if fault.broken is not None]
+    named = {name for one in targets if not isinstance(one, int) for name in one}
+    parts = part_names(system.cluster, level).items()
+    return [(name, osds) for name, osds in parts if name in named or up.intersection(osds)]
 
 
 def _named(level: str, has_ports: bool, parts: dict[str, Any]) -> dict[str, Any]:

@@ -21,12 +21,6 @@ def population_of(system: System) -> tuple[float, float, float, float]:
         of a piece under a code.
     """
     buffer = int(system.recovery.pipeline_buffer)
-    if system.report is not None:
-        loads = [load for load in system.group_loads if load.objects]
-        objects = float(sum(load.objects for load in loads))
-        # Nothing is known of the sizes within a group; its objects end in the middle of a buffer.
-        buffers = sum(max(load.objects, load.bytes / buffer + load.objects / 2) for load in loads)
-        return 0.0, objects, float(sum(load.bytes for load in loads)), float(buffers)
     bins = system.histogram_bins
     total = sum(item.file_count for item in bins)
     if total == 0:

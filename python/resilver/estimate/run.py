@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from resilver.estimate.clusters import cluster_cost
 from resilver.estimate.failed import failed_count
 from resilver.estimate.network import network_bytes, network_of
 from resilver.estimate.population import population_of
@@ -81,11 +82,13 @@ def estimate(system: System) -> dict[str, Any]:
         expectations; times are good to a factor of two, on one processor. A later fault counts as
         if what failed before it were rebuilt by then.
     """
+    if system.report is not None:
+        return cluster_cost(system, system.report)
     if system.pools:
         return _summed([estimate(pool) for pool in system.of_pools])
     files, objects, volume, buffers = population_of(system)
     devices = max(system.server_count, 1)
-    copies = system.copies or _mean_copies(system)
+    copies = system.copies or 0.0
     share = min(1.0, failed_count(system) / devices)
     replicas = objects * copies * share
     code = system.code
@@ -170,19 +173,13 @@ def _moving(
     }, memory
 
 
-def _mean_copies(system: System) -> float:
-    pools = system.report.pools if system.report else ()
-    groups = sum(pool.pg_num for pool in pools)
-    return sum(pool.size * pool.pg_num for pool in pools) / groups if groups else 0.0
-
-
 def _placing_seconds(system: System, objects: float, devices: int, copies: float) -> float:
     """Time to place the groups and to look through the objects."""
     groups = system.placement_group_count
     algorithm = _algorithm(system)
     draws = copies * _choices(system, devices) if algorithm == "crush" else copies
     if groups is not None:
-        looking = 0.0 if system.report is not None else objects * _SECONDS_PER_OBJECT_PASSED
+        looking = objects * _SECONDS_PER_OBJECT_PASSED
         return groups * (_SECONDS_PER_GROUP + draws / _DRAWS_PER_SECOND) + looking
     if algorithm == "ring":
         return objects * _SECONDS_PER_OBJECT_PASSED
@@ -204,9 +201,6 @@ def _placing_seconds(system: System, objects: float, devices: int, copies: float
 
 def _choices(system: System, devices: int) -> float:
     """Among how many items CRUSH draws for a copy: those of one bucket of each level."""
-    if system.report is not None:
-        hosts = max(len({osd.host for osd in system.report.osds}), 1)
-        return hosts + devices / hosts
     tree = system.cluster.tree
     counts = [level.count for level in tree.levels] if tree is not None else [devices]
     return sum(here / above for above, here in pairwise([1, *counts]))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from resilver.browser import browser_file
 from resilver.errors import ResilverError
-from resilver.spec import System
 from resilver.study import Results
 
 DEVICES_MAX = 4_096
@@ -28,7 +27,8 @@ def explore_beside(results: Results, report: Path) -> str:
         for needed in ("page.js", "core.wasm"):
             browser_file(needed)
         points = results.systems
-        if not points or _devices(points[0].system) > DEVICES_MAX:
+        tree = points[0].system.cluster.tree if points else None
+        if tree is None or tree.devices > DEVICES_MAX:
             return ""
         from resilver.explore.page import explore_page
         from resilver.explore.study import study_document
@@ -41,10 +41,3 @@ def explore_beside(results: Results, report: Path) -> str:
     except ResilverError:
         # A report is no worse without it.
         return ""
-
-
-def _devices(system: System) -> int:
-    tree, report = system.cluster.tree, system.report
-    if tree is not None:
-        return tree.devices
-    return len(report.osds) if report is not None else 0

@@ -24,7 +24,6 @@ from resilver.spec.device import DeviceClasses, DeviceService
 from resilver.spec.ensemble import values_of
 from resilver.spec.lanes import Lanes
 from resilver.spec.loggp import catalog_table
-from resilver.spec.osd_devices import OsdDevices
 from resilver.spec.placement import Placement
 from resilver.spec.tables import to_plain
 from resilver.spec.toml import write_value
@@ -87,7 +86,7 @@ def _devices(system: System) -> Iterator[StudyOffer]:
         yield StudyOffer(key, label_of(key, of), choices, _device_now(part.device))
     if own and len(own) == len(cluster.device_kinds):
         return
-    if isinstance(cluster.device, DeviceClasses) and not isinstance(cluster.device, OsdDevices):
+    if isinstance(cluster.device, DeviceClasses):
         for name, device in cluster.device.by_class:
             key = f"cluster.device.{name}"
             choices = tuple(Choice(one, {key: one}) for one in names)
@@ -95,9 +94,6 @@ def _devices(system: System) -> Iterator[StudyOffer]:
         return
     key = "cluster.device"
     choices = tuple(Choice(name, {key: name}) for name in names)
-    if isinstance(cluster.device, DeviceClasses):
-        yield StudyOffer(key, "Device", choices, "by class and size")
-        return
     if isinstance(cluster.device, DeviceService):
         choices = (*_services(key, cluster.device), *choices)
     yield StudyOffer(key, "Device", choices, _device_now(cluster.device))
@@ -141,8 +137,6 @@ def _network(system: System) -> Iterator[StudyOffer]:
 
 def _stored(system: System) -> Iterator[StudyOffer]:
     """How much is stored, where and how, in each pool."""
-    if system.report is not None:
-        return
     for prefix, of, pool in _pools(system):
         population, placement = pool.population, pool.placement
         if population is None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from resilver.explore.document import Change, Part
-from resilver.importers.ceph import ClusterReport
 from resilver.simulate.network import node_names, topology_of
 from resilver.spec import System
 from resilver.spec.failing import levels_of, part_names
@@ -45,8 +44,6 @@ def parts_of(system: System) -> tuple[Part, ...]:
         The parts. What carries others and contains no devices, such as a controller, stands in
         what it is declared in.
     """
-    if system.report is not None:
-        return tuple(_of_report(system.report))
     tree = system.cluster.tree
     return () if tree is None else tuple(_of_tree(system, tree))
 
@@ -83,37 +80,6 @@ def _of_tree(system: System, tree: Tree) -> Iterator[Part]:
 
     yield from beside(None, 0, -1)
     yield from below(0, range(tree.levels[0].count), -1)
-
-
-def _of_report(report: ClusterReport) -> list[Part]:
-    """The buckets of a real cluster with its OSDs; an OSD in no bucket stands at the top."""
-    buckets = report.buckets
-    by_id = {bucket.id: bucket for bucket in buckets.buckets}
-    held = {item for bucket in buckets.buckets for item in bucket.items}
-    classes, sizes = dict(buckets.device_classes), report.capacities
-    used = {one.osd: one.used_bytes for one in report.usage}
-    osds = {osd.id: osd for osd in report.osds}
-    parts: list[Part] = []
-    seen: set[int] = set()
-
-    roots = [bucket.id for bucket in buckets.buckets if bucket.id not in held]
-    waiting = [(item, -1) for item in (*reversed(osds), *reversed(roots))]
-    while waiting:
-        item, parent = waiting.pop()
-        if item in seen or (item >= 0 and item not in osds) or (item < 0 and item not in by_id):
-            continue
-        seen.add(item)
-        if item >= 0:
-            osd = osds[item]
-            of_class, room = classes.get(item, ""), sizes.get(item)
-            parts.append(
-                Part(osd.name, "osd", parent, item, of_class, room, used.get(item), osd.up)
-            )
-            continue
-        own = len(parts)
-        parts.append(Part(by_id[item].name, by_id[item].kind, parent))
-        waiting += [(one, own) for one in reversed(by_id[item].items)]
-    return parts
 
 
 _NAMED = 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from resilver.report.source import ResultsLike
 from resilver.report.tables import Column, Table
 from resilver.report.words import listed, plural
@@ -24,7 +26,11 @@ def assumptions(results: ResultsLike) -> list[Assumption]:
     Returns:
         The assumptions; none of folders written before these were kept.
     """
-    return [Assumption(**record) for record in results.provenance.get("assumptions", [])]
+    names = [field.name for field in fields(Assumption)]
+    return [
+        Assumption(**{name: record[name] for name in names})
+        for record in results.provenance.get("assumptions", [])
+    ]
 
 
 def assumptions_lead(results: ResultsLike) -> str:
@@ -36,14 +42,6 @@ def assumptions_table(results: ResultsLike) -> Table | None:
     """A row an assumption, or None where they were not kept."""
     rows = [[one.name, one.value, one.origin, one.sentence] for one in assumptions(results)]
     return Table(_COLUMNS, rows) if rows else None
-
-
-def guessed_devices(results: ResultsLike) -> str:
-    """What OSDs are taken for where the report does not say, for the first sentence; else empty."""
-    unknown = {word for one in assumptions(results) for word in one.unknown.split(" and ") if word}
-    if not unknown:
-        return ""
-    return f"taken for 7,200 rpm disks where the report gives no {' and '.join(sorted(unknown))}"
 
 
 def certainty(results: ResultsLike) -> str:

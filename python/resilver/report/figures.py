@@ -8,6 +8,7 @@ from pathlib import Path
 
 from resilver.errors import ConfigError
 from resilver.report import charts
+from resilver.report.clusters import is_of_clusters
 from resilver.report.source import ResultsLike, SystemRuns, largest, systems
 from resilver.report.vega import FORMATS, WIDTH
 
@@ -43,6 +44,9 @@ def write_figures(
     """
     if format not in FORMATS:
         raise ConfigError(f"format = {format!r} is not known; choose one of {', '.join(FORMATS)}")
+    if is_of_clusters(results):
+        rule = "the charts of a real Ceph cluster stand on its page, each with its own download"
+        raise ConfigError(f"figures = {str(folder)!r}: {rule}; leave it out")
     points = systems(results)
     chosen = points if every else [system or largest(points)]
     for name in names:

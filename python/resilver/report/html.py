@@ -10,6 +10,7 @@ from resilver.report import charts
 from resilver.report.assumptions import assumptions_table, spread_note
 from resilver.report.chart import Chart
 from resilver.report.clients import has_traffic
+from resilver.report.clusters import is_of_clusters, write_clusters
 from resilver.report.document import Document, rendered, write_page
 from resilver.report.findings import at_risk, nothing_rebuilt, rebuild_sentence, sweep_sentence
 from resilver.report.headline import key_figures
@@ -55,6 +56,8 @@ def write_html(
     Raises:
         ConfigError: There is no finished run, or the file cannot be written.
     """
+    if is_of_clusters(results):
+        return write_clusters(results, path)
     return write_page(render(results, standing, explore), path)
 
 

@@ -6,6 +6,7 @@ import datetime
 from pathlib import Path
 from typing import Protocol, Self
 
+from resilver.report.clusters import is_of_clusters
 from resilver.report.document import write_page
 from resilver.report.html import render, render_waiting, systems_shown
 from resilver.report.source import ResultsLike, systems
@@ -34,7 +35,7 @@ def write_live(results: FinishedRuns, path: str | Path, standing: Standing) -> P
     Raises:
         ConfigError: The file cannot be written.
     """
-    if not results.runs.num_rows:
+    if is_of_clusters(results) or not results.runs.num_rows:
         return write_page(render_waiting(results, standing), path, "report")
     shown = [str(point.median["run"]) for point in systems_shown(systems(results))]
     return write_page(render(results.holding(shown), standing), path, "report")

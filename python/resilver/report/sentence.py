@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resilver.report.assumptions import assumptions_lead, certainty, guessed_devices
+from resilver.report.assumptions import assumptions_lead, certainty
 from resilver.report.faults import fault_sentences
 from resilver.report.jobs import jobs_words
 from resilver.report.source import (
@@ -17,7 +17,6 @@ from resilver.report.words import listed, percent, plural
 from resilver.spec.cluster import Cluster
 from resilver.spec.device import DeviceClasses, DeviceTable
 from resilver.spec.lanes import CLASSES
-from resilver.spec.osd_devices import OsdDevices
 from resilver.spec.placement import Placement
 from resilver.spec.pools import Pool
 from resilver.spec.population import Population
@@ -47,9 +46,6 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
         lost = f"Lost: {names}." if names else "Nothing fails."
         return f"{plural(point.devices, point.holder)}. {lost} {_swept(results)}"
     first, *rest = system_sentences(system, point)
-    if guessed := guessed_devices(results):
-        cluster = cluster_words(system.cluster)
-        first = f"{cluster}, {guessed}{first.removeprefix(cluster)}"
     lead = assumptions_lead(results)
     # What it rests on names a LogGP network already, with who says so.
     is_told = bool(lead) and system.cluster.fabric.topology is None
@@ -78,11 +74,10 @@ def system_sentences(system: System, point: SystemRuns) -> list[str]:
         parts += [plural(len(system.pools), "pool"), grouped]
     elif not serves_only(point.rows):
         is_swept = {"placement", "placement.algorithm"} & set(point.swept)
-        how = "its own CRUSH map" if cluster.ceph else _placement(system.placement)
-        parts += [*([] if is_swept else [how]), grouped]
+        parts += [*([] if is_swept else [_placement(system.placement)]), grouped]
     elif system.placement is not None and system.placement.group_size:
         parts.append(f"groups of {system.placement.group_size}")
-    if system.redundancy is not None and not (system.pools or cluster.ceph):
+    if system.redundancy is not None and not system.pools:
         parts.append(_redundancy(system.redundancy, system.failure_domains))
     said = [", ".join(part for part in parts if part) + "."]
     holder = point.holder
@@ -98,27 +93,16 @@ def system_sentences(system: System, point: SystemRuns) -> list[str]:
     is_swept_lane = any(key.split(".")[0] == "lanes" for key in point.swept)
     if system.lanes is not None and not is_swept_lane:
         said.append(f"Lanes {lanes_words(system)}.")
-    loads = system.group_loads if cluster.ceph else ()
-    if not all(load.measured for load in loads):
-        said.append(
-            f"The report states the bytes of {sum(load.measured for load in loads):,} of "
-            f"{len(loads):,} placement groups; the others hold even shares of what is left of its "
-            "sum."
-        )
     return said
 
 
 def cluster_words(cluster: Cluster) -> str:
-    """What exists: a real cluster's OSDs, a tree of parts, or servers in racks and rows.
+    """What exists: a tree of parts, or servers in racks and rows.
 
     Args:
         cluster: The section.
     """
     count, device = cluster.server_count, device_words(cluster)
-    if cluster.ceph is not None:
-        text = f"The cluster of {cluster.ceph.report.label}, {plural(count, 'OSD')}"
-        # What the report's classes and sizes chose is among the assumptions.
-        return text if isinstance(cluster.device, OsdDevices) else f"{text} with {device}"
     if cluster.parts:
         return f"{plural(count, 'device')} in a tree of parts, {_levels(cluster)}, with {device}"
     text = plural(count, "server")

@@ -76,6 +76,10 @@ class ResultsLike(Protocol):
         """A row a pool."""
 
     @property
+    def answers(self) -> pa.Table:
+        """A row a part of what became of a real Ceph cluster."""
+
+    @property
     def limits(self) -> pa.Table:
         """A row a part that the device waited for which made the last lost piece."""
 
@@ -161,8 +165,6 @@ class SystemRuns:
         system = self.system
         if system is None:
             return bool(number(self.median, "decoded_bytes"))
-        if system.report is not None:
-            return any(pool.profile is not None for pool in system.report.pools)
         codes = (pool.code for pool in system.of_pools)
         return any(code is not None and code.family != "copies" for code in codes)
 
@@ -188,12 +190,8 @@ class SystemRuns:
         if self.system is None:
             return ()
         cluster = self.system.cluster
-        if cluster.ceph is not None:
-            known = dict(cluster.ceph.report.buckets.device_classes)
-            names = tuple(known.get(osd.id, "") for osd in cluster.ceph.report.osds)
-        else:
-            kinds = cluster.device_kinds
-            names = tuple(kinds[kind].device_class or "" for kind in cluster.kind_of)
+        kinds = cluster.device_kinds
+        names = tuple(kinds[kind].device_class or "" for kind in cluster.kind_of)
         return names if any(names) else ()
 
 

@@ -84,6 +84,7 @@ class RunResult:
         flows: A row a stretch of time and part that binds steady flows; none without such flows.
         layers: A row a stretch of time and layer of parts that flows pass; none without flows.
         jobs: A row a burst that a job asked for; none without jobs.
+        answers: A row a table of what became of a real Ceph cluster; none of other systems.
     """
 
     metrics: dict[str, int | float | str | None]
@@ -103,6 +104,7 @@ class RunResult:
     flows: pa.Table
     layers: pa.Table
     jobs: pa.Table
+    answers: pa.Table
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def result_of(
         core |= dict.fromkeys(_TABLES_OF_A_REBUILD)
         limits = None
     rows = len(limits["kind"]) if limits is not None else 0
-    tables = {name: table_of(name, core[name]) for name in TABLE_NAMES[2:] if name != "limits"}
+    tables = {name: table_of(name, core.get(name)) for name in TABLE_NAMES[2:] if name != "limits"}
     tables["limits"] = table_of("limits", limits, rows)
     return RunResult(told, table_of("servers", columns, len(devices)), **tables)
 

@@ -55,6 +55,10 @@ def simulate(
     >>> result.metrics["rebuilt_bytes"] == sum(result.transfers["bytes"].to_pylist())
     True
     """
+    if system.report is not None:
+        from resilver.whatif.studied import healed
+
+        return healed(system, seed, progress)
     with core_errors(f"seed {seed}"):
         simulation = _core.Simulation(core_input.core_json(system, seed), maps_of(system))
         return finished(system, seed, simulation, progress)
@@ -100,6 +104,7 @@ def validate_runs(runs: Iterable[Run]) -> None:
     runs = list(runs)
     systems = {id(run.system): run.system for run in runs}.values()
     validate(systems)
+    _validate_clusters(runs)
     _validate_codes(systems)
     _validate_faults(runs)
     if crowding := [
@@ -123,6 +128,17 @@ def validate(systems: Iterable[System]) -> None:
     reports = {report.sha256: report for system in systems if (report := system.report)}
     for report in reports.values():
         _validate_map(report)
+
+
+def _validate_clusters(runs: Iterable[Run]) -> None:
+    """Have each real cluster's run made ready once, which reads all that is asked of it."""
+    seen: set[int] = set()
+    for run in runs:
+        if run.system.report is not None and id(run.system) not in seen:
+            from resilver.whatif.studied import made_ready
+
+            seen.add(id(run.system))
+            made_ready(run.system, run.seed)
 
 
 def _validate_codes(systems: Iterable[System]) -> None:

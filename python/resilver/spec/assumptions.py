@@ -9,7 +9,6 @@ from typing import Any, Literal
 from resilver.spec.arrivals import Arrivals
 from resilver.spec.cluster import Cluster
 from resilver.spec.device import Device, DeviceService
-from resilver.spec.osd_devices import KNOWN_CLASSES, UNKNOWN_SIZE_DISK, OsdDevices
 from resilver.spec.system import System
 from resilver.spec.traffic import Traffic
 from resilver.units import (
@@ -40,7 +39,6 @@ class Assumption:
         value: Its value with its unit.
         origin: Who says so.
         sentence: The same in a sentence.
-        unknown: What it was chosen without knowing, ``class``, ``size`` or ``class and size``.
     """
 
     name: str
@@ -48,7 +46,6 @@ class Assumption:
     value: str
     origin: Origin
     sentence: str
-    unknown: str = ""
 
     def record(self) -> dict[str, str]:
         """The assumption as a flat dictionary, as ``--json`` prints it."""
@@ -66,6 +63,9 @@ def assumptions_of(system: System, swept: Mapping[str, Any] | None = None) -> li
         Devices (a row a kind), network, throttle, memory, detection time, clients, in this order;
         what has no bearing on the system is left out.
     """
+    if system.report is not None:
+        # The answer of each run lists its own.
+        return []
     found = [*_devices(system), _network(system.cluster)]
     if system.faults and not system.is_traffic_only:
         found += [_throttle(system), _memory(system)]
@@ -121,8 +121,6 @@ def device_words(device: Device) -> str:
 def _devices(system: System) -> list[Assumption]:
     """A row a kind of device."""
     cluster = system.cluster
-    if isinstance(cluster.device, OsdDevices):
-        return _chosen(cluster.device)
     found = {}
     of_parts = {part.device_class for part in cluster.parts if part.device is not None}
     for kind in cluster.device_kinds:
@@ -136,30 +134,6 @@ def _devices(system: System) -> list[Assumption]:
         who = "The study says" if origin == "stated" else "The study says none, so it is"
         found[name, value] = Assumption(name, key, value, origin, f"{who} {value}.")
     return list(found.values())
-
-
-def _chosen(devices: OsdDevices) -> list[Assumption]:
-    """The devices that were chosen for a real cluster's OSDs."""
-    known = dict(devices.by_class)
-    found = []
-    for device_class, name, count in devices.groups:
-        text = f"{count} {'OSD' if count == 1 else 'OSDs'}"
-        if device_class in KNOWN_CLASSES:
-            why = f"of class {device_class}"
-        elif device_class:
-            why = f"of class {device_class}, which is none of Ceph's own, taken for 7,200 rpm disks"
-        else:
-            why = "of no class that the report gives, taken for 7,200 rpm disks"
-        unknown = "" if device_class in KNOWN_CLASSES else "class"
-        if "size" in devices.guessed and name == UNKNOWN_SIZE_DISK:
-            unknown = "class and size" if unknown else "size"
-        value = device_words(known[name])
-        sentence = f"{text} {why}: {value}."
-        if len(devices.groups) > 1:
-            value = f"{count} x {value}"
-        label = "device" if device_class is None else f"device of {device_class}"
-        found.append(Assumption(label, "cluster.device", value, "assumed", sentence, unknown))
-    return found
 
 
 def _network(cluster: Cluster) -> Assumption:
@@ -179,8 +153,6 @@ def _network(cluster: Cluster) -> Assumption:
     who = "The study says none, so it is"
     if "table" in fabric.model_fields_set:
         origin, who = "stated", "The study says"
-    elif cluster.ceph is not None:
-        origin, who = "assumed", "Neither report nor study says of what kind it is; taken for"
     sentence = f"{who} {value}; switches between never hold a message back."
     return Assumption("network", "cluster.fabric.table", value, origin, sentence)
 
@@ -219,9 +191,6 @@ def _detection(system: System) -> Assumption:
         sentence = f"A rebuild begins {value} after its fault; until then nothing is rebuilt."
         return Assumption("detection time", "faults.detection", value, "stated", sentence)
     sentence = "A rebuild begins when its fault happens: nothing is waited for to find it out."
-    if system.report is not None:
-        # Ceph's mon_osd_down_out_interval is 600 s, and heartbeats take up to 20 s before.
-        sentence += ' Ceph waits some 10 min before a down OSD is out: detection = "10 min".'
     return Assumption("detection time", "", DETECTION_WORDS, "assumed", sentence)
 
 

@@ -28,6 +28,8 @@ def chances(system: System) -> tuple[str, ...]:
         drawn += _stored(pool)
         if pool.traffic is not None:
             drawn.append(_asked(pool, pool.traffic))
+    if system.report is not None:
+        return tuple(dict.fromkeys(word for word in (*drawn, *_healing(system)) if word))
     kinds = system.cluster.device_kinds
     if any(kind.spread for kind in kinds):
         drawn.append("the speeds of devices")
@@ -39,6 +41,17 @@ def chances(system: System) -> tuple[str, ...]:
     if topology is not None and _draws_routers(topology):
         drawn.append("where routers are")
     return tuple(dict.fromkeys(word for word in drawn if word))
+
+
+def _healing(system: System) -> list[str]:
+    """What is drawn of how a real cluster heals."""
+    run, report = system.ceph, system.report
+    is_on = report is not None and report.balancer is not None and report.balancer.active
+    balances = is_on or (run is not None and "balance" in run.changes)
+    return [
+        *(["in which order the balancer looks at pools"] if balances else []),
+        *(["the course of single objects"] if run is not None and run.events else []),
+    ]
 
 
 def _asked(pool: System, traffic: Traffic) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.errors import Problem, name_remedy, show
 from resilver.spec.attachment import port_problems
+from resilver.spec.ceph_run import ceph_problems
 from resilver.spec.cluster import Cluster
 from resilver.spec.durability_checks import durability_problems
 from resilver.spec.failing import fault_problems, kind_problems
@@ -57,6 +58,15 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         return []
     asked = sections.get("durability")
     problems = durability_problems(cluster, asked) if asked is not None else []
+    faults = list(enumerate(sections.get("faults") or ()))
+    if cluster.ceph is not None:
+        named = kind_problems(cluster, faults) or fault_problems(cluster, faults)
+        own = ceph_problems(given, sections)
+        told = {problem.key for problem in own}
+        return [*problems, *own, *(problem for problem in named if problem.key not in told)]
+    if sections.get("ceph") is not None:
+        rule, remedy = "it is of a real Ceph cluster", "add cluster.ceph, or remove [ceph]"
+        problems.append(Problem(rule, remedy, key="ceph"))
     if sections.get("pools"):
         return problems + _pool_problems(cluster, given, sections)
     return problems + _system_problems(cluster, given, sections)
@@ -85,19 +95,10 @@ def _system_problems(
         # What failed is rebuilt whenever that begins; soft errors are of the time of the traffic.
         if not any(fault.starts_rebuild for _, fault in told):
             problems += late_fault_problems(traffic, faults)
-        if "population" not in given and cluster.ceph is None:
+        if "population" not in given:
             is_striped = traffic.is_striped
             problems += nothing_stored_problems(given, told, is_striped=is_striped)
             return problems + carrier_problems(cluster, faults)
-    if cluster.ceph is not None:
-        problems += [
-            Problem("a real cluster's report says this already", f"remove [{name}]", key=name)
-            for name in ("population", "placement", "redundancy")
-            if name in given
-        ]
-        report = cluster.ceph.report
-        problems += _buffer_problems(cluster, report.largest_object_bytes, sections.get("recovery"))
-        return problems
     # Where traffic was written and is not valid, it may have been all that there is to be.
     is_traffic_broken = "traffic" in given and "traffic" not in sections
     if "population" not in given and not is_traffic_broken:
@@ -130,9 +131,6 @@ def _pool_problems(cluster: Cluster, given: Set[str], sections: Mapping[str, Any
         for name in own
         if name in given
     ]
-    if cluster.ceph is not None:
-        rule, remedy = "a real cluster's report says this already", "remove [[pools]]"
-        return [Problem(rule, remedy, key="pools")]
     if problems:
         return problems
     pools = sections["pools"]

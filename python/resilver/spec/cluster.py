@@ -42,6 +42,14 @@ class DeviceKind:
     spread: float
 
 
+_SAID_BY = {
+    "device": "; ceph.devices says others",
+    "queue": "; ceph.settings has Ceph's own queues",
+    "fabric": "; ceph.network says another",
+}
+"""What says of a real cluster what a key says of a synthetic one."""
+
+
 class Replaced(dict[str, int]):
     """How often devices were replaced, by name; like the section it is in, it never changes."""
 
@@ -118,23 +126,17 @@ class Cluster(Section):
             # The hosts stand in for servers that no study gives; they do not count as given.
             object.__setattr__(self, "servers", topology.hosts // self.ports)
         if self.ceph is not None:
-            if "device" not in self.model_fields_set:
-                # What is chosen by the report does not count as given.
-                object.__setattr__(self, "device", osd_devices(self.ceph.report))
-            object.__setattr__(self, "fabric", self.fabric.of_a_real_cluster())
             problems = [
                 Problem(
-                    "a real cluster's servers are the report's",
-                    "remove it",
-                    key=name,
-                    value=show(value),
+                    "a real cluster has this from its dumps",
+                    f"remove it{_SAID_BY.get(key, '')}",
+                    key=key,
                 )
-                for name in ("servers", "racks", "rows", "ports", "attachment", "capacity")
-                if (value := getattr(self, name)) != Cluster.model_fields[name].default
+                for key in self.given()
+                if key != "ceph"
             ]
-            if self.parts:
-                rule = "a real cluster's parts are the report's"
-                problems.append(Problem(rule, "remove them", key="parts"))
+            # What is chosen by the report does not count as given.
+            object.__setattr__(self, "device", osd_devices(self.ceph.report))
         elif self.parts:
             problems = self._part_problems()
         elif self.servers is None:
@@ -146,10 +148,10 @@ class Cluster(Section):
             ]
         else:
             problems = self._hierarchy_problems(self.servers)
-        if self.replaced and not self.parts:
+        if self.replaced and not (self.parts or self.ceph):
             rule, remedy = "only parts with a spread differ", "declare cluster.parts, or remove it"
             problems.append(Problem(rule, remedy, key="replaced"))
-        if not (problems and self.parts):
+        if not (self.ceph or (problems and self.parts)):
             problems += self._class_problems() + self._host_problems()
         if problems:
             raise ConfigError(problems)
@@ -159,16 +161,11 @@ class Cluster(Section):
         """Classes that have no device, and devices of classes that there are not."""
         if not isinstance(self.device, DeviceClasses) or isinstance(self.device, OsdDevices):
             return []
-        if self.ceph is not None:
-            report = self.ceph.report
-            classes = dict(report.buckets.device_classes)
-            of_device = [(osd.name, classes.get(osd.id)) for osd in report.osds]
-        else:
-            own = device_parts(self.parts) if self.parts else ()
-            of_device = [(part.level, part.device_class) for part in own if part.device is None]
-            if not self.parts:
-                rule = "servers have no classes"
-                return [Problem(rule, "give one device, or declare cluster.parts", key="device")]
+        if not self.parts:
+            rule = "servers have no classes"
+            return [Problem(rule, "give one device, or declare cluster.parts", key="device")]
+        own = device_parts(self.parts)
+        of_device = [(part.level, part.device_class) for part in own if part.device is None]
         known = sorted({name for _, name in of_device if name is not None})
         listed = f"the classes are {', '.join(known)}" if known else "no device has a class"
         problems = [
@@ -268,21 +265,16 @@ class Cluster(Section):
         topology = self.fabric.topology
         if topology is None:
             return []
-        whole = not (self.ceph or self.parts) and "servers" not in self.model_fields_set
+        whole = not self.parts and "servers" not in self.model_fields_set
         if topology.hosts == 0 or (whole and topology.hosts > SERVERS_MAX):
             rule = f"this topology has {topology.hosts} hosts, and a cluster 1 to {SERVERS_MAX}"
             value = show(topology.label)
             remedy = "use another topology, or give cluster.servers"
             return [Problem(rule, remedy, key="fabric.topology", value=value)]
-        if self.ceph is not None:
-            machines = len({osd.host or osd.name for osd in self.ceph.report.osds})
+        machines, key, value = self.machine_count, "servers", show(self.servers)
+        remedy = f"use at most {topology.hosts // self.port_count}, or a larger topology"
+        if self.parts:
             key, value = "fabric.topology", show(topology.label)
-            remedy = "use a larger topology"
-        else:
-            machines, key, value = self.machine_count, "servers", show(self.servers)
-            remedy = f"use at most {topology.hosts // self.port_count}, or a larger topology"
-            if self.parts:
-                key, value = "fabric.topology", show(topology.label)
         if machines * self.port_count <= topology.hosts and (machines or not whole):
             return []
         of_ports = "" if self.port_count == 1 else f" of {self.port_count} ports"
@@ -355,11 +347,6 @@ class Cluster(Section):
         """The kind of every device, by number; that of a number without an OSD means nothing."""
         if isinstance(self.device, OsdDevices):
             return list(self.device.of_osd) if len(self.device.by_class) > 1 else []
-        if self.ceph is not None and isinstance(self.device, DeviceClasses):
-            classes = dict(self.ceph.report.buckets.device_classes)
-            kinds = {name: kind for kind, name in enumerate(self.device.names)}
-            count = max((osd.id for osd in self.ceph.report.osds), default=-1) + 1
-            return [kinds.get(classes.get(number, ""), 0) for number in range(count)]
         tree = self.tree
         return [tree.kind(device) for device in range(tree.devices)] if tree else []
 

@@ -20,7 +20,7 @@ from pydantic import (
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.netgauge import LogGpTable
-from resilver.spec.loggp import LOGGP_SCHEMA, catalog_table, table_of
+from resilver.spec.loggp import LOGGP_SCHEMA, table_of
 from resilver.spec.section import Count, Only, Section
 from resilver.spec.topology import TOPOLOGY_SCHEMA, TopologySpec, topology_of
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes, format_duration
@@ -151,15 +151,6 @@ class Fabric(Section):
             return []
         rule = f"a packet would take {format_duration(seconds)} on a link, and an hour is the most"
         return [Problem(rule, "use smaller packets or faster links", "packet_size", value)]
-
-    def of_a_real_cluster(self) -> Fabric:
-        """The network as it is beside a report, which does not say of what kind it is."""
-        if self.model != "loggp" or "table" in self.model_fields_set:
-            return self
-        made = self.model_copy()
-        # What is chosen for a report does not count as given.
-        object.__setattr__(made, "table", catalog_table(REAL_CLUSTER_NETWORK))
-        return made
 
     @property
     def router_count(self) -> int:

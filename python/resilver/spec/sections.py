@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
+from resilver.spec.ceph_run import CephRun
 from resilver.spec.cluster import Cluster
 from resilver.spec.durability import DurabilityQuestion
 from resilver.spec.faults import Fault
@@ -41,6 +42,9 @@ class Sections(Section):
     """What breaks, and when."""
     recovery: Recovery = Field(default_factory=Recovery)
     """How it heals."""
+    ceph: CephRun | None = None
+    """What holds of a real Ceph cluster beside its dumps. Default: what they and its release say.
+    """
     durability: DurabilityQuestion | None = None
     """What fails over years, and how long data has to last; runs do not depend on it. Default: not
     asked.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Set
 
-from resilver.errors import Problem, name_remedy, show
+from resilver.errors import Problem, show
 from resilver.importers.trace import RequestTrace
 from resilver.spec.cluster import Cluster
 from resilver.spec.fabric import ROUTERS_MAX
@@ -81,11 +81,7 @@ def with_routers(cluster: Cluster) -> Cluster:
     fabric = cluster.fabric
     if fabric.topology is not None or fabric.router_count:
         return cluster
-    if cluster.ceph is not None:
-        hosts = len({osd.host or osd.name for osd in cluster.ceph.report.osds})
-    else:
-        hosts = cluster.machine_count
-    routers = min(max(hosts, 1) * cluster.port_count, ROUTERS_MAX)
+    routers = min(max(cluster.machine_count, 1) * cluster.port_count, ROUTERS_MAX)
     return cluster.model_copy(update={"fabric": fabric.model_copy(update={"routers": routers})})
 
 
@@ -145,14 +141,11 @@ def target_numbers(cluster: Cluster, trace: RequestTrace) -> list[int | None]:
     Returns:
         Its number, -1 where it is to be drawn, None where there is no such server.
     """
-    ids = cluster.ceph.report.osd_ids if cluster.ceph is not None else None
     level = cluster.tree.device_level if cluster.tree is not None else "server"
     known: dict[str, int | None] = {"": -1}
     for name in trace.targets:
         if name not in known:
-            known[name] = (
-                number_of(name, level, cluster.server_count) if ids is None else ids.get(name)
-            )
+            known[name] = number_of(name, level, cluster.server_count)
     return [known[name] for name in trace.targets]
 
 
@@ -163,11 +156,8 @@ def _trace_problems(cluster: Cluster, trace: RequestTrace) -> list[Problem]:
     ):
         if number is not None or len(problems) == _PROBLEMS_OF_A_TRACE:
             continue
-        if cluster.ceph is not None:
-            remedy = name_remedy(name, list(cluster.ceph.report.osd_ids))
-        else:
-            level = cluster.tree.device_level if cluster.tree is not None else "server"
-            remedy = f"the names are {level}.0 to {level}.{(cluster.server_count or 1) - 1}"
+        level = cluster.tree.device_level if cluster.tree is not None else "server"
+        remedy = f"the names are {level}.0 to {level}.{(cluster.server_count or 1) - 1}"
         place = f"{trace.path}, line {line}"
         key, rule = "traffic.arrivals.trace", "there is no such server"
         problems.append(Problem(rule, remedy, key=key, value=show(name), place=place))

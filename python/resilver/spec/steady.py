@@ -32,7 +32,7 @@ def steady_problems(cluster: Cluster, sections: Mapping[str, Any]) -> list[Probl
     if traffic is None or traffic.engine != "flows":
         return []
     problems = []
-    is_stored = sections.get("population") is not None or cluster.ceph is not None
+    is_stored = sections.get("population") is not None
     if traffic.streams is not None and not is_stored:
         rule = "flows stream over what is stored, and nothing is"
         remedy = f"add [population], or use {_EVENTS}"

@@ -40,7 +40,7 @@ def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Prob
     # Sections that were written and are not valid have problems of their own already.
     broken = given - {name for name, value in sections.items() if value is not None}
     faults = [(i, fault) for i, fault in enumerate(sections.get("faults") or ()) if fault.corrupt]
-    is_stored = "population" in given or cluster.ceph is not None
+    is_stored = "population" in given
     if traffic is not None and traffic.jobs:
         return _job_problems(traffic, faults, is_stored=is_stored)
     if traffic is None or traffic.streams is None:
@@ -51,7 +51,7 @@ def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Prob
         problems += _stripe_problems(redundancy)
     if is_stored:
         rule = "soft errors are rebuilt over groups of servers, and objects are placed here"
-        remedy = "use fail" if cluster.ceph is not None else "remove [population], or use fail"
+        remedy = "remove [population], or use fail"
         problems += [Problem(rule, remedy, key=f"faults.{index}.corrupt") for index, _ in faults]
     elif "placement" not in broken and not problems:
         problems += _group_problems(cluster, sections.get("placement"), redundancy, faults)

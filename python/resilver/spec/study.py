@@ -187,13 +187,13 @@ class Study(Sections):
         swept = {key.split(".")[0] for key in swept_keys(self.study)}
         tables: dict[str, Any] = {}
         unwritten = set(Sections.model_fields) - self.model_fields_set
-        # Where nothing is stored, nothing is recovered.
-        stores = self.population or self.pools or self.cluster.ceph
-        idle = set() if stores else {"recovery"}
+        # Where nothing is stored, nothing is recovered; Ceph recovers by its own settings.
+        real = self.cluster if self.cluster.ceph is not None else None
+        idle = set() if self.population or self.pools else {"recovery"}
         for name, section in self.sections().items():
             if section is None or name in unwritten & (swept | idle):
                 continue
-            if isinstance(section, Section) and name in swept:
+            if isinstance(section, Section) and (name in swept or section is real):
                 tables[name] = to_plain(section.given())
             else:
                 tables[name] = to_plain(section)

@@ -233,7 +233,8 @@ class _Execution:
 
     def _parts(self, run: Run, sharing: int, workers: int) -> int:
         """Into how many parts to split a run's scan."""
-        if self.simulator != SIMULATOR:
+        # A real cluster has no population to look through.
+        if self.simulator != SIMULATOR or run.system.report is not None:
             return 1
         if self.split is not None:
             return self.split

@@ -141,6 +141,11 @@ class StudyTables:
         """A row a burst that a job asked for; none without jobs."""
         return self._read("jobs")
 
+    @cached_property
+    def answers(self) -> pa.Table:
+        """A row a run of a real Ceph cluster and part of its answer (`resilver.whatif`)."""
+        return self._read("answers")
+
     def _read(self, name: str) -> pa.Table:
         raise NotImplementedError
 
@@ -243,7 +248,7 @@ class Results(StudyTables):
         Args:
             name: "runs", "servers", "transfers", "timeline", "links", "distributions", "traffic",
                 "request_classes", "lanes", "lending", "stripe_groups", "pools", "parts", "limits",
-                "flows", "layers" or "jobs".
+                "flows", "layers", "jobs" or "answers".
 
         Returns:
             The data frame.

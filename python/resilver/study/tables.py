@@ -54,6 +54,7 @@ _SORT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "layers": (),
     # Job by job, then by burst.
     "jobs": (),
+    "answers": (),
 }
 
 # Rows gathered before a row group is written: large enough to compress well, small enough that a

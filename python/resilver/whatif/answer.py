@@ -5,6 +5,7 @@ This is what the command and the page read. Nothing here simulates.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -240,6 +241,41 @@ class WhatIf:
             "digest": self.digest,
             "tables": tables,
         }
+
+    def to_rows(self) -> pa.Table:
+        """The answer as a run of a study keeps it: a row a table, and one of all else."""
+        rest = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "tables"}
+        rest["cluster"] = asdict(self.cluster)
+        for name in ("steps", "assumptions"):
+            rest[name] = [asdict(one) for one in rest[name]]
+        contents = {"answer": json.dumps(rest).encode()}
+        for name, table in self.tables.items():
+            sink = pa.BufferOutputStream()
+            packed = pa.ipc.IpcWriteOptions(compression="zstd")
+            with pa.ipc.new_stream(sink, table.schema, options=packed) as stream:
+                stream.write_table(table)
+            contents[name] = sink.getvalue().to_pybytes()
+        return pa.table({"part": list(contents), "content": list(contents.values())})
+
+    @classmethod
+    def from_rows(cls, rows: pa.Table) -> WhatIf:
+        """The answer that a run of a study has kept.
+
+        Args:
+            rows: What `to_rows` gave.
+        """
+        contents = dict(zip(*(rows[name].to_pylist() for name in ("part", "content")), strict=True))
+        rest = json.loads(contents.pop("answer"))
+        facts = rest["cluster"]
+        for name in ("pools", "places", "classes"):
+            facts[name] = {int(number): one for number, one in facts[name].items()}
+        rest["cluster"] = ClusterFacts(**facts)
+        steps = [(one["at_seconds"], one["text"], tuple(one["commands"])) for one in rest["steps"]]
+        rest["steps"] = tuple(PlannedStep(*one) for one in steps)
+        rest["assumptions"] = tuple(Assumption(**one) for one in rest["assumptions"])
+        rest["notes"] = tuple(rest["notes"])
+        tables = {name: pa.ipc.open_stream(one).read_all() for name, one in contents.items()}
+        return cls(tables=tables, **rest)
 
 
 def _fullest(osds: pa.Table) -> str:

@@ -1,0 +1,80 @@
+"""The report of a study of real Ceph clusters: the answers of its runs, as a what-if's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+
+from resilver.errors import ConfigError
+from resilver.report.source import ResultsLike, format_swept, swept_keys
+
+if TYPE_CHECKING:
+    from resilver.whatif.answer import WhatIf
+
+ANSWERS_MAX = 12
+"""Runs that are shown side by side; of more, the last to be healthy are."""
+
+
+def is_of_clusters(results: ResultsLike) -> bool:
+    """Whether a study is of real Ceph clusters.
+
+    Args:
+        results: The study's results.
+    """
+    return bool(results.provenance.get("study", {}).get("cluster", {}).get("ceph"))
+
+
+def answers_of(results: ResultsLike) -> list[WhatIf]:
+    """The answers of a study's runs, each named by what is swept and by its seed.
+
+    Args:
+        results: The study's results.
+
+    Raises:
+        ConfigError: An earlier version made them.
+    """
+    from resilver.whatif.answer import WhatIf
+
+    table, rows = results.answers, results.runs.to_pylist()
+    if not table.num_rows:
+        rule = "an earlier version made these runs, by another model of healing"
+        raise ConfigError(f"{rule}; run the study again")
+    if len(rows) > ANSWERS_MAX:
+        times = {row["run"]: row["rebuild_seconds"] for row in rows}
+        late = {run: math.inf if one is None else one for run, one in times.items()}
+        rows = sorted(rows, key=lambda row: -late[row["run"]])[:ANSWERS_MAX]
+    has_seeds = len({row["seed"] for row in rows}) > 1
+    swept = swept_keys(results)
+    last = [key.rpartition(".")[2] for key in swept]
+    names = last if len(set(last)) == len(last) else swept
+    answers = []
+    for row in rows:
+        answer = WhatIf.from_rows(table.filter(pc.equal(table["run"], row["run"])))
+        words = [f"{a} = {format_swept(b, row[b])}" for a, b in zip(names, swept, strict=True)]
+        words += [f"seed {row['seed']}"] if has_seeds else []
+        answers.append(replace(answer, plan=", ".join(words) or answer.plan))
+    return answers
+
+
+def write_clusters(results: ResultsLike, path: str | Path) -> Path:
+    """Write the page of a study of real clusters.
+
+    Args:
+        results: The study's results.
+        path: The file to write; it is replaced in one step.
+
+    Raises:
+        ConfigError: An earlier version made the results, or the file cannot be written.
+    """
+    from resilver.report.whatif import write_answer, write_compared
+    from resilver.whatif.several import PlansCompared
+
+    first, *others = answers_of(results)
+    command = "resilver run study.toml"
+    if others:
+        return write_compared(PlansCompared((first, *others)), path, command)
+    return write_answer(first, path, command)

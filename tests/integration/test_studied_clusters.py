@@ -1,0 +1,239 @@
+"""A study of a real Ceph cluster has the answer of a what-if: one door, one figure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.front_door import command
+
+HOST = "cloud3-1359"
+
+
+@pytest.fixture(scope="module")
+def report(shared_data: Path) -> Path:
+    """A real cluster: 88 OSDs of Jewel on 10 hosts, 4,096 PGs of three copies."""
+    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+
+
+def study(folder: Path, report: Path, text: str) -> Path:
+    path = folder / "study.toml"
+    path.write_text(f'[cluster]\nceph = "{report}"\n{text}', encoding="utf-8")
+    return path
+
+
+def runs(path: Path, *words: str) -> list[dict[str, Any]]:
+    """The runs of a study, performed by the command."""
+    done = command("run", path, "-o", path.with_suffix(""), "--json", "-q", *words)
+    assert done.returncode == 0, done.stderr
+    return list(json.loads(done.stdout))
+
+
+def asked(report: Path, *words: str) -> dict[str, Any]:
+    """What `what-if` answers, with the seed that a study begins with."""
+    done = command("what-if", report, *words, "--seed", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def assert_alike(run: dict[str, Any], answer: dict[str, Any]) -> None:
+    """Rule: time, bytes and digest are those of the what-if, to the last digit."""
+    found = answer["answer"]
+    assert run["digest"] == answer["digest"]
+    assert run["rebuild_seconds"] == found["whole_seconds"] > 0
+    assert run["last_redundant_seconds"] == found["degraded_seconds"]
+    assert run["rebuilt_bytes"] == found["recovered_bytes"] > 0
+    assert run["remapped_bytes"] == found["moved_bytes"]
+
+
+def test_an_osd_of_a_real_cluster_fails_alike_by_both_doors(report: Path, tmp_path: Path) -> None:
+    path = study(tmp_path, report, '[[faults]]\nfail = { osds = ["osd.12"] }\n')
+    (run,) = runs(path)
+    answer = asked(report, "--fail", "osd.12")
+    assert_alike(run, answer)
+    # The report's own up sets: one copy of every PG of osd.12 is lost, and no other.
+    groups = json.loads(report.read_text())["pgmap"]["pg_stats"]
+    assert run["placement_groups_affected"] == sum(12 in group["up"] for group in groups)
+    # A down OSD is reported after 20 s and out 300 s later: nothing is copied before.
+    assert run["rebuild_seconds"] > 320
+    # The terminal and the page say what the what-if's do.
+    said = " ".join(command("run", path, "-o", path.with_suffix("")).stdout.split())
+    told = " ".join(command("what-if", report, "--fail", "osd.12", "--seed", "1").stdout.split())
+    assert told in said and "healthy after 16 min 19 s" in told
+    done = command("report", path.with_suffix(""), "-o", tmp_path / "page.html")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "healthy after 16 min 19 s" in page and answer["digest"] in page
+
+
+def test_a_host_with_clients_and_flags_fails_alike_by_both_doors(
+    report: Path, tmp_path: Path
+) -> None:
+    """What a what-if has as options a study has as keys."""
+    path = study(
+        tmp_path,
+        report,
+        """[ceph]
+fill = "60%"
+network = "25gbe"
+devices = ["ssd-sata"]
+load = ["cephstor3: 500 reads/s of 16 KiB"]
+settings = { osd_max_backfills = 2, mon_osd_down_out_interval = 600 }
+changes = { flag = ["noout"], unflag = ["noout @ 1 h"] }
+[[faults]]
+at = "10 min"
+fail = { hosts = ["cloud3-1359"] }
+""",
+    )
+    (run,) = runs(path)
+    answer = asked(
+        report,
+        *("--fill", "60%", "--network", "25gbe", "--device", "ssd-sata"),
+        *("--load", "cephstor3: 500 reads/s of 16 KiB"),
+        *("--set-option", "osd_max_backfills=2", "--set-option", "mon_osd_down_out_interval=600"),
+        *("--flag", "noout", "--unflag", "noout @ 1 h", "--fail", f"host={HOST} @ 10 min"),
+    )
+    assert run["digest"] == answer["digest"]
+    # A run's times count from its first fault.
+    assert run["rebuild_seconds"] == answer["answer"]["whole_seconds"] - 600
+    assert run["rebuilt_bytes"] == answer["answer"]["recovered_bytes"] > 0
+
+
+def test_each_seed_draws_an_osd_that_then_fails_as_if_it_were_named(
+    report: Path, tmp_path: Path
+) -> None:
+    path = study(tmp_path, report, "[[faults]]\npart = { osd = 1 }\n[study]\nseeds = 5\n")
+    found = runs(path)
+    # Five of 88 that are all alike have a probability of 88^-4, below 1e-7.
+    assert len(found) == 5 and len({run["failed_servers"] for run in found}) > 1
+    for run in found:
+        words = ("--fail", run["failed_servers"], "--seed", str(run["seed"]), "--json")
+        answer = json.loads(command("what-if", report, *words).stdout)
+        assert_alike(run, answer)
+
+
+def test_a_drawn_osd_is_one_that_runs(report: Path, tmp_path: Path) -> None:
+    """Of a cluster of which all OSDs but two are down, a draw of two takes these."""
+    content = json.loads(report.read_text())
+    for osd in content["osdmap"]["osds"]:
+        osd["up"] = int(osd["osd"] in (3, 40))
+    (tmp_path / "report.json").write_text(json.dumps(content))
+    from resilver import Study
+    from resilver.simulate.devices import named_faults
+
+    made = Study.load(study(tmp_path, tmp_path / "report.json", "[[faults]]\npart = { osd = 2 }\n"))
+    (names,) = named_faults(made.runs()[0].system, 1)
+    assert sorted(names) == ["osd.3", "osd.40"]
+
+
+def test_a_sweep_of_a_setting_is_as_many_what_ifs(report: Path, tmp_path: Path) -> None:
+    path = study(
+        tmp_path,
+        report,
+        '[[faults]]\nfail = { osds = ["osd.12"] }\n'
+        '[study.sweep]\n"ceph.settings.osd_max_backfills" = [1, 2, 4]\n',
+    )
+    found = runs(path)
+    assert [run["ceph.settings.osd_max_backfills"] for run in found] == [1, 2, 4]
+    for run, slots in zip(found, (1, 2, 4), strict=True):
+        words = ("--fail", "osd.12", "--set-option", f"osd_max_backfills={slots}")
+        assert_alike(run, asked(report, *words))
+    # More slots are never slower here, and the page has all three side by side.
+    times = [run["rebuild_seconds"] for run in found]
+    assert times == sorted(times, reverse=True) and times[0] > times[2]
+    done = command("report", path.with_suffix(""), "-o", tmp_path / "page.html")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert all(f"osd_max_backfills = {slots}" in page for slots in (1, 2, 4))
+
+
+def test_a_run_folder_of_a_real_cluster_is_run_again_alike(report: Path, tmp_path: Path) -> None:
+    text = '[ceph]\nhorizon = "2 d"\n[[faults]]\nfail = { osds = ["osd.12"] }\n'
+    path = study(tmp_path, report, text)
+    (first,) = runs(path)
+    (again,) = runs(path.with_suffix("") / "study.toml")
+    assert (again["run"], again["digest"]) == (first["run"], first["digest"])
+
+
+def test_an_osd_that_comes_back_is_started_again(report: Path, tmp_path: Path) -> None:
+    """`until` starts it with what it had; a slow one works at its own speed again."""
+    back = 'part = { osd = ["osd.12"] }\nuntil = "2 min"\n'
+    slow = f'[[faults]]\npart = {{ host = ["{HOST}"] }}\nhealth = 0.3\nuntil = "3 h"\n'
+    (run,) = runs(study(tmp_path, report, f"[[faults]]\n{back}{slow}"))
+    words = ("--fail", "osd.12", "--start", "osd.12 @ 2 min")
+    slowed = ("--slow", f"host={HOST}=30%", "--slow", f"host={HOST}=100% @ 3 h")
+    assert run["digest"] == asked(report, *words, *slowed)["digest"]
+    # It is back before it is marked out after 320 s, and nobody wrote in between.
+    assert run["rebuilt_bytes"] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[traffic]\noutstanding = 1\n", "traffic: a real Ceph cluster has no such section"),
+        ("[traffic]\noutstanding = 1\n", "give ceph.load instead"),
+        ("[lanes]\nrebuild = 0.3\n", "lanes: a real Ceph cluster has no such section"),
+        ('[recovery]\nbandwidth = "9 MB/s"\n', "recovery: a real Ceph cluster has no such"),
+        ("[[faults]]\nfail = { links = 2 }\n", "faults.0.fail.links = 2: the network of a real"),
+        ("[[faults]]\nfail = { switches = 1 }\n", "has no switch that could fail; use osds"),
+        ("[[faults]]\ncorrupt = { groups = 2 }\n", "faults.0.corrupt: a real Ceph cluster has no"),
+        ("[[faults]]\nfail = { disks = 1 }\n", "faults.0.fail.disks: OSDs that fail are found"),
+        ("[[faults]]\nfail = { osds = 1 }\ntold = false\n", "faults.0.told: OSDs that fail are"),
+        (
+            '[[faults]]\nfail = { osds = 1 }\ndetection = "10 min"\n',
+            "faults.0.detection: Ceph detects failures by its own settings",
+        ),
+        ("[ceph]\nsettings = { osd_max_backfils = 3 }\n", 'did you mean "osd_max_backfills"?'),
+        (
+            '[ceph]\nsettings = { osd_max_backfills = "many" }\n',
+            'ceph.settings.osd_max_backfills = "many": osd_max_backfills is a whole number',
+        ),
+        (
+            '[ceph]\nsettings = { osd_mclock_profile = "balanced" }\n',
+            "since 16.2.0, and this cluster runs 10.2.7; leave it out, or state the release that "
+            "the cluster will run with ceph.release",
+        ),
+        ('[ceph]\nload = ["x"]\n', 'ceph.load = "x": a load names a pool'),
+        ('[ceph]\nfill = "180%"\n', 'ceph.fill = "180%": how full'),
+        ('[ceph]\nhorizon = "0 s"\n', 'ceph.horizon = "0 s": a run takes some time'),
+        ('[ceph]\nchanges = { flagg = "noout" }\n', "ceph.changes.flagg: it is no kind of change"),
+        ('[ceph]\nchanges = { flag = "noou" }\n', 'ceph.changes.flag = "noou": it is no flag'),
+        ('[ceph]\nchanges = { map = "a.crush" }\n', 'ceph.changes.map = "a.crush": a study keeps'),
+    ],
+)
+def test_what_a_real_cluster_does_not_have_is_refused(
+    text: str, says: str, report: Path, tmp_path: Path
+) -> None:
+    done = command("check", study(tmp_path, report, text))
+    assert done.returncode == 2 and says in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_synthetic_cluster_has_no_settings_of_ceph(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    stored = '[population]\nfile_size = "1 MiB"\nfiles = 9\n'
+    path.write_text(f'[cluster]\nservers = 8\n{stored}[ceph]\nfill = "80%"\n')
+    done = command("check", path)
+    assert done.returncode == 2
+    assert "ceph: it is of a real Ceph cluster; add cluster.ceph, or remove [ceph]" in done.stderr
+
+
+def test_keys_of_the_cluster_that_its_dumps_say_are_refused(report: Path, tmp_path: Path) -> None:
+    for key in ('device = "hdd-7k2-8tb"', "servers = 5", 'fabric = { table = "25gbe" }'):
+        done = command("check", study(tmp_path, report, f"{key}\n"))
+        name = key.partition(" ")[0]
+        assert done.returncode == 2
+        assert f"cluster.{name}: a real cluster has this from its dumps; remove it" in done.stderr
+
+
+def test_what_is_of_other_studies_says_where_the_answer_is(report: Path, tmp_path: Path) -> None:
+    path = study(tmp_path, report, '[[faults]]\nfail = { osds = ["osd.12"] }\n')
+    done = command("explore", path, "-o", tmp_path / "page.html")
+    assert done.returncode == 2 and "use `resilver explore REPORT`" in done.stderr
+    done = command("run", path, "--sensitivity", "-o", tmp_path / "out", "-q")
+    assert done.returncode == 2 and "leave --sensitivity out" in done.stderr
+    done = command("report", tmp_path / "out", "--figures", tmp_path / "figures")
+    assert done.returncode == 2 and "stand on its page" in done.stderr
