@@ -24,6 +24,15 @@ _PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 _PRICE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Z]{3})\s*")
 
 
+class LinkRate(BytesPerSecond):
+    """The rate of a link, which networks count in bits: it is written so where that is shorter."""
+
+    @classmethod
+    def parse(cls, value: object) -> Self:
+        """The rate that `value` says, as `BytesPerSecond` reads it."""
+        return value if isinstance(value, cls) else cls(BytesPerSecond.parse(value))
+
+
 class Watts(Quantity, float):
     """A power in watts, as parsed from text such as ``"12.5 kW"``."""
 

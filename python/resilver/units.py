@@ -306,13 +306,15 @@ def exact_duration(seconds: float) -> str:
     )
 
 
-def exact_rate(bytes_per_second: float) -> str:
+def exact_rate(bytes_per_second: float, bits: bool = False) -> str:
     """`bytes_per_second` as text that parses back to it, in the unit that writes it shortest.
 
-    >>> exact_rate(1.5 * 2**30)
-    '1.5 GiB/s'
+    Units of bits are among them where `bits` says so: links have them, and disks do not.
+
+    >>> exact_rate(1.5 * 2**30), exact_rate(500e6), exact_rate(500e6, bits=True)
+    ('1.5 GiB/s', '500 MB/s', '4 Gb/s')
     """
-    units = ("B/s", "KiB/s", "MiB/s", "GiB/s", "MB/s", "GB/s", "Mb/s", "Gb/s")
+    units = ["B/s", "KiB/s", "MiB/s", "GiB/s", "MB/s", "GB/s"] + ["Mb/s", "Gb/s"] * bits
     return shortest_text(bytes_per_second, {unit: RATE_UNITS[unit] for unit in units})
 
 

@@ -19,6 +19,7 @@ import pytest
 
 from resilver import cli
 from resilver.spec import Cluster, Study
+from resilver.units import BytesPerSecond
 from tests.front_door import environment
 from tests.unit import fio_reports
 
@@ -84,6 +85,18 @@ def test_a_disk_is_fitted_printed_written_and_drawn(tmp_path: Path, disk_json: P
     written = tomllib.loads((tmp_path / "disk.toml").read_text(encoding="utf-8"))
     assert written["read_seek"][0] == "3.4756 ms"
     assert (tmp_path / "disk.png").read_bytes()[1:4] == b"PNG"
+
+
+def test_rates_of_a_disk_are_written_in_bytes(tmp_path: Path) -> None:
+    """Fio's report of a disk of 500 MB/s made "4 Gb/s", which is a link's."""
+    rates = {key: BytesPerSecond(500e6) for key in ("read_rate", "write_rate")}
+    table = JBOD.model_copy(update=rates)
+    fio_reports.write(fio_reports.report_of(table, table.request_sizes), tmp_path / "disk.json")
+    calibrate(tmp_path, "disk", "disk.json", "--fit", "line", "-o", "disk.toml", "-q")
+    written = tomllib.loads((tmp_path / "disk.toml").read_text(encoding="utf-8"))
+    for key in rates:
+        assert written[key].endswith("B/s")
+        assert BytesPerSecond.parse(written[key]) == pytest.approx(500e6, rel=1e-3)
 
 
 def test_json_has_the_table_the_points_and_the_errors(tmp_path: Path, disk_json: Path) -> None:

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resilver.errors import ConfigError
+from resilver.quantities import LinkRate
+from resilver.spec.section import written
 from resilver.units import BytesPerSecond, PerSecond, exact_frequency, exact_rate
 
 
@@ -54,5 +56,10 @@ def test_a_frequency_written_out_reads_back_equal(frequency: float) -> None:
 
 
 def test_a_rate_is_written_in_the_unit_that_is_shortest() -> None:
-    for text in ("1 Gb/s", "10 Gb/s", "1 GB/s", "1.5 GiB/s", "100 MB/s", "1542.1 MiB/s"):
+    """Bits are units of links alone: a disk of 500 MB/s was written as one of 4 Gb/s."""
+    for text in ("500 MB/s", "1 GB/s", "1.5 GiB/s", "100 MB/s", "1542.1 MiB/s"):
         assert exact_rate(BytesPerSecond.parse(text)) == text
+    for text in ("1 Gb/s", "10 Gb/s", "4 Gb/s", "1 GB/s"):
+        rate = BytesPerSecond.parse(text)
+        assert exact_rate(rate, bits=True) == written(LinkRate.parse(text)) == text
+        assert "b/s" not in written(rate) and BytesPerSecond.parse(written(rate)) == rate

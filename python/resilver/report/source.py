@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from resilver.errors import ConfigError
 from resilver.lifetimes import WrittenQuantity
+from resilver.quantities import LinkRate
 from resilver.spec.sweep import Point, section_models
 from resilver.spec.system import System
 from resilver.units import BYTE_UNITS, Bytes, BytesPerSecond, Seconds, exact_rate, shortest_text
@@ -216,7 +217,7 @@ def unit_of(key: str) -> type[Any]:
         models = [model for model in found if issubclass(model, BaseModel)]
         fields = [m.model_fields[part].annotation for m in models if part in m.model_fields]
         found = [kind for annotation in fields for kind in _kinds(annotation)]
-    units = (Bytes, Seconds, BytesPerSecond, *WrittenQuantity.__subclasses__())
+    units = (Bytes, Seconds, LinkRate, BytesPerSecond, *WrittenQuantity.__subclasses__())
     return next((unit for unit in units if unit in found), object)
 
 
@@ -251,7 +252,9 @@ def format_swept(key: str, value: object) -> str:
         return f"{value / size:,g} {name}" if value else "0 s"
     if issubclass(unit, WrittenQuantity):
         return unit(value).as_text()
-    return exact_rate(value) if unit is BytesPerSecond else f"{value:,}"
+    if issubclass(unit, BytesPerSecond):
+        return exact_rate(value, bits=unit is LinkRate)
+    return f"{value:,}"
 
 
 def number(row: Row, column: str) -> float | None:

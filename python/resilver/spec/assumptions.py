@@ -140,7 +140,7 @@ def _network(cluster: Cluster) -> Assumption:
     fabric = cluster.fabric
     if fabric.topology is not None:
         rates = list(fabric.link_rates) or ([fabric.link_rate] if fabric.link_rate else [])
-        slowest, fastest = exact_rate(min(rates)), exact_rate(max(rates))
+        slowest, fastest = (exact_rate(one(rates), bits=True) for one in (min, max))
         links = slowest if slowest == fastest else f"{slowest} to {fastest}"
         value = f"{fabric.topology.label}, links of {links}"
         sentence = f"Packets pass {value}."

@@ -20,10 +20,11 @@ from pydantic import (
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.netgauge import LogGpTable
+from resilver.quantities import LinkRate
 from resilver.spec.loggp import LOGGP_SCHEMA, table_of
 from resilver.spec.section import Count, Only, Section
 from resilver.spec.topology import TOPOLOGY_SCHEMA, TopologySpec, topology_of
-from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes, format_duration
+from resilver.units import Bytes, Seconds, exact_bytes, format_duration
 
 ROUTERS_MAX = 1_000_000
 """The most endpoints beside the servers where clients enter."""
@@ -77,7 +78,7 @@ class Fabric(Section):
         Only("switched"),
     ] = Field(default=None, examples=["torus 16x16x16 routers 128"])
     """What is joined to what: a line of text, or a file with a graph. Switches need it."""
-    link_rate: Annotated[BytesPerSecond | None, Only("switched")] = Field(
+    link_rate: Annotated[LinkRate | None, Only("switched")] = Field(
         default=None, examples=["1 Gb/s"]
     )
     """What a link sends a second, each way. Needed where a graph's file does not give the rates."""
@@ -158,10 +159,10 @@ class Fabric(Section):
         return self.topology.routers if self.topology is not None else self.routers or 0
 
     @property
-    def link_rates(self) -> tuple[BytesPerSecond, ...]:
+    def link_rates(self) -> tuple[LinkRate, ...]:
         """The rate of each link where a graph's file says it; else none."""
         rates = self.topology.link_rates if self.topology is not None else ()
-        return tuple(BytesPerSecond(rate) for rate in rates)
+        return tuple(LinkRate(rate) for rate in rates)
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: sizes in bytes, times in seconds."""

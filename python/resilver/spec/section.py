@@ -28,6 +28,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.lifetimes import LongSeconds, WrittenQuantity
+from resilver.quantities import LinkRate
 from resilver.spec.problems import problems_of, unknown_key
 from resilver.units import (
     Bytes,
@@ -322,7 +323,7 @@ def written(value: Any) -> Any:
     if isinstance(value, Seconds):
         return exact_duration(value)
     if isinstance(value, BytesPerSecond):
-        return exact_rate(value)
+        return exact_rate(value, bits=isinstance(value, LinkRate))
     if isinstance(value, WrittenQuantity):
         return value.as_text()
     return exact_frequency(value) if isinstance(value, PerSecond) else value

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from resilver.quantities import LinkRate
 from resilver.spec import System
 from resilver.spec.device import Device, DeviceClasses, DeviceService
 from resilver.spec.fabric import Fabric
@@ -177,12 +178,15 @@ def _network(system: System) -> list[Lever]:
     if (rate := fabric.link_rate) is not None:
 
         def faster(factor: float) -> System:
-            link_rate = BytesPerSecond(rate * factor)
+            link_rate = LinkRate(rate * factor)
             return with_fabric(fabric.model_copy(update={"link_rate": link_rate}))
 
         found.append(
             Lever(
-                "network rate", "cluster.fabric.link_rate", faster, lambda f: exact_rate(rate * f)
+                "network rate",
+                "cluster.fabric.link_rate",
+                faster,
+                lambda f: exact_rate(rate * f, bits=True),
             )
         )
     latency = float(fabric.switch_latency or 0)
