@@ -20,7 +20,8 @@ from resilver.explore.study_offer import (
 )
 from resilver.spec import Study, System
 from resilver.spec.assumptions import device_words
-from resilver.spec.device import DeviceClasses, DeviceService
+from resilver.spec.capacity import stored_of
+from resilver.spec.device import DeviceClasses, DeviceService, catalog_device
 from resilver.spec.ensemble import values_of
 from resilver.spec.lanes import Lanes
 from resilver.spec.loggp import catalog_table
@@ -78,7 +79,7 @@ def _swept(study: Study) -> Iterator[StudyOffer]:
 
 def _devices(system: System) -> Iterator[StudyOffer]:
     cluster = system.cluster
-    names = device_names()
+    names = [name for name in device_names() if _holds(name, system)]
     own = [(at, part) for at, part in enumerate(cluster.parts) if part.device is not None]
     for at, part in own:
         key, of = f"cluster.parts.{at}.device", part.device_class or part.level
@@ -98,6 +99,13 @@ def _devices(system: System) -> Iterator[StudyOffer]:
         choices = (*_services(key, cluster.device), *choices)
     yield StudyOffer(key, "Device", choices, _device_now(cluster.device))
     yield of_words("cluster.queue", cluster.queue, words_of(type(cluster), "queue"))
+
+
+def _holds(name: str, system: System) -> bool:
+    """Whether a device of the catalog holds the most that the page lets be stored on one."""
+    capacity = catalog_device(name).capacity
+    stored = max((one.raw_bytes for one in stored_of(system)), default=0)
+    return capacity is None or stored * int(max(FACTORS)) <= capacity
 
 
 def _device_now(device: Any) -> str:

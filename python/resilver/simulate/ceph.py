@@ -66,8 +66,9 @@ def heal(cluster: str, progress: Callable[[HealProgress], bool] | None = None) -
         healing = _core.Healing(cluster)
         goes_on = True
         while goes_on:
-            goes_on, *state = healing.advance()
-            if progress is not None and not progress(HealProgress(*state)):
+            goes_on, seconds, unclean, groups, fraction = healing.advance()
+            state = HealProgress(seconds, unclean, groups, fraction)
+            if progress is not None and not progress(state):
                 raise Interrupted("the run was stopped before its end")
         tables = {name: pa.table(table) for name, table in healing.report().items()}
         return Healed(tables, healing.digest(), healing.effort())
