@@ -17,7 +17,8 @@ from resilver.explore.cluster import cluster_document
 from resilver.importers.ceph import read_cluster
 from resilver.simulate import simulate
 from resilver.whatif.asking import Asked
-from resilver.whatif.perform import answer_of, changes_of, rank_failures
+from resilver.whatif.each import rank_failures
+from resilver.whatif.perform import answer_of, changes_of
 from resilver.whatif.plan import plan_of_options
 from tests.browser.chromium import Page, chromium, find_chromium
 from tests.browser.explore_pages import (

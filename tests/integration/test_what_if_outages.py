@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +27,20 @@ def ask(capsys: pytest.CaptureFixture[str], report: Path, *words: str) -> dict[s
     return found
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three hosts of eight OSDs, a pool of three copies, one on each host."""
-    path = tmp_path_factory.mktemp("lab") / "lab.json"
+def write_lab(folder: Path, of: recovering.Lab) -> Path:
+    """The report of a lab."""
+    path = folder / f"lab{of.hosts}.json"
     with pytest.MonkeyPatch.context() as patch:
         # The report as text, in place of what is read of it.
         patch.setattr(recovering, "read_report", lambda made: made.read_text(encoding="utf-8"))
-        path.write_text(str(recovering.lab_report(LAB)), encoding="utf-8")
+        path.write_text(str(recovering.lab_report(of)), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three hosts of eight OSDs, a pool of three copies, one on each host."""
+    return write_lab(tmp_path_factory.mktemp("lab"), LAB)
 
 
 def test_pgs_that_serve_nobody_count_in_what_clients_get(
@@ -110,11 +116,116 @@ def test_one_host_that_returns_lacks_what_was_written_meanwhile(
     assert 0.8 * written <= found["recovered_bytes"] / 8286 <= 1.05 * written
 
 
-def test_a_ranking_beside_changes_says_when_its_failures_are(
+def ranked(capsys: pytest.CaptureFixture[str], report: Path, *words: str) -> dict[str, Any]:
+    """A ranking as JSON."""
+    assert cli.run(["what-if", str(report), *words, "--json", "-q"]) in (0, 1)
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def by_name(parts: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {part["name"]: part for part in parts}
+
+
+def test_parts_fail_once_an_expansion_has_settled_beside_today(
     lab: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["what-if", str(lab), "--each", "host", "--json", "-q"]
-    for changes, said in (([], 0), (["--reweight", "osd.0=0.9"], 1)):
-        assert cli.run([*words, *changes]) in (0, 1)
-        notes = json.loads(capsys.readouterr().out)["notes"]
-        assert sum("at the start of the changes" in note for note in notes) == said
+    # Three copies on three hosts: today each failure leaves every PG undersized. With a fourth host
+    # each heals, and the new host can fail too.
+    found = ranked(capsys, lab, "--add", "1 host like node1", "--each", "host")
+    assert found["holds"] and found["is_settled"]
+    assert {one["stuck_groups"] for one in found["parts"]} == {0}
+    names = {"node0", "node1", "node2"}
+    today = by_name(found["today"])
+    assert set(today) == names
+    assert {one["stuck_groups"] for one in found["today"]} == {LAB.groups}
+    assert len(found["parts"]) == 4 and set(by_name(found["parts"])) > names
+    # It is what a failure long after the expansion comes to, less the expansion.
+    expansion = ask(capsys, lab, "--add", "1 host like node1")
+    assert found["at_seconds"] == pytest.approx(expansion["whole_seconds"], abs=120)
+    later = "host=node1 @ 3 d"
+    both = ask(capsys, lab, "--add", "1 host like node1", "--fail", later)
+    part = by_name(found["parts"])["node1"]
+    assert part["whole_seconds"] == pytest.approx(both["whole_seconds"] - 3 * 86400, abs=1)
+    for kind in ("recovered_bytes", "moved_bytes"):
+        assert part[kind] == both[kind] - expansion[kind]
+    # Eight OSDs of 32 have gone: what they held is on the 24 others.
+    assert part["recovered_bytes"] > 0 and part["peak_share"] <= both["peak_share"]
+
+
+def test_a_failure_after_an_expansion_is_one_of_the_cluster_that_has_expanded(
+    lab: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The same cluster once its fourth host is in the dump, and nothing moves. An added host becomes
+    # bucket -9, as the shadow trees of the class have -5 to -8; where the dump has it so too, CRUSH
+    # gives the very same sets.
+    expanded = write_lab(tmp_path, replace(LAB, hosts=4))
+    report = json.loads(expanded.read_text(encoding="utf-8"))
+    buckets = report["crushmap"]["buckets"]
+    for one in [*buckets, *(item for bucket in buckets for item in bucket["items"])]:
+        one["id"] = {-5: -9, -9: -5}.get(one["id"], one["id"])
+    expanded.write_text(json.dumps(report), encoding="utf-8")
+    load = ("--load", "data: 100 reads/s of 4 KiB")
+    of = by_name(ranked(capsys, expanded, "--each", "host", *load)["parts"])
+    found = ranked(capsys, lab, "--add", "1 host like node1", "--each", "host", *load)
+    parts = by_name(found["parts"])
+    parts["node3"] = parts.pop("node1-new1")
+    assert set(parts) == set(of)
+    for name, part in parts.items():
+        for kind in ("recovered_bytes", "moved_bytes", "least_bytes", "stuck_groups"):
+            assert part[kind] == of[name][kind]
+        for kind in ("inactive_groups", "at_risk_seconds", "lost_groups"):
+            assert part[kind] == of[name][kind]
+        for kind in ("whole_seconds", "degraded_seconds", "peak_share", "p99_seconds"):
+            assert part[kind] == pytest.approx(of[name][kind], rel=0.02)
+    # Today is the cluster of the dump, each host failing at the start.
+    alone = ranked(capsys, lab, "--each", "host", *load)
+    assert found["today"] == alone["parts"]
+
+
+def test_parts_fail_at_a_stated_time_of_the_changes(
+    lab: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--reweight", "osd.0=0.9", "--each")
+    at_start = by_name(ranked(capsys, lab, *words, "osd @ 0 s")["parts"])
+    later = ranked(capsys, lab, *words, "osd @ 5 min")
+    both = ask(capsys, lab, "--reweight", "osd.0=0.9", "--fail", "osd.3 @ 5 min")
+    assert later["at_seconds"] == 300.0 and not later["is_settled"]
+    part = by_name(later["parts"])["osd.3"]
+    assert part["whole_seconds"] == pytest.approx(both["whole_seconds"] - 300, abs=1)
+    assert 0 < part["moved_bytes"] < at_start["osd.3"]["moved_bytes"]
+    # Without changes there is nothing to settle, and nothing of today beside.
+    alone = ranked(capsys, lab, "--each", "osd")
+    assert (alone["at_seconds"], alone["today"]) == (0.0, [])
+    settled = ranked(capsys, lab, "--each", "osd @ settled")
+    assert by_name(settled["parts"]) == by_name(alone["parts"])
+
+
+def test_a_ranking_says_when_its_parts_fail_and_what_they_do_today(
+    lab: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["what-if", str(lab), "--add", "1 host like node1", "--each", "host"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Today, without the changes, node0 does: 256 groups not clean at the end." in out
+    assert "Each fails once the changes have settled, " in out
+    assert "times count from the failure" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--each", "host @ soon"], 'such as "host @ 2 d" or "host @ settled"'),
+        (["--each", "host @ -1 s"], 'such as "host @ 2 d" or "host @ settled"'),
+        (["--each", "room @ settled"], "the map has no such level"),
+        (["--each", "host @ 200 d", "--reweight", "osd.0=0.9"], "give a shorter --horizon"),
+        (
+            ["--each", "host", "--add", "1 host like node1", "--horizon", "10 min"],
+            "the changes have not settled within 10 min",
+        ),
+    ],
+)
+def test_when_parts_fail_is_refused_with_what_to_write(
+    words: list[str], says: str, lab: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["what-if", str(lab), *words]) == 2
+    assert says in capsys.readouterr().err

@@ -38,6 +38,9 @@ pub struct ClusterInput {
     pub plan: Vec<Step>,
     /// Seconds after which the run ends, whole or not.
     pub horizon_seconds: f64,
+    /// Seconds after which it is counted: as if it began then, but for what OSDs sent, received and were busy, and for the film.
+    #[serde(default)]
+    pub counted_from_seconds: f64,
     /// Whether the data moves by events (else by steady flows).
     pub events: bool,
     /// The most frames of the film of who reads, writes and waits; 0 for no film.

@@ -84,9 +84,10 @@ class Question:
     )
     each: str | None = option(
         "--each",
-        metavar="LEVEL",
+        metavar="LEVEL[ @ TIME]",
         text="Have each part of a level fail in turn, such as osd, host or rack, and rank them by "
-        "harm.",
+        "harm; beside changes, once these have settled ('host @ settled') or at a time ('host @ 2 "
+        "d'), with today's failures beside.",
     )
     search: str | None = option(
         "--search",
@@ -228,6 +229,7 @@ def _check(question: Question) -> None:
 def _ask(question: Question, cluster: ClusterAsked, changes: Changes, told: _Display) -> Answer:
     from resilver.whatif import perform
     from resilver.whatif.asking import FRAMES
+    from resilver.whatif.each import rank_failures
     from resilver.whatif.headroom import FILL, search_fill
     from resilver.whatif.searching import search
 
@@ -243,7 +245,7 @@ def _ask(question: Question, cluster: ClusterAsked, changes: Changes, told: _Dis
     report = perform.read_bundle(question.bundle)
     beside = perform.changes_of(changes.by_key())
     if question.each is not None:
-        return perform.rank_failures(report, question.each, beside, asked, told)
+        return rank_failures(report, question.each, beside, asked, told)
     plans = perform.plans_of(question.plans, beside)
     if len(plans) > 1:
         return perform.compare_plans(report, plans, asked, told)

@@ -109,7 +109,8 @@ def print_ranking(ranking: Ranking) -> None:
     from resilver.report.whatif.sentences import assumption_sentences
 
     _print_sentences(ranking_sentences(ranking))
-    print_figures("The worst first", ranking_table(ranking), RANKING_WORDS, _RANKED)
+    shown = RANKING_WORDS + bool(ranking.today)
+    print_figures("The worst first", ranking_table(ranking), shown, _RANKED)
     _print_basis([*assumption_sentences(ranking.assumptions), *ranking.notes])
 
 

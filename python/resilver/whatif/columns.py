@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from resilver.errors import SimulationError
 
@@ -177,3 +178,22 @@ def conform(name: str, table: pa.Table | None) -> pa.Table:
         raise SimulationError(
             f"the core's table '{name}' is another: {error}; build it anew"
         ) from None
+
+
+_LASTS = frozenset(("busy_seconds", "mean_seconds", "p99_seconds"))
+"""Columns of seconds that are no times."""
+
+
+def since(start_seconds: float, table: pa.Table) -> pa.Table:
+    """A table whose times count from another start; what was before is 0.
+
+    Args:
+        start_seconds: The start.
+        table: The table.
+    """
+    for at, name in enumerate(table.column_names if start_seconds else ()):
+        if name.endswith("_seconds") and name not in _LASTS:
+            later = pc.subtract(table[name], start_seconds)
+            found = pc.max_element_wise(later, 0.0, skip_nulls=False)
+            table = table.set_column(at, table.schema.field(name), found)
+    return table

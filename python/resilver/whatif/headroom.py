@@ -10,8 +10,9 @@ from resilver.importers.ceph import ClusterReport
 from resilver.whatif.asking import Asked
 from resilver.whatif.cluster import read_state
 from resilver.whatif.configuration import Configuration, release_of
+from resilver.whatif.each import rank_failures
 from resilver.whatif.filling import fill_of, make_fuller
-from resilver.whatif.perform import Told, rank_failures
+from resilver.whatif.perform import Told
 from resilver.whatif.plan import Plan
 from resilver.whatif.several import FillSearch, Ranking
 
@@ -55,7 +56,8 @@ def search_fill(
     def ranked(percent: int, only: str = "") -> Ranking:
         given = replace(asked.given, fill=f"{percent}%")
         try:
-            return rank_failures(report, level, plan, replace(asked, given=given), told, only)
+            of = replace(asked, given=given)
+            return rank_failures(report, level, plan, of, told, only, with_today=False)
         except ConfigError as error:
             # The level is the aim's.
             keys = {"--each": "--aim"}

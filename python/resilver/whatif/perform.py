@@ -1,4 +1,4 @@
-"""What-ifs performed: one plan, several side by side, and each part failing in turn."""
+"""What-ifs performed: one plan, and several side by side."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from resilver.simulate.ceph import HealProgress, heal
 from resilver.whatif.answer import WhatIf
 from resilver.whatif.asking import HORIZON, Asked, Prepared, prepare
 from resilver.whatif.cluster import Given
-from resilver.whatif.columns import TABLES, conform
+from resilver.whatif.columns import TABLES, conform, since
 from resilver.whatif.counterfactuals import compared, ending, is_cheap, relaxed_runs
 from resilver.whatif.failing import risks_table
 from resilver.whatif.plan import Plan, joined, plan_of_options, read_plan
-from resilver.whatif.several import Harm, PlansCompared, Ranking, harm_order
-from resilver.whatif.tree import Tree
+from resilver.whatif.several import PlansCompared
 
 Kept = TypeVar("Kept")
 
@@ -67,8 +66,9 @@ def _performed(ready: Prepared, told: Told | None, done: int = 0, total: int = 1
         ready.text,
         None if told is None else lambda state: told(done, total, state),
     )
-    tables = {name: conform(name, healed.tables.get(name)) for name in TABLES}
-    horizon = ready.input["horizon_seconds"]
+    start = ready.input.get("counted_from_seconds", 0.0)
+    tables = {name: since(start, conform(name, healed.tables.get(name))) for name in TABLES}
+    horizon = ready.input["horizon_seconds"] - start
     tables["risks"] = risks_table(tables["lacking"], ready.facts, ready.failure_rates, horizon)
     times = tables["timeline"]["time_seconds"]
     return WhatIf(
@@ -150,78 +150,6 @@ def run_all(
             for future in waiting:
                 future.cancel()
             raise
-
-
-def rank_failures(
-    report: ClusterReport,
-    level: str,
-    beside: Plan,
-    asked: Asked,
-    told: Told | None = None,
-    only: str = "",
-) -> Ranking:
-    """Have each part of a level fail in turn, and rank them by harm.
-
-    Args:
-        report: The cluster, as its dumps say.
-        level: ``osd``, or a type of bucket such as ``host``.
-        beside: Changes that are made in each run too.
-        asked: What is asked beside.
-        told: Told how far it is.
-        only: The part to fail alone; empty for each.
-
-    Raises:
-        ConfigError: The map has no such level, or nothing of it that runs.
-    """
-    parts = [part for part in _parts_of(report, level) if only in ("", part[0])]
-    base = prepare(report, beside, asked)
-
-    def failing(name: str, osds: tuple[int, ...]) -> Prepared:
-        failure = {"at_seconds": 0.0, "change": {"kind": "fail", "osds": list(osds)}}
-        made = {**base.input, "plan": [failure, *base.input["plan"]]}
-        return replace(base, input=made, plan=name)
-
-    outcomes = run_all(
-        [partial(failing, *part) for part in parts], told, lambda answer: answer.outcome
-    )
-    harms = [Harm(*part, outcome) for part, outcome in zip(parts, outcomes, strict=True)]
-    return Ranking(
-        level,
-        base.facts,
-        tuple(sorted(harms, key=harm_order)),
-        base.assumptions,
-        (*((_AT_START,) if beside.changes else ()), *base.notes),
-        base.input["horizon_seconds"],
-    )
-
-
-_AT_START = (
-    "Each failure is at the start of the changes, while their data moves, and its times end with "
-    "both. For a failure after them, give --fail with a time: host=NAME @ 2 d."
-)
-
-
-def _parts_of(report: ClusterReport, level: str) -> list[tuple[str, tuple[int, ...]]]:
-    """The parts of a level that run, each with its OSDs that do."""
-    tree = Tree(report.crushmap)
-    running = {osd.id for osd in report.osds if osd.up}
-    if level == tree.types[0]:
-        return [(f"osd.{osd}", (osd,)) for osd in sorted(running)]
-    if level not in tree.types:
-        remedy = name_remedy(level, tree.types, "levels")
-        raise ConfigError(Problem("the map has no such level", remedy, "--each", show(level)))
-    found = [
-        (place.name, tuple(osd for osd in tree.below(place.name) if osd in running))
-        for place in tree.places.values()
-        if place.kind == level
-    ]
-    parts = [(name, osds) for name, osds in found if osds]
-    if not parts:
-        rule = f"the map has no {level} with an OSD that runs"
-        kinds = sorted({tree.types[0], *(place.kind for place in tree.places.values())})
-        remedy = f"it has {', '.join(kinds)}"
-        raise ConfigError(Problem(rule, remedy, "--each", show(level)))
-    return parts
 
 
 Changes = Mapping[str, str | Iterable[str]]

@@ -20,7 +20,7 @@ from resilver.whatif.fitting import Need, PlanDoesNotFit, Room, misfit, room_of
 from resilver.whatif.kinds import BY_KEY, KINDS
 from resilver.whatif.naming import Made
 
-_AT = re.compile(r"(.*?)\s*@\s*([^@]+)", re.DOTALL)
+AT = re.compile(r"(.*?)\s*@\s*([^@]+)", re.DOTALL)
 _STEPS_MAX = 10_000
 
 
@@ -83,7 +83,7 @@ def plan_of_options(options: Mapping[str, Iterable[str]]) -> Plan:
 
 
 def _timed(text: str, option: str) -> tuple[str, float]:
-    match = _AT.fullmatch(text)
+    match = AT.fullmatch(text)
     if match is None:
         return text.strip(), 0.0
     try:

@@ -57,7 +57,12 @@ class Ranking:
             how long data is at risk and degraded, then by the fullest OSD.
         assumptions: What the answers rest on.
         notes: What a reader must know of the dumps.
-        horizon_seconds: When each run ends, whole or not.
+        horizon_seconds: How long after the failure each run ends, whole or not.
+        at_seconds: When each part fails, from the start of the changes; times of what comes of it
+            count from then.
+        is_settled: Whether that is when the changes have settled.
+        today: The same without the changes, each part failing at the start, likewise by harm; empty
+            where there are no changes.
     """
 
     level: str
@@ -66,6 +71,9 @@ class Ranking:
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...]
     horizon_seconds: float
+    at_seconds: float = 0.0
+    is_settled: bool = False
+    today: tuple[Harm, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -78,14 +86,18 @@ class Ranking:
             "level": self.level,
             "holds": self.holds,
             "horizon_seconds": self.horizon_seconds,
-            "parts": [
-                {"name": one.name, "osds": list(one.osds), **asdict(one.outcome)}
-                for one in self.harms
-            ],
+            "at_seconds": self.at_seconds,
+            "is_settled": self.is_settled,
+            "parts": [_harm(one) for one in self.harms],
+            "today": [_harm(one) for one in self.today],
             "cluster": self.cluster.to_dict(),
             "assumptions": [asdict(one) for one in self.assumptions],
             "notes": list(self.notes),
         }
+
+
+def _harm(one: Harm) -> dict[str, Any]:
+    return {"name": one.name, "osds": list(one.osds), **asdict(one.outcome)}
 
 
 def harm_order(harm: Harm) -> tuple[Any, ...]:

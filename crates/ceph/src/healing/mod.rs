@@ -2,6 +2,7 @@
 
 mod changing;
 mod clients;
+mod counting;
 mod counts;
 mod deleting;
 mod film;
@@ -113,6 +114,8 @@ pub struct Healing {
     full: Vec<bool>,
     clients: Clients,
     horizon: SimTime,
+    /// When the run begins to be counted; none once it is.
+    counted_from: Option<SimTime>,
     pub(crate) now: SimTime,
     changed_at: SimTime,
     digest: Digest,
@@ -164,6 +167,8 @@ impl Healing {
             lacking: Lacking::default(),
             reservations: Reservations::new(),
             horizon: time_of("horizon_seconds", input.horizon_seconds)?,
+            counted_from: Some(time_of("counted_from_seconds", input.counted_from_seconds)?)
+                .filter(|&at| at > SimTime::ZERO),
             map,
             groups,
             table,

@@ -73,6 +73,11 @@ impl Record {
         Record { by_pool: vec![(0, 0); pools], interval: FIRST_INTERVAL, ..Record::default() }
     }
 
+    /// Forgets all but how much has moved in all.
+    pub(super) fn restart(&mut self) {
+        *self = Record { moved: self.moved, ..Record::new(self.by_pool.len()) };
+    }
+
     /// When the next row is due.
     pub(super) fn next(&self) -> SimTime {
         let last = self.samples.last().map_or(0.0, |sample| sample.seconds);

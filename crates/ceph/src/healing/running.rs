@@ -45,7 +45,7 @@ impl Healing {
     fn due(&self) -> SimTime {
         let steps = self.plan.get(self.next_step).map(|&(at, _)| at);
         let timers = self.timers.first().map(|&(at, _)| at);
-        let others = steps.into_iter().chain(timers).chain([self.record.next(), self.horizon]);
+        let others = steps.into_iter().chain(timers).chain(self.counted_from).chain([self.record.next(), self.horizon]);
         let due = others.min().unwrap_or(self.horizon);
         let health = self.counts.health();
         let looks = self.agents.iter().filter(|agent| !agent.waits(&health)).filter_map(|agent| agent.next());
@@ -55,6 +55,7 @@ impl Healing {
     /// What is due but for the plane's: tries again, changes of the plan, agents, a row of the timeline.
     fn others(&mut self) -> Result<(), HealError> {
         self.try_again();
+        self.count_from_here();
         let mut changed = false;
         while let Some((_, step)) = self.plan.get(self.next_step).filter(|&&(at, _)| at <= self.now) {
             let change = step.change.clone();
@@ -136,7 +137,7 @@ impl Healing {
 
     /// Whether nothing can happen any more: nothing moves, the plan is done, and whoever looks by itself has looked twice in vain.
     fn is_idle(&self) -> bool {
-        if self.under_way > 0 || self.next_step < self.plan.len() {
+        if self.under_way > 0 || self.next_step < self.plan.len() || self.counted_from.is_some() {
             return false;
         }
         let health = self.health();

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,9 @@ from resilver.report.words import plural
 
 if TYPE_CHECKING:
     from resilver.whatif.answer import Outcome
-    from resilver.whatif.several import Ranking, Search
+    from resilver.whatif.several import Harm, Ranking, Search
+
+    Column = tuple[str, str, str, Sequence[Any]]
 
 _LISTED = 24
 _ENDS = (
@@ -60,13 +62,28 @@ def ranking_table(ranking: Ranking) -> Table:
         ranking: The ranking.
     """
     of = [(harm, harm.outcome) for harm in ranking.harms]
+    by_name = {harm.name: harm.outcome for harm in ranking.today}
+    now = [by_name.get(harm.name) for harm in ranking.harms]
+    served: list[tuple[str, str, str, list[Any]]] = [
+        ("inactive_groups", "inactive", "count", [o.inactive_groups for _, o in of]),
+        ("at_risk_words", "at risk until", "text", [_until(o.at_risk_seconds) for _, o in of]),
+    ]
+
+    def beside(name: str, kind: str, value: Callable[[Outcome], Any]) -> Iterator[Column]:
+        """What it is without the changes; nothing of a part that they add."""
+        if ranking.today:
+            yield (f"{name}_today", "today", kind, [None if o is None else value(o) for o in now])
+
     return table(
         ("name", _level(ranking), "text", [harm.name for harm, _ in of]),
         ("stuck_groups", "not clean", "count", [o.stuck_groups for _, o in of]),
-        ("inactive_groups", "inactive", "count", [o.inactive_groups for _, o in of]),
-        ("at_risk_words", "at risk until", "text", [_until(o.at_risk_seconds) for _, o in of]),
+        *beside("stuck_groups", "count", lambda o: o.stuck_groups),
+        *([] if ranking.today else served),
         ("whole_words", "whole after", "text", [_until(o.whole_seconds) for _, o in of]),
+        *beside("whole_words", "text", lambda o: _until(o.whole_seconds)),
         ("peak_share", "fullest OSD", "fill", [o.peak_share for _, o in of]),
+        *beside("peak_share", "fill", lambda o: o.peak_share),
+        *(served if ranking.today else []),
         ("degraded_words", "degraded until", "text", [_until(o.degraded_seconds) for _, o in of]),
         (
             "at_risk_end_groups",
@@ -105,6 +122,7 @@ def ranking_sentences(ranking: Ranking) -> list[str]:
     each = plural(len(harms), _level(ranking))
     first, worst = harms[0], harms[0].outcome
     said = [f"Of {each}, {first.name} does most harm when it fails: {_harm(worst)}."]
+    said += _beside_today(ranking)
     lost = sum(one.outcome.lost_groups > 0 for one in harms)
     stuck = sum(one.outcome.stuck_groups > 0 for one in harms)
     full = sum(one.outcome.backfillfull_seconds is not None for one in harms)
@@ -122,13 +140,31 @@ def ranking_sentences(ranking: Ranking) -> list[str]:
         said.append(f"W{'; '.join(found)[1:]}.")
     else:
         said.append("Whichever fails, the cluster gets whole, and no OSD gets to backfillfull.")
-    ends = [one.outcome.whole_seconds for one in harms if one.outcome.whole_seconds is not None]
+    ends = _ends(harms)
     if ends:
         within = f"within {duration(median(ends))}, all within {duration(max(ends))}"
         are_all = len(ends) == len(harms)
         of = "Half of these failures heal" if are_all else "Of those that heal, half do so"
-        said.append(f"{of} {within}.")
+        now = _ends(ranking.today)
+        today = f"; today half within {duration(median(now))}" if now else ""
+        said.append(f"{of} {within}{today}.")
     return said
+
+
+def _ends(harms: Sequence[Harm]) -> list[float]:
+    """After which time each failure heals, of those that do."""
+    return [one.outcome.whole_seconds for one in harms if one.outcome.whole_seconds is not None]
+
+
+def _beside_today(ranking: Ranking) -> Iterator[str]:
+    """Which part does most harm without the changes, and when the parts fail with them."""
+    if ranking.today:
+        first = ranking.today[0]
+        yield f"Today, without the changes, {first.name} does: {_harm(first.outcome)}."
+    if ranking.at_seconds or ranking.today:
+        after = f"{duration(ranking.at_seconds)} after the start"
+        settled = "once the changes have settled, " * ranking.is_settled
+        yield f"Each fails {settled}{after}; times count from the failure."
 
 
 def _harm(found: Outcome) -> str:

@@ -1,5 +1,6 @@
 //! Whole runs, and the reservations that pace them.
 
+mod counting;
 mod film;
 mod lacking;
 mod random;

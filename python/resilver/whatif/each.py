@@ -1,0 +1,175 @@
+"""Each part of a level failing in turn: at the start, or once a plan has settled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.importers.ceph import ClusterReport
+from resilver.quantities import duration
+from resilver.units import SECONDS_MAX, Seconds
+from resilver.whatif.answer import WhatIf
+from resilver.whatif.asking import Asked, Prepared, prepare
+from resilver.whatif.perform import Told, run_all
+from resilver.whatif.plan import AT, Plan
+from resilver.whatif.several import Harm, Ranking, harm_order
+from resilver.whatif.tree import Tree
+
+SETTLED = "settled"
+"""What stands for the time at which the changes have settled."""
+
+Parts = Mapping[str, tuple[int, ...]]
+"""The OSDs of each part that run."""
+
+
+def rank_failures(
+    report: ClusterReport,
+    each: str,
+    beside: Plan,
+    asked: Asked,
+    told: Told | None = None,
+    only: str = "",
+    *,
+    with_today: bool = True,
+) -> Ranking:
+    """Have each part of a level fail in turn, and rank them by harm.
+
+    Args:
+        report: The cluster, as its dumps say.
+        each: The level: ``osd``, or a type of bucket such as ``host``. Behind it when they fail:
+            ``host @ settled``, which goes without saying beside changes, or ``host @ 2 d`` after
+            the start of the changes. What comes of each is counted from its failure.
+        beside: Changes that are made in each run too.
+        asked: What is asked beside.
+        told: Told how far it is.
+        only: The part to fail alone; empty for each.
+        with_today: Whether each part fails without the changes too, where there are some.
+
+    Raises:
+        ConfigError: The map has no such level, or nothing of it that runs, it is not written so, or
+            the changes do not settle.
+    """
+    level, at = _read(each, bool(beside.changes))
+    base = prepare(report, beside, asked)
+    start = _settled(run_all([partial(_same, base)], told, _same)[0], each) if at is None else at
+    horizon = float(base.input["horizon_seconds"])
+    _check_end(start + horizon, each)
+    parts = _parts_at(start, level, base, report)
+
+    def failing(like: Prepared, start: float, osds: tuple[int, ...]) -> Prepared:
+        failure = {"at_seconds": start, "change": {"kind": "fail", "osds": list(osds)}}
+        plan = sorted([*like.input["plan"], failure], key=lambda step: float(step["at_seconds"]))
+        times = {"horizon_seconds": start + horizon, "counted_from_seconds": start}
+        return replace(like, input={**like.input, "plan": plan, **times})
+
+    chosen = {name: osds for name, osds in parts.items() if only in ("", name)}
+    runs = [partial(failing, base, start, osds) for osds in chosen.values()]
+    today: Parts = {}
+    if beside.changes and with_today:
+        now = prepare(report, Plan("as it is", ()), asked)
+        today = _parts_at(0.0, level, now, report)
+        runs += [partial(failing, now, 0.0, osds) for osds in today.values()]
+    outcomes = run_all(runs, told, lambda answer: answer.outcome)
+    harms = [
+        Harm(*part, outcome)
+        for part, outcome in zip([*chosen.items(), *today.items()], outcomes, strict=True)
+    ]
+    after, before = harms[: len(chosen)], harms[len(chosen) :]
+    return Ranking(
+        level,
+        base.facts,
+        tuple(sorted(after, key=harm_order)),
+        base.assumptions,
+        base.notes,
+        horizon,
+        start,
+        is_settled=at is None,
+        today=tuple(sorted(before, key=harm_order)),
+    )
+
+
+def _same(one: Any) -> Any:
+    return one
+
+
+def _read(text: str, has_changes: bool) -> tuple[str, float | None]:
+    """The level, and when its parts fail; None for once the changes have settled."""
+    match = AT.fullmatch(text)
+    if match is None:
+        return text.strip(), None if has_changes else 0.0
+    when = match[2].strip()
+    if when == SETTLED:
+        return match[1].strip(), None
+    try:
+        return match[1].strip(), float(Seconds.parse(when))
+    except ConfigError:
+        rule = f"a part fails after a time, or once the changes have {SETTLED}"
+        remedy = 'such as "host @ 2 d" or "host @ settled"'
+        raise ConfigError(Problem(rule, remedy, "--each", show(text))) from None
+
+
+def _settled(answer: WhatIf, each: str) -> float:
+    """When the last data has moved and the last PG that gets clean is.
+
+    Raises:
+        ConfigError: Data still moves at the end.
+    """
+    timeline = answer.tables["timeline"]
+    times = timeline["time_seconds"].to_numpy()
+    working = ("recovering", "backfilling", "deleting")
+    moving = sum(timeline[f"{name}_groups"].to_numpy() for name in working)
+    last = max(np.flatnonzero(moving), default=-1) + 1
+    if last == len(times):
+        rule = f"the changes have not settled within {duration(answer.horizon_seconds)}"
+        remedy = 'give a longer --horizon, or a time, such as --each "host @ 2 d"'
+        raise ConfigError(Problem(rule, remedy, "--each", show(each)))
+    ends = [times[last], answer.outcome.whole_seconds or 0.0]
+    return float(max([*ends, *(step.at_seconds for step in answer.steps)]))
+
+
+def _check_end(end_seconds: float, each: str) -> None:
+    """A run goes on as long after the failure as --horizon says, and no run beyond 213 days."""
+    if end_seconds > SECONDS_MAX:
+        rule = "a failure and --horizon behind it are within 213 days of the start of the changes"
+        raise ConfigError(Problem(rule, "give a shorter --horizon", "--each", show(each)))
+
+
+def _parts_at(start: float, level: str, base: Prepared, report: ClusterReport) -> Parts:
+    """The parts of a level that run at a time, changes of that time included, with their OSDs.
+
+    Raises:
+        ConfigError: The map of that time has no such level, or nothing of it that runs.
+    """
+    running, crushmap = {osd.id for osd in report.osds if osd.up}, report.crushmap
+    for change in (s["change"] for s in base.input["plan"] if s["at_seconds"] <= start):
+        kind, osds = change["kind"], change.get("osds", ())
+        if kind in ("fail", "stop"):
+            running -= set(osds)
+        elif kind == "start":
+            running |= set(osds)
+        elif kind == "add":
+            running |= {one["osd"]["id"] for one in osds}
+        elif kind == "crush":
+            crushmap = change["crushmap"]
+    tree = Tree(crushmap)
+    if level == tree.types[0]:
+        return {f"osd.{osd}": (osd,) for osd in sorted(running)}
+    if level not in tree.types:
+        remedy = name_remedy(level, tree.types, "levels")
+        raise ConfigError(Problem("the map has no such level", remedy, "--each", show(level)))
+    of = [one for one in tree.places.values() if one.kind == level]
+    found = {one.name: {osd for osd in tree.below(one.name) if osd in running} for one in of}
+    for osd in running - {one.id for one in report.osds}:
+        if name := base.facts.places[osd].get(level):
+            found.setdefault(name, set()).add(osd)
+    parts = {name: tuple(sorted(osds)) for name, osds in found.items() if osds}
+    if not parts:
+        rule = f"the map has no {level} with an OSD that runs"
+        kinds = sorted({tree.types[0], *(place.kind for place in tree.places.values())})
+        raise ConfigError(Problem(rule, f"it has {', '.join(kinds)}", "--each", show(level)))
+    return parts
