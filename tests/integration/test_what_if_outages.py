@@ -13,6 +13,8 @@ from resilver import cli
 from resilver.importers import read_cluster
 from resilver.reproduce import recovering
 from resilver.simulate import group_up_sets
+from tests.reference.ceph_cluster import write_cluster
+from tests.unit.what_if_clusters import SMALL
 
 LAB = recovering.Lab(
     3, 8, "ssd", 375_000_000_000, 256, 10_000_000, 8286, has_journal=True, version="17.0.0"
@@ -229,3 +231,57 @@ def test_when_parts_fail_is_refused_with_what_to_write(
 ) -> None:
     assert cli.run(["what-if", str(lab), *words]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_what_has_no_room_stands_in_place_of_the_least_possible(
+    shared_data: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    # 225 of 4,096 PGs of alike bytes find no space for one of three copies: so much is not written
+    # of the least that must be, which was shown as 'least possible 7.1 TiB' beside 6.0 TiB.
+    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+    page = tmp_path / "page.html"
+    words = ["what-if", str(report), "--fail", "host=cloud3-1456", "-o", str(page)]
+    assert cli.run([*words, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    answer, stored = found["answer"], found["cluster"]["stored_bytes"]
+    missing = answer["least_bytes"] - answer["recovered_bytes"] - answer["moved_bytes"]
+    assert answer["stuck_groups"] == 225
+    assert missing == pytest.approx(225 * stored / 4096, rel=0.02)
+    least = answer["least_bytes"] / 2**40
+    said = f"{missing / 2**40:.1f} TiB of the minimum ({least:.1f} TiB) has no room"
+    assert said in page.read_text(encoding="utf-8")
+    cli.run(words)
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_empty_pools_are_said_to_be_empty(
+    shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Three OSDs, pools of three copies, and no objects: PGs stay undersized, and are not degraded.
+    report = shared_data / "ceph" / "modern" / "report-15.2.14.txt"
+    assert cli.run(["what-if", str(report), "--fail", "osd.0"]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "All pools are empty: PGs may lack OSDs, and never lack data." in out
+
+
+def test_a_pool_that_is_empty_beside_others_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = write_cluster(tmp_path / "whole", SMALL, stderr=False)
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    for name in ("osd_dump", "crush"):
+        (folder / f"{name}.json").write_bytes((written / f"ceph_{name}.json").read_bytes())
+    dump = json.loads((written / "ceph_pg_dump.json").read_text(encoding="utf-8"))
+    pool = json.loads((folder / "osd_dump.json").read_text(encoding="utf-8"))["pools"][0]
+    of_map = dump["pg_map"]
+    del of_map["pool_stats"]
+    for group in of_map["pg_stats"]:
+        if group["pgid"].startswith(f"{pool['pool']}."):
+            group["stat_sum"] |= dict.fromkeys(("num_bytes", "num_objects"), 0)
+    (folder / "pg_dump.json").write_text(json.dumps(dump), encoding="utf-8")
+    words = ["what-if", str(folder), "--fail", "osd.3", "--json", "-q"]
+    assert cli.run(words) in (0, 1)
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    said = f"Pool {pool['pool_name']} is empty: PGs there may lack OSDs, and never lack data."
+    assert said in notes

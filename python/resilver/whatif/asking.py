@@ -114,6 +114,7 @@ def prepare(
     balancer, of_balancer = _balancer(report)
     first.note("balancer", *of_balancer, "")
     facts = _facts(cluster, release)
+    cluster.notes += _of_empty_pools(cluster)
     steps, told = resolve(plan, cluster, anyway=asked.anyway)
     horizon = _horizon(asked.horizon, told)
     made = {
@@ -214,6 +215,16 @@ def _facts(cluster: Cluster, release: tuple[int, int, int]) -> ClusterFacts:
         ratios=ratios_of(cluster),
         **_whereabouts(cluster),
     )
+
+
+def _of_empty_pools(cluster: Cluster) -> list[str]:
+    """What is to be known of pools that hold nothing, where others do hold something."""
+    filled = {load.pool for load in cluster.report.loads if load.objects}
+    empty = [pool.info.name for pool in cluster.pools.values() if pool.info.id not in filled]
+    if not empty or not filled:
+        return []
+    which = f"Pool {empty[0]} is" if len(empty) == 1 else f"Pools {', '.join(empty)} are"
+    return [f"{which} empty: PGs there may lack OSDs, and never lack data."]
 
 
 def _whereabouts(cluster: Cluster) -> dict[str, Any]:

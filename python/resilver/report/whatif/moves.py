@@ -8,6 +8,7 @@ from resilver.report.style import BLUE, GREY, VERMILLION
 from resilver.report.tables import cell_text
 from resilver.report.vega import Spec, colours, level, rows, tip
 from resilver.report.vega import number as axis
+from resilver.report.whatif.sentences import unwritten_words
 from resilver.report.whatif.source import Facts
 from resilver.report.whatif.tables import Place, places, places_table, pools_table
 from resilver.report.words import against, plural
@@ -36,7 +37,8 @@ def pools_chart(facts: Facts) -> Chart | None:
     found = facts.answer.outcome
     written = found.recovered_bytes + found.moved_bytes
     least = cell_text(found.least_bytes, "bytes")
-    heading = f"{cell_text(written, 'bytes')} are written; it takes {least} at least"
+    missing = unwritten_words(facts) or f"it takes {least} at least"
+    heading = f"{cell_text(written, 'bytes')} are written; {missing}"
     text = (
         "Bytes written to make lost copies anew and to move whole ones, by pool; the upright mark "
         "is the least that must be written to get from the sets of OSDs before to those after."

@@ -20,7 +20,7 @@ from resilver.report.whatif.clients import delay_words
 from resilver.report.whatif.course import clients_chart, course_chart, rates_chart, space_chart
 from resilver.report.whatif.fill import fill_chart, fullest_chart
 from resilver.report.whatif.moves import places_chart, pools_chart
-from resilver.report.whatif.sentences import answer_sentences, question
+from resilver.report.whatif.sentences import answer_sentences, question, unwritten_words
 from resilver.report.whatif.source import Facts, until_words, whole_words
 from resilver.report.words import chance, percent
 
@@ -100,7 +100,7 @@ def key_figures(answer: WhatIf) -> list[KeyFigure]:
         detail = f"{found.toofull_groups:,} at most in backfill_toofull"
         made.append(KeyFigure("Not clean at the end", found.stuck_groups, "groups", count, detail))
     written = found.recovered_bytes + found.moved_bytes
-    least = f"least possible {cell_text(found.least_bytes, 'bytes')}"
+    least = unwritten_words(facts) or f"least possible {cell_text(found.least_bytes, 'bytes')}"
     text = cell_text(written, "bytes")
     made.append(KeyFigure("Made anew and moved", written, "B", text, least))
     if found.served_share is not None:

@@ -34,6 +34,7 @@ GOVERNS = {
     "space": "the backfillfull ratio",
 }
 """The setting that each kind of wait comes from; devices and networks have none."""
+EMPTY = "All pools are empty: PGs may lack OSDs, and never lack data."
 _EFFECT = {
     "backfillfull": "no further backfill comes",
     "full": "clients' writes to its pools stop",
@@ -54,7 +55,9 @@ def answer_sentences(answer: WhatIf) -> list[str]:
             f"Nothing moves: {what}." if not answer.steps else "Nothing moves: no group changes."
         ]
         return [*said, fill_sentence(facts), *client_sentences(facts)]
-    said = [*lost_sentences(facts), whole_sentence(facts), risk_sentence(facts)]
+    said = [*lost_sentences(facts), whole_sentence(facts)]
+    said += [EMPTY] if not answer.cluster.objects else []
+    said.append(risk_sentence(facts))
     said += [
         stretch_sentence(facts),
         chance_sentence(facts),
@@ -321,13 +324,29 @@ def moved_sentence(facts: Facts) -> str:
     kinds = [f"{cell_text(made, 'bytes')} of lost copies are made anew"] if made else []
     kinds += [f"{cell_text(moved, 'bytes')} of whole ones move"] if moved else []
     text = " and ".join(kinds)
-    if found.least_bytes and (made + moved) > 1.005 * found.least_bytes:
+    if missing := unwritten_words(facts):
+        text += f"; {missing}"
+    elif found.least_bytes and (made + moved) > 1.005 * found.least_bytes:
         ratio = (made + moved) / found.least_bytes
         text += f", {ratio:.3g} times the least possible ({cell_text(found.least_bytes, 'bytes')})"
     if facts.held_beyond > _TOLD * used:
         more = cell_text(facts.held_beyond, "bytes")
         text += f"; on the way old and new copies take up to {more} more than before and after"
     return f"{text}."
+
+
+def unwritten_words(facts: Facts) -> str:
+    """What is not written of the least that must be, as a clause; empty where all of it is."""
+    found = facts.answer.outcome
+    missing = found.least_bytes - found.recovered_bytes - found.moved_bytes
+    if not found.stuck_groups or missing <= 0.005 * found.least_bytes:
+        return ""
+    is_full = any(row["state"].endswith("toofull") for row in facts.stuck)
+    # What is still under way at the end may yet find room.
+    has_no_room = is_full and len(facts.waiting) == len(facts.stuck)
+    why = "has no room" if has_no_room else "is not written by the end"
+    least = cell_text(found.least_bytes, "bytes")
+    return f"{cell_text(missing, 'bytes')} of the minimum ({least}) {why}"
 
 
 def waits_by_kind(facts: Facts) -> list[tuple[str, float, str, float]]:
