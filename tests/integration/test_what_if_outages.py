@@ -65,6 +65,23 @@ def test_pgs_that_serve_nobody_count_in_what_clients_get(
     assert found["p99_seconds"] is None
 
 
+def test_overload_is_no_matter_of_the_failure_and_has_no_p99(
+    lab: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Each OSD is asked for more than its device can do, with and without the failure: what is
+    # not served has no delay, so that no p99 meets an aim, however long.
+    words = ("--load", "data: 4000000 reads/s of 64 KiB")
+    before = ask(capsys, lab, *words)
+    after = ask(capsys, lab, "--fail", "osd.3", "--flag", "noout", *words)
+    assert before["served_share"] < 0.9 and before["p99_seconds"] is None
+    assert after["served_share"] <= before["served_share"] and after["p99_seconds"] is None
+    assert cli.run(["what-if", str(lab), "--fail", "osd.3", "--flag", "noout", *words]) in (0, 1)
+    out = " ".join(capsys.readouterr().out.split())
+    assert "ask more than the cluster serves even before the plan" in out
+    aim = ("--search", "osd_max_backfills=1/2", "--aim", "clients p99 under 1 h")
+    assert cli.run(["what-if", str(lab), "--fail", "osd.3", *words, *aim, "-q"]) == 1
+
+
 def test_dead_osds_that_stay_up_serve_nobody(
     shared_data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -121,7 +121,7 @@ class Outcome:
         least_bytes: Bytes that must be written at the least.
         served_share: The least share of what clients ask that they get; None without a load.
         p99_seconds: The longest delay that 99 % of a pool's requests stay below; None without a
-            load, and where more than 1 % of them go to PGs that serve nobody.
+            load, and where more than 1 % of them are not served.
         loss_chance: The probability that further OSDs fail and take data while groups lack copies
             or pieces; None where it was not asked for.
     """

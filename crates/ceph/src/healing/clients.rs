@@ -176,8 +176,8 @@ impl Clients {
     /// What clients of a pool get, from what they get of each OSD.
     ///
     /// A request is as slow as the slowest OSD that it needs, and served where all of them serve it. Groups that serve nobody serve
-    /// nothing of their own share of the requests. Where these are more than 1 %, no delay holds for 99 % of the requests: theirs end
-    /// only when the group serves again.
+    /// nothing of their own share of the requests, a full pool no writes, and OSDs no more than they can. Where more than 1 % of the
+    /// requests are not served, no delay holds for 99 % of them.
     pub(super) fn served(
         &self,
         pool: usize,
@@ -215,7 +215,7 @@ impl Clients {
         }
         let mean_seconds = if done > 0.0 { seconds / done } else { f64::NAN };
         let share = if weight > 0.0 { reached * done / weight } else { reached };
-        let p99_seconds = if reached < 1.0 - NOT_SERVED_MOST { f64::NAN } else { percentile(&tails, done) };
+        let p99_seconds = if share < 1.0 - NOT_SERVED_MOST { f64::NAN } else { percentile(&tails, done) };
         Some(Served { share, mean_seconds, p99_seconds })
     }
 }

@@ -17,6 +17,7 @@ def client_sentences(facts: Facts) -> list[str]:
     """What clients of each pool get at the worst and before, a sentence a pool."""
     said = []
     names = facts.answer.cluster.pools
+    inactive = {row["pool"] for row in facts.pools if row["inactive_seconds"] != 0.0}
     for pool, rows in clients_by_pool(facts).items():
         name = names.get(pool, str(pool))
         p99, was = worst_delay(rows), rows[0]["p99_seconds"]
@@ -24,8 +25,12 @@ def client_sentences(facts: Facts) -> list[str]:
         least = min(row["served_share"] or 0.0 for row in rows)
         if before < _SERVED:
             text = f"Clients of pool {name} ask more than the cluster serves even before the plan"
-        elif p99 is None:
+        elif p99 is None and pool in inactive:
             text = f"Clients of pool {name} wait for PGs that serve nobody"
+        elif p99 is None and facts.passing("full"):
+            text = f"Clients of pool {name} cannot write while an OSD of it is full"
+        elif p99 is None:
+            text = f"Clients of pool {name} ask more than the cluster serves meanwhile"
         elif was is None or p99 <= 1.005 * was:
             text = f"Clients of pool {name} wait as before, 99 % of requests up to {duration(p99)}"
         else:
@@ -39,7 +44,7 @@ def client_sentences(facts: Facts) -> list[str]:
 
 
 def delay_words(seconds: float | None) -> str:
-    """A p99 of clients; more than 1 % of their requests get nothing where there is none."""
+    """A p99 of clients; more than 1 % of their requests are not served where there is none."""
     return "not served" if seconds is None else duration(seconds)
 
 
