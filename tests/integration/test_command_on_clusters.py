@@ -28,11 +28,6 @@ STRIPS = (
 HOLE = 2_147_483_647
 
 
-@pytest.fixture
-def report(shared_data: Path) -> Path:
-    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-
-
 def stated_up_sets(report: Path) -> dict[str, list[int]]:
     stats = json.loads(report.read_text())["pgmap"]["pg_stats"]
     return {group["pgid"]: group["up"] for group in stats}

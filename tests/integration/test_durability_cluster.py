@@ -12,12 +12,6 @@ import pytest
 from tests.front_door import command
 
 
-@pytest.fixture(scope="module")
-def report(shared_data: Path) -> Path:
-    """88 OSDs on 10 hosts, 4,096 groups of three copies, without `ceph osd df`."""
-    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-
-
 def asked(*words: object) -> dict[str, Any]:
     done = command("durability", *words, "--afr", "1.36%", "--relative-error", "10%", "--json")
     assert done.returncode == 0, done.stderr

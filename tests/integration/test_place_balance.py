@@ -14,11 +14,6 @@ from resilver.importers import read_report
 from tests.front_door import command
 
 
-@pytest.fixture
-def report(shared_data: Path) -> Path:
-    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-
-
 def balanced(report: Path, folder: Path, *words: object) -> dict[str, Any]:
     done = command("place", report, "--balance", *words, "--json", cwd=folder)
     assert done.returncode == 0, done.stderr

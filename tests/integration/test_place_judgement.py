@@ -46,11 +46,6 @@ def answer(*words: object) -> Any:
     return json.loads(out.getvalue())
 
 
-@pytest.fixture(scope="module")
-def report(shared_data: Path) -> Path:
-    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-
-
 @pytest.fixture
 def flat(tmp_path: Path) -> Path:
     """Sixteen devices in one straw2 bucket, and device 3 of twice the weight beside it."""

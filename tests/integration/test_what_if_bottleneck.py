@@ -14,12 +14,6 @@ from tests.front_door import command
 HOST = ("--fill", "60%", "--fail", "host=cloud3-1359")
 
 
-@pytest.fixture(scope="module")
-def report(shared_data: Path) -> Path:
-    """A real cluster: 88 OSDs of Jewel on 10 hosts, 4,096 PGs of three copies."""
-    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-
-
 def answered(report: Path, *words: str, code: int = 0) -> tuple[float, dict[str, dict[str, Any]]]:
     """When the cluster is healthy, and what would help, by what is relaxed."""
     done = command("what-if", report, *words, "--json")

@@ -5,35 +5,13 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from resilver.whatif.asking import FRAMES
 from resilver.whatif.columns import TABLES
-from tests.front_door import command
-from tests.reference.ceph_cluster import write_cluster
-from tests.unit.what_if_clusters import SMALL
-
-
-@pytest.fixture(scope="module")
-def report(shared_data: Path) -> Path:
-    """A real cluster: 88 OSDs on 10 hosts, one pool of three copies, 20.6 TB before copies."""
-    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The dumps of 36 OSDs on 9 hosts in 3 racks; its coded pool needs all 6 hosts of disks."""
-    return write_cluster(tmp_path_factory.mktemp("cluster") / "small", SMALL)
-
-
-def answered(*words: object, code: int = 0) -> dict[str, Any]:
-    done = command("what-if", *words, "--json")
-    assert done.returncode == code, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+from tests.front_door import answered, command
 
 
 def test_a_failed_osd_is_degraded_until_its_data_has_new_homes(report: Path) -> None:

@@ -9,20 +9,6 @@ from typing import Any
 import pytest
 
 from tests.front_door import command
-from tests.reference.ceph_cluster import write_cluster
-from tests.unit.what_if_clusters import SMALL
-
-
-@pytest.fixture(scope="module")
-def report(shared_data: Path) -> Path:
-    """A real cluster of 88 OSDs, without `ceph osd df`."""
-    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The dumps of 36 OSDs with `ceph osd df`: a replicated and a coded pool, and one on flash."""
-    return write_cluster(tmp_path_factory.mktemp("cluster") / "small", SMALL)
 
 
 def answered(*words: object) -> dict[str, Any]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.front_door import command
+from tests.front_door import answered, command
 from tests.reference.ceph_bundles import Bundle, write_bundle
 
 
@@ -24,13 +22,6 @@ def refused(*words: object) -> str:
     done = command("what-if", *words)
     assert done.returncode == 2 and not done.stdout, done.stdout + done.stderr
     return " ".join(done.stderr.split())
-
-
-def answered(*words: object, code: int = 0) -> dict[str, Any]:
-    done = command("what-if", *words, "--json")
-    assert done.returncode == code, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 @pytest.mark.parametrize(

@@ -4,32 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.front_door import command
-from tests.reference.ceph_cluster import write_cluster
-from tests.unit.what_if_clusters import SMALL
-
-
-@pytest.fixture(scope="module")
-def report(shared_data: Path) -> Path:
-    """A real cluster of 10.2.7: 88 OSDs on 10 hosts, one pool of three copies."""
-    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The dumps of 36 OSDs on 9 hosts in 3 racks; its coded pool needs all 6 hosts of disks."""
-    return write_cluster(tmp_path_factory.mktemp("cluster") / "small", SMALL)
-
-
-def answered(*words: object, code: int = 0) -> dict[str, Any]:
-    done = command("what-if", *words, "--json")
-    assert done.returncode == code, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+from tests.front_door import answered, command
 
 
 def test_settings_are_searched_for_an_aim(report: Path) -> None:
