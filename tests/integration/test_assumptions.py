@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver.study import Results
+from resilver.units import format_duration
 from tests.front_door import command
 
 STUDY = """
@@ -92,6 +93,21 @@ def test_a_named_failure_has_no_chance_in_it_and_says_so(tmp_path: Path) -> None
     assert drawn["chances"] == ["which server fails"]
     done = command("run", "study.toml", "-o", "run", cwd=tmp_path)
     assert "1 run, 1 seed for what is drawn: which server fails." in " ".join(done.stdout.split())
+
+
+def test_a_range_over_seeds_says_that_it_is_min_and_max(tmp_path: Path) -> None:
+    # "560 ms to 720 ms over 5 seeds" reads as an interval, and is the least and the most of five.
+    (tmp_path / "study.toml").write_text(STUDY.format(cluster="", servers=1, rest=""))
+    words = ("--set", "study.seeds=3", "-o", "run")
+    assert command("run", "study.toml", *words, cwd=tmp_path).returncode == 0
+    assert command("report", "run", cwd=tmp_path).returncode == 0
+    times = Results.open(tmp_path / "run").runs["rebuild_seconds"].to_pylist()
+    low, high = format_duration(min(times)), format_duration(max(times))
+    assert low != high
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert f"after the failure (min {low}, max {high} of 3 seeds)." in page
+    assert "Medians, min and max of 3 seeds." in page
+    assert f"{low} to {high}" not in page
 
 
 @pytest.mark.parametrize(

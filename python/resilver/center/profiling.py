@@ -333,6 +333,6 @@ def _of_draws(cullings: Sequence[Culling]) -> list[Figure]:
     ):
         ends = (min(values), max(values))
         least, most = (f"{100 * end:.3g} %" if kind == "share" else f"{end:,}" for end in ends)
-        words = f"median of {len(values)} draws, {least} to {most}"
+        words = f"median of {len(values)} draws, min {least}, max {most}"
         found.append(Figure(key, what, float(statistics.median(values)), kind, words))
     return found

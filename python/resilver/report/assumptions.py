@@ -73,4 +73,4 @@ def spread_note(results: ResultsLike, seeds: int) -> str:
         return "There is no chance in it: every seed gives these figures."
     if seeds == 1:
         return "Figures of one seed; more of them (study.seeds) show the spread."
-    return f"Medians and ranges over {plural(seeds, 'seed')}."
+    return f"Medians, min and max of {plural(seeds, 'seed')}."

@@ -65,7 +65,8 @@ def culling_sentence(
     replaced = [one.replaced for one in cullings]
     rounds = [len(one.rounds) - 1 for one in cullings]
     middle, turns = statistics.median(replaced), statistics.median(rounds)
-    ends = f" ({min(replaced):,} to {max(replaced):,})" if len(replaced) > 1 else ""
+    count = len(replaced)
+    ends = f" (min {min(replaced):,}, max {max(replaced):,} of {count} draws)" * (count > 1)
     disks, were = ("disk", "is") if middle == 1 else ("disks", "are")
     return (
         f"Until all are within {100 * within:g} %, {middle:,.0f} {disks}{ends} {were} replaced in "

@@ -48,7 +48,7 @@ def rebuild_sentence(point: SystemRuns) -> str:
     text = f"All data is whole again {format_duration(float(np.median(known)))} after the failure"
     if len(known) > 1 and format_duration(known[0]) != format_duration(known[-1]):
         low, high = format_duration(known[0]), format_duration(known[-1])
-        return f"{text} ({low} to {high} over {len(known):,} seeds)."
+        return f"{text} (min {low}, max {high} of {len(known):,} seeds)."
     return f"{text} (in each of {len(known):,} seeds)." if len(known) > 1 else f"{text}."
 
 

@@ -171,7 +171,8 @@ def parallel_spec(made: Parallel) -> Spec:
         told=[place.published for place in made.places],
         text=[
             f"{place.name}, {made.axes[place.axis]}: mean {place.mean:,.4g}{unit}, "
-            f"{min(place.values):,.4g} to {max(place.values):,.4g} in {len(place.values):,} runs"
+            f"min {min(place.values):,.4g}, max {max(place.values):,.4g} of "
+            f"{len(place.values):,} runs"
             + (f"; the paper: {place.published:,.4g}{unit}" if place.published is not None else "")
             for place in made.places
         ],

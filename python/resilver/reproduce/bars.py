@@ -138,8 +138,8 @@ def bars_drawn(made: Bars) -> Spec:
             bar.median,
             bar.least,
             bar.most,
-            f"{_named(bar)}: {bar.median:,.4g} {unit}, {bar.least:,.4g} to {bar.most:,.4g} in "
-            f"{bar.runs} {'run' if bar.runs == 1 else 'runs'}",
+            f"{_named(bar)}: {bar.median:,.4g} {unit}, min {bar.least:,.4g}, max {bar.most:,.4g} "
+            f"of {bar.runs} {'run' if bar.runs == 1 else 'runs'}",
         )
         for bar in made.bars
     ]

@@ -189,7 +189,7 @@ def _range(one: Comparison) -> str:
     if one.least is None or one.most is None:
         return ""
     least, most = number_words(one.least, ""), number_words(one.most, "")
-    return "" if least == most else f"{least} to {most}"
+    return "" if least == most else f"min {least}, max {most}"
 
 
 def conclusion_words(conclusions: Sequence[Concluded]) -> str:
