@@ -111,6 +111,19 @@ def test_a_dead_osd_under_nodown_hangs_its_pgs(
     assert found["recovered_bytes"] == 0
 
 
+@pytest.mark.parametrize(
+    ("change", "said"), [("--fail", "once the failure is detected"), ("--stop", "throughout")]
+)
+def test_no_pg_is_said_to_serve_before_a_failure_is_detected(
+    change: str, said: str, lab: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Until the grace of 20 s has passed requests to an OSD that died hang; one that is stopped is
+    # marked down at once.
+    assert cli.run(["what-if", str(lab), change, "osd.3", "--flag", "noout"]) in (0, 1)
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"every group serves clients {said}." in out
+
+
 @pytest.mark.parametrize("flags", [(), ("--flag", "noout")])
 def test_osds_that_return_lack_only_what_could_be_written(
     flags: tuple[str, ...], lab: Path, capsys: pytest.CaptureFixture[str]

@@ -223,7 +223,8 @@ def test_inactive_groups_and_their_end_are_told() -> None:
     assert said.endswith("up to 3 groups are inactive and serve nobody, until 10 min 20 s.")
     calm = changed(answer(), "timeline", inactive_groups=[0] * 40, at_risk_groups=[0] * 40)
     assert answer_sentences(calm)[1] == (
-        "No group is ever one loss from losing data; every group serves clients throughout."
+        "No group is ever one loss from losing data; every group serves clients once the failure "
+        "is detected."
     )
 
 

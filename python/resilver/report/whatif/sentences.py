@@ -177,7 +177,9 @@ def risk_sentence(facts: Facts) -> str:
         text = f"{'1 group is' if is_one else f'Up to {most:,} groups are'} one loss from losing "
         text += f"data, {_until(found.at_risk_seconds)}"
     if not found.inactive_groups:
-        return f"{text}; every group serves clients throughout."
+        # Requests to what died hang until the monitors mark it down, and are not counted.
+        since = "once the failure is detected" if _times(facts, r".* died") else "throughout"
+        return f"{text}; every group serves clients {since}."
     count = found.inactive_groups
     many = "1 group is" if count == 1 else f"up to {count:,} groups are"
     return f"{text}; {many} inactive and serve{'s' * (count == 1)} nobody, " + (
