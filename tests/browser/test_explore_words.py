@@ -63,8 +63,8 @@ def test_overload_is_told_from_healing(page: Page, real: tuple[ClusterReport, Pa
     clients = answer_of(report, changes_of({"fail": "osd.12"}), asked).tables["clients"].to_pylist()
     least = min(row["served_share"] for row in clients)
     assert clients[0]["served_share"] < 0.5
-    # Of clients who all wait equally long, 99 % wait no shorter than the mean.
-    assert all(row["p99_seconds"] > 0.999_999 * row["mean_seconds"] for row in clients)
+    # More than 1 % is not served, so that there is no p99.
+    assert all(row.get("p99_seconds") is None for row in clients)
     told = page.evaluate(TOLD)
     before = f"{100 * clients[0]['served_share']:.1f} %"
     assert told["served_share"] == [f"{100 * least:.1f} % ({before} before)"]

@@ -115,7 +115,7 @@ def test_the_cost_of_clients_is_told_before(tmp_path: Path) -> None:
     done = command("check", "clients.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "torus 4x4x4 routers 4" in done.stdout
-    for heading in ("requests", "packet hops", "2 disks"):
+    for heading in ("requests", "packet", "hops", "2 disks"):
         assert heading in done.stdout
     assert "to move" not in done.stdout
 
