@@ -39,7 +39,8 @@ const isNone = (one: Figure, row: Row) =>
 /** A figure of an answer. */
 export function worded(one: Figure, row: Row): string {
   const value = row[one.key] ?? null;
-  if (one.key === "p99_seconds" && value === null && row.served_share != null) return "not served";
+  if (one.key === "p99_seconds" && value === null && row.served_share != null)
+    return isShort(row["before.served_share"]) ? "more is asked than served" : "not served";
   if (isNone(one, row)) return "–";
   if (ends(one)) {
     if (value === null) return isWhole(one) ? "not by the end" : "to the end";

@@ -10,6 +10,9 @@ import { asItStands, caveat, difference, headline, NAMES, type Row, worded } fro
 /** Figures that there need not be. */
 const MAYBE = ["least", "highest", "leading", "begins", "until"];
 
+/** Whether an answer has a figure: one that clients do not get for want of service is had, and said in words. */
+const isTold = (one: Figure, row: Row | null) => row?.[one.key] != null || (one.key === "p99_seconds" && row?.served_share != null);
+
 /** The headline again where the screen is narrow, in sight while its reader is on the map; the answer itself tells it to all others. */
 export function Brief({ store }: { store: Store }) {
   const result = store.result.value;
@@ -31,7 +34,7 @@ export function AnswerShown({ store }: { store: Store }) {
   const { page } = store;
   const { scenarios, active } = store.both.value;
   const figures = store.shown.value.map((result) => (result === null ? null : store.figures(result.done.tables)));
-  const told = page.figures.filter((one) => !MAYBE.includes(one.how) || figures.some((row) => row?.[one.key] != null));
+  const told = page.figures.filter((one) => !MAYBE.includes(one.how) || figures.some((row) => isTold(one, row)));
   const warning = caveat(page, store.active.value, figures[active] ?? null);
   const isAsked = store.isAsked.value || figures[active] != null;
   const isAlike = scenarios.length > 1 && store.texts.value[0] === store.texts.value[1];
