@@ -141,6 +141,7 @@ def test_each_kind_has_its_words_and_own_checks_alone_fail(
         ({"why": ""}, "a tolerance has a reason"),
         ({"put_in": "the rate of a disk"}, "numbers by construction name their input"),
         ({"kind": "by construction"}, "numbers by construction name their input"),
+        ({"within": "a third"}, "this is a number; only low and high may be SQL"),
         ({"relation": "above"}, "give at least, at most, or nothing"),
         ({"expected": 40}, "own checks alone expect a value of ours"),
         ({"kind": "measured", "paper": "", "within": "", "low": 3}, "is judged by nothing"),
@@ -239,8 +240,8 @@ def test_a_conclusion_is_judged_by_its_numbers(ask: Asked, shelf: Shelf) -> None
     shelf.put("e", rates((8, 50.0)), lines)
     # What was put in, and arithmetic of ours that passes, tests nothing that a source concludes.
     expected = {
-        "holds": (["good", "plain", "failing"],),
-        "holds in part": (["good", "bad"],),
+        "holds": (["good", "plain", "passing"],),
+        "holds in part": (["good", "bad"], ["good", "failing"]),
         "does not hold": (["bad", "passing"], ["failing"]),
         "not tested": (["passing", "put"], ["plain", "other"]),
         "not run": (["absent"], ["other"]),

@@ -39,7 +39,8 @@ class Concluded:
     def verdict(self) -> str:
         """By the predicted numbers: "holds", "holds in part", "does not hold".
 
-        Where there is none, an own check that fails is "does not hold" too, and else it is "not
+        An own check or a number by construction that fails leaves it "holds in part" at the most.
+        Where no number is predicted, such a failure is "does not hold", and else it is "not
         tested"; "not run" without rows. What rests on no number is "no model", and its `why` says
         so.
         """
@@ -49,9 +50,9 @@ class Concluded:
         if not run:
             return ABSENT
         held = [one.verdict == VERDICTS[PREDICTED][0] for one in run if one.kind == PREDICTED]
-        if held:
-            return HOLDS if all(held) else PARTLY if any(held) else FAILS
         wrong = any(one.verdict == VERDICTS[one.kind][1] for one in run if one.kind in _UNTESTING)
+        if held:
+            return HOLDS if all(held) and not wrong else PARTLY if any(held) else FAILS
         return FAILS if wrong else UNTESTED
 
     def as_record(self) -> dict[str, Any]:

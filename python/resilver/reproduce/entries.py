@@ -13,7 +13,6 @@ import csv
 import re
 import tomllib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib import resources
@@ -194,8 +193,14 @@ def read_number(line: Mapping[str, str], place: str) -> Published:
     given: dict[str, Any] = {key: text for key, text in line.items() if text}
     for key in ("paper", "expected", "low", "high", "within"):
         if key in given:
-            with suppress(ValueError):
+            try:
                 given[key] = float(given[key])
+            except ValueError:
+                if key in ("low", "high"):
+                    continue
+                rule, remedy = "this is a number", "only low and high may be SQL"
+                where = f"{place}, {line.get('key', '')}"
+                raise ConfigError(Problem(rule, remedy, key, show(line[key]), where)) from None
     given.setdefault("kind", "")
     number = Published(**{renamed.get(key, key): value for key, value in given.items()})
     if (broken := number.broken_rule()) is not None:

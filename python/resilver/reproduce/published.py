@@ -118,7 +118,7 @@ class Published:
                 *("low", "limits of ours judge no known number", "leave low and high out"),
             ),
             (
-                bool(self.why) or self.within is None or not is_published,
+                bool(self.why) or not (is_published and is_judged),
                 *("why", "a tolerance has a reason", "say what it follows from"),
             ),
             (
@@ -219,7 +219,7 @@ class Conclusion:
     Args:
         claim: What it says, in our words.
         where: Where it says so.
-        rests_on: The numbers, each as ``entry/key``; those with a band decide, the rest inform.
+        rests_on: The numbers, each as ``entry/key``; the predicted ones decide, the rest inform.
         why: Why it holds, or does not, as far as ours can tell.
     """
 
