@@ -16,8 +16,6 @@ _AT_RATE = 1 - 1e-6
 
 
 def _device_level(system: System) -> str:
-    if system.report is not None:
-        return "osd"
     return system.cluster.tree.device_level if system.cluster.tree is not None else "server"
 
 

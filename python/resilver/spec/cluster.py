@@ -159,7 +159,7 @@ class Cluster(Section):
 
     def _class_problems(self) -> list[Problem]:
         """Classes that have no device, and devices of classes that there are not."""
-        if not isinstance(self.device, DeviceClasses) or isinstance(self.device, OsdDevices):
+        if not isinstance(self.device, DeviceClasses):
             return []
         if not self.parts:
             rule = "servers have no classes"
