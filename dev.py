@@ -21,17 +21,12 @@ they always do), and works without a network once everything is there.
 from __future__ import annotations
 
 import argparse
-import atexit
 import os
 import random
-import re
 import signal
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
 
 from tools.checkout import (
@@ -42,132 +37,15 @@ from tools.checkout import (
     STEP_FAILED,
     DevError,
     child_environment,
-    display,
     maturin_environment,
     prepare,
     run,
     say,
 )
 from tools.front import build_front, check_front
-from tools.summaries import SLOW_SECONDS, cargo_summary, pytest_summary, slowest
+from tools.steps import Steps, counted
+from tools.summaries import SLOW_SECONDS, cargo_summary, pytest_summary
 from tools.web import build_web
-
-
-def run_captured(command: Sequence[str], env: dict[str, str]) -> tuple[int, str]:
-    """Run a tool and show its output as it comes; return its exit code and plain output."""
-    parts: list[bytes] = []
-    with subprocess.Popen(
-        command, env=env, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    ) as child:
-        assert child.stdout is not None
-        # Chunks rather than lines: pytest's dots have no line end until a row is full.
-        while chunk := os.read(child.stdout.fileno(), 65536):
-            parts.append(chunk)
-            sys.stdout.buffer.write(chunk)
-            sys.stdout.buffer.flush()
-    text = b"".join(parts).decode("utf-8", "replace")
-    return child.returncode, re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
-
-
-class Aside:
-    """A tool that runs beside the steps; nothing of it is shown before it is waited for."""
-
-    def __init__(self, command: Sequence[str], env: dict[str, str]) -> None:
-        self.command = command
-        self._output = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process = subprocess.Popen(
-            command, env=env, cwd=ROOT, stdout=self._output, stderr=subprocess.STDOUT
-        )
-        # Whatever ends dev.py ends it too.
-        atexit.register(self._process.terminate)
-
-    def wait(self) -> tuple[float, int]:
-        """Wait for its end and show its output; return its processor time and its exit code."""
-        _, status, usage = os.wait4(self._process.pid, 0)
-        self._process.returncode = os.waitstatus_to_exitcode(status)
-        self._output.seek(0)
-        sys.stdout.write(self._output.read().decode("utf-8", "replace"))
-        sys.stdout.flush()
-        return usage.ru_utime + usage.ru_stime, self._process.returncode
-
-
-@dataclass
-class Steps:
-    """The steps of a command, timed; the first failure ends it unless told to keep going."""
-
-    keep_going: bool = False
-    only: Sequence[str] = ()
-    offered: list[str] = field(default_factory=list)
-    rows: list[tuple[str, float, str]] = field(default_factory=list)
-    closing: list[str] = field(default_factory=list)
-    aside: dict[str, Aside] = field(default_factory=dict)
-
-    def step(self, name: str, action: Callable[[], object]) -> None:
-        """Do one step; remember its time and how it ended."""
-        self.offered.append(name)
-        if self.only and name not in self.only:
-            return
-        say(f"--- {name}")
-        start, ended = time.monotonic(), "ok"
-        try:
-            action()
-        except DevError as problem:
-            ended = f"FAILED: {problem}"
-            if not self.keep_going or problem.code != STEP_FAILED:
-                raise
-        except KeyboardInterrupt:
-            ended = "interrupted"
-            raise
-        finally:
-            self.rows.append((name, time.monotonic() - start, ended))
-
-    def beside(self, name: str, command: Sequence[str], env: dict[str, str]) -> None:
-        """Run a tool beside the steps that follow, until `join`."""
-        self.offered.append(name)
-        if not self.only or name in self.only:
-            self.aside[name] = Aside(command, env)
-
-    def join(self) -> None:
-        """Wait for what runs beside; what counts for it is its processor time."""
-        for name, tool in self.aside.items():
-            say(f"--- {name}")
-            seconds, code = tool.wait()
-            problem = f"`{display(tool.command)}` ended with exit code {code}"
-            self.rows.append((name, seconds, f"FAILED: {problem}" if code else "ok, beside"))
-            if code and not self.keep_going:
-                raise DevError(problem)
-
-    def report(self, title: str) -> int:
-        """Print the steps with their times, then the test runners' closing lines."""
-        if unknown := sorted(set(self.only) - set(self.offered)):
-            raise DevError(
-                f"no step is called {unknown[0]!r}; the steps are {', '.join(self.offered)}", 2
-            )
-        say(f"\n{title}")
-        for name, seconds, ended in self.rows:
-            print(f"  {name:<14} {seconds:7.1f} s  {ended}")
-        for line in self.closing:
-            print(line, flush=True)
-        return 0 if self.rows and all(row[2].startswith("ok") for row in self.rows) else STEP_FAILED
-
-
-def counted(
-    steps: Steps,
-    command: Sequence[str],
-    env: dict[str, str],
-    summary: Callable[[str], tuple[int, str]],
-) -> None:
-    """Run a test runner; it fails on a failing test, and also when no test passed at all."""
-    code, output = run_captured(command, env)
-    passed, line = summary(output)
-    steps.closing.append(line)
-    if summary is pytest_summary:
-        steps.closing += slowest(output)
-    if code != 0:
-        raise DevError(f"`{display(command)}` ended with exit code {code}")
-    if passed == 0:
-        raise DevError(f"`{display(command)}` ran no test that passed")
-
 
 # ---------------------------------------------------------------------- the commands
 

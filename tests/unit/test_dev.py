@@ -15,6 +15,7 @@ import pytest
 
 import dev
 from tools import checkout, summaries
+from tools import steps as steps_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -223,11 +224,12 @@ test result: {state}. 4 passed; {failed} failed; 1 ignored; 0 measured; 0 filter
 def test_cargo_binaries_are_added_up() -> None:
     # 3 + 4 passed, 0 + 0 failed, 0 + 1 ignored, in two binaries.
     closing = "cargo test: ok. 7 passed; 0 failed; 1 ignored; in 2 binaries"
-    assert dev.cargo_summary(CARGO.format(state="ok", failed=0)) == (7, closing)
+    assert summaries.cargo_summary(CARGO.format(state="ok", failed=0)) == (7, closing)
     assert (
-        "FAILED. 7 passed; 2 failed" in dev.cargo_summary(CARGO.format(state="FAILED", failed=2))[1]
+        "FAILED. 7 passed; 2 failed"
+        in summaries.cargo_summary(CARGO.format(state="FAILED", failed=2))[1]
     )
-    assert dev.cargo_summary("error: could not compile")[0] == 0
+    assert summaries.cargo_summary("error: could not compile")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -239,7 +241,7 @@ def test_cargo_binaries_are_added_up() -> None:
     ],
 )
 def test_pytest_closing_line_is_kept(closing: str, passed: int) -> None:
-    count, line = dev.pytest_summary(f"SKIPPED [1] a.py: in 3 parts\n{closing}\n")
+    count, line = summaries.pytest_summary(f"SKIPPED [1] a.py: in 3 parts\n{closing}\n")
     assert count == passed
     assert line == f"pytest: {closing.strip('= ')}"
 
@@ -250,18 +252,20 @@ def python_that(source: str) -> list[str]:
 
 def test_a_runner_in_which_nothing_passed_fails(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     env = dict(os.environ)
-    steps = dev.Steps()
-    dev.counted(steps, python_that("print('1 passed in 0.1s')"), env, dev.pytest_summary)
+    steps = steps_of.Steps()
+    steps_of.counted(steps, python_that("print('1 passed in 0.1s')"), env, summaries.pytest_summary)
     with pytest.raises(checkout.DevError, match="no test that passed"):
-        dev.counted(steps, python_that("print('5 skipped in 0.1s')"), env, dev.pytest_summary)
+        steps_of.counted(
+            steps, python_that("print('5 skipped in 0.1s')"), env, summaries.pytest_summary
+        )
     broken = python_that("print('1 passed in 0.1s'); raise SystemExit(3)")
     with pytest.raises(checkout.DevError, match="exit code 3"):
-        dev.counted(steps, broken, env, dev.pytest_summary)
+        steps_of.counted(steps, broken, env, summaries.pytest_summary)
 
 
 def test_a_tool_beside_the_steps_is_one_of_them(capfd: pytest.CaptureFixture[str]) -> None:
     """It is offered, waited for and shown whole, and its exit code counts."""
-    steps = dev.Steps(keep_going=True)
+    steps = steps_of.Steps(keep_going=True)
     steps.beside("good", python_that("print('all is well')"), dict(os.environ))
     steps.beside("bad", python_that("raise SystemExit('wrong')"), dict(os.environ))
     steps.step("one", lambda: None)
@@ -275,7 +279,7 @@ def test_a_tool_beside_the_steps_is_one_of_them(capfd: pytest.CaptureFixture[str
         ("good", "ok,"),
         ("bad", "FAILED:"),
     ]
-    strict = dev.Steps(only=["bad"])
+    strict = steps_of.Steps(only=["bad"])
     strict.beside("good", python_that("raise SystemExit(1)"), dict(os.environ))
     strict.beside("bad", python_that("raise SystemExit(4)"), dict(os.environ))
     with pytest.raises(checkout.DevError, match="exit code 4"):
@@ -292,14 +296,14 @@ def test_slow_tests_are_named_and_newcomers_told(
     output = (
         "6.00s setup    t.py::old[a b]\n3.50s call     t.py::old[a b]\n7.25s call     t.py::new@g\n"
     )
-    assert dev.slowest(output) == [
+    assert summaries.slowest(output) == [
         "slowest tests:",
         "     9.5 s  t.py::old[a b]",
         "     7.2 s  t.py::new  (over the 5 s of tests/slowest.txt)",
     ]
-    slower = dev.slowest(output.replace("3.50", "4.50"))
+    slower = summaries.slowest(output.replace("3.50", "4.50"))
     assert slower[1] == "    10.5 s  t.py::old[a b]  (over the 10 s of tests/slowest.txt)"
-    assert dev.slowest("12 passed in 4.20s") == []
+    assert summaries.slowest("12 passed in 4.20s") == []
 
 
 def test_tools_write_bytecode_whatever_the_caller_does(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,8 +320,8 @@ def test_the_first_failure_stops_unless_told_to_keep_going(
 ) -> None:
     done: list[str] = []
     with pytest.raises(checkout.DevError):
-        dev.Steps().step("one", failing)
-    steps = dev.Steps(keep_going=True)
+        steps_of.Steps().step("one", failing)
+    steps = steps_of.Steps(keep_going=True)
     steps.step("one", failing)
     steps.step("two", lambda: done.append("two"))
     assert steps.report("both") == 1
@@ -328,11 +332,11 @@ def test_the_first_failure_stops_unless_told_to_keep_going(
 
 def test_only_does_the_named_steps_and_refuses_unknown_names() -> None:
     done: list[str] = []
-    steps = dev.Steps(only=["two"])
+    steps = steps_of.Steps(only=["two"])
     for name in ("one", "two"):
         steps.step(name, lambda name=name: done.append(name))
     assert done == ["two"] and steps.report("") == 0
-    steps = dev.Steps(only=["three"])
+    steps = steps_of.Steps(only=["three"])
     steps.step("one", lambda: None)
     with pytest.raises(checkout.DevError, match="the steps are one"):
         steps.report("")
@@ -351,7 +355,11 @@ def test_words_for_other_programs_are_passed_on() -> None:
 
 def test_ci_ends_as_the_tests_end(tmp_path: Path) -> None:
     """.ci/run installs nothing where nothing is missing, and its exit code is dev.py's."""
-    programs = dict.fromkeys(("chromium", "crushtool", "osdmaptool", "cc"), "")
+    names = ("chromium", "crushtool", "osdmaptool", "fio", "cc", "node", "npm")
+    programs = dict.fromkeys(names, "")
+    programs["fc-list"] = "echo Liberation Sans"
+    programs["rustc"] = f"echo {tmp_path}"
+    (tmp_path / "libstd-0.rlib").touch()
     programs["apt-get"] = "echo must not be called; exit 1"
     programs["python3"] = 'case "$1" in -c) exit 0;; *) echo "called: $*"; exit 7;; esac'
     env = bare_machine(tmp_path, **programs)
