@@ -8,6 +8,7 @@
     python3 dev.py test --only cargo      only the named steps; --keep-going does the rest
     python3 dev.py verify [NAME...]       what tests try a little, at scale and drawn anew
     python3 dev.py lint [--fix]           formatting, lints and types; --fix repairs them
+    python3 dev.py sizes [--lower]        lines by room beside ceiling and budget; --lower those
     python3 dev.py bench [NAME...]        benches, each prints its goal beside its rate
     python3 dev.py docs                   the documentation, into docs/_build/html
     python3 dev.py web                    the page that computes, and its core as WebAssembly
@@ -29,6 +30,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
+from tools.budget import check_sizes, lower_ceilings
 from tools.checkout import (
     BIN,
     INTERRUPTED,
@@ -106,6 +108,7 @@ def command_test(arguments: Sequence[str], steps: Steps) -> int:
         steps.beside("docs", SPHINX, env)
     steps.step("core", lambda: prepare(("dev", "docs"), "dev"))
     if not selected:
+        steps.step("sizes", check_sizes)
         lint_steps(steps, env)
         steps.step("cargo", lambda: counted(steps, cargo, env, cargo_summary))
         steps.join()
@@ -186,6 +189,14 @@ def command_web() -> int:
     return 0
 
 
+def command_sizes(lower: bool) -> int:
+    """Print the size of each room beside its ceiling and its budget."""
+    if lower:
+        lower_ceilings()
+    check_sizes()
+    return 0
+
+
 def web_for_tests(env: dict[str, str]) -> None:
     """Build what the tests in a browser run; they are skipped where nothing builds it."""
     try:
@@ -204,7 +215,9 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
         prog="dev.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(
-        dest="command", required=True, metavar="run | test | verify | lint | bench | docs | web"
+        dest="command",
+        required=True,
+        metavar="run | test | verify | lint | sizes | bench | docs | web",
     )
     commands.add_parser(
         "run", add_help=False, help="build, then `resilver demo` or the command given"
@@ -218,6 +231,8 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     )
     lint = commands.add_parser("lint", help="formatting, lints and types")
     lint.add_argument("--fix", action="store_true", help="repair what can be repaired")
+    sizes = commands.add_parser("sizes", help="lines by room beside their ceilings and budgets")
+    sizes.add_argument("--lower", action="store_true", help="write what stands as ceilings")
     bench = commands.add_parser("bench", help="benches, each with its goal beside its rate")
     bench.add_argument(
         "names", nargs="*", help="only benches whose name contains one of these words"
@@ -260,6 +275,8 @@ def main(arguments: Sequence[str]) -> int:
             return command_lint(steps, options.fix)
         if options.command == "bench":
             return command_bench(options.names, steps)
+        if options.command == "sizes":
+            return command_sizes(options.lower)
         if options.command == "web":
             return command_web()
         return command_docs()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from tools.checkout import ROOT
+from tools import budget
 
-# Seconds that a test may take which tests/slowest.txt does not name.
+# Seconds that a test may take which budget.toml does not name.
 SLOW_SECONDS = 5.0
 
 
@@ -22,14 +22,12 @@ def cargo_summary(output: str) -> tuple[int, str]:
 
 
 def allowed_seconds() -> dict[str, float]:
-    """Return the seconds that tests/slowest.txt allows, by test."""
-    text = (ROOT / "tests" / "slowest.txt").read_text(encoding="utf-8")
-    rows = [line.split(maxsplit=1) for line in text.splitlines() if not line.startswith("#")]
-    return {name: float(limit) for limit, name in rows}
+    """Return the seconds that budget.toml allows, by test."""
+    return {name: float(limit) for name, limit in budget.read()["tests"].items()}
 
 
 def slowest(output: str) -> list[str]:
-    """Return pytest's ten slowest tests, and each that took more than tests/slowest.txt allows."""
+    """Return pytest's ten slowest tests, and each that took more than budget.toml allows."""
     seconds: dict[str, float] = {}
     for line in re.findall(r"^([\d.]+)s (?:setup|call|teardown) +(.+?)(?:@[^]]*)?$", output, re.M):
         seconds[line[1]] = seconds.get(line[1], 0.0) + float(line[0])
@@ -38,7 +36,7 @@ def slowest(output: str) -> list[str]:
     lines = []
     for rank, name in enumerate(ranked):
         limit = allowed.get(name, SLOW_SECONDS)
-        over = f"  (over the {limit:g} s of tests/slowest.txt)" if seconds[name] > limit else ""
+        over = f"  (over the {limit:g} s of budget.toml)" if seconds[name] > limit else ""
         if over or rank < 10:
             lines.append(f"  {seconds[name]:6.1f} s  {name}{over}")
     return ["slowest tests:", *lines] if lines else []

@@ -290,19 +290,18 @@ def test_slow_tests_are_named_and_newcomers_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A test takes its setup, call and teardown together; the list allows 10 s for one of two."""
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "slowest.txt").write_text("# why\n10 t.py::old[a b]\n")
-    monkeypatch.setattr(summaries, "ROOT", tmp_path)
+    (tmp_path / "budget.toml").write_text("[tests]\n't.py::old[a b]' = 10\n")
+    monkeypatch.setattr(checkout, "ROOT", tmp_path)
     output = (
         "6.00s setup    t.py::old[a b]\n3.50s call     t.py::old[a b]\n7.25s call     t.py::new@g\n"
     )
     assert summaries.slowest(output) == [
         "slowest tests:",
         "     9.5 s  t.py::old[a b]",
-        "     7.2 s  t.py::new  (over the 5 s of tests/slowest.txt)",
+        "     7.2 s  t.py::new  (over the 5 s of budget.toml)",
     ]
     slower = summaries.slowest(output.replace("3.50", "4.50"))
-    assert slower[1] == "    10.5 s  t.py::old[a b]  (over the 10 s of tests/slowest.txt)"
+    assert slower[1] == "    10.5 s  t.py::old[a b]  (over the 10 s of budget.toml)"
     assert summaries.slowest("12 passed in 4.20s") == []
 
 
