@@ -20,7 +20,8 @@ def run(arguments: list[str]) -> int:
         arguments: the words after `resilver`.
 
     Returns:
-        0 done, 1 failed, 2 bad usage or input, 3 a sweep left incomplete, 130 interrupted.
+        0 done, 1 failed, 2 bad usage or input, 3 a sweep left incomplete, 4 a published number
+        differs, 130 interrupted.
     """
     _open_closed_streams()
     _spare_letters()

@@ -13,7 +13,8 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 failed or the answer is no, 2 bad usage or input, 3 a sweep left "
-    "incomplete, 130 interrupted. Errors are lines on stderr, with --json too."
+    "incomplete, 4 a published number differs (reproduce), 130 interrupted. Errors are lines on "
+    "stderr, with --json too."
 )
 
 _Perform = TypeVar("_Perform", bound=Callable[..., int | None])

@@ -214,8 +214,8 @@ def reproduce(
 ) -> int:
     """Make the figures of a published study again, with ours beside the published numbers.
 
-    Exits with 1 if a number lies outside of its band. Ctrl-C keeps finished runs; the same command
-    does the rest.
+    Exits with 1 if a check of our own fails, with 4 if a published number differs from ours by more
+    than its tolerance. Ctrl-C keeps finished runs; the same command does the rest.
 
     Examples:
 
