@@ -47,7 +47,7 @@ def drawn_study(number: int) -> dict[str, Any]:
         study["traffic"] = _traffic(draw, has_streams, is_stored, rates)
     if draw.random() < 0.6:
         bursts = has_streams and "bursts" in study["traffic"]["streams"]
-        study["lanes"] = _lanes(draw, bursts, study["cluster"])
+        study["lanes"] = _lanes(draw, bursts)
     study["faults"] = _faults(draw, study, groups)
     study["faults"] += _untold_faults(draw, study)
     beside = random.Random(f"parts {number}")
@@ -295,8 +295,8 @@ def _traffic(
     return {**made, "streams": streams}
 
 
-def _lanes(draw: random.Random, bursts: bool, cluster: dict[str, Any]) -> dict[str, Any]:
-    devices = {"devices": cluster.get("queue") != "reads_first" and draw.random() < 0.8}
+def _lanes(draw: random.Random, bursts: bool) -> dict[str, Any]:
+    devices = {"devices": draw.random() < 0.8}
     if draw.random() < 0.3:
         # A rebuild behind clients or bursts that leave nothing would never end.
         classes = ["rebuild", *draw.sample(["clients", "bursts"], 2)]

@@ -80,13 +80,6 @@ def test_shares_must_be_all_of_a_port(
     assert says in str(caught.value)
 
 
-def test_devices_that_read_first_have_no_lanes() -> None:
-    table = changed(STREAMED, cluster__queue="reads_first")
-    with pytest.raises(ConfigError, match=r"lanes\.devices = true: .*lanes\.devices = false"):
-        Study.from_dict(table)
-    assert Study.from_dict(changed(table, lanes__devices=False)).runs()
-
-
 def test_strict_priority_numbers_the_classes() -> None:
     assert Lanes(order="priority").priority == (0, 1, 2)
     lanes = Lanes(order="priority", classes=["rebuild", "clients", "bursts"])

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use resilver_device::{ReadsFirst, Service};
+use resilver_device::{Device, Discipline, Service};
 use resilver_fabric::topology::torus;
 use resilver_fabric::{Forwarding, Queues, Routing, Switched, SwitchedParameters};
 use resilver_kernel::lanes::Lanes;
@@ -65,7 +65,8 @@ fn clients(duration: f64) -> Workload {
 /// Serves for a simulated time; returns packet-hops, events with their digest, and the seconds that they took.
 fn serve(duration: f64) -> (u64, (u64, Digest), f64) {
     let service = Service::Fixed { read: seconds(0.022), write: seconds(0.022) };
-    let disks: Vec<ReadsFirst> = (0..u64::from(HOSTS)).map(|device| ReadsFirst::new(&service, device)).collect();
+    let disk = |number| Device::new(&service, number, Discipline::ReadsFirst, None);
+    let disks = (0..u64::from(HOSTS)).map(disk).collect();
     let plant = Plant::new(fabric(), disks, (0..HOSTS).map(EndpointId::new).collect());
     let mut storage = Storage::serving(plant, Recovery::of_nothing(HOSTS as usize), Some(clients(duration)), vec![]);
     let mut schedule: Schedule<EventOf<Switched>> = Schedule::new();

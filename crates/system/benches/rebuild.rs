@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow, Service};
+use resilver_device::{Device, DirectionFigures, Discipline, DiskTable, DiskTableRow, Service};
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Limit, Purpose, Schedule, Stream, run};
 use resilver_placement::inverse::FailedSet;
@@ -109,7 +109,7 @@ fn failed_of(devices: u32) -> FailedSet {
 fn restore(devices: u32, work: RecoveryWork) -> (u64, f64) {
     let table = disk_table();
     let service = Service::Table(table);
-    let disks = (0..u64::from(devices)).map(|device| Disk::new(&service, device)).collect();
+    let disks = (0..u64::from(devices)).map(|number| Device::new(&service, number, Discipline::Fifo, None)).collect();
     let fabric = LogGp::new(fabric_table(), devices as usize);
     let plant = Plant::new(fabric, disks, (0..devices).map(EndpointId::new).collect());
     let begin = Instant::now();

@@ -2,23 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use resilver_device::{Device, Disk, Mixed, Pace, ReadsFirst, Service};
+pub use resilver_device::Discipline;
+use resilver_device::{Device, Pace, Service};
+use resilver_kernel::lanes::Lanes;
 use resilver_parts::Parts;
 use resilver_units::{DeviceId, SimTime};
 use serde::Deserialize;
 
 use crate::SystemError;
-
-/// In which order a device serves its requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Discipline {
-    /// As they come.
-    #[default]
-    Fifo,
-    /// Reads before writes.
-    ReadsFirst,
-}
 
 /// A kind of device.
 #[derive(Clone, Debug, Deserialize)]
@@ -59,12 +50,6 @@ impl Devices {
         &self.kinds[self.kind_of.get(device.index()).map_or(0, |&kind| usize::from(kind))]
     }
 
-    /// The discipline of all devices, where they have one.
-    pub(crate) fn discipline(&self) -> Option<Discipline> {
-        let first = self.kinds.first()?.discipline;
-        self.kinds.iter().all(|kind| kind.discipline == first).then_some(first)
-    }
-
     /// Checks that `count` devices have kinds that there are.
     ///
     /// # Errors
@@ -88,22 +73,21 @@ impl Devices {
         Ok(())
     }
 
-    /// `count` devices, each made by its service and its number, and set to its pace; `slow` says the health of those that
-    /// are ever slow.
-    pub(crate) fn build<D: Device>(
+    /// `count` devices with these lanes, where they have any; `slow` says the health of those that are ever slow.
+    pub(crate) fn build(
         &self,
         seed: u64,
         count: usize,
         slow: &BTreeMap<u32, Vec<(SimTime, f64)>>,
-        make: impl Fn(&DeviceKind, u64) -> D,
-    ) -> Vec<D> {
+        lanes: Option<&Lanes>,
+    ) -> Vec<Device> {
         let device = |number: u32| {
             let kind = self.kind(DeviceId::new(number));
-            let mut made = make(kind, u64::from(number));
+            let mut device = Device::new(&kind.service, u64::from(number), kind.discipline, lanes);
             let replacements = self.replaced.get(&number).copied().unwrap_or(0);
             let pace = Pace::drawn_again(seed, u64::from(number), kind.spread, replacements);
-            made.set_pace(pace.with_health(slow.get(&number).map_or(&[], Vec::as_slice)));
-            made
+            device.set_pace(pace.with_health(slow.get(&number).map_or(&[], Vec::as_slice)));
+            device
         };
         (0..count as u32).map(device).collect()
     }
@@ -126,12 +110,4 @@ pub(crate) fn spread_in_range(spread: f64) -> Result<(), SystemError> {
         return Ok(());
     }
     Err(SystemError::Described(format!("cluster.parts.spread = {spread}: it is from 0 to {most}")))
-}
-
-/// The volume of a system with several disciplines.
-pub(crate) fn mixed(kind: &DeviceKind, device: u64) -> Mixed {
-    match kind.discipline {
-        Discipline::Fifo => Mixed::Fifo(Disk::new(&kind.service, device)),
-        Discipline::ReadsFirst => Mixed::ReadsFirst(ReadsFirst::new(&kind.service, device)),
-    }
 }

@@ -1,6 +1,5 @@
 //! Lanes of the whole system: a guaranteed share of every port, and of every device, for each class of traffic.
 
-use resilver_device::Device;
 use resilver_kernel::lanes::{LaneUse, Lanes};
 use resilver_units::SimTime;
 use serde::Deserialize;
@@ -31,7 +30,7 @@ pub struct LaneReport {
 
 impl LaneReport {
     /// What a plant's lanes did from the beginning of statistics to `now`.
-    pub(crate) fn of<F: Network, D: Device>(plant: &Plant<F, D>, links: &[LaneUse], now: SimTime) -> Self {
+    pub(crate) fn of<F: Network>(plant: &Plant<F>, links: &[LaneUse], now: SimTime) -> Self {
         let mut devices = Vec::new();
         for disk in &plant.disks {
             LaneUse::add_all(&mut devices, &disk.lane_uses(now));

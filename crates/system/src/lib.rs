@@ -194,12 +194,6 @@ pub enum SystemError {
     /// More operations at a time than can be numbered.
     #[error("more than 2^25 operations of streams are under way at a time: lower streams.window")]
     TooManyOperations,
-    /// Devices that serve reads first and have lanes.
-    #[error(
-        "lanes.devices = true: devices that serve reads before writes have no lanes; set lanes.devices = false, or \
-         cluster.queue = 'fifo'"
-    )]
-    LanesOfReadsFirst,
     /// A population that is not scanned.
     #[error(
         "a real cluster's placement groups are not scanned, nor are several pools in parts: simulate it as a whole"

@@ -30,7 +30,7 @@ impl Liveness {
     }
 
     /// A device answers no request from now on; returns whether it did before.
-    pub fn fail<D: Device>(&mut self, now: SimTime, device: DeviceId, disk: &D) -> bool {
+    pub fn fail(&mut self, now: SimTime, device: DeviceId, disk: &Device) -> bool {
         let state = &mut self.devices[device.index()];
         let did_answer = !state.is_dead;
         if did_answer {
@@ -45,8 +45,8 @@ impl Liveness {
     }
 
     /// What each disk has done up to now.
-    pub fn uses<D: Device>(&self, now: SimTime, disks: &[D]) -> Vec<DeviceUse> {
-        let use_of = |(state, disk): (&DeviceState, &D)| {
+    pub fn uses(&self, now: SimTime, disks: &[Device]) -> Vec<DeviceUse> {
+        let use_of = |(state, disk): (&DeviceState, &Device)| {
             let busy = if state.is_dead { state.busy_until_death } else { disk.busy_until(now) };
             DeviceUse { busy, ..disk.usage() }
         };

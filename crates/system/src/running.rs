@@ -1,6 +1,5 @@
 //! A system under way, whatever its fabric and its devices: stepped through one interface, which costs a call a step.
 
-use resilver_device::{Device, Disk, LaneDisk, ReadsFirst};
 use resilver_fabric::{LogGp, Switched};
 use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
@@ -9,7 +8,6 @@ use resilver_units::{Bytes, EndpointId, SimTime};
 use crate::SystemError;
 use crate::actors::Workload;
 use crate::config::{FabricConfig, SystemConfig};
-use crate::devices::{Discipline, mixed};
 use crate::event::EventOf;
 use crate::network::Network;
 use crate::ports::Ports;
@@ -42,18 +40,14 @@ pub(crate) trait Run: Send + Sync {
     fn conclude(self: Box<Self>) -> Result<(Conclusion, Digest, u64), SystemError>;
 }
 
-struct Running<F: Network, D> {
-    storage: Storage<F, D>,
+struct Running<F: Network> {
+    storage: Storage<F>,
     schedule: Schedule<EventOf<F>>,
     /// The data that recovery is to move.
     bytes: Bytes,
 }
 
-impl<F, D> Run for Running<F, D>
-where
-    F: Network + Send + Sync,
-    D: Device + Send + Sync,
-{
+impl<F: Network + Send + Sync> Run for Running<F> {
     fn advance(&mut self) -> Result<bool, SystemError> {
         let reason = run(&mut self.storage, &mut self.schedule, Limit::events(EVENTS_A_STEP))?;
         match self.storage.problem() {
@@ -121,14 +115,14 @@ pub(crate) fn begin_with(
     match &config.fabric {
         FabricConfig::LogGp { table } => {
             let lanes = lanes.cloned().unwrap_or_else(Lanes::single);
-            over(config, LogGp::with_lanes(table.clone(), endpoints, &lanes), recovery, bytes, workload)
+            Ok(over(config, LogGp::with_lanes(table.clone(), endpoints, &lanes), recovery, bytes, workload))
         }
         FabricConfig::Switched { topology, parameters } => {
             let mut parameters = parameters.clone();
             parameters.lanes = lanes.cloned().unwrap_or(parameters.lanes);
             parameters.check(topology).map_err(|error| SystemError::Fabric(error.to_string()))?;
             let fabric = Switched::new(topology.clone(), parameters).with_paces(&config.slow_channels(topology));
-            over(config, fabric, recovery, bytes, workload)
+            Ok(over(config, fabric, recovery, bytes, workload))
         }
     }
 }
@@ -179,45 +173,13 @@ fn over<F>(
     recovery: Recovery,
     bytes: Bytes,
     workload: Option<Workload>,
-) -> Result<Box<dyn Run>, SystemError>
+) -> Box<dyn Run>
 where
     F: Network + Send + Sync + 'static,
     F::Event: Send + Sync,
 {
-    let count = config.endpoint_of.len();
-    let (devices, seed, slow) = (&config.devices, config.seed, &config.slow_devices());
-    let device_lanes = config.lanes.as_ref().filter(|config| config.devices).map(|config| &config.lanes);
-    match (devices.discipline(), device_lanes) {
-        (Some(Discipline::Fifo), Some(lanes)) => {
-            let disks = devices.build(seed, count, slow, |kind, device| LaneDisk::new(&kind.service, device, lanes));
-            with(config, fabric, disks, recovery, bytes, workload)
-        }
-        (_, Some(_)) => Err(SystemError::LanesOfReadsFirst),
-        (Some(Discipline::Fifo), None) => {
-            let disks = devices.build(seed, count, slow, |kind, device| Disk::new(&kind.service, device));
-            with(config, fabric, disks, recovery, bytes, workload)
-        }
-        (Some(Discipline::ReadsFirst), None) => {
-            let disks = devices.build(seed, count, slow, |kind, device| ReadsFirst::new(&kind.service, device));
-            with(config, fabric, disks, recovery, bytes, workload)
-        }
-        (None, None) => with(config, fabric, devices.build(seed, count, slow, mixed), recovery, bytes, workload),
-    }
-}
-
-fn with<F, D>(
-    config: &SystemConfig,
-    fabric: F,
-    disks: Vec<D>,
-    recovery: Recovery,
-    bytes: Bytes,
-    workload: Option<Workload>,
-) -> Result<Box<dyn Run>, SystemError>
-where
-    F: Network + Send + Sync + 'static,
-    F::Event: Send + Sync,
-    D: Device + Send + Sync + 'static,
-{
+    let lanes = config.lanes.as_ref().filter(|config| config.devices).map(|config| &config.lanes);
+    let disks = config.devices.build(config.seed, config.endpoint_of.len(), &config.slow_devices(), lanes);
     let plant = Plant::new(fabric, disks, config.endpoint_of.clone())
         .with_ports(&config.ports_of)
         .with_ways(config.devices.passing.as_ref(), &config.faults);
@@ -225,5 +187,5 @@ where
     let mut storage = Storage::serving(plant, recovery, workload, faults);
     let mut schedule = Schedule::new();
     storage.start(&mut schedule);
-    Ok(Box::new(Running { storage, schedule, bytes }))
+    Box::new(Running { storage, schedule, bytes })
 }

@@ -2,10 +2,9 @@
 
 use resilver_device::{Device, Finished};
 use resilver_fabric::{Fabric, InterfaceUse, Message, NetworkUse, Notice};
-use resilver_kernel::queue::QueueKind;
 use resilver_kernel::{Model, Schedule};
 use resilver_parts::Parts;
-use resilver_units::{Bytes, EndpointId, SimDuration, SimTime};
+use resilver_units::{Bytes, EndpointId, SimTime};
 
 use crate::SystemError;
 use crate::actors::Workload;
@@ -23,34 +22,27 @@ use crate::ways::{PartUse, Ways};
 
 /// What the parts of a system share: the fabric, and the devices behind it.
 #[derive(Clone, Debug)]
-pub struct Plant<F, D> {
+pub struct Plant<F> {
     /// The fabric.
     pub fabric: F,
     /// The devices.
-    pub disks: Vec<D>,
+    pub disks: Vec<Device>,
     /// The endpoint of each device.
     pub endpoint_of: Vec<EndpointId>,
     /// All endpoints of each device.
     pub ports: Ports,
     /// What lies between devices and ports and takes time, where anything does.
     pub(crate) ways: Option<Box<Ways>>,
-    /// What has taken each device away.
-    pub(crate) outages: Vec<Outage>,
+    /// How many faults hold that have taken each device away.
+    pub(crate) outages: Vec<u32>,
     /// What was handed to the fabric so far.
     pub sent: Bytes,
 }
 
-/// How many faults hold that have taken a device away, and the time that was counted of its queue before and is not served.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Outage {
-    pub faults: u32,
-    pub unserved: SimDuration,
-}
-
-impl<F, D> Plant<F, D> {
+impl<F> Plant<F> {
     /// A fabric with the devices behind it, and the endpoint of each.
-    pub fn new(fabric: F, disks: Vec<D>, endpoint_of: Vec<EndpointId>) -> Self {
-        let (ports, outages) = (Ports::new(&endpoint_of, &[]), vec![Outage::default(); disks.len()]);
+    pub fn new(fabric: F, disks: Vec<Device>, endpoint_of: Vec<EndpointId>) -> Self {
+        let (ports, outages) = (Ports::new(&endpoint_of, &[]), vec![0; disks.len()]);
         Plant { ports, fabric, disks, endpoint_of, ways: None, outages, sent: Bytes::ZERO }
     }
 
@@ -68,12 +60,12 @@ impl<F, D> Plant<F, D> {
 }
 
 /// Where a part of the system acts: on what all share, at the present time.
-pub(crate) struct Site<'a, F: Fabric, D, K: QueueKind> {
-    pub plant: &'a mut Plant<F, D>,
-    pub schedule: &'a mut Schedule<EventOf<F>, K>,
+pub(crate) struct Site<'a, F: Fabric> {
+    pub plant: &'a mut Plant<F>,
+    pub schedule: &'a mut Schedule<EventOf<F>>,
 }
 
-impl<F: Fabric, D: Device, K: QueueKind> Site<'_, F, D, K> {
+impl<F: Fabric> Site<'_, F> {
     /// Hands a message to the fabric; returns when its sender is done with it, where that is known.
     #[inline]
     pub fn send(&mut self, message: Message) -> Option<SimTime> {
@@ -120,8 +112,8 @@ pub struct Conclusion {
 }
 
 /// A storage system under way.
-pub struct Storage<F, D> {
-    pub(crate) plant: Plant<F, D>,
+pub struct Storage<F> {
+    pub(crate) plant: Plant<F>,
     pub(crate) recovery: Recovery,
     /// What clients and others ask of the system, where anything is.
     pub(crate) workload: Option<Box<Workload>>,
@@ -138,16 +130,16 @@ pub struct Storage<F, D> {
     ended_at: Option<SimTime>,
 }
 
-impl<F: Network, D: Device> Storage<F, D> {
+impl<F: Network> Storage<F> {
     /// A system with this recovery to do.
-    pub fn new(plant: Plant<F, D>, recovery: Recovery) -> Self {
+    pub fn new(plant: Plant<F>, recovery: Recovery) -> Self {
         Storage::serving(plant, recovery, None, Vec::new())
     }
 
     /// A system with this recovery to do, a workload beside it, and faults that messages and devices meet.
     ///
     /// With a workload, the run is over when both the recovery and its time are.
-    pub fn serving(plant: Plant<F, D>, recovery: Recovery, workload: Option<Workload>, faults: Vec<Fault>) -> Self {
+    pub fn serving(plant: Plant<F>, recovery: Recovery, workload: Option<Workload>, faults: Vec<Fault>) -> Self {
         let (changes, gone) = (changes_of(&faults), vec![0; plant.disks.len()]);
         Storage {
             plant,
@@ -163,7 +155,7 @@ impl<F: Network, D: Device> Storage<F, D> {
     }
 
     /// Begins all that begins by itself: faults come before all else at their time.
-    pub fn start<K: QueueKind>(&mut self, schedule: &mut Schedule<EventOf<F>, K>) {
+    pub fn start(&mut self, schedule: &mut Schedule<EventOf<F>>) {
         // Who is told that a part is gone does not send it anything more, and does so again only when its ports work.
         let is_after =
             |change: &Change| self.faults[change.fault].is_told && !change.is_end && change.at > SimTime::ZERO;
@@ -266,7 +258,7 @@ impl<F: Network, D: Device> Storage<F, D> {
 
     /// Whether a message of recovery is not to go any further.
     #[inline]
-    fn is_void<K: QueueKind>(&mut self, token: u64, schedule: &mut Schedule<EventOf<F>, K>) -> bool {
+    fn is_void(&mut self, token: u64, schedule: &mut Schedule<EventOf<F>>) -> bool {
         Owner::of(token) == Owner::Recovery
             && self.recovery.has_vanished(token, &mut Site { plant: &mut self.plant, schedule })
     }
@@ -279,7 +271,7 @@ impl<F: Network, D: Device> Storage<F, D> {
 
     /// An event of the fabric, which may mean something for whose message it is about.
     #[inline]
-    fn execute_fabric<K: QueueKind>(&mut self, event: F::Event, schedule: &mut Schedule<EventOf<F>, K>) {
+    fn execute_fabric(&mut self, event: F::Event, schedule: &mut Schedule<EventOf<F>>) {
         if F::token(event).is_some_and(|token| self.is_void(token, schedule)) {
             return;
         }
@@ -299,7 +291,7 @@ impl<F: Network, D: Device> Storage<F, D> {
 
     /// Tells the owner of a message what becomes of it.
     #[inline]
-    pub(crate) fn tell<K: QueueKind>(&mut self, notice: Notice, schedule: &mut Schedule<EventOf<F>, K>) {
+    pub(crate) fn tell(&mut self, notice: Notice, schedule: &mut Schedule<EventOf<F>>) {
         let (Notice::Delivered(token) | Notice::Lost(token) | Notice::Sent(token)) = notice;
         if let Some(workload) = self.workload.as_mut().filter(|workload| workload.asks_what_is_rebuilt()) {
             workload.set_share_rebuilt(self.recovery.share_rebuilt());
@@ -319,7 +311,7 @@ impl<F: Network, D: Device> Storage<F, D> {
 
     /// Executes an event that is not the fabric's.
     #[inline]
-    fn execute_own<K: QueueKind>(&mut self, event: EventOf<F>, schedule: &mut Schedule<EventOf<F>, K>) {
+    fn execute_own(&mut self, event: EventOf<F>, schedule: &mut Schedule<EventOf<F>>) {
         match event.get() {
             StorageEvent::Recovery(number) => {
                 self.recovery.execute(number, &mut Site { plant: &mut self.plant, schedule });
@@ -347,7 +339,7 @@ impl<F: Network, D: Device> Storage<F, D> {
     }
 }
 
-impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
+impl<F: Network> Model for Storage<F> {
     type Event = EventOf<F>;
 
     /// Fetches what the event is about.
@@ -369,7 +361,7 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
         match event.get() {
             StorageEvent::Fabric(of_fabric) => match F::delivered(of_fabric) {
                 Some(token) if Owner::of(token) == Owner::Recovery => self.recovery.approach(token, &self.plant.disks),
-                _ => Model::<K>::announce(self, event),
+                _ => Model::announce(self, event),
             },
             StorageEvent::Recovery(number) => self.recovery.approach_event(number),
             _ => {}
@@ -377,7 +369,7 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
     }
 
     #[inline]
-    fn execute(&mut self, event: EventOf<F>, schedule: &mut Schedule<EventOf<F>, K>) {
+    fn execute(&mut self, event: EventOf<F>, schedule: &mut Schedule<EventOf<F>>) {
         if self.ended_at.is_some() {
             return;
         }

@@ -1,6 +1,5 @@
 //! What clients got and what they kept busy, of a system under way.
 
-use resilver_device::Device;
 use resilver_fabric::{InterfaceUse, NetworkUse};
 use resilver_units::{Bytes, SimTime};
 
@@ -20,7 +19,7 @@ pub(crate) struct Used {
     pub network_bytes: Bytes,
 }
 
-impl<F: Network, D: Device> Storage<F, D> {
+impl<F: Network> Storage<F> {
     /// What clients got by now, and what of the system they kept busy; `None` where there are none.
     ///
     /// # Errors

@@ -109,7 +109,9 @@ class Cluster(Section):
     device states.
     """
     queue: Literal["fifo", "reads_first"] = "fifo"
-    """In which order a device serves requests: as they came, or reads before writes."""
+    """In which order a device serves requests: as they came, or reads before writes. With lanes: the
+    requests of each class.
+    """
     replaced: Annotated[dict[str, Count], AfterValidator(Replaced)] = Field(
         default_factory=Replaced, examples=[{"drive.17": 1}]
     )

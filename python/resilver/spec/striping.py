@@ -122,11 +122,6 @@ def lane_problems(sections: Mapping[str, Any]) -> list[Problem]:
         faults = sections.get("faults") or ()
         told = [fault for fault in faults if not is_taken_over(cluster, fault)]
         problems += _endless_rebuild_problems(told)
-    if lanes.devices and any(kind.queue == "reads_first" for kind in cluster.device_kinds):
-        rule = "devices that serve reads before writes have no lanes"
-        where = "the queue of every device to" if cluster.parts else "cluster.queue ="
-        remedy = f'set lanes.devices = false, or {where} "fifo"'
-        problems.append(Problem(rule, remedy, key="lanes.devices", value="true"))
     return problems
 
 

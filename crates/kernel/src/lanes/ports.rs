@@ -169,22 +169,30 @@ impl LanePorts {
     /// Puts a unit at the end of its lane.
     #[inline]
     pub fn push(&mut self, now: SimTime, port: u32, lane: usize, unit: u32) {
+        let last = self.queues[port as usize * self.lanes + lane].last;
+        self.insert(now, port, lane, unit, Some(last).filter(|&last| last != NONE));
+    }
+
+    /// Puts a unit into its lane, behind one that waits there or before all of them.
+    #[inline]
+    pub fn insert(&mut self, now: SimTime, port: u32, lane: usize, unit: u32, behind: Option<u32>) {
         if self.next.len() <= unit as usize {
             self.next.resize(unit as usize + 1, NONE);
         }
-        self.next[unit as usize] = NONE;
         self.tally.wait(lane, now);
         let queue = &mut self.queues[port as usize * self.lanes + lane];
         let port = &mut self.ports[port as usize];
         if queue.first == NONE {
-            queue.first = unit;
             // What a lane did not use while it was idle is gone. A lane without a share stays behind all others.
             queue.tag = queue.tag.max(port.virtual_time);
             port.waiting |= 1 << lane;
-        } else {
-            self.next[queue.last as usize] = unit;
         }
-        queue.last = unit;
+        let before = behind.map_or(&mut queue.first, |behind| &mut self.next[behind as usize]);
+        let next = std::mem::replace(before, unit);
+        self.next[unit as usize] = next;
+        if next == NONE {
+            queue.last = unit;
+        }
     }
 
     /// A unit of a lane goes straight through an idle port: a new busy period begins, in which all lanes are equal.

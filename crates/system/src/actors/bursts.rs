@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use resilver_device::Device;
 use resilver_fabric::Fabric;
-use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, SimDuration, SimTime};
 
 use super::{Job, StreamTraffic, Workload};
@@ -68,14 +66,14 @@ pub(super) fn series_of(traffic: &StreamTraffic, sources: Vec<Range<u32>>) -> Ve
 
 impl Workload {
     /// Schedules the first burst of each series.
-    pub(super) fn start_bursts<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn start_bursts<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
         for (number, series) in (0u32..).zip(&self.series) {
             self.schedule(SimTime::ZERO + series.first, WorkloadEvent::Burst(number), site);
         }
     }
 
     /// A burst begins; of streams, the next one is on its way.
-    pub(super) fn burst<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u32, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn burst<F: Fabric>(&mut self, number: u32, site: &mut Site<'_, F>) {
         let now = site.schedule.now();
         let Series { sources, job, bursts, every, .. } = &mut self.series[number as usize];
         let (sources, job, every) = (sources.clone(), *job, *every);
@@ -101,24 +99,14 @@ impl Workload {
         }
     }
 
-    fn schedule_burst<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        number: u32,
-        at: SimTime,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    fn schedule_burst<F: Fabric>(&mut self, number: u32, at: SimTime, site: &mut Site<'_, F>) {
         if at < SimTime::MAX {
             self.schedule(at, WorkloadEvent::Burst(number), site);
         }
     }
 
     /// An operation of a burst, of so much data, is completed.
-    pub(super) fn count_burst<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        source: u32,
-        data: Bytes,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(super) fn count_burst<F: Fabric>(&mut self, source: u32, data: Bytes, site: &mut Site<'_, F>) {
         let now = site.schedule.now();
         let number = self.series.partition_point(|series| series.sources.end <= source);
         let (series, source) = (&mut self.series[number], &self.sources[source as usize]);

@@ -22,7 +22,6 @@ use std::sync::Arc;
 
 use resilver_device::Device;
 use resilver_fabric::Fabric;
-use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 pub use request_traffic::{Arrivals, FlowLaw, RequestClass, Targets, TraceRequest, Traffic};
@@ -138,12 +137,7 @@ impl Workload {
     }
 
     /// Devices are known to have failed: what they held is lost, and goes to where `stage` of the failures places it.
-    pub(crate) fn lose_devices<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        devices: &[DeviceId],
-        stage: u32,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(crate) fn lose_devices<F: Fabric>(&mut self, devices: &[DeviceId], stage: u32, site: &mut Site<'_, F>) {
         if devices.is_empty() {
             return;
         }
@@ -181,7 +175,7 @@ impl Workload {
 
     /// What happens at the time of an event of the workload's own.
     #[inline]
-    pub(crate) fn execute<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u64, site: &mut Site<'_, F, D, K>) {
+    pub(crate) fn execute<F: Fabric>(&mut self, number: u64, site: &mut Site<'_, F>) {
         match WorkloadEvent::of_number(number) {
             WorkloadEvent::Served(handle, piece) => self.served(handle, piece, site),
             WorkloadEvent::Coded(handle) => self.finish_coding(handle, site),
@@ -230,10 +224,10 @@ impl Workload {
     ///
     /// # Errors
     /// When a law is broken, which is a bug.
-    pub(crate) fn finish<D: Device>(
+    pub(crate) fn finish(
         &self,
         ended_at: SimTime,
-        disks: &[D],
+        disks: &[Device],
         ports: &Ports,
     ) -> Result<(ClientOutcome, Option<StreamOutcome>), ConservationError> {
         let measures = &self.measures;

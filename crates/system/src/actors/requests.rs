@@ -1,8 +1,6 @@
 //! Requests: how they are issued, and what becomes of those that are not answered.
 
-use resilver_device::Device;
 use resilver_fabric::Fabric;
-use resilver_kernel::queue::QueueKind;
 use resilver_units::{DeviceId, EndpointId, SimDuration, SimTime};
 
 use super::request_traffic::{Arrivals, TraceRequest};
@@ -20,7 +18,7 @@ const PAUSE: SimDuration = SimDuration::from_picoseconds(1_000_000_000);
 
 impl Workload {
     /// Schedules the first requests.
-    pub(super) fn start_requests<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn start_requests<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
         let Some(requests) = &mut self.requests else { return };
         let mut events = Vec::new();
         for law in &requests.laws {
@@ -34,19 +32,14 @@ impl Workload {
     }
 
     /// Schedules an event, unless it lies past the horizon.
-    fn schedule_within<F: Fabric, D: Device, K: QueueKind>(
-        &self,
-        time: SimTime,
-        event: WorkloadEvent,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    fn schedule_within<F: Fabric>(&self, time: SimTime, event: WorkloadEvent, site: &mut Site<'_, F>) {
         if time < SimTime::MAX {
             self.schedule(time, event, site);
         }
     }
 
     /// A requester of the closed loop goes on after one of its requests.
-    fn follow_up<F: Fabric, D: Device, K: QueueKind>(&mut self, requester: u32, site: &mut Site<'_, F, D, K>) {
+    fn follow_up<F: Fabric>(&mut self, requester: u32, site: &mut Site<'_, F>) {
         let Some(requests) = &mut self.requests else { return };
         if let Arrivals::Closed { interval, .. } = requests.law_of(requester).traffic.arrivals {
             let (at, event) = requests.issue_within(requester, site.schedule.now(), interval);
@@ -55,14 +48,14 @@ impl Workload {
     }
 
     /// A requester of the closed loop issues a request.
-    pub(super) fn issue_drawn<F: Fabric, D: Device, K: QueueKind>(&mut self, life: Life, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn issue_drawn<F: Fabric>(&mut self, life: Life, site: &mut Site<'_, F>) {
         let Some(requests) = self.requests.as_mut().filter(|requests| requests.is_in_life(life)) else { return };
         let drawn = requests.drawn(life.requester);
         self.issue(life, drawn, NO_OBJECT, site);
     }
 
     /// A request of the open loop comes, and the next one is on its way.
-    pub(super) fn arrive<F: Fabric, D: Device, K: QueueKind>(&mut self, life: Life, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn arrive<F: Fabric>(&mut self, life: Life, site: &mut Site<'_, F>) {
         self.issue_drawn(life, site);
         let Some(requests) = self.requests.as_mut().filter(|requests| requests.is_in_life(life)) else { return };
         if let Some((after, event)) = requests.arrive_next(life.requester) {
@@ -71,7 +64,7 @@ impl Workload {
     }
 
     /// A recorded request comes, and the next one is on its way.
-    pub(super) fn replay<F: Fabric, D: Device, K: QueueKind>(&mut self, row: u32, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn replay<F: Fabric>(&mut self, row: u32, site: &mut Site<'_, F>) {
         let Some(requests) = &mut self.requests else { return };
         let (requester, TraceRequest { is_read, bytes, target, object, .. }, next) = requests.recorded(row);
         let server = target.unwrap_or_else(|| requests.draw_server(requester));
@@ -82,12 +75,12 @@ impl Workload {
         self.issue(life, Drawn { class, is_read, bytes, server }, object, site);
     }
 
-    fn issue<F: Fabric, D: Device, K: QueueKind>(
+    fn issue<F: Fabric>(
         &mut self,
         Life { requester, life }: Life,
         Drawn { class, is_read, bytes, server }: Drawn,
         object: u32,
-        site: &mut Site<'_, F, D, K>,
+        site: &mut Site<'_, F>,
     ) {
         let Some(requests) = &self.requests else { return };
         let now = site.schedule.now();
@@ -108,7 +101,7 @@ impl Workload {
     }
 
     /// Sends a request to where its pieces are.
-    fn try_request<F: Fabric, D: Device, K: QueueKind>(&mut self, draft: Operation, site: &mut Site<'_, F, D, K>) {
+    fn try_request<F: Fabric>(&mut self, draft: Operation, site: &mut Site<'_, F>) {
         let Some(requests) = self.requests.as_ref() else { return };
         let timeout = requests.laws[usize::from(draft.law)].traffic.timeout;
         if !requests.requesters[draft.source as usize].is_working {
@@ -133,12 +126,7 @@ impl Workload {
     }
 
     /// Tries a request again after a pause; until then nobody waits for it: it is as a request yet to come.
-    fn pause<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        draft: Operation,
-        until: SimTime,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    fn pause<F: Fabric>(&mut self, draft: Operation, until: SimTime, site: &mut Site<'_, F>) {
         match self.operations.insert(Operation { is_wanted: false, is_paused: true, ..draft }, &[]) {
             Some(handle) => self.schedule_within(until, WorkloadEvent::Retry(handle), site),
             None => self.problem = Some(SystemError::TooManyRequests),
@@ -146,7 +134,7 @@ impl Workload {
     }
 
     /// A request that was lost at once is tried again after a pause.
-    pub(super) fn retry<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn retry<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         let request = self.operations.get(handle);
         request.is_paused = false;
         let request = *request;
@@ -158,7 +146,7 @@ impl Workload {
     }
 
     /// Tries what was lost again, at another server.
-    fn try_elsewhere<F: Fabric, D: Device, K: QueueKind>(&mut self, lost: Operation, site: &mut Site<'_, F, D, K>) {
+    fn try_elsewhere<F: Fabric>(&mut self, lost: Operation, site: &mut Site<'_, F>) {
         let Some(requests) = &mut self.requests else { return };
         let now = site.schedule.now();
         let server = requests.draw_other(lost.source, |server| server.get() == lost.server);
@@ -173,11 +161,11 @@ impl Workload {
 
     /// A requester has its answer, or it comes too late.
     #[inline]
-    pub(crate) fn complete_request<F: Fabric, D: Device, K: QueueKind>(
+    pub(crate) fn complete_request<F: Fabric>(
         &mut self,
         request: &Operation,
         was_wanted: bool,
-        site: &mut Site<'_, F, D, K>,
+        site: &mut Site<'_, F>,
     ) {
         if was_wanted {
             self.measures.completed(site.schedule.now(), request, NO_GROUP);
@@ -188,11 +176,7 @@ impl Workload {
     }
 
     /// A message of a request will never arrive; who waits without a limit of time is told so.
-    pub(crate) fn lose_message<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        handle: Handle,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(crate) fn lose_message<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         let request = *self.operations.peek(handle);
         if request.is_wanted && self.timeout_of(&request).is_none() {
             self.operations.get(handle).is_abandoned = true;
@@ -202,11 +186,7 @@ impl Workload {
     }
 
     /// The time that a requester waits is over.
-    pub(super) fn time_out<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        handle: Handle,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(super) fn time_out<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         let now = site.schedule.now();
         let Some(request) = self.operations.find(handle).map(|request| *request) else { return };
         // Another request may have the place of one that was done long ago.
@@ -231,11 +211,7 @@ impl Workload {
     }
 
     /// Devices are known to have failed: each request that waits for one is asked again at once, where its pieces are now.
-    pub(super) fn ask_elsewhere<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        devices: &[DeviceId],
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(super) fn ask_elsewhere<F: Fabric>(&mut self, devices: &[DeviceId], site: &mut Site<'_, F>) {
         let waits = |&(handle, request): &(Handle, &Operation)| {
             let here = |device: &DeviceId| {
                 let pieces = self.pieces_at(handle, request.pieces, device.get());
@@ -282,11 +258,7 @@ impl Workload {
     }
 
     /// The requesters at these endpoints begin anew.
-    pub(crate) fn repair_requesters<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        is_at: impl Fn(EndpointId) -> bool,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(crate) fn repair_requesters<F: Fabric>(&mut self, is_at: impl Fn(EndpointId) -> bool, site: &mut Site<'_, F>) {
         let Some(requests) = &mut self.requests else { return };
         let (now, mut events) = (site.schedule.now(), Vec::new());
         for number in 0..requests.requesters.len() as u32 {

@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use resilver_device::Device;
 use resilver_fabric::Fabric;
-use resilver_kernel::queue::QueueKind;
 use resilver_kernel::{Purpose, Stream};
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -182,7 +180,7 @@ impl Workload {
     ///
     /// Windows that all begin at once go on in step for long: all gather, then all deliver, and what a time of a few operations
     /// completes depends on where in the wave it begins and ends.
-    pub(super) fn ramp<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u32, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn ramp<F: Fabric>(&mut self, number: u32, site: &mut Site<'_, F>) {
         let span = self.warm_up.picoseconds() / 2;
         let source = &mut self.sources[number as usize];
         let places = std::mem::take(&mut source.free);
@@ -196,7 +194,7 @@ impl Workload {
     }
 
     /// Groups begin to rebuild in place.
-    pub(super) fn corrupt<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u32, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn corrupt<F: Fabric>(&mut self, number: u32, site: &mut Site<'_, F>) {
         let now = site.schedule.now();
         let window = self.corruptions[number as usize].window;
         self.corrupted_at = Some(self.corrupted_at.map_or(now, |at| at.min(now)));

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use resilver_device::Device;
 use resilver_fabric::Fabric;
-use resilver_kernel::queue::QueueKind;
 use resilver_redundancy::Code;
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, SimDuration, SimTime};
 
@@ -197,7 +195,7 @@ impl Workload {
     }
 
     /// Schedules the beginning and the end of statistics, bursts and corruptions, and begins the first operations.
-    pub(crate) fn start<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+    pub(crate) fn start<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
         let begins_at = SimTime::ZERO + self.warm_up;
         if begins_at > SimTime::ZERO {
             self.schedule(begins_at, WorkloadEvent::Begin, site);

@@ -1,9 +1,7 @@
 //! Streams, bursts and rebuilds in place: windows of operations that are filled again as they empty.
 
-use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_kernel::Stream;
-use resilver_kernel::queue::QueueKind;
 use resilver_units::{DeviceId, EndpointId, SimDuration, SimTime};
 
 use super::stream_traffic::Pairing;
@@ -59,7 +57,7 @@ pub(super) struct Source {
 impl Workload {
     /// Begins what a source owes and may begin.
     #[inline]
-    pub(super) fn fill<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u32, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn fill<F: Fabric>(&mut self, number: u32, site: &mut Site<'_, F>) {
         loop {
             let source = &self.sources[number as usize];
             if source.free == 0 || source.owed == 0 || source.is_resting || source.is_closed {
@@ -102,12 +100,7 @@ impl Workload {
     }
 
     /// Has a source go on after a pause.
-    pub(super) fn later<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        source: u32,
-        gives_back: bool,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(super) fn later<F: Fabric>(&mut self, source: u32, gives_back: bool, site: &mut Site<'_, F>) {
         let time = site.schedule.now() + self.pause;
         if time < SimTime::MAX {
             self.schedule(time, WorkloadEvent::Resume { source, gives_back }, site);
@@ -115,12 +108,7 @@ impl Workload {
     }
 
     /// A pause of a source is over.
-    pub(super) fn resume<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        number: u32,
-        gives_back: bool,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(super) fn resume<F: Fabric>(&mut self, number: u32, gives_back: bool, site: &mut Site<'_, F>) {
         let source = &mut self.sources[number as usize];
         if source.is_closed {
             self.strips_left -= u64::from(gives_back);
@@ -137,7 +125,7 @@ impl Workload {
     }
 
     /// The next operation of a paced source is due, and the one behind it comes.
-    pub(super) fn pace<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u32, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn pace<F: Fabric>(&mut self, number: u32, site: &mut Site<'_, F>) {
         let source = &mut self.sources[number as usize];
         source.owed += 1;
         source.paced += 1;
@@ -151,11 +139,7 @@ impl Workload {
 
     /// An operation of a stream, of a burst or of a rebuild in place is completed.
     #[inline]
-    pub(crate) fn complete_of_stream<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        operation: &Operation,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(crate) fn complete_of_stream<F: Fabric>(&mut self, operation: &Operation, site: &mut Site<'_, F>) {
         let now = site.schedule.now();
         let source = &mut self.sources[operation.source as usize];
         source.free += 1;
@@ -172,7 +156,7 @@ impl Workload {
     }
 
     /// An operation will never be completed; another one in its place begins after a pause, unless too many were lost.
-    pub(crate) fn give_up<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
+    pub(crate) fn give_up<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         let operation = self.operations.get(handle);
         operation.is_abandoned = true;
         if !std::mem::replace(&mut operation.is_wanted, false) {

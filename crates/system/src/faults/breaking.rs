@@ -1,9 +1,7 @@
 //! What faults do to a system under way.
 
-use resilver_device::Device;
 use resilver_fabric::{Component, Notice};
 use resilver_kernel::Schedule;
-use resilver_kernel::queue::QueueKind;
 use resilver_units::{DeviceId, EndpointId, SimTime};
 
 use super::Change;
@@ -11,10 +9,10 @@ use crate::event::{EventOf, StorageEvent};
 use crate::network::Network;
 use crate::storage::{Plant, Site, Storage};
 
-impl<F: Network, D: Device> Storage<F, D> {
+impl<F: Network> Storage<F> {
     /// A fault begins or ends; of one that the system is told of, this is what it does to the network.
     #[cold]
-    pub(crate) fn change<K: QueueKind>(&mut self, change: u32, schedule: &mut Schedule<EventOf<F>, K>) {
+    pub(crate) fn change(&mut self, change: u32, schedule: &mut Schedule<EventOf<F>>) {
         let Change { fault, is_end, .. } = self.changes[change as usize];
         self.changes_done = self.changes_done.max(change as usize + 1);
         if !is_end {
@@ -47,12 +45,7 @@ impl<F: Network, D: Device> Storage<F, D> {
         }
     }
 
-    fn break_down<K: QueueKind>(
-        &mut self,
-        components: &[Component],
-        devices: &[DeviceId],
-        schedule: &mut Schedule<EventOf<F>, K>,
-    ) {
+    fn break_down(&mut self, components: &[Component], devices: &[DeviceId], schedule: &mut Schedule<EventOf<F>>) {
         let now = schedule.now();
         if let Some(workload) = &mut self.workload {
             let mut site = Site { plant: &mut self.plant, schedule };
@@ -83,12 +76,7 @@ impl<F: Network, D: Device> Storage<F, D> {
         lost.into_iter().for_each(|token| self.tell(Notice::Lost(token), schedule));
     }
 
-    fn repair<K: QueueKind>(
-        &mut self,
-        components: &[Component],
-        devices: &[DeviceId],
-        schedule: &mut Schedule<EventOf<F>, K>,
-    ) {
+    fn repair(&mut self, components: &[Component], devices: &[DeviceId], schedule: &mut Schedule<EventOf<F>>) {
         let now = schedule.now();
         for &component in components {
             self.plant.fabric.repair(now, component);
@@ -124,7 +112,7 @@ impl<F: Network, D: Device> Storage<F, D> {
 
     /// Devices fail or come back, and the system is told: recovery begins or changes course.
     #[cold]
-    pub(crate) fn learn<K: QueueKind>(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>, K>) {
+    pub(crate) fn learn(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>>) {
         self.take_out(stage, schedule);
         let returning = if stage > 0 { self.recovery.returning_at(stage) } else { Vec::new() };
         let share = self.recovery.share_rebuilt();
@@ -141,7 +129,7 @@ impl<F: Network, D: Device> Storage<F, D> {
     }
 
     /// Devices that are known to fail at a stage answer clients and others no more.
-    pub(crate) fn take_out<K: QueueKind>(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>, K>) {
+    pub(crate) fn take_out(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>>) {
         let (now, failing) = (schedule.now(), self.recovery.failing_at(stage));
         if failing.is_empty() {
             return;

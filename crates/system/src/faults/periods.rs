@@ -1,13 +1,12 @@
 //! In which period of its faults a system is: before them, during them and their recovery, or after.
 
-use resilver_device::Device;
 use resilver_units::SimTime;
 
 use crate::measures::Period;
 use crate::network::Network;
 use crate::storage::Storage;
 
-impl<F: Network, D: Device> Storage<F, D> {
+impl<F: Network> Storage<F> {
     /// A fault happens: from the first one on, clients are served beside it.
     pub(crate) fn note_fault(&mut self, now: SimTime) {
         if let Some(workload) = &mut self.workload

@@ -1,6 +1,5 @@
 //! Where time was spent, and how busy that was: the evidence of one rebuild.
 
-use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_units::DeviceId;
 
@@ -9,14 +8,14 @@ use crate::recovery::waits::{NOBODY, STAGES, Spent, Stage};
 use crate::storage::Plant;
 
 /// A rebuild that is over.
-pub(super) struct Case<'a, F, D> {
+pub(super) struct Case<'a, F> {
     pub evidence: &'a Evidence<'a>,
-    pub plant: &'a Plant<F, D>,
+    pub plant: &'a Plant<F>,
     /// Seconds.
     pub window: f64,
 }
 
-impl<F: Fabric, D: Device> Case<'_, F, D> {
+impl<F: Fabric> Case<'_, F> {
     /// Which share of the window a part was busy.
     fn busy(&self, kind: LimitKind, place: Place) -> Option<f64> {
         let Evidence { begin, end, decoding, .. } = self.evidence;

@@ -10,7 +10,6 @@ mod case;
 
 use std::collections::BTreeMap;
 
-use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_units::{DeviceId, SimDuration};
 
@@ -152,7 +151,7 @@ struct Sum {
 type Charges = BTreeMap<(LimitKind, Place), Sum>;
 
 /// What limited a rebuild, by what is known of it; no rows where nothing is.
-pub(crate) fn limits<F: Fabric, D: Device>(evidence: &Evidence<'_>, plant: &Plant<F, D>) -> Limits {
+pub(crate) fn limits<F: Fabric>(evidence: &Evidence<'_>, plant: &Plant<F>) -> Limits {
     let window = evidence.end.at.since(evidence.begin.at);
     let case = Case { evidence, plant, window: window.seconds() };
     let own: Vec<&Spent> = evidence.spent.iter().filter(|spent| spent.destination() == evidence.last).collect();

@@ -1,8 +1,7 @@
 //! What happens to an operation: its messages, the devices that it reads and writes, and its coding.
 
-use resilver_device::{Device, Direction, Io};
+use resilver_device::{Direction, Io};
 use resilver_fabric::{Fabric, Message, Notice};
-use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId, EndpointId, ObjectId, SimTime};
 
 use super::plan::{Plan, pieces_in};
@@ -20,18 +19,13 @@ const CLIENTS: u8 = TrafficClass::Clients.lane();
 impl Workload {
     /// Schedules an event of the workload's.
     #[inline]
-    pub(crate) fn schedule<F: Fabric, D: Device, K: QueueKind>(
-        &self,
-        time: SimTime,
-        event: WorkloadEvent,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(crate) fn schedule<F: Fabric>(&self, time: SimTime, event: WorkloadEvent, site: &mut Site<'_, F>) {
         site.schedule.at(time, EventOf::new(StorageEvent::Operation(event.number())));
     }
 
     /// The fabric has news of a message.
     #[inline]
-    pub(crate) fn notice<F: Fabric, D: Device, K: QueueKind>(&mut self, notice: Notice, site: &mut Site<'_, F, D, K>) {
+    pub(crate) fn notice<F: Fabric>(&mut self, notice: Notice, site: &mut Site<'_, F>) {
         match notice {
             Notice::Delivered(token) => {
                 let (handle, kind, piece) = untoken(token);
@@ -82,13 +76,7 @@ impl Workload {
     }
 
     #[inline]
-    fn send<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        handle: Handle,
-        kind: Kind,
-        piece: u32,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    fn send<F: Fabric>(&mut self, handle: Handle, kind: Kind, piece: u32, site: &mut Site<'_, F>) {
         let operation = self.operations.get(handle);
         operation.messages += 1;
         let lane = operation.lane;
@@ -99,12 +87,7 @@ impl Workload {
 
     /// Has the holder of a piece read or write it, where the device answers.
     #[inline]
-    fn submit<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        handle: Handle,
-        (piece, direction): (u32, Direction),
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    fn submit<F: Fabric>(&mut self, handle: Handle, (piece, direction): (u32, Direction), site: &mut Site<'_, F>) {
         let device = self.operations.holder(handle, piece);
         if self.liveness.is_dead(device) {
             self.unanswered(handle, site);
@@ -122,7 +105,7 @@ impl Workload {
     }
 
     /// A device or a coordinator does not answer: whoever streams gives up, and a client is not told.
-    fn unanswered<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
+    fn unanswered<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         if !self.operations.peek(handle).is_request {
             self.give_up(handle, site);
         }
@@ -130,11 +113,7 @@ impl Workload {
 
     /// Sends an operation's first messages.
     #[inline]
-    pub(crate) fn start_operation<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        handle: Handle,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(crate) fn start_operation<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         let &Operation { action, code, .. } = self.operations.peek(handle);
         match action {
             Action::Read => self.send(handle, Kind::Ask, 0, site),
@@ -145,13 +124,7 @@ impl Workload {
 
     /// Sends the data of an operation between its client and its coordinator, a message a piece.
     #[inline]
-    fn send_data<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        handle: Handle,
-        kind: Kind,
-        code: u8,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    fn send_data<F: Fabric>(&mut self, handle: Handle, kind: Kind, code: u8, site: &mut Site<'_, F>) {
         let Plan { data, .. } = self.plans[code as usize];
         let operation = self.operations.get(handle);
         (operation.step, operation.awaited) = (kind, data);
@@ -160,13 +133,7 @@ impl Workload {
 
     /// All of a message has arrived.
     #[inline]
-    fn arrived<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        handle: Handle,
-        kind: Kind,
-        piece: u32,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    fn arrived<F: Fabric>(&mut self, handle: Handle, kind: Kind, piece: u32, site: &mut Site<'_, F>) {
         let operation = self.operations.peek(handle);
         let is_at_coordinator = matches!(kind, Kind::Ask | Kind::Gather | Kind::Bring | Kind::Written);
         if is_at_coordinator && self.liveness.is_dead(operation.coordinator) {
@@ -183,7 +150,7 @@ impl Workload {
     }
 
     /// Asks for all pieces that an operation gathers.
-    fn gather<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
+    fn gather<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         let operation = self.operations.get(handle);
         (operation.step, operation.awaited) = (Kind::Gather, operation.pieces);
         let Operation { pieces, own, .. } = *operation;
@@ -198,12 +165,7 @@ impl Workload {
 
     /// A device has read or written a piece.
     #[inline]
-    pub(crate) fn served<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        handle: Handle,
-        piece: u32,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(crate) fn served<F: Fabric>(&mut self, handle: Handle, piece: u32, site: &mut Site<'_, F>) {
         // What was at a device that died is at it no more, and may be over.
         let at = 1u64 << piece;
         let Some(operation) = self.operations.find(handle).filter(|operation| operation.at_disk & at != 0) else {
@@ -239,13 +201,7 @@ impl Workload {
 
     /// One of the pieces that a step waits for is there; the next step begins with the last.
     #[inline]
-    fn count_down<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        handle: Handle,
-        kind: Kind,
-        piece: u32,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    fn count_down<F: Fabric>(&mut self, handle: Handle, kind: Kind, piece: u32, site: &mut Site<'_, F>) {
         let operation = self.operations.get(handle);
         operation.awaited &= !(1 << piece);
         if operation.awaited != 0 {
@@ -260,13 +216,13 @@ impl Workload {
 
     /// Tells the entry that a write is safe.
     #[inline]
-    fn acknowledge<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
+    fn acknowledge<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         self.operations.get(handle).step = Kind::Done;
         self.send(handle, Kind::Done, 0, site);
     }
 
     /// The coordinator encodes or decodes, one operation after another, where there is something to code and it takes time.
-    fn code<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
+    fn code<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         let operation = self.operations.get(handle);
         let bytes = match operation.action {
             Action::Read if !operation.is_degraded => Bytes::ZERO,
@@ -288,11 +244,7 @@ impl Workload {
     }
 
     /// The coordinator is done with its coding.
-    pub(crate) fn finish_coding<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        handle: Handle,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(crate) fn finish_coding<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         let operation = self.operations.get(handle);
         operation.is_coding = false;
         // A coordinator that died meanwhile goes on with nothing.
@@ -303,7 +255,7 @@ impl Workload {
     }
 
     /// The coordinator has what it sends or writes.
-    fn coded<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
+    fn coded<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         let &Operation { action, own, pieces, code, coordinator, piece, writes_behind, .. } =
             self.operations.peek(handle);
         match action {
@@ -326,7 +278,7 @@ impl Workload {
 
     /// An operation has done all that it was to do.
     #[inline]
-    fn complete<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
+    fn complete<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         let operation = self.operations.get(handle);
         operation.is_completed = true;
         let was_wanted = std::mem::replace(&mut operation.is_wanted, false);
@@ -349,11 +301,7 @@ impl Workload {
     }
 
     /// A device answers no request from now on: what is at it is lost, and with it operations of streams that need it.
-    pub(crate) fn fail_device<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        device: DeviceId,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(crate) fn fail_device<F: Fabric>(&mut self, device: DeviceId, site: &mut Site<'_, F>) {
         let now = site.schedule.now();
         if !self.liveness.fail(now, device, &site.plant.disks[device.index()]) {
             return;

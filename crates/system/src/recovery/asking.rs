@@ -1,9 +1,7 @@
 //! What a destination asks for, and when.
 
-use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_kernel::prefetch;
-use resilver_kernel::queue::QueueKind;
 use resilver_redundancy::Pieces;
 use resilver_units::{Bytes, ObjectId, SimDuration, SimTime};
 
@@ -115,7 +113,7 @@ impl Recovery {
     }
 
     /// Lets a destination ask for as many buffers as its memory, its policy and its bandwidth allow.
-    pub(super) fn ask<F: Fabric, D: Device, K: QueueKind>(&mut self, destination: u32, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn ask<F: Fabric>(&mut self, destination: u32, site: &mut Site<'_, F>) {
         loop {
             let receiver = &self.receivers[destination as usize];
             if receiver.place == receiver.end || (!self.policy.pipelining && receiver.gathers_held > 0) {
@@ -204,12 +202,7 @@ impl Recovery {
 
     /// Asks the sources of a buffer that was taken up.
     #[inline]
-    fn request_all<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        destination: u32,
-        slot: u32,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    fn request_all<F: Fabric>(&mut self, destination: u32, slot: u32, site: &mut Site<'_, F>) {
         let subject = self.receivers[destination as usize].subject;
         for index in 0..usize::from(self.receivers[destination as usize].plan.count) {
             let position = u32::from(self.receivers[destination as usize].plan.positions[index]);
@@ -220,12 +213,7 @@ impl Recovery {
 
     /// Whether a destination may ask for `bytes` by now, which counts as asked; otherwise it is woken when it may.
     #[inline]
-    fn is_on_pace<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        destination: u32,
-        bytes: Bytes,
-        site: &mut Site<'_, F, D, K>,
-    ) -> bool {
+    fn is_on_pace<F: Fabric>(&mut self, destination: u32, bytes: Bytes, site: &mut Site<'_, F>) -> bool {
         let Some(rate) = self.policy.bandwidth else { return true };
         let (now, receiver) = (site.schedule.now(), &mut self.receivers[destination as usize]);
         if now < receiver.next_at {

@@ -1,9 +1,7 @@
 //! Devices fail, or come back, while lost pieces are being made anew.
 
 use rayon::prelude::*;
-use resilver_device::Device;
 use resilver_fabric::Fabric;
-use resilver_kernel::queue::QueueKind;
 use resilver_redundancy::Pieces;
 use resilver_units::{Bytes, DeviceId};
 
@@ -72,7 +70,7 @@ struct Decision {
 impl Recovery {
     /// Devices fail or come back: at the first stage recovery begins, at later ones it changes course.
     #[cold]
-    pub(crate) fn fail<F: Fabric, D: Device, K: QueueKind>(&mut self, stage: u32, site: &mut Site<'_, F, D, K>) {
+    pub(crate) fn fail<F: Fabric>(&mut self, stage: u32, site: &mut Site<'_, F>) {
         if stage == 0 {
             return self.begin(site);
         }
@@ -213,11 +211,7 @@ impl Recovery {
     }
 
     /// Does what was decided; false when there are more tasks than can be numbered.
-    fn apply<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        decisions: Vec<Decision>,
-        site: &mut Site<'_, F, D, K>,
-    ) -> bool {
+    fn apply<F: Fabric>(&mut self, decisions: Vec<Decision>, site: &mut Site<'_, F>) -> bool {
         let (mut copies, mut stays) = (Vec::with_capacity(self.work.objects.len()), Vec::new());
         self.work.losses = Losses::default();
         self.work.losses_of.fill(Losses::default());
@@ -255,11 +249,7 @@ impl Recovery {
     }
 
     /// What failed devices were writing is not written any more, and their memory is gone.
-    fn leave_writes<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        newly_failed: &[DeviceId],
-        site: &Site<'_, F, D, K>,
-    ) {
+    fn leave_writes<F: Fabric>(&mut self, newly_failed: &[DeviceId], site: &Site<'_, F>) {
         for slot in self.gathers.slots() {
             let gather = self.gathers.get(slot);
             // What a device was writing when it failed before is not written already.
@@ -287,7 +277,7 @@ impl Recovery {
     }
 
     /// Buffers of which a source failed before its part came are made of others.
-    fn replan_gathers<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+    fn replan_gathers<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
         let mut gathers = Vec::new();
         for slot in self.gathers.slots() {
             let gather = self.gathers.get(slot);

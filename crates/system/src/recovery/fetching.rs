@@ -1,5 +1,6 @@
 //! What events to come need of recovery, fetched while others are executed: it exceeds any cache.
 
+use resilver_device::Device;
 use resilver_kernel::prefetch;
 
 use super::Recovery;
@@ -28,7 +29,7 @@ impl Recovery {
 
     /// Fetches what the delivery of a message concerns: who is asked, or what counts what has come.
     #[inline]
-    pub(crate) fn approach<D>(&self, token: u64, disks: &[D]) {
+    pub(crate) fn approach(&self, token: u64, disks: &[Device]) {
         let (leg, kind) = Leg::of_token(token);
         let source = self.gathers.device(leg.slot, leg.position);
         if kind == REQUEST {

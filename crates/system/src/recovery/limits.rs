@@ -1,8 +1,6 @@
 //! What recovery knows of what limited it.
 
-use resilver_device::Device;
 use resilver_fabric::Fabric;
-use resilver_kernel::queue::QueueKind;
 use resilver_units::{SimDuration, SimTime};
 
 use super::Recovery;
@@ -12,7 +10,7 @@ use crate::storage::{Plant, Site};
 
 impl Recovery {
     /// What is waited for is counted anew: nothing was left to be done, and there is now.
-    pub(super) fn begin_waits<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &Site<'_, F, D, K>) {
+    pub(super) fn begin_waits<F: Fabric>(&mut self, site: &Site<'_, F>) {
         self.waits.start(site.schedule.now(), site.plant, &self.devices);
         for receiver in &mut self.receivers {
             (receiver.paced, receiver.decoding) = (SimDuration::ZERO, SimDuration::ZERO);
@@ -20,7 +18,7 @@ impl Recovery {
     }
 
     /// What limited the rebuild, up to `now` where it did not come to its end.
-    pub(crate) fn limits<F: Fabric, D: Device>(&self, plant: &Plant<F, D>, now: SimTime) -> Limits {
+    pub(crate) fn limits<F: Fabric>(&self, plant: &Plant<F>, now: SimTime) -> Limits {
         let Some(receiver) = self.receivers.get(self.waits.last as usize).filter(|_| self.waits.last != NOBODY) else {
             return Limits::default();
         };

@@ -6,9 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use resilver_device::Device;
 use resilver_fabric::Fabric;
-use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId};
 
 use super::Recovery;
@@ -76,11 +74,7 @@ impl Recovery {
 
     /// The network has lost a message.
     #[cold]
-    pub(super) fn message_lost<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        (leg, kind): (Leg, u64),
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(super) fn message_lost<F: Fabric>(&mut self, (leg, kind): (Leg, u64), site: &mut Site<'_, F>) {
         let bytes = self.gathers.get(leg.slot).bytes;
         if kind == DATA {
             self.wasted.sent += bytes;
@@ -95,7 +89,7 @@ impl Recovery {
 
     /// A part does not come: it is asked for again, or made up for by others.
     #[cold]
-    pub(super) fn leg_lost<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn leg_lost<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
         let gather = self.gathers.get_mut(leg.slot);
         gather.in_flight &= !leg.bit();
         let task = gather.task();
@@ -125,7 +119,7 @@ impl Recovery {
 
     /// The time has come to ask again for a part.
     #[cold]
-    pub(super) fn retry<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn retry<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
         let gather = self.gathers.get_mut(leg.slot);
         if gather.wants(leg.position) {
             self.request(leg, site);
@@ -137,12 +131,7 @@ impl Recovery {
 
     /// A part was read that nobody wants any more, or whose source answers nobody.
     #[cold]
-    pub(super) fn discard_read<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        leg: Leg,
-        (source, bytes): (u32, Bytes),
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(super) fn discard_read<F: Fabric>(&mut self, leg: Leg, (source, bytes): (u32, Bytes), site: &mut Site<'_, F>) {
         let gather = self.gathers.get_mut(leg.slot);
         gather.unsent &= !leg.bit();
         gather.in_flight &= !leg.bit();
@@ -164,7 +153,7 @@ impl Recovery {
     /// The destination keeps what has come, so it may hold more than its memory until the buffer is written; it asks for no
     /// further one meanwhile.
     #[cold]
-    pub(super) fn replan<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn replan<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         let gather = *self.gathers.get(slot);
         if self.work.tasks[gather.task() as usize].is_given_up {
             return self.let_go(slot, site);
@@ -216,7 +205,7 @@ impl Recovery {
     }
 
     /// Nothing of a buffer is wanted any more that is not being written: its destination gives back its memory.
-    pub(super) fn void<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn void<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         let gather = *self.gathers.get(slot);
         let receiver = &mut self.receivers[gather.destination as usize];
         receiver.bytes_held -= gather.held();
@@ -231,7 +220,7 @@ impl Recovery {
     }
 
     /// Takes back the buffers of tasks that were given up, but for those that are being written.
-    pub(super) fn void_given_up<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn void_given_up<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
         for slot in self.gathers.slots() {
             let gather = self.gathers.get(slot);
             let is_under_way = gather.is_gathering() || gather.phase() == Phase::Decoding;
@@ -280,7 +269,7 @@ impl Recovery {
 
     /// A buffer of a task that was given up has come to where nothing more is done for it.
     #[cold]
-    pub(super) fn let_go<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn let_go<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         let destination = self.gathers.get(slot).destination;
         self.void(slot, site);
         self.ask(destination, site);
@@ -288,11 +277,7 @@ impl Recovery {
 
     /// A device answers nobody any more: what waits at it is lost, and what it was to receive is out of lost.
     #[cold]
-    pub(crate) fn lose_device<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        device: DeviceId,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(crate) fn lose_device<F: Fabric>(&mut self, device: DeviceId, site: &mut Site<'_, F>) {
         let Some(lost) = &mut self.lost_messages else { return };
         // What is to come to a device is given up when recovery asks for it: until then the device may be back.
         if std::mem::replace(&mut lost.dead[device.index()], true) || self.stages_passed() == 0 {
@@ -306,7 +291,7 @@ impl Recovery {
     }
 
     /// What is to come to a device that answers nobody is out of reach.
-    fn lose_tasks_of<F: Fabric, D: Device, K: QueueKind>(&mut self, device: DeviceId, site: &mut Site<'_, F, D, K>) {
+    fn lose_tasks_of<F: Fabric>(&mut self, device: DeviceId, site: &mut Site<'_, F>) {
         for task in 0..self.work.tasks.len() as u32 {
             let Task { destination, is_given_up, buffers_left, .. } = self.work.tasks[task as usize];
             if destination == device.get() && !is_given_up && buffers_left > 0 {
@@ -320,7 +305,7 @@ impl Recovery {
     }
 
     /// Recovery begins: what is to come to devices that answer nobody is out of reach.
-    pub(super) fn lose_tasks_of_dead<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn lose_tasks_of_dead<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
         let dead = |device: &DeviceId| self.is_dead(device.get());
         let dead: Vec<DeviceId> = (0..self.devices.len() as u32).map(DeviceId::new).filter(dead).collect();
         dead.into_iter().for_each(|device| self.lose_tasks_of(device, site));
@@ -335,20 +320,12 @@ impl Recovery {
 
     /// Whether a message does not arrive because one of its ends has failed.
     #[inline]
-    pub(crate) fn has_vanished<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        token: u64,
-        site: &mut Site<'_, F, D, K>,
-    ) -> bool {
+    pub(crate) fn has_vanished<F: Fabric>(&mut self, token: u64, site: &mut Site<'_, F>) -> bool {
         self.has_later() && self.vanishes(Leg::of_token(token), site)
     }
 
     #[cold]
-    fn vanishes<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        (leg, kind): (Leg, u64),
-        site: &mut Site<'_, F, D, K>,
-    ) -> bool {
+    fn vanishes<F: Fabric>(&mut self, (leg, kind): (Leg, u64), site: &mut Site<'_, F>) -> bool {
         let source = self.gathers.device(leg.slot, leg.position);
         let gather = self.gathers.get_mut(leg.slot);
         let (bytes, destination) = (gather.bytes, gather.destination);

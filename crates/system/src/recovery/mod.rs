@@ -34,7 +34,6 @@ mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use resilver_device::Device;
 use resilver_kernel::stats::Timeline;
 use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::Code;
@@ -298,9 +297,9 @@ impl Recovery {
     ///
     /// # Errors
     /// When a law is broken, which is a bug.
-    pub(crate) fn finish<F, D: Device>(
+    pub(crate) fn finish<F>(
         mut self,
-        plant: &Plant<F, D>,
+        plant: &Plant<F>,
         asked: (Bytes, Bytes),
         ended_at: SimTime,
     ) -> Result<Outcome, SystemError> {
@@ -356,11 +355,10 @@ impl Recovery {
     }
 
     /// What each device did.
-    fn device_outcomes<F, D: Device>(&mut self, plant: &Plant<F, D>, transfers: &[Transfer]) -> Vec<DeviceOutcome> {
+    fn device_outcomes<F>(&mut self, plant: &Plant<F>, transfers: &[Transfer]) -> Vec<DeviceOutcome> {
         let mut devices = std::mem::take(&mut self.devices);
         for (number, (device, disk)) in devices.iter_mut().zip(&plant.disks).enumerate() {
             device.disk = disk.usage();
-            device.disk.busy = device.disk.busy - plant.outages[number].unserved;
             // What is on its way to a device was asked of it.
             device.disk.bytes_written += plant.ways.as_ref().map_or(Bytes::ZERO, |ways| ways.unwritten(number));
             device.finished_at = self.receivers[number].finished_at;

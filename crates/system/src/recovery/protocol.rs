@@ -1,8 +1,7 @@
 //! What happens to a buffer, from the requests for its parts to its being written.
 
-use resilver_device::{Device, Direction, Io};
+use resilver_device::{Direction, Io};
 use resilver_fabric::{Fabric, Message, Notice};
-use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId, SimTime};
 
 use super::Recovery;
@@ -27,7 +26,7 @@ pub(super) fn event<F>(event: RecoveryEvent) -> StorageEvent<F> {
 
 impl Recovery {
     /// Asks a source for its part, which is in flight from then on.
-    pub(super) fn request<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn request<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
         let source = self.gathers.device(leg.slot, leg.position);
         let passed = self.stages_passed();
         if let Some(returns) = &mut self.returns {
@@ -62,7 +61,7 @@ impl Recovery {
     }
 
     /// A request has reached its source: read when there is memory and nobody waits already.
-    fn request_arrived<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+    fn request_arrived<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
         let source = self.gathers.device(leg.slot, leg.position);
         if self.is_dead(source) {
             self.senders[source as usize].bytes_asked -= self.gathers.get(leg.slot).bytes;
@@ -79,11 +78,7 @@ impl Recovery {
     }
 
     /// Lets a source read for the requests that wait, in order, while they fit into its memory.
-    pub(super) fn read_waiting<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        source: u32,
-        site: &mut Site<'_, F, D, K>,
-    ) {
+    pub(super) fn read_waiting<F: Fabric>(&mut self, source: u32, site: &mut Site<'_, F>) {
         while let Some(&leg) = self.senders[source as usize].waiting.front() {
             let gather = self.gathers.get_mut(leg.slot);
             let (bytes, sender) = (gather.bytes, &mut self.senders[source as usize]);
@@ -114,7 +109,7 @@ impl Recovery {
         Io { object: gather.object, offset, bytes: gather.bytes, direction, lane: LANE }
     }
 
-    fn read_done<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+    fn read_done<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
         let source = self.gathers.device(leg.slot, leg.position);
         let (bytes, is_wanted) = {
             let gather = self.gathers.get(leg.slot);
@@ -136,7 +131,7 @@ impl Recovery {
         }
     }
 
-    fn send_done<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+    fn send_done<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
         let source = self.gathers.device(leg.slot, leg.position);
         let gather = self.gathers.get_mut(leg.slot);
         let bytes = gather.bytes;
@@ -153,7 +148,7 @@ impl Recovery {
         self.read_waiting(source, site);
     }
 
-    fn data_arrived<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+    fn data_arrived<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
         let source = self.gathers.device(leg.slot, leg.position);
         let gather = self.gathers.get_mut(leg.slot);
         let bytes = gather.bytes;
@@ -179,7 +174,7 @@ impl Recovery {
     }
 
     /// All parts of a buffer are there: the piece's is made of them, or is what came.
-    pub(super) fn decode<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn decode<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         let (gather, now) = (self.gathers.get(slot), site.schedule.now());
         if !self.is_decoded(gather) {
             return self.write(slot, site);
@@ -223,7 +218,7 @@ impl Recovery {
         }
     }
 
-    fn write<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+    fn write<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         let io = self.io(slot, Direction::Write);
         let gather = self.gathers.get_mut(slot);
         gather.set_phase(Phase::Writing);
@@ -233,7 +228,7 @@ impl Recovery {
         site.submit(destination, io, event(RecoveryEvent::WriteDone(slot, task)));
     }
 
-    fn write_done<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+    fn write_done<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         let now = site.schedule.now();
         let gather = self.gathers.get_mut(slot);
         gather.set_phase(Phase::Done);
@@ -327,7 +322,7 @@ impl Recovery {
 
     /// Something of a buffer has ended: its number is given back where that was the last, and what starved goes on.
     #[inline]
-    pub(super) fn settle<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn settle<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         if self.gathers.close(slot) {
             self.forget_losses(slot);
         } else if self.gathers.get(slot).phase() == Phase::Starved {
@@ -337,7 +332,7 @@ impl Recovery {
 
     /// The fabric has news of a message.
     #[inline]
-    pub(crate) fn notice<F: Fabric, D: Device, K: QueueKind>(&mut self, notice: Notice, site: &mut Site<'_, F, D, K>) {
+    pub(crate) fn notice<F: Fabric>(&mut self, notice: Notice, site: &mut Site<'_, F>) {
         match notice {
             Notice::Delivered(token) => match Leg::of_token(token) {
                 _ if self.has_vanished(token, site) => {}
@@ -356,7 +351,7 @@ impl Recovery {
 
     /// Executes an event of recovery's own.
     #[inline]
-    pub(crate) fn execute<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u64, site: &mut Site<'_, F, D, K>) {
+    pub(crate) fn execute<F: Fabric>(&mut self, number: u64, site: &mut Site<'_, F>) {
         match RecoveryEvent::of_number(number) {
             RecoveryEvent::ReadDone(leg) => self.read_done(leg, site),
             RecoveryEvent::SendDone(leg) => self.send_done(leg, site),
@@ -372,7 +367,7 @@ impl Recovery {
         }
     }
 
-    fn decoded<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+    fn decoded<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         let gather = self.gathers.get_mut(slot);
         if gather.phase() == Phase::Decoding {
             self.write(slot, site);

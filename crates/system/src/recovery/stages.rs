@@ -1,8 +1,6 @@
 //! The points of time at which other devices than before are known to have failed.
 
-use resilver_device::Device;
 use resilver_fabric::Fabric;
-use resilver_kernel::queue::QueueKind;
 use resilver_placement::inverse::FailedSet;
 use resilver_units::{DeviceId, SimTime};
 
@@ -28,7 +26,7 @@ impl Recovery {
     }
 
     /// Lets every destination ask for its first buffers, once the first devices have failed.
-    pub(crate) fn start<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+    pub(crate) fn start<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
         // Failures come before all that happens at their time.
         for (stage, &(time, _)) in (0..).zip(&self.failures) {
             if stage > 0 || time > SimTime::ZERO {
@@ -40,7 +38,7 @@ impl Recovery {
         }
     }
 
-    pub(super) fn begin<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+    pub(super) fn begin<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
         self.failures_left -= 1;
         let failing = self.failing_at(0);
         self.shelve(&failing);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resilver_device::{Disk, Service};
+use resilver_device::Service;
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Limit, Schedule, run};
 use resilver_placement::layouts::{Domains, Layout, Rendezvous};
@@ -86,7 +86,7 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
 }
 
 /// The system under way, and its events.
-fn begin(config: &SystemConfig) -> (Storage<LogGp, Disk>, Schedule<EventOf<LogGp>>) {
+fn begin(config: &SystemConfig) -> (Storage<LogGp>, Schedule<EventOf<LogGp>>) {
     let failed = config.failed();
     let mut scan = scan_of_objects(config, 0, &failed).unwrap();
     while !scan.is_complete() {
@@ -95,7 +95,7 @@ fn begin(config: &SystemConfig) -> (Storage<LogGp, Disk>, Schedule<EventOf<LogGp
     let recovery =
         Recovery::of_system(config, Found::of(config, vec![scan.finish(config, 0).unwrap()]).unwrap().work).unwrap();
     let FabricConfig::LogGp { table } = &config.fabric else { unreachable!("the fabric is one of interfaces") };
-    let disks = (0..u64::from(SERVERS)).map(|device| Disk::new(&config.devices.kinds[0].service, device)).collect();
+    let disks = config.devices.build(config.seed, SERVERS as usize, &config.slow_devices(), None);
     let plant = Plant::new(LogGp::new(table.clone(), SERVERS as usize), disks, config.endpoint_of.clone());
     let mut storage = Storage::new(plant, recovery);
     let mut schedule = Schedule::new();

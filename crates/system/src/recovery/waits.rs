@@ -129,7 +129,7 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     /// As it stands now.
-    pub fn of<F: Fabric, D: Device>(now: SimTime, plant: &Plant<F, D>, devices: &[DeviceOutcome]) -> Self {
+    pub fn of<F: Fabric>(now: SimTime, plant: &Plant<F>, devices: &[DeviceOutcome]) -> Self {
         let usage = || plant.disks.iter().map(Device::usage);
         Snapshot {
             at: now,
@@ -190,14 +190,14 @@ impl Waits {
     }
 
     /// Work begins where there was none.
-    pub fn start<F: Fabric, D: Device>(&mut self, now: SimTime, plant: &Plant<F, D>, devices: &[DeviceOutcome]) {
+    pub fn start<F: Fabric>(&mut self, now: SimTime, plant: &Plant<F>, devices: &[DeviceOutcome]) {
         self.begin = Snapshot::of(now, plant, devices);
         (self.spent, self.end, self.last) = (Vec::new(), None, NOBODY);
     }
 
     /// The last lost piece is made.
     #[cold]
-    pub fn stop<F: Fabric, D: Device>(&mut self, now: SimTime, plant: &Plant<F, D>, devices: &[DeviceOutcome]) {
+    pub fn stop<F: Fabric>(&mut self, now: SimTime, plant: &Plant<F>, devices: &[DeviceOutcome]) {
         self.end = Some(Snapshot::of(now, plant, devices));
     }
 

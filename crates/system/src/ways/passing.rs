@@ -1,23 +1,22 @@
 //! Requests at devices: they come and go by the ways where there are some, and devices take part in that while they work.
 
-use resilver_device::{Device, Direction, Io, Queued};
+use resilver_device::{Direction, Io, Queued};
 use resilver_fabric::Fabric;
-use resilver_kernel::queue::QueueKind;
-use resilver_units::{DeviceId, SimDuration, SimTime};
+use resilver_units::{DeviceId, SimTime};
 
 use super::{GOES, Next, Passage};
 use crate::event::{EventOf, StorageEvent};
 use crate::storage::{Plant, Site};
 
-impl<F, D: Device> Plant<F, D> {
+impl<F> Plant<F> {
     /// One more fault has taken a device away.
     pub(crate) fn fail_disk(&mut self, now: SimTime, device: DeviceId) {
-        let outage = &mut self.outages[device.index()];
-        outage.faults += 1;
-        if outage.faults > 1 {
+        let faults = &mut self.outages[device.index()];
+        *faults += 1;
+        if *faults > 1 {
             return;
         }
-        outage.unserved = self.disks[device.index()].fail(now);
+        self.disks[device.index()].fail(now);
         if let Some(ways) = &mut self.ways {
             ways.set_down(device, true);
         }
@@ -25,12 +24,11 @@ impl<F, D: Device> Plant<F, D> {
 
     /// A fault that has taken a device away is over; returns whether the device works again, as no other holds.
     pub(crate) fn repair_disk(&mut self, now: SimTime, device: DeviceId) -> bool {
-        let outage = &mut self.outages[device.index()];
-        outage.faults -= 1;
-        if outage.faults > 0 {
+        let faults = &mut self.outages[device.index()];
+        *faults -= 1;
+        if *faults > 0 {
             return false;
         }
-        outage.unserved = SimDuration::ZERO;
         self.disks[device.index()].repair(now);
         if let Some(ways) = &mut self.ways {
             ways.set_down(device, false);
@@ -39,7 +37,7 @@ impl<F, D: Device> Plant<F, D> {
     }
 }
 
-impl<F: Fabric, D: Device, K: QueueKind> Site<'_, F, D, K> {
+impl<F: Fabric> Site<'_, F> {
     /// Queues a request at a device; `event` happens when it completes.
     #[inline]
     pub fn submit(&mut self, device: DeviceId, io: Io, event: StorageEvent<F::Event>) {

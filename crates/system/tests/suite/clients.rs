@@ -5,7 +5,7 @@ use crate::common;
 use std::sync::Arc;
 
 use common::{Task, policy};
-use resilver_device::{Disk, ReadsFirst, Service};
+use resilver_device::{Device, Discipline, Service};
 use resilver_fabric::topology::{mesh, torus};
 use resilver_fabric::{Forwarding, LogGp, LogGpRow, LogGpTable, Queues, Routing, Switched, SwitchedParameters};
 use resilver_kernel::lanes::Lanes;
@@ -96,7 +96,8 @@ fn conclude<F: Network>(
     (tasks, traffic, faults): Parts<'_>,
     step: u64,
 ) -> (Conclusion, Digest) {
-    let disks: Vec<ReadsFirst> = (0..u64::from(devices)).map(|device| ReadsFirst::new(service, device)).collect();
+    let disk = |number| Device::new(service, number, Discipline::ReadsFirst, None);
+    let disks = (0..u64::from(devices)).map(disk).collect();
     let plant = Plant::new(fabric, disks, (0..devices).map(EndpointId::new).collect());
     let clients =
         traffic.map(|traffic| Workload::of_requests(5, traffic, devices as usize, !tasks.is_empty()).unwrap());
@@ -307,7 +308,8 @@ fn a_rebuild_whose_destination_or_source_dies_ends() {
 fn both_disciplines_serve_clients() {
     // One request at a time never waits, so the discipline makes no difference to it.
     let plant = |clients: Traffic| {
-        let disks: Vec<Disk> = (0..2).map(|device| Disk::new(&fixed(0.01, 0.01), device)).collect();
+        let disk = |number| Device::new(&fixed(0.01, 0.01), number, Discipline::Fifo, None);
+        let disks = (0..2).map(disk).collect();
         let plant = Plant::new(instant(3), disks, (0..2).map(EndpointId::new).collect());
         let mut storage =
             Storage::serving(plant, recovery(2, &[]), Workload::of_requests(5, clients, 2, false).ok(), vec![]);

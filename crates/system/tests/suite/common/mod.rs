@@ -5,7 +5,7 @@ pub mod streaming;
 
 use std::sync::Arc;
 
-use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow, Service};
+use resilver_device::{Device, DirectionFigures, DiskTable, DiskTableRow, Service};
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_placement::crush::CrushMap;
@@ -147,7 +147,9 @@ pub fn restore(
     step: u64,
 ) -> (Outcome, Digest) {
     let recovery = recovery(devices, tasks, policy, source);
-    let disks = (0..u64::from(devices)).map(|device| Disk::new(&Service::Table(disk.clone()), device)).collect();
+    let service = Service::Table(disk.clone());
+    let disk = |number| Device::new(&service, number, Discipline::Fifo, None);
+    let disks = (0..u64::from(devices)).map(disk).collect();
     let fabric = LogGp::new(qdr(), devices as usize);
     let plant = Plant::new(fabric, disks, (0..devices).map(EndpointId::new).collect());
     let mut storage = Storage::new(plant, recovery);
