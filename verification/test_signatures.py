@@ -14,7 +14,6 @@ from resilver.center.signatures import FoundSignature, signature
 from resilver.importers.series import Series
 from resilver.reproduce.planted import Planted, planted
 from tests.scale import numbers
-from tests.unit.test_importers_series import test_mutants_of_tables_are_read_or_refused
 from tests.unit.test_signature_shift import (
     test_the_best_shift_is_brute_force_s_over_all_shifts,
     test_the_fluid_is_that_of_small_steps,

@@ -173,17 +173,6 @@ def test_measurements_that_say_nothing_are_refused_by_line(
     assert message in str(caught.value)
 
 
-@given(st.text(max_size=60))
-def test_no_text_is_a_defect(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    path = tmp_path_factory.mktemp("m") / "measured.txt"
-    path.write_text("# size time(us)\n" + text, encoding="utf-8")
-    try:
-        read = read_point_to_point(path)
-        assert all(rate > 0 for rate in read.bytes_per_second)
-    except ConfigError as error:
-        assert "measured.txt" in str(error)
-
-
 def test_the_error_is_over_the_sizes_measured(tmp_path: Path) -> None:
     sizes = [1024, 4096, 2 * MIB]
     model = calibrate_network(QDR).bandwidth(sizes)

@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from resilver import Study
 from resilver.errors import ConfigError
 from resilver.importers import ClusterReport, PoolExceptions, read_cluster, read_report
-from tests.scale import times
 
 CRUSH: dict[str, Any] = {
     "devices": [{"id": number, "name": f"osd.{number}"} for number in range(4)],
@@ -249,34 +246,6 @@ def test_a_binary_osd_map_needs_osdmaptool(tmp_path: Path, monkeypatch: pytest.M
     os.chmod(tool, stat.S_IRWXU)
     with pytest.raises(ConfigError, match="`osdmaptool` cannot read this OSD map: error decoding"):
         read_cluster(binary)
-
-
-LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(-5, 5), st.text(max_size=3))
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=times(50))
-@given(data=st.data())
-def test_any_member_replaced_by_anything_is_read_or_refused_as_input(
-    tmp_path: Path, data: st.DataObject
-) -> None:
-    documents = json.loads(
-        json.dumps({"osd_dump": OSD_DUMP, "crush": CRUSH, "pg_dump": PG_DUMP, "osd_df": OSD_DF})
-    )
-    node: Any = documents[data.draw(st.sampled_from(sorted(documents)))]
-    while True:
-        keys = list(node) if isinstance(node, dict) else list(range(len(node)))
-        if not keys:
-            return
-        key = data.draw(st.sampled_from(keys))
-        if not isinstance(node[key], dict | list) or data.draw(st.booleans()):
-            node[key] = data.draw(st.one_of(LEAVES, st.lists(LEAVES, max_size=2)))
-            break
-        node = node[key]
-    paths = put(tmp_path, **documents)
-    try:
-        _ = read_cluster(paths.pop("osd_dump"), **paths).loads
-    except ConfigError as error:
-        assert ".json" in str(error)
 
 
 def test_a_study_names_the_dumps_of_its_cluster(tmp_path: Path) -> None:

@@ -265,42 +265,6 @@ def test_what_is_damaged_is_refused_by_its_line(
     assert says in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("kind", TEXTS)
-def test_any_mutant_of_a_log_is_read_or_refused(kind: str, tmp_path: Path) -> None:
-    """Bytes changed, lines doubled, left out or moved, the end cut off: never another error."""
-    for seed in numbers(40):
-        path = put(tmp_path, mutant(TEXTS[kind].encode(), random.Random(seed)))
-        try:
-            for log in read_log(path):
-                assert log.parts >= 0 and (log.write_bytes or 0.0) >= 0.0
-        except ConfigError as error:
-            assert str(path) in str(error)
-
-
-def mutant(data: bytes, rng: random.Random) -> bytes:
-    """A text with some damage."""
-    for _ in range(rng.randint(1, 3)):
-        lines = data.split(b"\n")
-        at, other = rng.randrange(len(lines)), rng.randrange(len(lines))
-        way = rng.randrange(6)
-        if way == 0:
-            lines.insert(other, lines[at])
-        elif way == 1:
-            lines[at], lines[other] = lines[other], lines[at]
-        elif way == 2:
-            del lines[at]
-        data = b"\n".join(lines)
-        where = rng.randrange(len(data) + 1)
-        if way == 3:
-            data = data[:where]
-        elif way == 4:
-            data = data[:where] + bytes([rng.randrange(256)]) + data[where + 1 :]
-        elif way == 5:
-            word = rng.choice([b"-1", b"9" * 30, b"nan", b"1e999", b"\xc2\xb2", b"=", b" ", b"\n"])
-            data = data[:where] + word + data[where:]
-    return data
-
-
 def test_a_log_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
     for path, says in ((tmp_path, "a folder"), (tmp_path / "none", "no such file")):
         with pytest.raises(ConfigError, match=says):

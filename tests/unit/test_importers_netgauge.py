@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from resilver.errors import ConfigError
 from resilver.importers import LogGpTable, read_netgauge
@@ -94,14 +92,6 @@ def test_a_table_that_makes_no_sense_is_refused_with_its_line(rows: list[str], s
 def test_a_header_without_a_needed_column_is_refused() -> None:
     with pytest.raises(ConfigError, match="line 1: the header names no column L"):
         table("1 1 1", header="# size g G")
-
-
-@given(st.text(max_size=200))
-def test_any_text_is_a_table_or_refused_as_input(text: str) -> None:
-    try:
-        assert parse_netgauge(text, "any", "any.dat").rows
-    except ConfigError as error:
-        assert "any.dat" in str(error)
 
 
 def test_the_real_table_has_its_traps_where_science_says(shared_data: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from pyarrow import parquet
 from resilver.errors import ConfigError
 from resilver.importers.jobs import Job, read_jobs, zone_of
 from resilver.importers.series import Series, read_series
-from tests.scale import times
 
 
 def read(tmp_path: Path, text: str, moved: str = "writes") -> Series:
@@ -193,23 +191,3 @@ def test_bad_tables_of_jobs_are_refused(tmp_path: Path, text: str, said: str) ->
 def test_unknown_zones_are_refused(zone: str) -> None:
     with pytest.raises(ConfigError, match="no such time zone"):
         zone_of(zone)
-
-
-def test_mutants_of_tables_are_read_or_refused(tmp_path: Path) -> None:
-    """Some letters changed, cut or doubled: no other error than one that says what is wrong."""
-    draw = random.Random(1)
-    table = "time(s),write rate(MB/s)\n" + "".join(f"{2 * row},{row}\n" for row in range(30))
-    path = tmp_path / "mutant"
-    for _ in range(times(300)):
-        text, perform = draw.choice(
-            [(table, read_series), (SACCT, read_jobs), (COLUMNS, read_jobs)]
-        )
-        for _ in range(draw.randint(1, 4)):
-            at = draw.randrange(len(text))
-            other = draw.choice(["", ",", "\n", '"', "-", "e9", "é", "\0", text[at : at + 9]])
-            text = text[:at] + other + text[at + draw.randint(0, 3) :]
-        path.write_text(text)
-        try:
-            perform(path)
-        except ConfigError as error:
-            assert str(error)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from resilver.errors import ConfigError
 from resilver.importers.sizes import Bin, parse_sizes, read_sizes
@@ -64,14 +62,3 @@ def test_a_file_is_read_as_its_text(tmp_path: Path) -> None:
 def test_a_bad_histogram_is_refused_with_its_line(text: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         parse_sizes(text, "s.txt")
-
-
-@given(st.text(alphabet="0123456789 .,-#eN\nainf", max_size=80))
-def test_any_text_is_bins_that_rise_or_is_refused_as_input(text: str) -> None:
-    try:
-        bins = parse_sizes(text, "any.txt")
-    except ConfigError as error:
-        assert "any.txt" in str(error)
-        return
-    edges = [edge for item in bins for edge in (item.min_bytes, item.max_bytes)]
-    assert edges == sorted(edges) and all(item.file_count > 0 for item in bins)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from resilver.errors import ConfigError
 from resilver.importers.text import parse_json, parse_toml, read_text, read_toml
@@ -66,15 +64,3 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
     file = tmp_path / "bom.toml"
     file.write_bytes(b"\xef\xbb\xbfa = 1\n")
     assert read_toml(file) == {"a": 1}
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.binary(max_size=200))
-def test_any_bytes_are_read_or_refused_as_input(tmp_path: Path, data: bytes) -> None:
-    file = tmp_path / "any"
-    file.write_bytes(data)
-    for read in (read_toml, lambda path: parse_json(read_text(path), path)):
-        try:
-            read(file)
-        except ConfigError as error:
-            assert "any" in str(error)

@@ -181,37 +181,6 @@ def test_a_source_that_is_none_is_refused(tmp_path: Path) -> None:
             import_sizes(source)  # type: ignore[arg-type]
 
 
-LINES = st.lists(
-    st.one_of(
-        st.text(alphabet="0123456789 .,-#\"'+_eN\\nkPRE:", max_size=30),
-        st.integers(-10, 2**65).map(str),
-        st.sampled_from(
-            [
-                '"b","k","5"',
-                "1 2 0 77 -- /a",
-                "2024-01-01 10:00:00 5 k",
-                "0 10 3",
-                "Key,Size",
-                "5 a",
-            ]
-        ),
-    ),
-    max_size=6,
-)
-
-
-@given(LINES, st.sampled_from(["\n", "\0", "\r\n"]), st.sampled_from([None, *FORMATS]))
-def test_any_lines_are_sizes_or_refused_as_input(
-    lines: list[str], end: str, name: Format | None
-) -> None:
-    try:
-        sizes = read(end.join(lines), format=name)
-    except ConfigError as error:
-        assert str(error)
-        return
-    assert sizes.files > 0 and sizes.bins()
-
-
 @given(st.binary(max_size=200), st.sampled_from([None, *FORMATS]), st.booleans())
 def test_any_bytes_are_sizes_or_refused_as_input(
     data: bytes, name: Format | None, packed: bool
