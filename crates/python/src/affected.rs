@@ -1,10 +1,10 @@
 //! Which objects a failure touches, for Python, in batches.
 
-use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_system::AffectedBatch;
 
+use crate::arrays::array;
 use crate::crush::CrushMap;
 use crate::errors::system_error;
 use crate::simulation::system_config;
@@ -46,12 +46,12 @@ fn columns(py: Python<'_>, batch: AffectedBatch) -> PyResult<Bound<'_, PyDict>> 
     let signed = |values: Vec<u32>| values.into_iter().map(|value| value as i32).collect::<Vec<i32>>();
     let offsets = |ends: Vec<u32>| std::iter::once(0).chain(ends).map(|end| end as i32).collect::<Vec<i32>>();
     let dict = PyDict::new(py);
-    dict.set_item("object", batch.objects.into_pyarray(py))?;
-    dict.set_item("size_bytes", batch.sizes.into_iter().map(|s| s as i64).collect::<Vec<_>>().into_pyarray(py))?;
-    dict.set_item("survivors", signed(batch.survivors).into_pyarray(py))?;
-    dict.set_item("survivor_offsets", offsets(batch.survivor_ends).into_pyarray(py))?;
-    dict.set_item("homes", signed(batch.homes).into_pyarray(py))?;
-    dict.set_item("home_offsets", offsets(batch.home_ends).into_pyarray(py))?;
-    dict.set_item("lost", signed(batch.lost).into_pyarray(py))?;
+    dict.set_item("object", array(py, &batch.objects)?)?;
+    dict.set_item("size_bytes", array(py, &batch.sizes.into_iter().map(|s| s as i64).collect::<Vec<_>>())?)?;
+    dict.set_item("survivors", array(py, &signed(batch.survivors))?)?;
+    dict.set_item("survivor_offsets", array(py, &offsets(batch.survivor_ends))?)?;
+    dict.set_item("homes", array(py, &signed(batch.homes))?)?;
+    dict.set_item("home_offsets", array(py, &offsets(batch.home_ends))?)?;
+    dict.set_item("lost", array(py, &signed(batch.lost))?)?;
     Ok(dict)
 }

@@ -1,15 +1,12 @@
 //! A Ceph cluster that heals, stepped from Python so that progress shows and Ctrl-C is heard.
 
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use resilver_ceph::{ClusterInput, Column, HealError};
-use resilver_system::read;
+use resilver_ceph::{ClusterInput, HealError};
+use resilver_system::{Column, read};
 
+use crate::arrays::table;
 use crate::errors::{classed, system_error};
-use crate::tables::{Table, arrow_error};
 
 /// Steps of the loop between two looks at Python: a fraction of a second of a large cluster.
 const STEPS: usize = 256;
@@ -42,10 +39,9 @@ impl Healing {
     /// What the finished run has to tell: tables by name.
     fn report<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
-        for table in resilver_ceph::tables(&mut self.healing) {
-            let columns = table.columns.into_iter().map(|(name, column)| (name, array(column), true));
-            let batch = RecordBatch::try_from_iter_with_nullable(columns).map_err(arrow_error)?;
-            found.set_item(table.name, Table::of(batch))?;
+        for resilver_ceph::Table { name, columns } in resilver_ceph::tables(&mut self.healing) {
+            let columns = columns.into_iter().map(|(name, column)| (name.to_owned(), common(column))).collect();
+            found.set_item(name, table(py, columns)?)?;
         }
         Ok(found)
     }
@@ -61,11 +57,14 @@ impl Healing {
     }
 }
 
-fn array(column: Column) -> ArrayRef {
+/// The column as that of a system's table.
+fn common(column: resilver_ceph::Column) -> Column {
     match column {
-        Column::Counts(counts) => Arc::new(Int64Array::from(counts)),
-        Column::Reals(reals) => Arc::new(Float64Array::from(reals)),
-        Column::Texts(texts) => Arc::new(StringArray::from(texts)),
+        resilver_ceph::Column::Counts(counts) => Column::Counts(counts),
+        resilver_ceph::Column::Reals(reals) => {
+            Column::Reals(reals.into_iter().map(|real| real.unwrap_or(f64::NAN)).collect())
+        }
+        resilver_ceph::Column::Texts(texts) => Column::Texts(texts),
     }
 }
 

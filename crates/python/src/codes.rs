@@ -1,10 +1,9 @@
 //! Codes for Python: what they survive, and what repairs and reads gather.
 
-use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
 use resilver_redundancy::{Matrix, Pieces};
 
+use crate::arrays::rows;
 use crate::errors::config_error;
 
 /// A code by which objects are kept in pieces.
@@ -50,8 +49,8 @@ impl Code {
         self.inner.locality()
     }
 
-    fn generator<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<u8>> {
-        array(self.inner.generator()).into_pyarray(py)
+    fn generator<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        matrix(py, self.inner.generator())
     }
 
     fn is_survivable(&self, lost: Vec<u32>) -> PyResult<bool> {
@@ -87,10 +86,10 @@ impl Code {
         py: Python<'py>,
         gathered: Vec<u32>,
         wanted: Vec<u32>,
-    ) -> PyResult<Option<Bound<'py, PyArray2<u8>>>> {
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.pieces_of(&gathered)?;
         self.pieces_of(&wanted)?;
-        Ok(self.inner.decoding(&gathered, &wanted).map(|factors| array(&factors).into_pyarray(py)))
+        self.inner.decoding(&gathered, &wanted).map(|factors| matrix(py, &factors)).transpose()
     }
 }
 
@@ -175,6 +174,7 @@ fn check_pieces(name: &str, pieces: u32, numbers: &[u32]) -> PyResult<()> {
     })
 }
 
-fn array(matrix: &Matrix) -> Array2<u8> {
-    Array2::from_shape_fn((matrix.rows(), matrix.columns()), |(row, column)| matrix.row(row)[column])
+fn matrix<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyAny>> {
+    let cells: Vec<u8> = (0..matrix.rows()).flat_map(|row| matrix.row(row).iter().copied()).collect();
+    rows(py, &cells, matrix.rows(), matrix.columns())
 }

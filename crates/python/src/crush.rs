@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
@@ -11,6 +10,7 @@ use resilver_placement::balance;
 use resilver_placement::crush::{self, Batch, BatchScratch, BucketKind, TreeRule, Tunables};
 use resilver_system::read;
 
+use crate::arrays::rows;
 use crate::errors::{placement_error, system_error};
 use crate::levels::crush_map;
 
@@ -197,27 +197,26 @@ impl CrushMap {
         &self,
         py: Python<'py>,
         rule: u32,
-        inputs: PyReadonlyArray1<'py, u32>,
+        inputs: PyBuffer<u32>,
         copies: usize,
-        reweight: Option<PyReadonlyArray1<'py, u32>>,
+        reweight: Option<PyBuffer<u32>>,
         choose_args: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<i32>>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let rule = self.map.rule_by_id(rule).ok_or_else(|| placement_error(format!("the map has no rule {rule}")))?;
-        let inputs = inputs.as_slice()?;
+        let inputs = inputs.to_vec(py)?;
         let reweight = match &reweight {
-            Some(reweight) => reweight.as_slice()?.to_vec(),
+            Some(reweight) => reweight.to_vec(py)?,
             None => Vec::new(),
         };
-        let mut sets = Array2::from_elem((inputs.len(), copies), -1);
+        let mut sets = vec![-1; inputs.len() * copies];
         py.detach(|| {
             // Without a pool, crushtool takes the weights of pool 0 where the map has them.
             let batch = Batch::new(&self.map, rule, copies, self.map.weight_sets_for(choose_args.unwrap_or(0)));
-            let rows =
-                sets.as_slice_mut().expect("a new array is contiguous").par_chunks_mut(INPUTS_A_TASK * copies.max(1));
+            let rows = sets.par_chunks_mut(INPUTS_A_TASK * copies.max(1));
             rows.zip(inputs.par_chunks(INPUTS_A_TASK)).for_each_init(BatchScratch::new, |scratch, (rows, inputs)| {
                 batch.place(inputs, &reweight, scratch, rows);
             });
         });
-        Ok(sets.into_pyarray(py))
+        rows(py, &sets, inputs.len(), copies)
     }
 }

@@ -1,13 +1,14 @@
 //! Steady flows, for Python.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use resilver_flow::{Flow, Flows, OWN_CAP};
 
+use crate::arrays::array;
 use crate::errors::config_error;
 
 /// The rate of each flow, the resource that binds it (-1 where that is its own cap), what each resource gives, and how many rows were solved.
-type Columns<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, usize);
+type Columns<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, usize);
 
 /// The max-min fair rates of flows. The way of flow `i` is `resources[starts[i]..starts[i + 1]]`, and each byte costs each of these its `costs`; arrays that
 /// say something of each flow are as long as there are flows.
@@ -16,17 +17,17 @@ type Columns<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, Bound
 #[allow(clippy::too_many_arguments, reason = "they are the columns of one table")]
 pub fn fair_rates<'py>(
     py: Python<'py>,
-    capacities: PyReadonlyArray1<'py, f64>,
-    starts: PyReadonlyArray1<'py, i64>,
-    resources: PyReadonlyArray1<'py, u32>,
-    costs: PyReadonlyArray1<'py, f64>,
-    weights: PyReadonlyArray1<'py, f64>,
-    caps: PyReadonlyArray1<'py, f64>,
-    counts: PyReadonlyArray1<'py, u64>,
+    capacities: PyBuffer<f64>,
+    starts: PyBuffer<i64>,
+    resources: PyBuffer<u32>,
+    costs: PyBuffer<f64>,
+    weights: PyBuffer<f64>,
+    caps: PyBuffer<f64>,
+    counts: PyBuffer<u64>,
 ) -> PyResult<Columns<'py>> {
-    let (starts, resources, costs) = (starts.as_slice()?, resources.as_slice()?, costs.as_slice()?);
-    let (weights, caps, counts) = (weights.as_slice()?, caps.as_slice()?, counts.as_slice()?);
-    let capacities = capacities.as_slice()?.to_vec();
+    let (starts, resources, costs) = (starts.to_vec(py)?, resources.to_vec(py)?, costs.to_vec(py)?);
+    let (weights, caps, counts) = (weights.to_vec(py)?, caps.to_vec(py)?, counts.to_vec(py)?);
+    let capacities = capacities.to_vec(py)?;
     let solve = || {
         let mut flows = Flows::new(capacities).map_err(config_error)?;
         let mut way = Vec::new();
@@ -55,5 +56,5 @@ pub fn fair_rates<'py>(
     };
     let binding: Vec<i64> = rows.iter().map(binding).collect();
     let solved = found.rates.len();
-    Ok((rates.into_pyarray(py), binding.into_pyarray(py), found.used.into_pyarray(py), solved))
+    Ok((array(py, &rates)?, array(py, &binding)?, array(py, &found.used)?, solved))
 }

@@ -1,15 +1,13 @@
 //! Layouts beside CRUSH and the ring, and where objects and groups are, for Python.
 
-use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_placement::layouts::Layout;
 use resilver_system::{Algorithm, Placement, SystemConfig};
 use resilver_units::ObjectId;
 
+use crate::arrays::rows;
 use crate::crush::CrushMap;
-use crate::errors::config_error;
 use crate::simulation::system_config;
 
 /// The placement of a system's first pool once its failed devices are out.
@@ -30,14 +28,14 @@ pub fn place_objects<'py>(
     first: u64,
     count: usize,
     copies: usize,
-) -> PyResult<Bound<'py, PyArray2<i32>>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let config = system_config(system, &maps)?;
-    let rows = py.detach(|| {
+    let cells = py.detach(|| {
         let mut rows = vec![-1; count * copies];
         placement_after(config).place_objects(ObjectId::new(first), copies, &mut rows);
         rows
     });
-    Ok(Array2::from_shape_vec((count, copies), rows).map_err(config_error)?.into_pyarray(py))
+    rows(py, &cells, count, copies)
 }
 
 /// The devices of all placement groups of a system, whose failed devices are out: an array of shape (groups, copies), in which
@@ -49,15 +47,15 @@ pub fn system_group_sets<'py>(
     system: &str,
     maps: Vec<PyRef<'_, CrushMap>>,
     copies: usize,
-) -> PyResult<Bound<'py, PyArray2<i32>>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let config = system_config(system, &maps)?;
     let groups = config.pools[0].placement.groups.unwrap_or(0) as usize;
-    let rows = py.detach(|| {
+    let cells = py.detach(|| {
         let mut rows = vec![-1; groups * copies];
         placement_after(config).place_groups(copies, &mut rows);
         rows
     });
-    Ok(Array2::from_shape_vec((groups, copies), rows).map_err(config_error)?.into_pyarray(py))
+    rows(py, &cells, groups, copies)
 }
 
 /// How even the declustered groups of a system are: their number, and the least and greatest number that a device is in and that

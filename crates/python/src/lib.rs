@@ -3,6 +3,7 @@
 //! Nothing is decided here: `resilver.simulate` says what a system is made of, and the crates of the core do the work.
 
 mod affected;
+mod arrays;
 mod balance;
 mod ceph;
 mod codes;
@@ -19,7 +20,6 @@ mod pieces;
 mod pools;
 mod population;
 mod simulation;
-mod tables;
 mod topology;
 mod walk;
 
@@ -36,7 +36,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<crush::CrushMap>()?;
     module.add_class::<levels::ClusterParts>()?;
     module.add_class::<simulation::Simulation>()?;
-    module.add_class::<tables::Table>()?;
     module.add_class::<affected::AffectedSearch>()?;
     module.add_class::<parts::PopulationScan>()?;
     module.add_class::<population::PopulationCensus>()?;

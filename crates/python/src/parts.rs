@@ -1,17 +1,18 @@
 //! The scan of a population in parts, for Python.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use resilver_population::RangeTotals;
 use resilver_system::{AffectedObject, Part, Scanned};
 use resilver_units::{Bytes, ObjectId};
 
+use crate::arrays::array;
 use crate::crush::CrushMap;
 use crate::errors::system_error;
 use crate::simulation::system_config;
 
 /// Files, objects and bytes of a part; its affected objects and their sizes; whether the population ends in it.
-type PartColumns<'py> = (u64, u64, u64, Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>, bool);
+type PartColumns<'py> = (u64, u64, u64, Bound<'py, PyAny>, Bound<'py, PyAny>, bool);
 
 /// The scan of a system's population, part by part.
 ///
@@ -57,23 +58,25 @@ impl PopulationScan {
         let Part { scanned: Scanned { totals, affected }, is_last } = part.map_err(system_error)?;
         let objects: Vec<u64> = affected.iter().map(|one| one.object.get()).collect();
         let sizes: Vec<u64> = affected.iter().map(|one| one.size.get()).collect();
-        let (objects, sizes) = (objects.into_pyarray(py), sizes.into_pyarray(py));
+        let (objects, sizes) = (array(py, &objects)?, array(py, &sizes)?);
         Ok((totals.files, totals.objects, totals.bytes.get(), objects, sizes, is_last))
     }
 }
 
 /// What all parts together hold, for a run that does not scan.
 pub fn scanned(
+    py: Python<'_>,
     (files, objects, bytes): (u64, u64, u64),
-    affected: &[PyReadonlyArray1<'_, u64>],
-    sizes: &[PyReadonlyArray1<'_, u64>],
-) -> Scanned {
+    affected: &[PyBuffer<u64>],
+    sizes: &[PyBuffer<u64>],
+) -> PyResult<Scanned> {
     let totals = RangeTotals { files, objects, bytes: Bytes::new(bytes) };
-    let numbers = affected.iter().flat_map(|part| part.as_array().iter().copied().collect::<Vec<u64>>());
-    let sizes = sizes.iter().flat_map(|part| part.as_array().iter().copied().collect::<Vec<u64>>());
-    let affected = numbers
-        .zip(sizes)
-        .map(|(object, size)| AffectedObject { object: ObjectId::new(object), size: Bytes::new(size) })
-        .collect();
-    Scanned { totals, affected }
+    let mut found = Vec::new();
+    for (objects, sizes) in affected.iter().zip(sizes) {
+        let pairs = objects.to_vec(py)?.into_iter().zip(sizes.to_vec(py)?);
+        found.extend(
+            pairs.map(|(object, size)| AffectedObject { object: ObjectId::new(object), size: Bytes::new(size) }),
+        );
+    }
+    Ok(Scanned { totals, affected: found })
 }

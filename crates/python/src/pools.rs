@@ -1,30 +1,26 @@
 //! Pools and their groups for Python.
 
-use numpy::ndarray::{Array1, Array2};
-use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use resilver_placement::crush::{self, BatchScratch, Rule};
 use resilver_placement::pool::{ObjectHash, Osds, Pool};
 use resilver_system::read;
 
+use crate::arrays::{array, rows};
 use crate::crush::CrushMap;
 use crate::errors::{placement_error, system_error};
 
 /// Groups that one task places: some milliseconds of work, so that tasks are few and every thread has some.
 const GROUPS_A_TASK: usize = 1024;
 
-/// The sets of all groups of a pool, and their primaries.
+/// The sets of all groups of a pool in rows, and their primaries: up and acting.
 struct SetColumns {
-    up: Array2<i32>,
-    acting: Array2<i32>,
-    up_primary: Array1<i32>,
-    acting_primary: Array1<i32>,
+    rows: [Vec<i32>; 2],
+    primaries: [Vec<i32>; 2],
 }
 
 /// What Python gets of [`SetColumns`]: up, acting, up primary, acting primary.
-type SetArrays<'py> =
-    (Bound<'py, PyArray2<i32>>, Bound<'py, PyArray2<i32>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i32>>);
+type SetArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// The up and acting sets of all groups of a pool, of shape (pg_num, size) or wider where an exception's set is longer, and
 /// the primaries of both, of shape (pg_num,).
@@ -45,13 +41,10 @@ pub fn group_sets<'py>(
     let pool: Pool = read(pool).map_err(system_error)?;
     let rule = pool.rule_of(&map).map_err(placement_error)?;
     let osds = Osds { reweight: &reweight, is_up: &is_up, affinity: &affinity };
-    let columns = py.detach(|| set_columns(&map, &pool, rule, osds));
-    Ok((
-        columns.up.into_pyarray(py),
-        columns.acting.into_pyarray(py),
-        columns.up_primary.into_pyarray(py),
-        columns.acting_primary.into_pyarray(py),
-    ))
+    let SetColumns { rows: [up, acting], primaries } = py.detach(|| set_columns(&map, &pool, rule, osds));
+    let groups = primaries[0].len();
+    let table = |cells: &[i32]| rows(py, cells, groups, cells.len() / groups.max(1));
+    Ok((table(&up)?, table(&acting)?, array(py, &primaries[0])?, array(py, &primaries[1])?))
 }
 
 /// Places all groups, each thread some of them; a group's answer depends on nothing but itself.
@@ -78,13 +71,7 @@ fn set_columns(map: &crush::CrushMap, pool: &Pool, rule: &Rule, osds: Osds<'_>) 
                 (up_primary[row], acting_primary[row]) = (sets.up_primary, sets.acting_primary);
             });
         });
-    let table = |cells, width| Array2::from_shape_vec((groups, width), cells).expect("a cell a group and place");
-    SetColumns {
-        up: table(up, up_width),
-        acting: table(acting, acting_width),
-        up_primary: Array1::from_vec(up_primary),
-        acting_primary: Array1::from_vec(acting_primary),
-    }
+    SetColumns { rows: [up, acting], primaries: [up_primary, acting_primary] }
 }
 
 /// The number, within its pool, of the group of an object; `pool` is the JSON of a pool, `object_hash` its number for the hash of

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 use resilver_population::{Census, Files, RangeTotals, SizeClass};
 use resilver_system::{Contents, FileWords, read};
 
+use crate::arrays::array;
 use crate::errors::{config_error, system_error};
 
 /// Files in a part, the piece of work of one thread.
@@ -71,13 +71,13 @@ impl PopulationCensus {
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let column = |value: fn(&SizeClass) -> u64| {
             let values: Vec<i64> = self.census.classes().iter().map(|class| value(class) as i64).collect();
-            values.into_pyarray(py)
+            array(py, &values)
         };
         let dict = PyDict::new(py);
-        dict.set_item("files", column(|class| class.files))?;
-        dict.set_item("file_bytes", column(|class| class.file_bytes.get()))?;
-        dict.set_item("objects", column(|class| class.objects))?;
-        dict.set_item("object_bytes", column(|class| class.object_bytes.get()))?;
+        dict.set_item("files", column(|class| class.files)?)?;
+        dict.set_item("file_bytes", column(|class| class.file_bytes.get())?)?;
+        dict.set_item("objects", column(|class| class.objects)?)?;
+        dict.set_item("object_bytes", column(|class| class.object_bytes.get())?)?;
         Ok(dict)
     }
 }

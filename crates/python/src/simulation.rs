@@ -1,14 +1,14 @@
 //! A run, stepped from Python so that progress shows and Ctrl-C is heard.
 
-use numpy::PyReadonlyArray1;
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_system::{Moved, Named, SystemConfig, system_of};
 
+use crate::arrays;
 use crate::crush::CrushMap;
 use crate::errors::{CoreSimulationError, system_error};
 use crate::parts::scanned;
-use crate::tables;
 
 /// The system that the JSON of `resilver.simulate` says, with the names of what breaks.
 fn named_config(system: &str, maps: &[PyRef<'_, CrushMap>]) -> PyResult<(SystemConfig, Vec<Named>)> {
@@ -50,11 +50,11 @@ impl Simulation {
         system: &str,
         maps: Vec<PyRef<'_, CrushMap>>,
         totals: (u64, u64, u64),
-        affected: Vec<PyReadonlyArray1<'_, u64>>,
-        sizes: Vec<PyReadonlyArray1<'_, u64>>,
+        affected: Vec<PyBuffer<u64>>,
+        sizes: Vec<PyBuffer<u64>>,
     ) -> PyResult<Self> {
         let (config, faults) = named_config(system, &maps)?;
-        let found = scanned(totals, &affected, &sizes);
+        let found = scanned(py, totals, &affected, &sizes)?;
         let simulation = py.detach(|| resilver_system::Simulation::with_found(config, found)).map_err(system_error)?;
         Ok(Simulation { simulation, faults })
     }
@@ -72,10 +72,10 @@ impl Simulation {
     /// What the finished run has to tell: metrics by name, and tables by name, `None` where it has no such part.
     fn report<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
         let report = self.simulation.report().ok_or_else(|| CoreSimulationError::new_err("the run is not done yet"))?;
-        let metrics = tables::metrics(py, resilver_system::metrics(report, &self.faults))?;
+        let metrics = arrays::metrics(py, resilver_system::metrics(report, &self.faults))?;
         let found = PyDict::new(py);
         for table in resilver_system::tables(&self.simulation) {
-            found.set_item(table.name, tables::table(table.columns)?)?;
+            found.set_item(table.name, arrays::table(py, table.columns)?)?;
         }
         Ok((metrics, found))
     }

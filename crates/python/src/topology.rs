@@ -1,11 +1,10 @@
 //! Topologies for Python: from their JSON, with measures, names and drawings.
 
-use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use resilver_fabric::topology::Structure;
 use resilver_system::read;
 
+use crate::arrays::{array, rows};
 use crate::errors::{config_error, system_error};
 
 /// A network's nodes and links, with its measures.
@@ -102,17 +101,17 @@ impl Topology {
     }
 
     /// The two ends of every link.
-    fn ends<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i32>>) {
+    fn ends<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let ends = (0..self.inner.links()).map(|link| self.inner.ends(link));
         let (from, to): (Vec<i32>, Vec<i32>) = ends.map(|[a, b]| (a as i32, b as i32)).unzip();
-        (from.into_pyarray(py), to.into_pyarray(py))
+        Ok((array(py, &from)?, array(py, &to)?))
     }
 
     /// Where every node is drawn: an array of shape (nodes, 2), x to the right and y up, both from 0 to 1.
-    fn positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let positions = py.detach(|| (0..self.inner.nodes()).flat_map(|node| self.inner.position(node)).collect());
-        let shape = (self.inner.nodes() as usize, 2);
-        Ok(Array2::from_shape_vec(shape, positions).map_err(config_error)?.into_pyarray(py))
+    fn positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let nodes = self.inner.nodes();
+        let positions: Vec<f64> = py.detach(|| (0..nodes).flat_map(|node| self.inner.position(node)).collect());
+        rows(py, &positions, nodes as usize, 2)
     }
 
     /// The name of every node.
@@ -121,14 +120,14 @@ impl Topology {
     }
 
     /// The links that a fault may draw: those between nodes that forward packets.
-    fn failing_links<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i32>> {
+    fn failing_links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let links = self.inner.links_between_switching_nodes();
-        links.into_iter().map(|link| link as i32).collect::<Vec<_>>().into_pyarray(py)
+        array(py, &links.into_iter().map(|link| link as i32).collect::<Vec<_>>())
     }
 
     /// The nodes that a fault may draw: those that forward packets and are not routers.
-    fn failing_switches<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i32>> {
-        self.inner.switches().into_iter().map(|node| node as i32).collect::<Vec<_>>().into_pyarray(py)
+    fn failing_switches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        array(py, &self.inner.switches().into_iter().map(|node| node as i32).collect::<Vec<_>>())
     }
 
     /// Hops of a shortest way between two nodes.

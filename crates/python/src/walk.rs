@@ -3,24 +3,18 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use arrow_array::types::Int32Type;
-use arrow_array::{
-    ArrayRef, BinaryArray, DictionaryArray, Int8Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampMicrosecondArray,
-};
-use arrow_schema::ArrowError;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use resilver_walk::{Kind, LeftOut, Options, Rows, Texts};
 
-use crate::tables::{Table, arrow_error};
+use crate::arrays::array;
 
-/// What is to come, within a time: a batch or none yet, and whether the walk has ended.
-type Batch = (Option<Table>, bool);
+/// What is to come, within a time: the columns of a batch or none yet, and whether the walk has ended.
+type Batch<'py> = (Option<Bound<'py, PyDict>>, bool);
 
 /// What was not counted, by name; and the path and error number of some that cannot be read.
 type Uncounted<'py> = (Bound<'py, PyDict>, Vec<(Vec<u8>, i32)>);
@@ -43,13 +37,13 @@ impl Walk {
     }
 
     /// The next batch of rows, waiting so many milliseconds for it.
-    fn next(&self, py: Python<'_>, milliseconds: u64) -> PyResult<Batch> {
+    fn next<'py>(&self, py: Python<'py>, milliseconds: u64) -> PyResult<Batch<'py>> {
         let found = py.detach(|| {
             let held = self.walk.lock().unwrap_or_else(PoisonError::into_inner);
             held.as_ref().map(|walk| walk.next(Duration::from_millis(milliseconds)))
         });
         match found {
-            Some(Ok(Some(rows))) => Ok((Some(table(rows)?), false)),
+            Some(Ok(Some(rows))) => Ok((Some(columns(py, rows)?), false)),
             Some(Ok(None)) => Ok((None, false)),
             Some(Err(_)) | None => Ok((None, true)),
         }
@@ -92,39 +86,25 @@ impl Walk {
     }
 }
 
-fn table(rows: Rows) -> PyResult<Table> {
-    batch(rows).map(Table::of).map_err(arrow_error)
-}
-
-fn batch(rows: Rows) -> Result<RecordBatch, ArrowError> {
-    let count = rows.len();
-    let mut raw = vec![None; count];
-    for (row, path) in &rows.raw {
-        raw[*row] = Some(path.as_slice());
-    }
-    let folder = DictionaryArray::<Int32Type>::try_new(Int32Array::from(rows.folder), Arc::new(texts(rows.folders)?))?;
-    let words = StringArray::from(Kind::WORDS.to_vec());
-    let kind = DictionaryArray::<arrow_array::types::Int8Type>::try_new(Int8Array::from(rows.kind), Arc::new(words))?;
-    let time = |micros: Vec<i64>| Arc::new(TimestampMicrosecondArray::from(micros).with_timezone("UTC")) as ArrayRef;
-    let number = |values: Vec<i64>| Arc::new(Int64Array::from(values)) as ArrayRef;
-    RecordBatch::try_from_iter_with_nullable([
-        ("folder", Arc::new(folder) as ArrayRef, false),
-        ("name", Arc::new(texts(rows.names)?), false),
-        ("raw_path", Arc::new(BinaryArray::from(raw)), true),
-        ("kind", Arc::new(kind), false),
-        ("size_bytes", number(rows.size), false),
-        ("allocated_bytes", number(rows.allocated), false),
-        ("accessed", time(rows.accessed), false),
-        ("modified", time(rows.modified), false),
-        ("changed", time(rows.changed), false),
-        ("owner", number(rows.owner), false),
-        ("links", number(rows.links), false),
-        ("stripes", Arc::new(Int32Array::from(rows.stripes)), true),
-    ])
-}
-
-/// Texts as a column, without copying them.
-fn texts(texts: Texts) -> Result<StringArray, ArrowError> {
-    let edges = arrow_buffer::OffsetBuffer::new(texts.edges.into());
-    StringArray::try_new(edges, texts.text.into_bytes().into(), None)
+/// The columns of a batch as arrays. Of texts: where each begins and the last ends, and all of them; of stripes, -1 is none.
+fn columns(py: Python<'_>, rows: Rows) -> PyResult<Bound<'_, PyDict>> {
+    let texts = |Texts { edges, text }| Ok::<_, PyErr>((array(py, &edges)?, PyBytes::new(py, text.as_bytes())));
+    let stripes: Vec<i32> = rows.stripes.into_iter().map(|count| count.unwrap_or(-1)).collect();
+    let raw: Vec<_> = rows.raw.iter().map(|(row, path)| (row, PyBytes::new(py, path))).collect();
+    let dict = PyDict::new(py);
+    dict.set_item("folders", texts(rows.folders)?)?;
+    dict.set_item("folder", array(py, &rows.folder)?)?;
+    dict.set_item("name", texts(rows.names)?)?;
+    dict.set_item("raw_path", raw)?;
+    dict.set_item("kinds", Kind::WORDS)?;
+    dict.set_item("kind", array(py, &rows.kind)?)?;
+    dict.set_item("size_bytes", array(py, &rows.size)?)?;
+    dict.set_item("allocated_bytes", array(py, &rows.allocated)?)?;
+    dict.set_item("accessed", array(py, &rows.accessed)?)?;
+    dict.set_item("modified", array(py, &rows.modified)?)?;
+    dict.set_item("changed", array(py, &rows.changed)?)?;
+    dict.set_item("owner", array(py, &rows.owner)?)?;
+    dict.set_item("links", array(py, &rows.links)?)?;
+    dict.set_item("stripes", array(py, &stripes)?)?;
+    Ok(dict)
 }

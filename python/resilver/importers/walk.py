@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.left_out import LeftOut, printable
@@ -26,6 +26,11 @@ WORKERS_DEFAULT = 8
 WORKERS_MAX = 256
 _WAIT_MILLISECONDS = 100
 _KINDS = ("file", "folder", "link", "special")
+_COLUMNS = (
+    *("folder", "name", "raw_path", "kind", "size_bytes", "allocated_bytes"),
+    *("accessed", "modified", "changed", "owner", "links", "stripes"),
+)
+_MAY_LACK = ("raw_path", "stripes")
 
 
 class WalkProgress(NamedTuple):
@@ -118,19 +123,17 @@ class TreeWalk:
         Args:
             progress: Called some ten times a second, and once at the end.
         """
-        import pyarrow as pa
-
         said = 0.0
         is_ended = False
         while not is_ended:
-            table, is_ended = self._walk.next(_WAIT_MILLISECONDS)
+            columns, is_ended = self._walk.next(_WAIT_MILLISECONDS)
             self._seconds = time.monotonic() - self._begun
             if progress is not None and (is_ended or self._seconds - said >= 0.1):
                 said = self._seconds
                 files, folders, pending, _ = self._walk.progress()
                 progress(WalkProgress(files, folders, pending, self._seconds))
-            if table is not None:
-                yield pa.record_batch(table)
+            if columns is not None:
+                yield _batch(columns)
 
     @property
     def seconds(self) -> float:
@@ -160,6 +163,34 @@ class TreeWalk:
             examples=tuple(said),
             **counts,
         )
+
+
+def _batch(columns: dict[str, Any]) -> pa.RecordBatch:
+    """Return the rows of the core's columns: texts are one string and its edges, without copies."""
+    import pyarrow as pa
+
+    def texts(name: str) -> pa.StringArray:
+        edges, text = columns[name]
+        return pa.StringArray.from_buffers(edges.size - 1, pa.py_buffer(edges), pa.py_buffer(text))
+
+    raw: list[bytes | None] = [None] * columns["kind"].size
+    for row, path in columns["raw_path"]:
+        raw[row] = path
+    arrays = {
+        "folder": pa.DictionaryArray.from_arrays(columns["folder"], texts("folders")),
+        "name": texts("name"),
+        "raw_path": pa.array(raw, pa.binary()),
+        "kind": pa.DictionaryArray.from_arrays(columns["kind"], pa.array(columns["kinds"])),
+        "stripes": pa.array(columns["stripes"], mask=columns["stripes"] < 0),
+    }
+    for name in ("size_bytes", "allocated_bytes", "owner", "links"):
+        arrays[name] = pa.array(columns[name])
+    for name in ("accessed", "modified", "changed"):
+        arrays[name] = pa.array(columns[name]).view(pa.timestamp("us", tz="UTC"))
+    schema = pa.schema(
+        [pa.field(name, arrays[name].type, nullable=name in _MAY_LACK) for name in _COLUMNS]
+    )
+    return pa.record_batch([arrays[name] for name in _COLUMNS], schema=schema)
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -82,5 +82,5 @@ def _of_system(
         metrics, found = simulation.report()
     tables = {"metrics": pa.table({name: [value] for name, value in metrics.items()})}
     for name, table in found.items():
-        tables[name] = pa.table({}) if table is None else pa.table(table)
+        tables[name] = pa.table({}) if table is None else table
     return CoreAnswer(str(metrics["digest"]), tables)

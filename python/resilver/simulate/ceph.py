@@ -70,5 +70,4 @@ def heal(cluster: str, progress: Callable[[HealProgress], bool] | None = None) -
             state = HealProgress(seconds, unclean, groups, fraction)
             if progress is not None and not progress(state):
                 raise Interrupted("the run was stopped before its end")
-        tables = {name: pa.table(table) for name, table in healing.report().items()}
-        return Healed(tables, healing.digest(), healing.effort())
+        return Healed(healing.report(), healing.digest(), healing.effort())

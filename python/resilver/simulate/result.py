@@ -124,7 +124,7 @@ def result_of(
     system: System,
     seed: int,
     metrics: Mapping[str, int | float | str | None],
-    found: Mapping[str, _core.Table | None],
+    core: dict[str, pa.Table | None],
 ) -> RunResult:
     """What a run found, in metrics and tables.
 
@@ -132,12 +132,11 @@ def result_of(
         system: The system.
         seed: The seed of the run.
         metrics: What the core says by name.
-        found: The core's tables by name, None where the system has no such part.
+        core: The core's tables by name, None where the system has no such part; it is filled up.
 
     Returns:
         The result; a part that the system does not have is a table without rows, or null.
     """
-    core = {name: None if of is None else pa.table(of) for name, of in found.items()}
     devices, topology = core_input.devices(system), topology_of(system, seed)
     numbers = pa.array([device.number for device in devices], pa.int32())
     by_number = _whole(core["servers"])

@@ -109,8 +109,8 @@ class Cluster(Section):
     device states.
     """
     queue: Literal["fifo", "reads_first"] = "fifo"
-    """In which order a device serves requests: as they came, or reads before writes. With lanes: the
-    requests of each class.
+    """In which order a device serves requests: as they came, or reads before writes. Where devices
+    have lanes, it is the order within each.
     """
     replaced: Annotated[dict[str, Count], AfterValidator(Replaced)] = Field(
         default_factory=Replaced, examples=[{"drive.17": 1}]
