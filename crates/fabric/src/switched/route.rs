@@ -92,7 +92,6 @@ impl Switched {
     }
 
     /// The channel by which packet `id` goes on from `node`, which it came to; `None` if there is none.
-    #[inline]
     pub(super) fn next_channel(&mut self, now: SimTime, id: u32, node: u32) -> Option<u32> {
         let packet = &self.packets.places[id as usize];
         if self.is_deterministic {

@@ -15,7 +15,7 @@ use resilver_placement::crush::CrushMap;
 use resilver_placement::layouts::{Domains, LayoutKind, ObjectLayout};
 use resilver_placement::pool::Pool;
 use resilver_placement::ring::{HashRing, RingWalk};
-use resilver_units::{DeviceId, EndpointId, SimDuration, SimTime};
+use resilver_units::{DeviceId, EndpointId, SimDuration, SimTime, way_in_json};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -128,16 +128,11 @@ struct Surroundings<'a> {
 /// # Errors
 /// When it says something else: where, and what.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, SystemError> {
-    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(|error| {
-        let place = error.path().to_string();
-        let why = error.into_inner().to_string();
+    serde_json::from_str(text).map_err(|error| {
+        let (place, why) = (way_in_json(text, error.line(), error.column()), error.to_string());
         // The place in the text tells nobody anything.
         let why = why.rsplit_once(" at line ").map_or(why.as_str(), |(why, _)| why);
-        SystemError::Described(if [".", "?"].contains(&place.as_str()) {
-            why.to_owned()
-        } else {
-            format!("{place}: {why}")
-        })
+        SystemError::Described(format!("{place}{why}"))
     })
 }
 

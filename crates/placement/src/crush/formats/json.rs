@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use resilver_units::way_in_json;
 use serde::Deserialize;
 
 use crate::crush::choosing::place::{Fault, Place};
@@ -159,16 +160,11 @@ impl CrushMap {
     }
 }
 
-/// Reads JSON; where it does not fit, reads it once more to learn the way to what does not.
+/// Reads JSON; where it does not fit, the error has the way to what does not.
 fn parsed<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, MapError> {
     serde_json::from_str(text).map_err(|error| {
-        let mut reader = serde_json::Deserializer::from_str(text);
-        let path = match serde_path_to_error::deserialize::<_, T>(&mut reader) {
-            Err(error) => error.path().to_string(),
-            Ok(_) => ".".to_owned(),
-        };
-        let path = if path == "." { String::new() } else { format!("{path}: ") };
-        MapError::Json { message: format!("{path}{error}") }
+        let place = way_in_json(text, error.line(), error.column());
+        MapError::Json { message: format!("{place}{error}") }
     })
 }
 
