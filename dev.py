@@ -12,6 +12,7 @@
     python3 dev.py bench [NAME...]        benches, each prints its goal beside its rate
     python3 dev.py docs                   the documentation, into docs/_build/html
     python3 dev.py web                    the page that computes, and its core as WebAssembly
+    python3 dev.py wheel                  the wheel, into dist: what users without Rust install
 
 It needs Python 3.11 or later, Rust and a C linker, and nothing installed from a package index:
 it makes `.venv` itself, from the pins in pyproject.toml and constraints.txt, and does again only
@@ -48,6 +49,7 @@ from tools.front import build_front, check_front
 from tools.steps import Steps, counted
 from tools.summaries import SLOW_SECONDS, cargo_summary, pytest_summary
 from tools.web import build_web
+from tools.wheel import build_wheel
 
 # ---------------------------------------------------------------------- the commands
 
@@ -217,7 +219,7 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     commands = parser.add_subparsers(
         dest="command",
         required=True,
-        metavar="run | test | verify | lint | sizes | bench | docs | web",
+        metavar="run | test | verify | lint | sizes | bench | docs | web | wheel",
     )
     commands.add_parser(
         "run", add_help=False, help="build, then `resilver demo` or the command given"
@@ -249,6 +251,7 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
         sub.add_argument("--keep-going", action="store_true", help="go on after a step that failed")
     commands.add_parser("docs", help="build the documentation")
     commands.add_parser("web", help="build the page that computes, with the core as WebAssembly")
+    commands.add_parser("wheel", help="build the wheel, which needs no compiler to install")
     if arguments[:1] == ["run"]:
         # All words after `run` are resilver's, --help among them.
         return argparse.Namespace(command="run"), list(arguments[1:])
@@ -279,6 +282,9 @@ def main(arguments: Sequence[str]) -> int:
             return command_sizes(options.lower)
         if options.command == "web":
             return command_web()
+        if options.command == "wheel":
+            build_wheel()
+            return 0
         return command_docs()
     except DevError as problem:
         if steps.rows and problem.code == STEP_FAILED:
