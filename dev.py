@@ -12,6 +12,7 @@
     python3 dev.py bench [NAME...]        benches, each prints its goal beside its rate
     python3 dev.py docs                   the documentation, into docs/_build/html
     python3 dev.py web                    the page that computes, and its core as WebAssembly
+    python3 dev.py locks                  what pins all dependencies, after a change of some
     python3 dev.py wheel                  the wheel, into dist: what users without Rust install
 
 It needs Python 3.11 or later, Rust and a C linker, and nothing installed from a package index:
@@ -32,6 +33,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from tools.budget import check_sizes, lower_ceilings
+from tools.build import prepare
 from tools.checkout import (
     BIN,
     INTERRUPTED,
@@ -41,11 +43,11 @@ from tools.checkout import (
     DevError,
     child_environment,
     maturin_environment,
-    prepare,
     run,
     say,
 )
 from tools.front import build_front, check_front
+from tools.locks import renew, write_rust_lock
 from tools.steps import Steps, counted
 from tools.summaries import SLOW_SECONDS, cargo_summary, pytest_summary
 from tools.web import build_web
@@ -150,6 +152,7 @@ def command_verify(names: Sequence[str], steps: Steps) -> int:
 def command_lint(steps: Steps, fix: bool) -> int:
     """Formatting, lints and types, without building the core."""
     env = prepare(("dev",))
+    write_rust_lock(env)
     steps.beside("mypy", MYPY, env)
     lint_steps(steps, env, fix)
     steps.join()
@@ -219,7 +222,7 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     commands = parser.add_subparsers(
         dest="command",
         required=True,
-        metavar="run | test | verify | lint | sizes | bench | docs | web | wheel",
+        metavar="run | test | verify | lint | sizes | bench | docs | web | wheel | locks",
     )
     commands.add_parser(
         "run", add_help=False, help="build, then `resilver demo` or the command given"
@@ -251,6 +254,7 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
         sub.add_argument("--keep-going", action="store_true", help="go on after a step that failed")
     commands.add_parser("docs", help="build the documentation")
     commands.add_parser("web", help="build the page that computes, with the core as WebAssembly")
+    commands.add_parser("locks", help="pin all dependencies again, after a change of some")
     commands.add_parser("wheel", help="build the wheel, which needs no compiler to install")
     if arguments[:1] == ["run"]:
         # All words after `run` are resilver's, --help among them.
@@ -282,6 +286,9 @@ def main(arguments: Sequence[str]) -> int:
             return command_sizes(options.lower)
         if options.command == "web":
             return command_web()
+        if options.command == "locks":
+            renew(child_environment())
+            return 0
         if options.command == "wheel":
             build_wheel()
             return 0

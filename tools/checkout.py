@@ -1,4 +1,4 @@
-"""What a checkout needs before anything runs: tools, its own environment, the built core.
+"""What a checkout needs before anything runs: tools, its own environment, what the core is of.
 
 Each is made once and made again only when what it depends on changed; a stamp that is written
 last says so, hence something half-made by an interrupt is never taken for done. Standard library
@@ -7,7 +7,6 @@ only.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import fcntl
 import hashlib
@@ -237,7 +236,7 @@ def install(stamp: dict[str, object], extras: Sequence[str], env: dict[str, str]
 def core_inputs(compiler: str, environment: object, flags: str, border: str = "python") -> str:
     """Return a hash of all that a border is made from: no tests, no benches, no other border."""
     digest = hashlib.sha256(json.dumps([compiler, environment, flags]).encode())
-    files = [ROOT / "Cargo.toml", ROOT / "pyproject.toml"]
+    files = [ROOT / "Cargo.toml", ROOT / "pyproject.toml", ROOT / "locks" / "rust.txt"]
     others = {"target", *({"python", "web"} - {border})}
     for path in sorted((ROOT / "crates").rglob("*")):
         inside = path.relative_to(ROOT / "crates").parts
@@ -251,48 +250,6 @@ def core_inputs(compiler: str, environment: object, flags: str, border: str = "p
 def core_module() -> Path | None:
     """Return the built native module of this checkout, or None."""
     return next(iter(sorted((ROOT / "python" / "resilver").glob("_core*.so"))), None)
-
-
-def build_core(env: dict[str, str], profile: str) -> None:
-    """Build the core in a profile of Cargo.toml and install the package, if inputs changed."""
-    compiler = check_rust(env)
-    made = read_stamp(VENV_STAMP).get("made")
-    inputs = core_inputs(f"{compiler}, {profile}", made, env.get("RUSTFLAGS", ""))
-    if (
-        core_module() is not None
-        and (BIN / "resilver").exists()
-        and read_stamp(CORE_STAMP).get("inputs") == inputs
-    ):
-        return
-    say(f"building the core ({profile})")
-    CORE_STAMP.unlink(missing_ok=True)
-    run([str(BIN / "maturin"), "develop", "--profile", profile, "--quiet"], env)
-    write_stamp(CORE_STAMP, {"inputs": inputs})
-
-
-def prepare(
-    extras: Sequence[str] = (), profile: str = "", beside: Sequence[str] = ()
-) -> dict[str, str]:
-    """Bring the checkout up to date: environment, packages and, in a profile if named, the core.
-
-    The command `beside` runs from the start, while packages are fetched and unpacked. It only
-    prepares: nobody hears of how it ends, and it ends with dev.py at the latest.
-
-    Returns the environment to start tools in.
-    """
-    env = child_environment()
-    with locked():
-        if profile or beside:
-            check_rust(env)
-        stamp = make_environment(env)
-        if beside:
-            quiet = subprocess.DEVNULL
-            started = subprocess.Popen(beside, env=env, cwd=ROOT, stdout=quiet, stderr=quiet)
-            atexit.register(started.terminate)
-        install(stamp, extras, env)
-        if profile:
-            build_core(env, profile)
-    return env
 
 
 def run(

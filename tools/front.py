@@ -9,17 +9,14 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from tools import checkout
+from tools import checkout, locks
 from tools.checkout import MACHINE_LACKS, DevError, read_stamp, run, say, write_stamp
 
 BUILT = ("page.js", "page.css", "worker.js")
 """What the page is made of, beside the core."""
 
-# No script of a package runs when it is fetched, and nothing is written beside what was fetched.
-_INSTALL = (
-    "npm", "install", "--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund",
-    "--loglevel=error",
-)  # fmt: skip
+# No script of a package runs when it is fetched, and what is fetched is what the lock names.
+_INSTALL = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 _HINT = "on Debian: `sudo apt-get install --no-install-recommends nodejs npm`"
 
 
@@ -38,9 +35,14 @@ def _browser() -> Path:
 def front_inputs() -> str:
     """Return a hash of all that the page's scripts are made from."""
     digest = hashlib.sha256()
-    files = [path for path in sorted(_folder().glob("*")) if path.is_file()]
+    files = [
+        path
+        for path in sorted(_folder().glob("*"))
+        if path.is_file() and path.name != "package-lock.json"
+    ]
     files += [path for path in sorted((_folder() / "src").rglob("*")) if path.is_file()]
     files += sorted((checkout.ROOT / "crates" / "web").glob("core.*"))
+    files.append(locks.npm_list())
     for path in files:
         name = str(path.relative_to(checkout.ROOT))
         digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -48,7 +50,7 @@ def front_inputs() -> str:
 
 
 def install_packages(env: dict[str, str]) -> None:
-    """Fetch the packages that `web/package.json` pins, if they are not those.
+    """Fetch the packages that `locks/npm.json` pins, if they are not those.
 
     Raises:
         DevError: There is no npm, or it failed.
@@ -56,12 +58,14 @@ def install_packages(env: dict[str, str]) -> None:
     for program in ("node", "npm"):
         if shutil.which(program, path=env["PATH"]) is None:
             raise DevError(f"no {program} to build the page that computes; {_HINT}", MACHINE_LACKS)
-    wanted = hashlib.sha256((_folder() / "package.json").read_bytes()).hexdigest()
+    pins = (_folder() / "package.json").read_bytes() + locks.npm_list().read_bytes()
+    wanted = hashlib.sha256(pins).hexdigest()
     stamp = checkout.BUILD / "npm.json"
     if (_folder() / "node_modules").is_dir() and read_stamp(stamp).get("wanted") == wanted:
         return
     say("fetching the packages of the page that computes")
     stamp.unlink(missing_ok=True)
+    locks.write_npm_lock()
     run(_INSTALL, env, folder="web")
     write_stamp(stamp, {"wanted": wanted})
 

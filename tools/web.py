@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tools import checkout
 from tools.checkout import MACHINE_LACKS, DevError, run, say
+from tools.locks import write_rust_lock
 
 TARGET = "wasm32-unknown-unknown"
 # Debian's compiler for the web has no built library for this target, only the library's sources.
@@ -129,6 +130,7 @@ def build_web(env: dict[str, str], profile: str = "web") -> Path:
     with checkout.locked():
         if module().is_file() and checkout.read_stamp(stamp_path()).get("inputs") == inputs:
             return module()
+        write_rust_lock(env)
         say(f"building the core for browsers ({profile}, {compiler.version})")
         stamp_path().unlink(missing_ok=True)
         folder = checkout.ROOT / "target" / "web"

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tools import checkout
-from tools.checkout import BIN, DevError, prepare, run, say
+from tools.build import prepare
+from tools.checkout import BIN, DevError, run, say
 from tools.front import BUILT, build_front
 from tools.web import build_web
 

@@ -36,6 +36,7 @@ def small_checkout(folder: Path) -> Path:
     shutil.copytree(ROOT / "tools", place / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("dev.py", "Cargo.toml", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, place / name)
+    shutil.copytree(ROOT / "locks", place / "locks")
     (place / "crates").mkdir()
     return place
 

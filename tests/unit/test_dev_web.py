@@ -23,6 +23,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "python" / "resilver" / "browser").mkdir(parents=True)
     monkeypatch.setattr(checkout, "ROOT", folder)
     monkeypatch.setattr(checkout, "BUILD", folder / ".build")
+    # The machine's cargo is a script, which knows nothing of registries.
+    monkeypatch.setattr(web, "write_rust_lock", lambda env: None)
     monkeypatch.setattr(web, "DEBIAN_RUSTC", tmp_path / "absent")
     monkeypatch.setattr(web, "DEBIAN_CARGO", tmp_path / "absent")
     return folder
