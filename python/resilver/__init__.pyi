@@ -44,6 +44,7 @@ from .center import (
     size as size,
 )
 from .center.usage import usage as usage
+from .crush import CrushMap as CrushMap
 from .errors import (
     ConfigError as ConfigError,
     Interrupted as Interrupted,
@@ -51,6 +52,7 @@ from .errors import (
     ResilverError as ResilverError,
     SimulationError as SimulationError,
 )
+from .figure import Figure as Figure
 from .importers import (
     Benchmarks as Benchmarks,
     MeasuredSizes as MeasuredSizes,
@@ -67,7 +69,6 @@ from .judgement import (
 from .simulate import (
     Code as Code,
     CodeTree as CodeTree,
-    CrushMap as CrushMap,
     FairRates as FairRates,
     Progress as Progress,
     RunResult as RunResult,
@@ -118,7 +119,6 @@ from .study import (
 from .survival.answer import (
     Durabilities as Durabilities,
     Durability as Durability,
-    Figure as Figure,
     Premise as Premise,
 )
 from .survival.perform import durability as durability

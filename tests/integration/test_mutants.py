@@ -19,7 +19,7 @@ import pytest
 
 from resilver import catalog, cli
 from resilver.catalog.entries import study_path
-from resilver.simulate import CrushMap
+from resilver.crush import CrushMap
 from tests.mutants import mutant
 from tests.reference.ceph_cluster import write_cluster
 from tests.reference.ceph_rows import Shape

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver import cli
-from resilver.simulate import CrushMap
+from resilver.crush import CrushMap
 
 if not hasattr(CrushMap, "to_bytes"):
     pytest.skip("maps cannot be written by this core", allow_module_level=True)

@@ -14,9 +14,9 @@ import pytest
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver import cli
+from resilver import text as texts
 from resilver.cli.reproduce import Request, _folder_of
 from resilver.cli.running import Where
-from resilver.importers import text as texts
 from tests.unit.test_importers_cluster import CRUSH, OSD_DUMP, put
 
 HEAD = "device 0 osd.0\ndevice 1 osd.1\ndevice 2 osd.2\ntype 0 osd\ntype 1 host\ntype 2 root\n"

@@ -15,8 +15,9 @@ import pytest
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver import cli, simulate
+from resilver.crush import CrushMap
 from resilver.importers import read_report
-from resilver.simulate import CrushMap, group_up_sets
+from resilver.simulate import group_up_sets
 from tests.front_door import command
 
 if not hasattr(CrushMap, "to_json"):

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from resilver.crush import CrushMap
 from resilver.importers import read_cluster
-from resilver.simulate import CrushMap
 from tests.front_door import command
 from tests.reference.ceph_bundles import Bundle, crush_text, up_sets, write_bundle
 

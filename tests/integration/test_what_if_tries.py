@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from resilver.crush import CrushMap
 from resilver.importers import read_cluster
-from resilver.simulate import CrushMap
 from tests.front_door import command
 from tests.reference.ceph_bundles import Bundle, crush_text, up_sets, write_bundle
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from resilver.simulate.crush import CrushMap
+from resilver.crush import CrushMap
 from tests.oracle.test_crush_oracle import INPUTS, LINE, crushtool
 
 HOLE = 2**31 - 1

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from resilver.simulate.crush import CrushMap
+from resilver.crush import CrushMap
 from tests.oracle.crush_maps import Question, questions
 from tests.scale import times
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from resilver.crush import CrushMap
 from resilver.importers import read_cluster
-from resilver.simulate import CrushMap, group_sets
+from resilver.simulate import group_sets
 from tests.reference.ceph_rows import Shape, group
 
 TIB = 2**40

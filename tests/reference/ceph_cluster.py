@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from resilver.crush import CrushMap
 from resilver.importers import ClusterReport, read_cluster
-from resilver.simulate import CrushMap, group_sets
+from resilver.simulate import group_sets
 from tests.reference.ceph_rows import (
     KIB,
     POOLS,

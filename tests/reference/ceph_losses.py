@@ -10,8 +10,8 @@ from collections.abc import Mapping, Set
 
 import numpy as np
 
+from resilver.crush import CrushMap
 from resilver.importers.ceph import PoolInfo
-from resilver.simulate import CrushMap
 from resilver.spec import System
 from tests.reference.draws import HALF_WORD, jenkins_of_two
 from tests.reference.losses import OBJECTS_A_FILE, Losses, Span, Subject, fail_in_turn, stages_of

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from resilver.simulate import CrushMap
+from resilver.crush import CrushMap
 from resilver.spec import System
 from resilver.spec.tree import plural
 from tests.reference.draws import (

@@ -25,8 +25,8 @@ from resilver.importers.logs import read_log
 from resilver.importers.netgauge import read_netgauge
 from resilver.importers.series import read_series
 from resilver.importers.sizes import import_sizes, read_sizes
-from resilver.importers.text import parse_json, read_text, read_toml
 from resilver.importers.trace import read_trace
+from resilver.text import parse_json, read_text, read_toml
 from tests.mutants import mutant
 from tests.scale import numbers, times
 from tests.unit.benchmark_texts import TEXTS as BENCHMARKS

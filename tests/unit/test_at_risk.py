@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from resilver.analytic import at_risk
+from resilver.analytic.at_risk import Windows, chance_of_loss, critical_seconds
 from resilver.errors import ConfigError
-from resilver.survival import at_risk
-from resilver.survival.at_risk import Windows, chance_of_loss, critical_seconds
 
 
 def windows(rows: list[tuple[list[int], int, float, float]]) -> Windows:

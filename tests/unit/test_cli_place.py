@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -75,16 +72,12 @@ class FakeMap:
 
 
 @pytest.fixture(autouse=True)
-def fake_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """A simulate module whose placement is plain to see."""
-    module = ModuleType("resilver.simulate")
-    module.CrushMap = FakeMap  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "resilver.simulate", module)
-    # What is lost in a year is simulated; here no core is there.
-    placed = ModuleType("resilver.survival.placed")
-    placed.__dict__.update(placed_loss=lambda *_, **__: None, placed_question=lambda *_: None)
-    monkeypatch.setitem(sys.modules, "resilver.survival.placed", placed)
-    yield module
+def fake_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A map whose placement is plain to see."""
+    monkeypatch.setattr("resilver.crush.CrushMap", FakeMap)
+    # What is lost in a year is simulated; here it is nothing.
+    monkeypatch.setattr("resilver.survival.placed.placed_loss", lambda *_, **__: None)
+    monkeypatch.setattr("resilver.survival.placed.placed_question", lambda *_: None)
 
 
 @pytest.fixture

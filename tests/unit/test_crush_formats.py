@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from resilver.crush import CrushMap
 from resilver.errors import ConfigError, PlacementError
-from resilver.simulate.crush import CrushMap
 
 LAYERS = [("host", "straw2", 2), ("root", "straw2", 0)]
 

@@ -27,6 +27,7 @@ from durability_answers import (
     unseen,
 )
 
+from resilver.figure import Figure
 from resilver.report.durability import (
     answer_sentences,
     charts,
@@ -38,7 +39,7 @@ from resilver.report.durability import (
 from resilver.report.durability.source import pareto
 from resilver.report.durability.tables import bursts_grid, compared_table, compared_words
 from resilver.report.tables import to_csv
-from resilver.survival.answer import Durabilities, Figure
+from resilver.survival.answer import Durabilities
 
 EXACT = Figure.exact
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from resilver import _core
+from resilver.core_errors import core_errors
 from resilver.core_input import faults_json
 from resilver.errors import ConfigError
 from resilver.simulate import validate_runs
-from resilver.simulate.core_errors import core_errors
 from resilver.simulate.network import topology_of
 from resilver.spec import Fault, Run
 from tests.unit.network_studies import network_run

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from resilver.errors import ConfigError
-from resilver.importers.text import parse_json, parse_toml, read_text, read_toml
+from resilver.text import parse_json, parse_toml, read_text, read_toml
 
 PLACE = Path("x.json")
 

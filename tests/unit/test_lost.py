@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from resilver import ConfigError, Study, redundancy
+from resilver.crush import CrushMap
 from resilver.errors import Interrupted
 from resilver.simulate import (
-    CrushMap,
     LostObjects,
     affected,
     group_sets_of,

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
+from resilver.crush import CrushMap
 from resilver.errors import ConfigError
-from resilver.simulate import CrushMap
 
 # Hosts of equal devices, osd.3 excepted, so that some buckets have equal weights and some not.
 HOSTS = 12

@@ -7,10 +7,10 @@ from base64 import b64decode, b64encode
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
 
+from resilver.core_errors import core_errors
 from resilver.core_input import core_json
 from resilver.errors import ConfigError, Problem, show
 from resilver.simulate.asked import RunKind
-from resilver.simulate.core_errors import core_errors
 from resilver.simulate.run import maps_of
 from resilver.spec import System
 from resilver.whatif.asking import Prepared

@@ -23,7 +23,7 @@ from resilver.calibration.fio_run import REQUEST_SIZES
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.fio import MODES
 from resilver.importers.jsonpath import Node
-from resilver.importers.text import parse_json, read_text, refuse
+from resilver.text import parse_json, read_text, refuse
 
 PLAN_FILE = "plan.json"
 """The file of a plan in its folder."""

@@ -25,7 +25,7 @@ from resilver.calibration.fio_process import (
 )
 from resilver.errors import ConfigError, Interrupted, Problem, show
 from resilver.importers.jsonpath import Node
-from resilver.importers.text import parse_json, read_text
+from resilver.text import parse_json, read_text
 from resilver.units import format_bytes
 
 RESULTS = "results"

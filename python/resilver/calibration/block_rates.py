@@ -15,7 +15,7 @@ from resilver.errors import ConfigError, Problem, show
 from resilver.importers.benchmarks import is_benchmark, read_benchmarks
 from resilver.importers.benchmarks.fio_rows import is_fio as is_fio_text
 from resilver.importers.fio import FioJob, FioReport, names_of, read_fio
-from resilver.importers.text import read_bytes, refuse
+from resilver.text import read_bytes, refuse
 from resilver.units import exact_bytes
 
 QUEUE = 4

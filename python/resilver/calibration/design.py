@@ -3,7 +3,7 @@
 The table says that a request takes an overhead and its bytes, and at random a seek that depends on
 its size. These figures are the parameters: two a direction, and a seek at each of several sizes, or
 at all of them where there are tests enough, with straight lines over the logarithm of sizes between
-(as `resilver.calibration.recipe` fits them). Rates are measured with an error of so many per cent,
+(as `resilver.spec.disk_fit` fits them). Rates are measured with an error of so many per cent,
 so that a test's row is what its service time changes with each parameter, over that time. The
 choice makes the determinant of the information matrix as large as it can by exchanging tests.
 

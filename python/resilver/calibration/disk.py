@@ -11,9 +11,9 @@ from typing import Any
 
 from resilver.calibration.block_rates import read_disk
 from resilver.calibration.errors import ModelError
-from resilver.calibration.recipe import Method, fit_disk
 from resilver.importers.fio import MODES, FioReport
 from resilver.spec.device import DeviceTable, fitted_table
+from resilver.spec.disk_fit import Method, fit_disk
 from resilver.spec.tables import to_plain
 from resilver.spec.toml import write_keys
 
@@ -84,7 +84,7 @@ def calibrate_disk(
         paths: A file of fio's JSON or several that belong together: sequential and random reads
             and writes (``rw=`` read, write, randread, randwrite), each at the same sizes, at one
             ``iodepth``. Or what another benchmark of block devices wrote; see `read_disk`.
-        method: ``recipe`` or ``line``; see `resilver.calibration.recipe.fit_disk`.
+        method: ``recipe`` or ``line``; see `resilver.spec.disk_fit.fit_disk`.
         queue: Of several queue depths the one to fit; by default four, else the least.
 
     Returns:

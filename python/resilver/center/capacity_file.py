@@ -15,9 +15,9 @@ from pydantic import (
 )
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.text import read_toml
 from resilver.quantities import DAY_SECONDS, Inflow
 from resilver.spec.section import AboveZero, Count, Section, file_path
+from resilver.text import read_toml
 from resilver.units import Bytes, Seconds
 
 _Part = Annotated[float, Field(strict=True, gt=0, le=1)]

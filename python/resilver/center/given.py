@@ -10,10 +10,10 @@ from pydantic import Field
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.importers.text import read_toml
 from resilver.spec.section import Section
 from resilver.spec.sweep import put
 from resilver.spec.toml import split_override
+from resilver.text import read_toml
 
 
 class GivenFile(Section):

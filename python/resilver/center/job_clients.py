@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from resilver.center.machines import Machine
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.text import read_text
+from resilver.text import read_text
 
 Ints = npt.NDArray[np.int64]
 

@@ -9,7 +9,7 @@ from typing import Any
 from resilver.center.benchmarks import LayerCost
 from resilver.center.culling import Culling, Reference
 from resilver.errors import name_remedy, show
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 _IN_ORDER = ("read", "write")
 

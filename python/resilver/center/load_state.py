@@ -17,8 +17,8 @@ from resilver.importers.lctl import is_devices, is_dump, read_devices, read_dump
 from resilver.importers.lfs_df import is_df, read_last_df
 from resilver.importers.part_load import UP, PartLoad, worse_state
 from resilver.importers.run_devices import read_run_devices
-from resilver.importers.text import decode, read_bytes, refuse
 from resilver.importers.tokio import MAGIC, WINDOW_SECONDS, read_tokio
+from resilver.text import decode, read_bytes, refuse
 from resilver.units import format_duration
 
 Floats = npt.NDArray[np.float64]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from resilver.center.machine_file import CAGES, SLOTS, MachineFile
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.text import read_text, refuse
+from resilver.text import read_text, refuse
 
 Ints = npt.NDArray[np.int64]
 

@@ -12,8 +12,8 @@ from resilver.center.layering import Measured
 from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.benchmarks import Benchmark, is_benchmark, read_benchmarks
-from resilver.importers.text import refuse
 from resilver.spec.tree import Tree
+from resilver.text import refuse
 from resilver.units import Bytes
 
 _COLUMNS = ("layer", "rate", SI_COLUMN, "mode", "size", "parts")

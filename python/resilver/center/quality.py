@@ -22,7 +22,7 @@ import numpy as np
 from resilver.center.control import Control, Floats, control
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.benchmarks.table import RATE_MOST
-from resilver.importers.text import read_text, refuse
+from resilver.text import read_text, refuse
 from resilver.units import RATE_UNITS, BytesPerSecond
 
 FIRST = 30

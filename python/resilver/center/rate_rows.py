@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.importers.text import read_text, refuse
+from resilver.text import read_text, refuse
 from resilver.units import BytesPerSecond
 
 SI_COLUMN = "rate_bytes_per_second"

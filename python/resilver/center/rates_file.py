@@ -18,9 +18,9 @@ from resilver.center.given import GivenFile
 from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.benchmarks import is_benchmark, read_benchmarks
-from resilver.importers.text import refuse
 from resilver.spec.code import ErasureCode
 from resilver.spec.section import AboveZero, Count, Section
+from resilver.text import refuse
 from resilver.units import BytesPerSecond
 
 _COLUMNS = ("unit", "group", "disk", "rate", SI_COLUMN)

@@ -23,9 +23,9 @@ def load_study(path: Path, settings: Sequence[str]) -> Study:
         ConfigError: The file cannot be read, or with every problem in it.
     """
     from resilver.catalog.entries import study_path
-    from resilver.importers.text import read_toml
     from resilver.spec import Study
     from resilver.spec.ensemble import keys_of
+    from resilver.text import read_toml
 
     path = study_path(path)
     study = Study.load(path, overrides=settings)

@@ -23,4 +23,3 @@ from .sizes import (
     import_sizes as import_sizes,
     read_sizes as read_sizes,
 )
-from .text import read_toml as read_toml

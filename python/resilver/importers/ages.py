@@ -25,7 +25,7 @@ from resilver.importers.age_blocks import (
 from resilver.importers.scanned import is_scan, read_scanned, scanned_batches
 from resilver.importers.sizes.formats import GPFS_LINE
 from resilver.importers.sizes.stream import Listing
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 DAY_SECONDS = 86_400
 AGE_DAYS_MAX = 1000

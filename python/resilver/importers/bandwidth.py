@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from resilver.importers.text import read_text, refuse
+from resilver.text import read_text, refuse
 from resilver.units import DURATION_UNITS, RATE_UNITS
 
 _SIZE_NAMES = ("size", "len", "length", "bytes")

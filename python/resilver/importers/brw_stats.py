@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from resilver.errors import show
 from resilver.importers.log_rows import LogRow
-from resilver.importers.text import refuse
+from resilver.text import refuse
 from resilver.units import exact_bytes
 
 PAGE_BYTES = 4096

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resilver.errors import name_remedy, show
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 
 def plain_cell(value: object) -> object:

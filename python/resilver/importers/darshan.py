@@ -26,7 +26,7 @@ from resilver.importers import darshan_child
 from resilver.importers.left_out import printable
 from resilver.importers.log_rows import Log, LogRow
 from resilver.importers.series import Series
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 _VERSION_BYTES = 8
 """A log begins with its version, such as ``3.21``, and zero bytes (darshan-log-format.h)."""

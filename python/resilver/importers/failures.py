@@ -17,8 +17,8 @@ from pathlib import Path
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.csv_rows import columns_of, csv_rows
-from resilver.importers.text import decode, name_of, read_bytes, refuse
 from resilver.lifetimes import LongSeconds
+from resilver.text import decode, name_of, read_bytes, refuse
 
 LIVES_MAX = 10_000_000
 """The most lives of a list."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import ConfigError, name_remedy, show
-from resilver.importers.text import read_text, refuse
+from resilver.text import read_text, refuse
 from resilver.units import BytesPerSecond
 
 Floats = npt.NDArray[np.float64]

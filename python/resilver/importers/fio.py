@@ -18,7 +18,7 @@ from pathlib import Path
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.jsonpath import Node
-from resilver.importers.text import parse_json, read_text, refuse
+from resilver.text import parse_json, read_text, refuse
 
 MODES = ("read", "write", "randread", "randwrite")
 """The access patterns of a job that touches a device in one way only, as fio names them."""

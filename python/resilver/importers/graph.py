@@ -13,7 +13,7 @@ from pathlib import Path
 
 from resilver.errors import name_remedy
 from resilver.importers.graph_formats import Edge, Vertex, read_raw
-from resilver.importers.text import name_of, read_text, refuse
+from resilver.text import name_of, read_text, refuse
 
 KINDS = ("host", "router", "switch")
 """What a node may be: a host has a device, clients enter at a router, a switch only forwards."""

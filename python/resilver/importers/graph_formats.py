@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.text import parse_json, refuse
+from resilver.text import parse_json, refuse
 from resilver.units import BytesPerSecond
 
 PARALLEL_MAX = 4096

@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from resilver.errors import show
 from resilver.importers.log_rows import LogRow
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 _HEAD = re.compile(r"(?:obdfilter|mdt)\.(?P<target>[\w.-]+)\.job_stats=(?:job_stats:)?\s*")
 _PARAM = re.compile(r"[\w@:-]+(?:\.[\w@:-]+)*=")

@@ -14,7 +14,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.text import parse_json, read_text, refuse
+from resilver.text import parse_json, read_text, refuse
 
 _COLUMNS = 'begin it with "start,end,name", or give what sacct --parsable2 prints'
 _STEP = re.compile(r"(\d+(?:_\d+)?)\.(\w+)")

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from unicodedata import category
 
 from resilver.errors import show
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 # Marks that turn the direction of what follows, which so looks like another name.
 _TURNS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

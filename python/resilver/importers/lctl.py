@@ -18,7 +18,7 @@ from statistics import median
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.log_rows import LogRow
 from resilver.importers.part_load import DEGRADED, INACTIVE, UP, PartLoad
-from resilver.importers.text import read_text, refuse
+from resilver.text import read_text, refuse
 
 _TARGET = r"(?P<target>[\w.-]+?-OST[0-9a-fA-F]{4})"
 _PARAM = re.compile(r"(?P<key>[\w@:-]+(?:\.[\w@:-]+)+)=(?P<value>.*)")

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.log_rows import LogRow
 from resilver.importers.part_load import DEGRADED, INACTIVE, UP, PartLoad
-from resilver.importers.text import read_text, refuse
+from resilver.text import read_text, refuse
 
 _BEGIN = re.compile(r"(?:BEGIN\s+)?(\d{9,11})")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?.*")

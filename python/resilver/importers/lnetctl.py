@@ -11,7 +11,7 @@ from pathlib import Path
 
 from resilver.errors import show
 from resilver.importers.log_rows import LogRow
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 _HEAD = "statistics:"
 _COUNTER = re.compile(r"\s+(?P<name>\w+):\s+(?P<value>\d{1,20})\s*")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from resilver.importers.ceph import ClusterReport, GroupInfo, GroupLoad
-from resilver.importers.text import refuse
+from resilver.text import refuse
 from resilver.units import VOLUME_MAX, format_bytes
 
 OBJECT_BYTES = 4 * 2**20

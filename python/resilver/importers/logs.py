@@ -16,8 +16,8 @@ from resilver.importers.lctl import counter_rows, is_devices, is_dump, read_devi
 from resilver.importers.lfs_df import fill_rows, is_df
 from resilver.importers.lnetctl import is_lnetctl, read_lnetctl
 from resilver.importers.log_rows import Log, LogRow
-from resilver.importers.text import decode, read_bytes, refuse
 from resilver.importers.tokio import MAGIC, column_name, opened, read_tokio
+from resilver.text import decode, read_bytes, refuse
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from resilver.importers.text import name_of, read_text, refuse
+from resilver.text import name_of, read_text, refuse
 
 _COLUMNS = (
     "size",

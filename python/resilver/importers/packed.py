@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from resilver.errors import ConfigError
-from resilver.importers.text import INPUT_MAX, name_of, read_bytes, refuse, stands_in_run_folder
+from resilver.text import INPUT_MAX, name_of, read_bytes, refuse, stands_in_run_folder
 
 UNPACKED_MAX = 4 * 2**30
 """The most bytes that an archive may unpack to: dumps of the largest clusters take a tenth."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from resilver.importers.part_load import PartLoad
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 
 def read_run_devices(

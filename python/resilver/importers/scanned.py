@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.errors import show
 from resilver.importers.left_out import LeftOut, printable
-from resilver.importers.text import refuse
 from resilver.importers.walk import KindTotal, TreeWalk, WalkProgress
+from resilver.text import refuse
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import name_remedy, show
-from resilver.importers.text import read_bytes, refuse
 from resilver.importers.tokio import MAGIC, read_tokio_series
+from resilver.text import read_bytes, refuse
 from resilver.units import BYTE_UNITS, DURATION_UNITS, RATE_UNITS
 
 Floats = npt.NDArray[np.float64]

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from resilver.errors import show
 from resilver.importers.part_load import PartLoad
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 Floats = npt.NDArray[np.float64]
 Means = dict[str, float | None]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from resilver.errors import ConfigError, show
 from resilver.importers.csv_rows import columns_of, csv_rows
-from resilver.importers.text import decode, name_of, read_bytes, refuse
+from resilver.text import decode, name_of, read_bytes, refuse
 from resilver.units import BYTES_MAX, SECONDS_MAX, Bytes, Seconds
 
 REQUESTS_MAX = 10_000_000

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.left_out import LeftOut, printable
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from resilver.errors import SimulationError
+from resilver.figure import Figure
 from resilver.lifetimes import LongSeconds
 from resilver.reproduce.tables import Row
-from resilver.survival.answer import Durability, Figure
+from resilver.survival.answer import Durability
 from resilver.survival.chains import approximate_mttdl, group_chain
 from resilver.survival.windows import rados_loss, stripe_chain, striped_mttdl, window_loss
 from resilver.units import Bytes, BytesPerSecond

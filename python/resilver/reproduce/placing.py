@@ -63,7 +63,7 @@ def rate(bucket: str, items: int, copies: int, _report: Report) -> float:
     """
     import numpy as np
 
-    from resilver.simulate import CrushMap
+    from resilver.crush import CrushMap
 
     # The paper's Ceph is 0.94, "hammer".
     crush = CrushMap.flat(items, bucket, "hammer")

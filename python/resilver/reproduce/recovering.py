@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from resilver.analytic import Declustered
+from resilver.crush import CrushMap
 from resilver.errors import SimulationError
 from resilver.importers.ceph import ClusterReport, read_report
 from resilver.reproduce.tables import Row
-from resilver.simulate.crush import CrushMap
 
 _HOUR = 3600.0
 

@@ -15,7 +15,6 @@ from .balance import (
 )
 from .code_trees import CodeTree as CodeTree, RepairStep as RepairStep, code_tree as code_tree
 from .codes import Code as Code, Survivable as Survivable, redundancy as redundancy
-from .crush import CrushMap as CrushMap
 from .devices import drawn_speeds as drawn_speeds, named_faults as named_faults
 from .flows import FairRates as FairRates, fair_rates as fair_rates
 from .incident import set_loss_probability as set_loss_probability

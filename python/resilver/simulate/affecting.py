@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from resilver import _core, core_input
+from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, Interrupted, name_remedy
 from resilver.importers.ceph import ClusterReport
-from resilver.simulate.core_errors import core_errors
 from resilver.simulate.pools import group_up_sets
 from resilver.simulate.progress import Progress
 from resilver.simulate.run import maps_of

@@ -9,9 +9,9 @@ from typing import Literal
 import pyarrow as pa
 
 from resilver import _core
+from resilver.core_errors import core_errors
 from resilver.errors import Interrupted
 from resilver.simulate.ceph import HealProgress, heal
-from resilver.simulate.core_errors import core_errors
 from resilver.simulate.progress import Progress
 
 RunKind = Literal["system", "cluster"]

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver import _core, core_input
+from resilver.core_errors import core_errors
+from resilver.crush import CrushMap
 from resilver.errors import ConfigError, PlacementError
 from resilver.importers.ceph import ClusterReport, PoolInfo
-from resilver.simulate.core_errors import core_errors
-from resilver.simulate.crush import CrushMap
 from resilver.simulate.pools import group_up_sets
 
 NO_LIMIT = 2**63

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from resilver import _core
+from resilver.core_errors import core_errors
 from resilver.errors import Interrupted
-from resilver.simulate.core_errors import core_errors
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from math import comb
 from typing import Any
 
 from resilver import _core
+from resilver.core_errors import core_errors
 from resilver.simulate.codes import (
     Code,
     Survivable,
@@ -17,7 +18,6 @@ from resilver.simulate.codes import (
     core_of_text,
     numbers_of,
 )
-from resilver.simulate.core_errors import core_errors
 from resilver.spec.code import lrc_notes
 
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from resilver import _core
 from resilver.analytic.code_figures import CodeFigures
+from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, Problem, show
-from resilver.simulate.core_errors import core_errors
 
 _NUMBER_MAX = 2**32 - 1
 

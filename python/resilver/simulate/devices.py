@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver import _core
+from resilver.core_errors import core_errors
 from resilver.core_input.faults import faults_json
-from resilver.simulate.core_errors import core_errors
 from resilver.simulate.network import topology_of
 from resilver.spec import System
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from resilver import _core
+from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, Interrupted, Problem, show
-from resilver.simulate.core_errors import core_errors
 from resilver.simulate.sums import FEWEST, Sums
 
 METHODS = ("auto", "plain", "importance", "splitting")

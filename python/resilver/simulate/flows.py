@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver import _core
+from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, Problem
-from resilver.simulate.core_errors import core_errors
 
 OWN_CAP = -1
 """What binds a flow that has all it asks for, in place of a resource's number."""

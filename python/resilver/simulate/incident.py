@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import comb
 
 from resilver import _core
+from resilver.core_errors import core_errors
 from resilver.core_input import levels
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.simulate.core_errors import core_errors
 from resilver.spec import Cluster
 
 

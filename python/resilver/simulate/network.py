@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from resilver import _core
+from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, Problem
 from resilver.importers.graph import GraphFile
-from resilver.simulate.core_errors import core_errors
 from resilver.spec import System
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver import _core, core_input
+from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, Problem, show
-from resilver.simulate.core_errors import core_errors
 from resilver.simulate.progress import Progress
 from resilver.simulate.result import RunResult
 from resilver.simulate.run import finished, maps_of

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver import _core, core_input
+from resilver.core_errors import core_errors
+from resilver.crush import CrushMap
 from resilver.errors import PlacementError
 from resilver.importers.ceph import ClusterReport, PoolInfo
-from resilver.simulate.core_errors import core_errors
-from resilver.simulate.crush import CrushMap
 
 _PLACES_MAX = 2**28
 """The most places of a pool's sets that are answered at once: 1 GiB for each of the two arrays."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver import _core, core_input
+from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, Problem, show
-from resilver.simulate.core_errors import core_errors
 from resilver.spec import Population
 from resilver.units import Bytes
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from resilver import _core, core_input
+from resilver.core_errors import core_errors
 from resilver.core_input import faults_json, levels
+from resilver.crush import CrushMap
 from resilver.errors import ConfigError, Interrupted, PlacementError
 from resilver.estimate.traffic import crowding_problems
 from resilver.importers.ceph import ClusterReport
-from resilver.simulate.core_errors import core_errors
-from resilver.simulate.crush import CrushMap
 from resilver.simulate.network import topology_of
 from resilver.simulate.progress import Progress
 from resilver.spec import Run, System

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from resilver.survival.answer import Figure
+from resilver.figure import Figure
 
 FEWEST = 20
 """Of weights whose effective number is below this nothing is told: the error of their error is

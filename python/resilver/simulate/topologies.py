@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver import _core
+from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.graph import GraphFile
-from resilver.simulate.core_errors import core_errors
 from resilver.spec.topology import TopologySpec, parse_topology
 
 SEED_MAX = 2**64 - 1

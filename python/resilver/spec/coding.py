@@ -10,9 +10,9 @@ from pydantic import ValidationInfo
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.importers.text import name_of, read_toml
 from resilver.spec.code import ErasureCode, code_of
 from resilver.spec.section import TEXT, either, file_path, one_key
+from resilver.text import name_of, read_toml
 from resilver.units import BytesPerSecond, exact_rate
 
 CODING_SCHEMA = either({"file": TEXT})

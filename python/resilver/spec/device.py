@@ -17,13 +17,13 @@ from pydantic import Field, ValidationInfo, model_validator
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.text import name_of, read_toml
 from resilver.spec.section import AboveZero, Section, file_path, one_key
+from resilver.text import name_of, read_toml
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
 if TYPE_CHECKING:
-    from resilver.calibration.recipe import DiskFit
     from resilver.importers.fio import FioReport
+    from resilver.spec.disk_fit import DiskFit
 
 _SERVICE_KEYS = ("service", "read_service", "write_service")
 _NO_EFFECT = {"description", "source", "capacity"}
@@ -282,8 +282,8 @@ def _in_file(path: Path | str, problem: Problem) -> str:
 def _from_fio(value: object, info: ValidationInfo) -> DeviceTable:
     """The table that the recipe fits to files of fio's."""
     # The fit builds on this room, so it is loaded when a study asks for it.
-    from resilver.calibration.recipe import fit_disk
     from resilver.importers.fio import read_fio
+    from resilver.spec.disk_fit import fit_disk
 
     named = value if isinstance(value, list | tuple) else [value]
     report = read_fio([file_path(item, info) for item in named])

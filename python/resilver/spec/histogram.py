@@ -17,8 +17,8 @@ from resilver.importers.sizes import (
     drawn_bytes,
     read_sizes,
 )
-from resilver.importers.text import name_of
 from resilver.spec.section import TEXT, either, file_path, one_key
+from resilver.text import name_of
 from resilver.units import BYTES_MAX, Bytes
 
 

@@ -10,9 +10,9 @@ from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, model_validato
 from pydantic_core import CoreSchema
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.text import read_toml
 from resilver.spec.section import TEXT, AboveZero, Count, Section, Share, file_path
 from resilver.spec.streams import WINDOW_MAX
+from resilver.text import read_toml
 from resilver.units import (
     BYTE_UNITS,
     Bytes,

@@ -11,7 +11,6 @@ from typing import Any, Self
 from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.text import read_toml
 from resilver.spec.assumptions import Assumption, assumptions_of
 from resilver.spec.chance import chances
 from resilver.spec.check import cross_problems
@@ -33,6 +32,7 @@ from resilver.spec.sweep import (
 from resilver.spec.system import System
 from resilver.spec.tables import to_plain
 from resilver.spec.toml import split_override, write_toml, write_value
+from resilver.text import read_toml
 
 
 class Study(Sections):

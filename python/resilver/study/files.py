@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from resilver.importers.text import KEPT_DIGITS, KEPT_FOLDER, name_of, read_bytes
+from resilver.text import KEPT_DIGITS, KEPT_FOLDER, name_of, read_bytes
 
 KEPT_BYTES_MAX = 16 * 2**20
 """The most bytes of the compressed copy of an input in a run folder."""

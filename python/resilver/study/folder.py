@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from resilver.errors import ConfigError
-from resilver.importers.text import KEPT_FOLDER
 from resilver.study.files import TEMPORARY_PREFIX, keep_input, replace_file, replace_text, sha256_of
 from resilver.study.heartbeat import STATUS_FILE
 from resilver.study.provenance import (
@@ -37,6 +36,7 @@ from resilver.study.tables import (
     with_swept,
     write_parquet,
 )
+from resilver.text import KEPT_FOLDER
 
 if TYPE_CHECKING:
     from resilver.spec import Run, Study

@@ -22,9 +22,9 @@ from resilver.center.layering import (
 from resilver.center.measured import read_measured
 from resilver.center.profiling import SEEDS, WITHIN, LotProfile, MeasuredProfile
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.text import read_toml
 from resilver.spec import Study, System
 from resilver.study.culling import StudyDisks, check_draws
+from resilver.text import read_toml
 from resilver.units import BytesPerSecond
 
 

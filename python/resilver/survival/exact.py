@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from resilver.errors import Problem, show
+from resilver.figure import Figure, Method
 from resilver.simulate import CodeTree, code_tree
 from resilver.survival.absorbing import Chain, any_loss
-from resilver.survival.answer import Figure, Method
 from resilver.survival.asking import Question
 from resilver.survival.chains import code_chain, misread_chance
 from resilver.survival.described import Described

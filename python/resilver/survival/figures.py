@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from resilver.figure import Figure
 from resilver.lifetimes import YEAR_SECONDS
-from resilver.survival.answer import Figure
 
 
 def annual_of(loss: Figure, mission_seconds: float) -> Figure:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from resilver.errors import Problem, show
+from resilver.figure import Figure
 from resilver.simulate import code_tree
 from resilver.survival.absorbing import Chain
-from resilver.survival.answer import Figure
 from resilver.survival.asking import Question
 from resilver.survival.bursts import joined_sets
 from resilver.survival.chains import code_chain, group_chain

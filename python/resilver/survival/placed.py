@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from resilver.figure import Figure
 from resilver.judgement.replica_sets import replica_sets
 from resilver.spec.durability import DurabilityQuestion
-from resilver.survival.answer import Figure
 from resilver.survival.asking import ORDERS, Asked, Question, Where, refuse_slow_repairs
 from resilver.survival.described import Described, Level, StoredPool
 from resilver.survival.input import Parts, failures_json, repair_json

@@ -10,11 +10,12 @@ from hashlib import sha256
 from typing import Any
 
 from resilver.errors import Interrupted
+from resilver.figure import Figure
 from resilver.simulate import version
 from resilver.simulate.durability import DurabilityModel, Pilot, choose_method
 from resilver.simulate.sums import Sums
 from resilver.study.files import replace_text
-from resilver.survival.answer import Durability, Figure
+from resilver.survival.answer import Durability
 from resilver.survival.asking import Question, Where
 from resilver.survival.batches import Plan, batch_size, simulate_batches
 from resilver.survival.described import Described

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from resilver.errors import ConfigError, Problem
+from resilver.figure import Figure
 from resilver.importers.ceph import ClusterReport
 from resilver.simulate import code_tree
 from resilver.simulate.durability import DurabilityModel
@@ -20,7 +21,7 @@ from resilver.spec.durability import DurabilityQuestion
 from resilver.spec.durability_checks import durability_problems
 from resilver.spec.failures import Failure
 from resilver.spec.section import written
-from resilver.survival.answer import Durability, Figure, Premise
+from resilver.survival.answer import Durability, Premise
 from resilver.survival.asking import Asked, Question, Where, question_of, refuse_slow_repairs
 from resilver.survival.bursts import system_bursts
 from resilver.survival.cluster import Osds, cluster_pools

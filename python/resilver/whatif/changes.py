@@ -9,7 +9,7 @@ from pathlib import Path
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.ceph import ConfigEntry
-from resilver.importers.text import CRUSH_MAGIC, read_bytes
+from resilver.text import CRUSH_MAGIC, read_bytes
 from resilver.whatif import pool_changes
 from resilver.whatif.cluster import Cluster
 from resilver.whatif.configuration import Ledger, read_setting
@@ -133,7 +133,7 @@ def _flags(value: str, cluster: Cluster, *, is_set: bool) -> Made:
 
 
 def _map(value: str, cluster: Cluster) -> Made:
-    from resilver.simulate.crush import CrushMap
+    from resilver.crush import CrushMap
 
     crushmap = json.dumps(CrushMap.read(Path(value)).document())
     tree = Tree(crushmap)

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from resilver.analytic.at_risk import Windows, chance_of_loss, critical_seconds
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.lifetimes import YEAR_SECONDS, FailedShare
 from resilver.spec.failures import Failure
 from resilver.spec.osd_devices import KNOWN_CLASSES
-from resilver.survival.at_risk import Windows, chance_of_loss, critical_seconds
 from resilver.whatif.answer import ClusterFacts
 from resilver.whatif.columns import TABLES
 from resilver.whatif.configuration import Ledger

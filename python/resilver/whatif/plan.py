@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.importers.text import read_toml
+from resilver.text import read_toml
 from resilver.units import Seconds
 from resilver.whatif.answer import PlannedStep
 from resilver.whatif.changes import CHANGES, setting_text

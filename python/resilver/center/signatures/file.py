@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from resilver.errors import ConfigError, show
-from resilver.importers.text import parse_toml, read_text
 from resilver.quantities import decimal, decimal_rate
 from resilver.spec.jobs import JobSignature
+from resilver.text import parse_toml, read_text
 from resilver.units import Bytes, Seconds
 
 _DIGITS = 6

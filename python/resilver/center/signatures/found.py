@@ -18,8 +18,8 @@ from resilver.center.signatures.prepare import SAMPLES_MIN, Runs, prepare
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.jobs import Job, read_jobs
 from resilver.importers.series import MOVED, Series, read_series
-from resilver.importers.text import refuse
 from resilver.quantities import decimal_bytes, duration
+from resilver.text import refuse
 
 _PRESENT_MIN = 0.5
 _COVERED_MIN = 0.9

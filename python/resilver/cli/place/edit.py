@@ -15,7 +15,7 @@ from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError, PlacementError, Problem, name_remedy
 
 if TYPE_CHECKING:
-    from resilver.simulate import CrushMap
+    from resilver.crush import CrushMap
 
 _BUCKET_KINDS = ("uniform", "list", "tree", "straw", "straw2", "vring")
 _FORMATS = {".txt": MapFormat.text, ".text": MapFormat.text, ".json": MapFormat.json}
@@ -163,7 +163,7 @@ def _known_names(crush: CrushMap, edit: Edit) -> str:
 
 
 def _built(devices: int, words: tuple[str, ...]) -> CrushMap:
-    from resilver.simulate import CrushMap
+    from resilver.crush import CrushMap
 
     if not words or len(words) % 3:
         raise ConfigError(

@@ -23,8 +23,8 @@ from resilver.errors import ConfigError
 from resilver.spec.tree import Level, Tree, plural
 
 if TYPE_CHECKING:
+    from resilver.crush import CrushMap
     from resilver.importers import ClusterReport, PoolInfo
-    from resilver.simulate import CrushMap
     from resilver.spec import System
 
 Sets = npt.NDArray[np.int32]

@@ -15,8 +15,8 @@ from resilver.cli.place.structure import MapStructure
 from resilver.errors import ConfigError, name_remedy
 
 if TYPE_CHECKING:
+    from resilver.crush import CrushMap
     from resilver.importers import ClusterReport, PoolInfo
-    from resilver.simulate import CrushMap
     from resilver.spec import System
 
 _KINDS = (
@@ -148,7 +148,7 @@ def open_source(path: Path | str, reading: Reading, *, alone: bool = True) -> So
     """
     from resilver.importers.ceph import is_crush_text, kind_of, looks_like_dump, parse_dump
     from resilver.importers.packed import is_packed
-    from resilver.importers.text import CRUSH_MAGIC, decode, read_bytes
+    from resilver.text import CRUSH_MAGIC, decode, read_bytes
 
     path = Path(path)
     if path.suffix.lower() == ".toml":
@@ -224,15 +224,15 @@ def open_cluster(reading: Reading, option: str) -> ClusterSource:
 
 
 def _map(path: Path, reading: Reading, alone: bool) -> MapSource:
-    from resilver.simulate import CrushMap
+    from resilver.crush import CrushMap
 
     _without_dumps(path, reading, "a CRUSH map", alone)
     return MapSource(path.name, CrushMap.read(path))
 
 
 def _cluster(path: Path, reading: Reading) -> ClusterSource:
+    from resilver.crush import CrushMap
     from resilver.importers import read_cluster
-    from resilver.simulate import CrushMap
 
     report = read_cluster(path, crush=reading.crush, pg_dump=reading.pg_dump, osd_df=reading.osd_df)
     return ClusterSource(path.name, CrushMap.from_json(report.crushmap), report)
@@ -251,7 +251,7 @@ def _without_dumps(path: Path, reading: Reading, kind: str, alone: bool) -> None
 
 def _study(path: Path, reading: Reading, alone: bool) -> Source:
     """A study's system; where its cluster is a real one, that cluster."""
-    from resilver.simulate import CrushMap
+    from resilver.crush import CrushMap
 
     _without_dumps(path, reading, "a study", alone)
     system = _system(path, reading.settings)

@@ -66,7 +66,7 @@ def _dashed(word: str) -> str:
 
 def _words_of(path: Path) -> list[str]:
     """The edits of a file, as the command line would have them."""
-    from resilver.importers.text import read_text
+    from resilver.text import read_text
 
     words: list[str] = []
     problems = []

@@ -26,7 +26,7 @@ from resilver.importers.benchmarks import (
     suite,
 )
 from resilver.importers.benchmarks.table import LAYERS, Benchmark, Benchmarks, Found
-from resilver.importers.text import decode, read_bytes, refuse
+from resilver.text import decode, read_bytes, refuse
 
 __all__ = ["LAYERS", "READERS", "Benchmark", "Benchmarks", "is_benchmark", "read_benchmarks"]
 

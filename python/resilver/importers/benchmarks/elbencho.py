@@ -24,7 +24,7 @@ from resilver.importers.benchmarks.table import (
     rate_of,
 )
 from resilver.importers.jsonpath import Node
-from resilver.importers.text import parse_json, refuse
+from resilver.text import parse_json, refuse
 
 PROGRAM = "elbencho"
 

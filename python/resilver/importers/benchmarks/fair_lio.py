@@ -16,7 +16,7 @@ from pathlib import Path
 
 from resilver.errors import show
 from resilver.importers.benchmarks.table import MIB, Benchmark, Found, count_of, mode_of, rate_of
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 PROGRAM = "fair-lio"
 

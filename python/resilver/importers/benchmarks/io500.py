@@ -14,7 +14,7 @@ from pathlib import Path
 
 from resilver.errors import show
 from resilver.importers.benchmarks.table import Benchmark, Found, mode_of, rate_of
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 PROGRAM = "IO500"
 

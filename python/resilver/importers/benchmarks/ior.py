@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resilver.importers.benchmarks.table import MIB, Benchmark, Found, count_of, mode_of, rate_of
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 PROGRAM = "IOR"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from resilver.importers.benchmarks.ior import PROGRAM
 from resilver.importers.benchmarks.table import MIB, RATE_MOST, Benchmark, Found, mode_of
 from resilver.importers.jsonpath import Node
-from resilver.importers.text import parse_json, refuse
+from resilver.text import parse_json, refuse
 
 _COUNT_MOST = 2**40
 _NESTED = 3

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from resilver.importers.benchmarks.table import Benchmark, Found, count_of, rate_of
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 PROGRAM = "mdtest"
 

@@ -19,7 +19,7 @@ from resilver.importers.benchmarks.table import (
 )
 from resilver.importers.csv_rows import plain_cell
 from resilver.importers.fio import MODES
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 MAGIC = b"PAR1"
 """What a Parquet file begins with."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from resilver.errors import show
 from resilver.importers.fio import MODES
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 LAYERS = ("block", "server", "file system", "metadata")
 """What a rate is of: devices past all software, the servers' own storage, clients, names."""

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 _SECONDS_MAX = 120
 """Longer than the tool takes for the largest clusters; a map that keeps it busy is not one."""

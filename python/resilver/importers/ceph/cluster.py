@@ -50,7 +50,7 @@ from resilver.importers.ceph.pg_dump import (
     read_total,
 )
 from resilver.importers.jsonpath import Node
-from resilver.importers.text import CRUSH_MAGIC, name_of, read_bytes, refuse
+from resilver.text import CRUSH_MAGIC, name_of, read_bytes, refuse
 
 _NAMED = ("crush", "pg_dump", "osd_df")
 """The kinds that may be named beside a cluster."""

@@ -25,7 +25,7 @@ from resilver.importers.ceph.kinds import (
 )
 from resilver.importers.jsonpath import Node
 from resilver.importers.packed import packed_files
-from resilver.importers.text import name_of, parse_json, refuse
+from resilver.text import name_of, parse_json, refuse
 
 _STATE_PARTS = {
     "osd_dump": "osd_dump",
@@ -223,7 +223,7 @@ def _of_binary(data: bytes, path: Path, name: str, with_crush: bool) -> Iterator
 
 def crush_node(data: bytes, place: str) -> Node:
     """A CRUSH map that is no JSON, as the object that `ceph osd crush dump` prints."""
-    from resilver.simulate.crush import CrushMap
+    from resilver.crush import CrushMap
 
     return Node(CrushMap.parse(data, place).document(), "", place)
 
@@ -234,7 +234,7 @@ def completed(crushmap: Node) -> Node:
     Raises:
         ConfigError: It is not what Ceph writes.
     """
-    from resilver.simulate.crush import CrushMap
+    from resilver.crush import CrushMap
 
     where = f"{crushmap.file}: {crushmap.path}" if crushmap.path else crushmap.file
     try:

@@ -12,7 +12,7 @@ from resilver.importers.ceph.binary import is_binary_osdmap
 from resilver.importers.ceph.osd_df import is_osd_df
 from resilver.importers.ceph.pg_dump import AMOUNTS, is_pg_dump
 from resilver.importers.packed import HEAD_BYTES
-from resilver.importers.text import CRUSH_MAGIC, decode, parse_json
+from resilver.text import CRUSH_MAGIC, decode, parse_json
 
 _BEGIN = re.compile(r"^[ \t\r\n]*(?=\{\s*[\"}]|\[\s*[\]{])", re.MULTILINE)
 """Where a JSON document begins that Ceph prints: at the start of a line, an object or a list of

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from resilver.errors import show
-from resilver.importers.text import read_text, refuse
+from resilver.text import read_text, refuse
 from resilver.units import BYTES_MAX
 
 FILE_BYTES_MAX = 2**50

@@ -16,8 +16,8 @@ from resilver.importers.sizes.measured import MeasuredSizes
 from resilver.importers.sizes.stream import Listing
 from resilver.importers.sizes.tally import Tally
 from resilver.importers.sizes.tree import file_sizes, scan_tree
-from resilver.importers.text import decode, refuse
 from resilver.importers.walk import WORKERS_DEFAULT, WalkProgress
+from resilver.text import decode, refuse
 from resilver.units import format_bytes
 
 HISTOGRAM_BYTES_MAX = 1 << 28

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple, NoReturn, Protocol
 
-from resilver.importers.text import refuse
+from resilver.text import refuse
 
 HEAD_BYTES = 1 << 16
 """How much of a listing its format is told from."""

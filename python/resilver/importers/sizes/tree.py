@@ -10,8 +10,8 @@ from resilver.errors import ConfigError, Problem, show
 from resilver.importers.left_out import printable
 from resilver.importers.sizes.measured import MeasuredSizes
 from resilver.importers.sizes.tally import Tally
-from resilver.importers.text import refuse
 from resilver.importers.walk import WORKERS_DEFAULT, TreeWalk, WalkProgress
+from resilver.text import refuse
 
 if TYPE_CHECKING:
     import numpy as np

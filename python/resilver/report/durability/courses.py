@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from resilver.figure import Figure
 from resilver.report.arrays import Floats, column
 from resilver.report.chart import Chart
 from resilver.report.durability import words
@@ -26,7 +27,7 @@ from resilver.report.style import BLUE, DASHES, INK, MARKS, SERIES
 from resilver.report.tables import table
 from resilver.report.vega import Spec, colours, rows, tip, told_apart
 from resilver.report.vega import number as axis
-from resilver.survival.answer import Durability, Figure
+from resilver.survival.answer import Durability
 
 _LINES_MAX = 7
 """Systems whose courses are told apart."""

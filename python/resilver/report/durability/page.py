@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from resilver.figure import Figure
 from resilver.report.chart import Chart
 from resilver.report.document import Document
 from resilver.report.durability import tables, words
@@ -17,7 +18,7 @@ from resilver.report.headline import KeyFigure
 from resilver.report.judged import PageSection, write_judged
 from resilver.report.tables import cell_text
 from resilver.report.words import plural
-from resilver.survival.answer import Durabilities, Durability, Figure
+from resilver.survival.answer import Durabilities, Durability
 
 _DETAILED_MAX = 12
 """Systems of which a page has sections of their own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from resilver.figure import Figure
 from resilver.report.durability import words
 from resilver.report.durability.source import (
     are_apart,
@@ -19,7 +20,7 @@ from resilver.report.durability.source import (
 )
 from resilver.report.durability.tables import sensitivity_rows
 from resilver.report.words import listed, percent, plural, size_of
-from resilver.survival.answer import Durabilities, Durability, Figure, nines
+from resilver.survival.answer import Durabilities, Durability, nines
 
 _NAMED = 6
 """Systems of the Pareto line that a sentence names."""

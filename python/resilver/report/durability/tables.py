@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from resilver.figure import Figure
 from resilver.report.durability import words
 from resilver.report.durability.source import have_one_overhead, is_yearly, labels, pareto, within
 from resilver.report.tables import Column, Table, table
-from resilver.survival.answer import Durabilities, Durability, Figure, Premise, nines
+from resilver.survival.answer import Durabilities, Durability, Premise, nines
 
 if TYPE_CHECKING:
     import pyarrow as pa

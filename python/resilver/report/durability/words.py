@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
-from resilver.survival.answer import Figure, nines
+from resilver.figure import Figure
+from resilver.survival.answer import nines
 
 YEAR_SECONDS = 365.25 * 86_400
 _BACKBLAZE_YEAR_SECONDS = 365.0 * 86_400

@@ -8,8 +8,8 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import AfterValidator, Field
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.text import read_toml
 from resilver.spec.section import Section
+from resilver.text import read_toml
 from resilver.units import Bytes, Seconds
 
 CONFIG_KEY = "--cluster-config"

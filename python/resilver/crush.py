@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver import _core
+from resilver.core_errors import core_errors
 from resilver.errors import ConfigError
-from resilver.importers.text import CRUSH_MAGIC, read_bytes
-from resilver.simulate.core_errors import core_errors
+from resilver.text import CRUSH_MAGIC, read_bytes
 
 if TYPE_CHECKING:
     import numpy as np
