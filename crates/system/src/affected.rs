@@ -3,7 +3,6 @@
 //! The population is scanned block after block and never held; what is held is one block's affected objects. Blocks are
 //! scanned, and their objects relocated, by all threads, and merged in order.
 
-use rayon::prelude::*;
 use resilver_placement::inverse::{GroupInverse, Inverse};
 use resilver_placement::layout::Relocation;
 use resilver_population::{Words, file_of};
@@ -12,6 +11,7 @@ use resilver_units::{GroupId, ObjectId};
 use crate::SystemError;
 use crate::config::SystemConfig;
 use crate::group_contents::{GroupContents, group_rounds, rounds_of};
+use crate::parallel::in_parts;
 use crate::scan::{AffectedObject, FileScan};
 use crate::search::{Visitor, visit_scan};
 
@@ -149,18 +149,16 @@ fn relocate_in_parallel<S: Default>(
     affected: &[AffectedObject],
     relocate: impl Fn(ObjectId, &mut S, &mut Relocation) + Sync,
 ) -> AffectedBatch {
-    let parts: Vec<AffectedBatch> = affected
-        .par_chunks(PART_OBJECTS)
-        .map(|chunk| {
-            let (mut scratch, mut relocation) = (S::default(), Relocation::default());
-            let mut part = AffectedBatch::default();
-            for &affected in chunk {
-                relocate(affected.object, &mut scratch, &mut relocation);
-                part.push(affected, &relocation);
-            }
-            part
-        })
-        .collect();
+    let chunks: Vec<&[AffectedObject]> = affected.chunks(PART_OBJECTS).collect();
+    let parts = in_parts(chunks.len(), &|part| {
+        let (mut scratch, mut relocation) = (S::default(), Relocation::default());
+        let mut batch = AffectedBatch::default();
+        for &affected in chunks[part] {
+            relocate(affected.object, &mut scratch, &mut relocation);
+            batch.push(affected, &relocation);
+        }
+        batch
+    });
     let mut batch = AffectedBatch::default();
     for part in &parts {
         batch.append(part);

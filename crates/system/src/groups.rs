@@ -1,8 +1,9 @@
 //! Placing many groups at once.
 
-use rayon::prelude::*;
 use resilver_placement::layout::GroupTable;
 use resilver_units::{DeviceId, GroupId};
+
+use crate::parallel::in_parts;
 
 /// Groups in a piece of work of one thread.
 const PART_GROUPS: u32 = 256;
@@ -15,20 +16,18 @@ pub fn place_in_parallel<S>(
     scratch: impl Fn() -> S + Sync,
     place: impl Fn(GroupId, &mut S, &mut Vec<DeviceId>) + Sync,
 ) -> GroupTable {
-    let parts: Vec<GroupTable> = (0..groups.div_ceil(PART_GROUPS))
-        .into_par_iter()
-        .map(|part| {
-            let mut scratch = scratch();
-            let mut set = Vec::new();
-            let mut table = GroupTable::new();
-            for group in part * PART_GROUPS..groups.min((part + 1) * PART_GROUPS) {
-                set.clear();
-                place(GroupId::new(group), &mut scratch, &mut set);
-                table.push(&set);
-            }
-            table
-        })
-        .collect();
+    let parts = in_parts(groups.div_ceil(PART_GROUPS) as usize, &|part| {
+        let mut scratch = scratch();
+        let mut set = Vec::new();
+        let mut table = GroupTable::new();
+        let first = part as u32 * PART_GROUPS;
+        for group in first..groups.min(first + PART_GROUPS) {
+            set.clear();
+            place(GroupId::new(group), &mut scratch, &mut set);
+            table.push(&set);
+        }
+        table
+    });
     let mut table = GroupTable::new();
     for part in &parts {
         table.append(part);

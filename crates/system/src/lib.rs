@@ -24,6 +24,7 @@ mod measures;
 mod network;
 mod operations;
 mod outcome;
+mod parallel;
 mod parts;
 mod ports;
 mod positions;

@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
 use resilver_placement::inverse::{Inverse, Run};
 use resilver_population::{Files, RangeTotals, Words, file_of, first_object};
 use resilver_units::{Bytes, ObjectId};
 
 use crate::SystemError;
+use crate::parallel::in_parts;
 
 /// Most files in a part, the piece of work of one thread.
 const PART_FILES: u64 = 1 << 14;
@@ -138,16 +138,17 @@ where
     /// # Errors
     /// When an object is not one that this scan would have found.
     pub fn complete_with(&mut self, found: Scanned) -> Result<(), SystemError> {
-        found.affected.par_chunks(PART_FILES as usize).try_for_each(|affected| {
+        let foreign_of = |affected: &[AffectedObject]| {
             let objects: Vec<u64> = affected.iter().map(|one| one.object.get()).collect();
             let mut expected = Vec::with_capacity(objects.len());
             self.inverse.affected_among(&objects, &mut I::Scratch::default(), &mut expected);
             let mut expected = self.with_sizes(expected).into_iter();
-            match affected.iter().find(|&&one| expected.next() != Some(one)) {
-                Some(foreign) => Err(SystemError::ForeignObject { object: foreign.object.get() }),
-                None => Ok(()),
-            }
-        })?;
+            affected.iter().copied().find(|&one| expected.next() != Some(one))
+        };
+        let parts: Vec<&[AffectedObject]> = found.affected.chunks(PART_FILES as usize).collect();
+        if let Some(foreign) = in_parts(parts.len(), &|part| foreign_of(parts[part])).into_iter().flatten().next() {
+            return Err(SystemError::ForeignObject { object: foreign.object.get() });
+        }
         self.scanned = found;
         self.is_complete = true;
         Ok(())
@@ -179,7 +180,7 @@ where
     /// Says whether the end was met.
     fn scan_block(&self, block: Range<u64>, before: Option<RangeTotals>) -> (Scanned, bool) {
         let parts: Vec<Range<u64>> = pieces(block.clone(), (block.end - block.start).div_ceil(BLOCK_PARTS)).collect();
-        let scanned: Vec<Scanned> = parts.par_iter().map(|part| self.scan_part(part.clone())).collect();
+        let scanned = in_parts(parts.len(), &|part| self.scan_part(parts[part].clone()));
         let mut found = Scanned::default();
         for (range, part) in parts.into_iter().zip(scanned) {
             let so_far = before.map(|before| before.and(found.totals));
