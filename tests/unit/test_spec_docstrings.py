@@ -14,6 +14,7 @@ from resilver import calibration, catalog, importers, spec
 
 def modules() -> list[str]:
     names = ["resilver", "resilver.units", "resilver.lifetimes", "resilver.errors"]
+    names += [f"resilver.report.{name}" for name in ("parallel", "scales", "source")]
     for package in (spec, catalog, importers, calibration):
         names.append(package.__name__)
         names += [
