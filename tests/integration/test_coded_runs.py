@@ -15,7 +15,7 @@ from resilver.simulate import RunResult, simulate, validate_runs
 from resilver.spec import Study
 from resilver.spec.lanes import CLASSES
 from resilver.study import Results, execute
-from tests.unit.striped_studies import CODED, STREAMED, changed, system_of
+from tests.build import CODED, STREAMED, changed, system_of
 
 PIECE = 2**24  # Files of 64 MiB in four pieces of data.
 FULL = {"cluster__fabric__topology": "leaf spine 4x6 hosts 6 entries 6"}

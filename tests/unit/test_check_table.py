@@ -9,7 +9,7 @@ from rich.console import Console
 
 from resilver.cli.check import _table, estimates
 from resilver.spec import Study
-from tests.unit.striped_studies import STREAMED, changed
+from tests.build import STREAMED, changed
 
 SWEEP = {"sweep": {"lanes.clients": [0.9, 0.5], "cluster.attachment": ["local", "distributed"]}}
 

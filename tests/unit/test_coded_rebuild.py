@@ -8,7 +8,7 @@ import pytest
 
 from resilver.simulate import simulate
 from resilver.simulate.lost import lost_objects
-from tests.unit.striped_studies import CODED, system_of
+from tests.build import CODED, system_of
 
 MEBIBYTE = 1 << 20
 

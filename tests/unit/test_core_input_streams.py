@@ -8,7 +8,7 @@ from typing import Any
 from resilver import core_input
 from resilver.simulate import simulate
 from resilver.spec import System
-from tests.unit.striped_studies import CODED, STREAMED, system_of
+from tests.build import CODED, STREAMED, system_of
 
 ORDERED = [
     {"at": "2 us", "corrupt": {"groups": 1}},

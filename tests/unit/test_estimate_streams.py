@@ -13,7 +13,7 @@ from resilver.estimate.streams import (
     stream_bytes_per_second,
     strips_in_place,
 )
-from tests.unit.striped_studies import CODED, FABRIC, STREAMED, system_of
+from tests.build import CODED, FABRIC, STREAMED, system_of
 
 # 10 Gb/s are 1.25e9 B/s; a strip of 16 KiB is four packets of 4 KiB, each with 38 B more.
 PORT = 1.25e9 * 16384 / (16384 + 4 * 38)

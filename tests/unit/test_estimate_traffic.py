@@ -10,7 +10,7 @@ from resilver import Study, catalog
 from resilver.cli.check import estimates
 from resilver.estimate import estimate
 from resilver.simulate import simulate
-from tests.unit.network_studies import STAR, network_run
+from tests.build import STAR, network_run
 
 TORUS = "torus 4x4x4 routers 4"
 

@@ -15,7 +15,7 @@ from resilver.errors import ConfigError
 from resilver.simulate import validate_runs
 from resilver.simulate.network import topology_of
 from resilver.spec import Fault, Run
-from tests.unit.network_studies import network_run
+from tests.build import network_run
 
 
 def named(run: Run, seed: int = 1) -> list[list[str]]:

@@ -20,11 +20,11 @@ from resilver.simulate import (
     unrecoverable,
 )
 from resilver.spec import System
+from tests.build import STREAMED
+from tests.build import system_of as striped_system
 from tests.reference.draws import mix, upper_half
 from tests.reference.layouts import layout_of
 from tests.reference.losses import OBJECTS_A_FILE, file_sizes, object_sizes
-from tests.unit.striped_studies import STREAMED
-from tests.unit.striped_studies import system_of as striped_system
 
 CODES = ["rs 4+2", "rs 8+3", "lrc 8+5 local 4", "copies 3"]
 LAYOUTS: dict[str, dict[str, Any]] = {

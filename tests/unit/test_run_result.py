@@ -14,8 +14,7 @@ from resilver.simulate import simulate
 from resilver.simulate.network import topology_of
 from resilver.simulate.result import _analytic, _rebuilds_in_place, result_of
 from resilver.study.tables import run_row, shard_table
-from tests.unit.network_studies import network_run
-from tests.unit.striped_studies import STREAMED, system_of
+from tests.build import STREAMED, network_run, system_of
 
 HOSTS, LINKS, WINDOW = 3, 6, 2.0
 TABLES = (*TABLE_NAMES[1:], "interfaces")
