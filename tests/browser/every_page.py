@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from chromium import Page
-from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
+from tests.browser.chromium import Page
+from tests.browser.page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
 
 
 def check_charts(page: Page, path: Path, expected: Sequence[str]) -> None:

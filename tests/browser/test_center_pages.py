@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from chromium import Page
-from every_page import check_charts, check_contrast, check_layout
-
 from resilver import cli
 from resilver.center.routes import POLICIES
+from tests.browser.chromium import Page
+from tests.browser.every_page import check_charts, check_contrast, check_layout
 
 pytestmark = pytest.mark.browser
 

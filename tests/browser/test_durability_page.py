@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
-
-from chromium import Page
-from durability_answers import answer, codes, hostile, layouts, never, simulated, unknown
-from every_page import check_charts, check_contrast, check_layout
-
 from resilver.report.durability import write_durability
+from tests.browser.chromium import Page
+from tests.browser.every_page import check_charts, check_contrast, check_layout
+from tests.unit.durability_answers import answer, codes, hostile, layouts, never, simulated, unknown
 
 pytestmark = pytest.mark.browser
 

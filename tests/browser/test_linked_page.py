@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from chromium import Page
-from page_checks import (
+from resilver.report import write_html
+from tests.browser.chromium import Page
+from tests.browser.page_checks import (
     CHARTS_DATA,
     MARKED_CONTRAST,
     MARKED_ROWS,
@@ -21,10 +19,8 @@ from page_checks import (
     PLACE,
     UNFOLD,
 )
-from report_fixture import results
-from traffic_fixture import beside_rebuild
-
-from resilver.report import write_html
+from tests.browser.report_fixture import results
+from tests.browser.traffic_fixture import beside_rebuild
 
 pytestmark = pytest.mark.browser
 

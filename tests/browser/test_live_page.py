@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from chromium import Page
-from report_fixture import results
 
 from resilver.report import write_html
 from resilver.report.document import write_page
 from resilver.report.html import render_waiting
 from resilver.report.standing import Standing
+from tests.browser.chromium import Page
+from tests.browser.report_fixture import results
 
 pytestmark = pytest.mark.browser
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from chromium import Page
-from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
 
 from resilver.reproduce import Reproduction, entry, write_reproduction
 from resilver.reproduce.conclusions import conclude
@@ -18,6 +12,8 @@ from resilver.reproduce.evidence import Evidence, Wishes
 from resilver.reproduce.make import Part, judged
 from resilver.reproduce.measured import measured
 from resilver.reproduce.tables import table_of
+from tests.browser.chromium import Page
+from tests.browser.page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
 from tests.unit.study_shelf import invented
 
 pytestmark = pytest.mark.browser

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from chromium import Page
-from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS, UNFOLD
-from report_fixture import results
-
 from resilver.report import charts, write_html
 from resilver.spec import Study
+from tests.browser.chromium import Page
+from tests.browser.page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS, UNFOLD
+from tests.browser.report_fixture import results
 
 pytestmark = pytest.mark.browser
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from chromium import Page
-from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
-
 from resilver.reproduce import Wishes, entry, reproduce, write_reproduction
 from resilver.spec import Study
 from resilver.study import Results, execute
+from tests.browser.chromium import Page
+from tests.browser.page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
 
 pytestmark = pytest.mark.browser
 

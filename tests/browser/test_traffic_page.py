@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from chromium import Page
-from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS, UNFOLD
-from traffic_fixture import beside_rebuild, traffic_results
-
 from resilver.report import charts, write_html
 from resilver.report.metrics import TRAFFIC_METRICS
 from resilver.report.style import FAILED
+from tests.browser.chromium import Page
+from tests.browser.page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS, UNFOLD
+from tests.browser.traffic_fixture import beside_rebuild, traffic_results
 
 pytestmark = pytest.mark.browser
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
-
-from chromium import Page
-from every_page import check_charts, check_contrast, check_layout
-from page_checks import MARKED_ROWS, UNFOLD
-from what_if_answers import answer, plans, ranking, search
-
 from resilver.report.whatif import write_answer, write_compared, write_ranking, write_search
+from tests.browser.chromium import Page
+from tests.browser.every_page import check_charts, check_contrast, check_layout
+from tests.browser.page_checks import MARKED_ROWS, UNFOLD
+from tests.unit.what_if_answers import answer, plans, ranking, search
 
 pytestmark = pytest.mark.browser
 

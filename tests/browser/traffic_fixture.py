@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from report_fixture import MemoryResults
-from report_fixture import results as rebuild_results
 
 from resilver.spec import Study
 from resilver.study.tables import METRICS, PHASE_COSTS, SHARD_SCHEMAS
+from tests.browser.report_fixture import MemoryResults
+from tests.browser.report_fixture import results as rebuild_results
 
 REQUEST_BYTES = 512 * 2**10
 PACKETS = 8

@@ -15,12 +15,12 @@ from resilver.simulate.result import RunResult
 from resilver.spec import Study
 from resilver.spec.toml import write_toml
 from resilver.study import Results
-from tests.unit.test_spec_pools import TWO
+from tests.build import STUDIES
 
 
 def two(failed: dict[str, Any], *, clients: bool = False, **keys: Any) -> dict[str, Any]:
     """The two pools with this failure, with or without clients."""
-    table = deepcopy(TWO)
+    table = deepcopy(STUDIES["pools"])
     table["faults"] = [{"fail": failed, **({"at": "1 s"} if clients else {})}]
     for pool in table["pools"]:
         if not clients:

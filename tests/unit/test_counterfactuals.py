@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from what_if_answers import answer
-
 from resilver.report.whatif import answer_sentences
 from resilver.whatif.answer import WhatIf
 from resilver.whatif.columns import TABLES
+from tests.unit.what_if_answers import answer
 
 
 def rerun(of: WhatIf, **columns: list[float]) -> WhatIf:

@@ -5,27 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import math
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from durability_answers import (
-    YEAR,
-    about,
-    answer,
-    codes,
-    layouts,
-    never,
-    simulated,
-    unknown,
-    unseen,
-)
 
 from resilver.figure import Figure
 from resilver.report.durability import (
@@ -40,6 +25,17 @@ from resilver.report.durability.source import pareto
 from resilver.report.durability.tables import bursts_grid, compared_table, compared_words
 from resilver.report.tables import to_csv
 from resilver.survival.answer import Durabilities
+from tests.unit.durability_answers import (
+    YEAR,
+    about,
+    answer,
+    codes,
+    layouts,
+    never,
+    simulated,
+    unknown,
+    unseen,
+)
 
 EXACT = Figure.exact
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
-
-from report_fixture import MemoryResults, results
 
 from resilver.report import charts
 from resilver.report.findings import at_risk
 from resilver.report.source import systems
 from resilver.report.timeline import degraded
+from tests.browser.report_fixture import MemoryResults, results
 
 
 def heading(short: list[float], last: list[float]) -> str:

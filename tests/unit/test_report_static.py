@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
-
-from report_fixture import results
-
 from resilver.errors import ConfigError
 from resilver.report import charts, write_figures
 from resilver.report.population import PopulationSizes, population_spec
 from resilver.report.source import systems
 from resilver.report.vega import NARROW, sized
+from tests.browser.report_fixture import results
 
 
 def test_every_chart_becomes_a_file(tmp_path: Path) -> None:

@@ -9,16 +9,11 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
-
-from report_fixture import MemoryResults, results
 
 from resilver.errors import ConfigError
 from resilver.report import charts, figure, findings, key_figures, summary, write_html
@@ -32,6 +27,7 @@ from resilver.report.source import largest, systems
 from resilver.report.tables import ROWS_CARRIED_MAX, Column, Table, to_csv
 from resilver.report.words import against
 from resilver.units import format_duration
+from tests.browser.report_fixture import MemoryResults, results
 
 GIB = 2**30
 
