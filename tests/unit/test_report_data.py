@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import math
 import re
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
-
-from report_fixture import MemoryResults, results
 
 from resilver.errors import ConfigError
 from resilver.report import charts, findings
@@ -30,6 +22,7 @@ from resilver.report.servers import servers
 from resilver.report.source import largest, systems
 from resilver.report.sweep import Box, sweep
 from resilver.report.timeline import seconds_until, timeline
+from tests.browser.report_fixture import MemoryResults, results
 
 
 def replaced(of: MemoryResults, table: str, **columns: Any) -> MemoryResults:
@@ -74,9 +67,7 @@ def test_the_ideal_line_is_proportional_to_servers_from_the_smallest_median() ->
 def test_a_sweep_of_words_has_no_ideal_and_stands_at_ranks() -> None:
     chart = sweep(systems(results(extra_swept={"recovery.source": ["random", "primary"]})))
     assert chart.ideal is None and not chart.numeric
-    assert [(box.x, box.label) for box in chart.boxes] == [
-        (0.0, "random"), (1.0, "primary"),
-    ]  # fmt: skip
+    assert [(box.x, box.label) for box in chart.boxes] == [(0.0, "random"), (1.0, "primary")]
 
 
 def test_servers_are_the_axis_and_other_keys_the_series() -> None:
@@ -271,9 +262,3 @@ def test_a_folder_without_runs_is_refused() -> None:
     made.runs = made.runs.slice(0, 0)
     with pytest.raises(ConfigError, match="holds no finished run"):
         systems(made)
-
-
-@pytest.mark.parametrize("name", ["scales", "source"])
-def test_examples_of_docstrings_are_true(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"resilver.report.{name}"))
-    assert result.attempted > 0 and result.failed == 0

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
-
-from traffic_fixture import beside_rebuild, traffic_results
-
 from resilver.report import charts
 from resilver.report.network import link_map
-from resilver.report.sentence import describe, fabric_words
+from resilver.report.sentence import describe
 from resilver.report.servers import servers
 from resilver.report.source import largest, systems
 from resilver.report.vega import sized
+from tests.browser.traffic_fixture import beside_rebuild, traffic_results
 
 
 def test_nodes_are_what_their_graph_says(tmp_path: Path) -> None:
@@ -38,14 +34,6 @@ def test_nodes_are_what_their_graph_says(tmp_path: Path) -> None:
     assert said is not None
     assert said.node_kinds[0] == "router" and said.node_kinds[63] == "switch"
     assert set(said.node_kinds[1:63]) == {"host"}
-
-
-def test_links_of_one_rate_are_told_in_bits() -> None:
-    (point,) = systems(traffic_results(seeds=1))
-    assert point.system is not None
-    assert fabric_words(point.system.cluster) == (
-        "Network: torus 8x8 routers 4, links of 1 Gb/s, packets of up to 64 KiB, adaptive routing"
-    )
 
 
 def test_busy_shares_beside_clients_are_of_the_time_that_counts() -> None:

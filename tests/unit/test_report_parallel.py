@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 
 from resilver.report import parallel as module
@@ -85,8 +83,3 @@ def test_the_table_and_the_words_say_what_is_drawn() -> None:
 def test_nothing_is_drawn_from_rows_without_the_columns() -> None:
     assert parallels(SPEC, Tables(table_of([{**ROWS[0], "share": None}])), {}) is None
     assert parallel(("one",), {"read": {0: []}}, "share") is None
-
-
-def test_examples_of_docstrings_are_true() -> None:
-    result = doctest.testmod(module)
-    assert result.attempted > 0 and result.failed == 0

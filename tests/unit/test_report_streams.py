@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
-
-from report_fixture import MemoryResults
-from traffic_fixture import traffic_results
-
 from resilver.report import charts
 from resilver.report.chart import Chart
 from resilver.report.html import render
 from resilver.report.lanes import lanes
-from resilver.report.sentence import device_words
 from resilver.report.source import SystemRuns, systems
 from resilver.report.streams import streams
-from resilver.spec import Cluster
+from tests.browser.report_fixture import MemoryResults
+from tests.browser.traffic_fixture import traffic_results
 
 GIB = 2**30
 
@@ -125,27 +118,3 @@ def test_the_page_has_both_charts() -> None:
     assert [one.name for one in charts.of_system(made, point)][:2] == ["streams", "lanes"]
     page = render(made)
     assert "On links, clients get 86 %" in page and "Reads get 28.0 GiB/s" in page
-
-
-@pytest.mark.parametrize(
-    ("read", "write", "words"),
-    [
-        ("0 s", "0 s", "devices that take no time"),
-        ("22 ms", "22 ms", "devices that take 22 ms a request"),
-        ("1 ms", "0 s", "devices that take 1 ms a read and 0 s a write"),
-    ],
-)
-def test_a_device_is_told_by_its_times(read: str, write: str, words: str) -> None:
-    device = {"read_service": read, "write_service": write}
-    assert device_words(Cluster(servers=4, device=device)) == words
-
-
-def test_the_devices_of_parts_are_named_by_their_parts() -> None:
-    own = {"level": "drive", "in": "host", "count": 2, "device": {"service": "2 ms"}}
-    parts = [{"level": "host", "count": 3}, own]
-    # The cluster's own device, a default, is no device of such a system.
-    assert device_words(Cluster(parts=parts)) == "devices that take 2 ms a request"
-    disk = {**own, "class": "hdd", "device": "hdd-7k2-2tb"}
-    flash = {**own, "class": "ssd", "device": "ssd-sata"}
-    both = Cluster(parts=[parts[0], disk, flash])
-    assert device_words(both) == "devices of classes hdd (hdd-7k2-2tb) and ssd (ssd-sata)"

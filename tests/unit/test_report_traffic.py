@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,11 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from rich.console import Console
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
-
-from report_fixture import MemoryResults, results
-from traffic_fixture import beside_rebuild, traffic_results
 
 from resilver.cli import summary as cli_summary
 from resilver.errors import ConfigError
@@ -28,12 +22,13 @@ from resilver.report.distributions import Histogram, by_ratios, channels, delays
 from resilver.report.html import render
 from resilver.report.metrics import TRAFFIC_METRICS
 from resilver.report.network import fates_table, link_map, links_table, losses_table, nodes_table
-from resilver.report.sentence import describe, fabric_words, traffic_words
+from resilver.report.sentence import describe
 from resilver.report.source import largest, systems
 from resilver.report.sweep import sweep
 from resilver.report.traffic_sentence import losses_sentence, traffic_sentence
 from resilver.report.words import listed, plural
-from resilver.spec import Cluster, Traffic
+from tests.browser.report_fixture import MemoryResults, results
+from tests.browser.traffic_fixture import beside_rebuild, traffic_results
 
 MIB = 2**20
 CLIENTS = ("course", "delays", "hops", "channels", "busy", "network")
@@ -267,33 +262,6 @@ def test_the_study_in_words() -> None:
         "outstanding, half of them reads, each given up after 0.4 s. Lost at 500 ms: 2 links at "
         "random. 3 runs, 3 seeds."
     )
-
-
-@pytest.mark.parametrize(
-    ("traffic", "words"),
-    [
-        (
-            {"arrivals": {"poisson": "1000/s"}, "request_size": "4 KiB", "reads": 1.0},
-            "Clients issue 1,000 requests of 4 KiB a second at random moments, all of them reads",
-        ),
-        (
-            {"outstanding": 8, "targets": {"hot_servers": 0.1, "hot_requests": 0.9}},
-            "Clients keep 8 requests of 512 KiB outstanding, half of them reads, 90 % of them to "
-            "10 % of the servers",
-        ),
-        (
-            {"outstanding": 8, "targets": {"zipf": 0.99}},
-            "Clients keep 8 requests of 512 KiB outstanding, half of them reads, servers by Zipf's "
-            "law with exponent 0.99",
-        ),
-    ],
-)
-def test_clients_in_words(traffic: dict[str, Any], words: str) -> None:
-    assert traffic_words(Traffic(**{"request_size": "512 KiB", "reads": 0.5, **traffic})) == words
-
-
-def test_a_network_of_a_table_is_told_by_its_name() -> None:
-    assert fabric_words(Cluster(servers=4)) == "Network: qdr-infiniband, LogGP"
 
 
 def test_a_sweep_shows_every_metric_that_is_not_zero_everywhere() -> None:
