@@ -10,15 +10,11 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import sys
 from pathlib import Path
 from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import what_if_answers
-
 from resilver.cli import what_if_answer
+from tests.unit import what_if_answers
 
 RECORD = Path(__file__).resolve().parents[1] / "golden" / "what-if.txt"
 WIDTHS = (80, 60)
