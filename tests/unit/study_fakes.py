@@ -10,9 +10,12 @@ import itertools
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,8 +23,10 @@ import numpy as np
 import pyarrow as pa
 
 from resilver import errors
-from resilver.columns import SHARD_SCHEMAS, table_of
+from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES
+from resilver.study import Results, execute
 from resilver.study.progress import RunState
+from tests.front_door import WITHOUT_THREADS, environment
 
 _OF_TRAFFIC = (
     "requests_completed",
@@ -126,11 +131,48 @@ def simulate(
     return output(seed)
 
 
+def filled(name: str, rows: int = 2, /, **known: Any) -> pa.Table:
+    """A table of a run, whose other columns count down to 0."""
+    columns = {}
+    for field in SHARD_SCHEMAS[name].remove(0):
+        values = known.get(field.name)
+        if values is None and pa.types.is_string(field.type):
+            values = [f"{field.name}.{at}" for at in reversed(range(rows))]
+        elif values is None and pa.types.is_binary(field.type):
+            values = [b"{}"] * rows
+        elif values is None:
+            values = list(reversed(range(rows)))
+        columns[field.name] = pa.array(values).cast(field.type)
+    return pa.table(columns)
+
+
 def output(seed: int) -> Any:
-    """Metrics and tables that follow from the seed alone."""
+    """Metrics and tables that follow from the seed alone; no rows are in the order of files."""
     draws = np.random.default_rng(seed)
     servers = 4
     rebuilt = draws.integers(1, 1 << 30, servers)
+    names = [f"server.{index}" for index in range(servers)]
+    ends = [2, 0, 1]
+    tables = {
+        "servers": filled(
+            "servers", servers, server=range(servers), name=names, host=names,
+            failed=[index == 0 for index in range(servers)], rebuilt_bytes=rebuilt,
+            finish_seconds=draws.random(servers),
+            **dict.fromkeys(("placement_groups_gained", *_OF_TRAFFIC), [None] * servers),
+        ),
+        "transfers": filled("transfers", servers, source=[3, 1, 2, 0], bytes=rebuilt),
+        # Three hosts at a switch, and two intervals of traffic, in the second of which none ends.
+        "links": filled(
+            "links", 3, link=ends, to=[3] * 3, from_name=[f"host.{end}" for end in ends],
+            to_name=["switch.0"] * 3, forward_packets=[10 + end for end in ends],
+            **{"from": ends},
+        ),
+        "distributions": filled("distributions", quantity=["hops"] * 2),
+        "traffic": filled("traffic", mean_delay_seconds=[None, 0.03]),
+        "lanes": filled("lanes", part=["links"] * 2, **{"class": ["rebuild", "clients"]}),
+        "limits": filled("limits", kind=["reading", "receive_memory"], name=["server.0", None]),
+    }  # fmt: skip
+    others = [name for name in SHARD_SCHEMAS if name not in tables]
     metrics = {
         "digest": f"{seed:032x}",
         "events": int(draws.integers(1, 1000)),
@@ -141,142 +183,29 @@ def output(seed: int) -> Any:
         "rebuild_seconds": float(draws.random()),
         "aggregate_bytes_per_second": float(draws.random()) * 1e9,
     }
-    counts = pa.array(rebuilt, pa.int64())
-    reals = pa.array(draws.random(servers))
-    ids = pa.array(range(servers), pa.int32())
-    table = pa.table(
-        {
-            "server": ids,
-            "name": [f"server.{index}" for index in range(servers)],
-            "host": [f"server.{index}" for index in range(servers)],
-            "failed": [index == 0 for index in range(servers)],
-            "placement_groups_gained": pa.nulls(servers, pa.int64()),
-            "rebuilt_objects": counts,
-            "rebuilt_bytes": counts,
-            "remapped_objects": pa.array([0] * servers, pa.int64()),
-            "remapped_bytes": pa.array([0] * servers, pa.int64()),
-            "sent_objects": counts,
-            "sent_bytes": counts,
-            "finish_seconds": reals,
-            "device_busy_seconds": reals,
-            "device_bytes_read": counts,
-            "device_bytes_written": counts,
-            "link_busy_seconds": reals,
-            **{name: pa.nulls(servers, pa.int64()) for name in _OF_TRAFFIC},
-        }
-    )
-    transfers = pa.table(
-        {"source": ids, "destination": ids, "objects": counts, "bytes": counts}
-    ).take(pa.array([3, 1, 2, 0]))
-    timeline = pa.table(
-        {
-            "start_seconds": pa.array([0.0, 1.0]),
-            "duration_seconds": pa.array([1.0, 1.0]),
-            "in_flight_bytes": pa.array([5.0, 2.5]),
-            "rebuilt_bytes": pa.array([3, 4], pa.int64()),
-            "degraded_objects": pa.array([2.0, 0.5]),
-            "at_risk_objects": pa.array([1.0, 0.0]),
-        }
-    )
-    return SimpleNamespace(
-        metrics=metrics,
-        servers=table,
-        transfers=transfers,
-        timeline=timeline,
-        **_network(),
-        request_classes=table_of("request_classes", {"class": [0], "request_bytes": [4096]}, 1),
-        limits=_limits(),
-        flows=table_of("flows", {"flows": [3], "binding": ["server.0"]}, 1),
-        layers=table_of("layers", {"layer": ["server"], "parts": [3]}, 1),
-        jobs=table_of("jobs", {"job": ["a"], "burst": [0]}, 1),
-        answers=table_of("answers", {"part": ["answer"], "content": [b"{}"]}, 1),
-    )
+    return SimpleNamespace(metrics=metrics, **tables, **{name: filled(name) for name in others})
 
 
-def _limits() -> pa.Table:
-    """What a run's last device waited for."""
-    limits = {
-        "destination": ["server.1"] * 2,
-        "window_seconds": [0.5] * 2,
-        "kind": ["reading", "receive_memory"],
-        "name": ["server.0", None],
-        "parts": [1, 1],
-        "busy_fraction": [1.0, None],
-        "waited_fraction": [0.75, 0.5],
-        "buffers": [3.0, 4.0],
-        "destinations": [2, None],
-        "is_limit": [True, False],
-    }
-    return table_of("limits", limits, 2)
+def perform(study: FakeStudy, folder: Path, **options: Any) -> Results:
+    """Execute in this process, unless workers are asked for."""
+    options.setdefault("workers", 0)
+    return execute(study, folder, simulator=SIMULATOR, **options)  # type: ignore[arg-type]
 
 
-def _network() -> dict[str, pa.Table]:
-    """Three hosts at a switch, and two intervals of traffic, in the second of which none ends."""
-    ends = [2, 0, 1]
-    links = {
-        "link": ends,
-        "from": ends,
-        "to": [3] * 3,
-        "from_name": [f"host.{end}" for end in ends],
-        "to_name": ["switch.0"] * 3,
-        "failed": [False] * 3,
-    }
-    for column in ("from_x", "from_y", "to_x", "to_y"):
-        links[column] = [0.5] * 3
-    for direction in ("forward", "backward"):
-        links[f"{direction}_busy_seconds"] = [0.25] * 3
-        for column in ("packets", "queued", "bytes"):
-            links[f"{direction}_{column}"] = [10 + end for end in ends]
-    hops = {"quantity": ["hops"] * 2, "low": [1.0, 2.0], "high": [2.0, 3.0], "count": [0, 33]}
-    traffic = {
-        "start_seconds": [0.0, 1.0],
-        "duration_seconds": [1.0, 1.0],
-        "requests_completed": [4, 0],
-        "requests_lost": [0, 1],
-        "read_bytes": [1024, 0],
-        "write_bytes": [1024, 0],
-        "mean_delay_seconds": [0.03, None],
-        "packets_dropped": [0, 8],
-        "write_backlog_requests": [2, 2],
-    }
-    lanes = {
-        "part": ["links"] * 2,
-        "class": ["rebuild", "clients"],
-        "share": [0.25, 0.75],
-        "units": [3, 9],
-        "bytes": [300, 900],
-        "busy_seconds": [0.25, 0.75],
-        "mean_wait_seconds": [0.5, None],
-        "lent_bytes": [0, 100],
-        "borrowed_bytes": [100, 0],
-    }
-    lending = {"part": ["links"], "lender": ["clients"], "borrower": ["rebuild"], "bytes": [100]}
-    groups = {
-        "group": [1, 0],
-        "is_rebuilding": [False, True],
-        "servers": [2, 2],
-        "ports_working": [2, 2],
-        "mean_delay_seconds": [None, 0.03],
-    }
-    pools = [{"pool": name, "objects": 3, "rebuild_seconds": 0.5} for name in ("b", "a")]
-    parts = {
-        "level": ["enclosure"] * 2,
-        "part": [1, 0],
-        "name": ["enclosure.1", "enclosure.0"],
-        "requests": [3, 9],
-        "bytes": [300, 900],
-        "busy_seconds": [0.25, 0.75],
-        "busy_fraction": [0.125, 0.375],
-    }
-    for kind in ("read", "write", "burst", "rebuild"):
-        groups[f"{kind}_bytes_per_second"] = [2.0, 1.0]
-    return {
-        "links": pa.table(links),
-        "distributions": pa.table(hops),
-        "traffic": pa.table(traffic),
-        "lanes": pa.table(lanes),
-        "lending": pa.table(lending),
-        "stripe_groups": pa.table(groups),
-        "pools": pa.Table.from_pylist(pools, schema=SHARD_SCHEMAS["pools"].remove(0)),
-        "parts": pa.table(parts),
-    }
+SCRIPT = """
+import os, signal, sys, time
+from resilver.errors import ConfigError
+from resilver.study import heartbeat
+from tests.unit.study_fakes import FakeStudy, perform
+"""
+
+
+def started(code: str, *arguments: object, **options: Any) -> subprocess.Popen[Any]:
+    """Another process with a script that performs studies of this module."""
+    command = [sys.executable, "-c", SCRIPT + code, *map(str, arguments)]
+    return subprocess.Popen(command, env=environment(**WITHOUT_THREADS), **options)
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    """The bytes of all tables."""
+    return {name: (folder / f"{name}.parquet").read_bytes() for name in TABLE_NAMES}

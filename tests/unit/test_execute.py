@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -16,24 +15,11 @@ from typing import Any
 import pytest
 
 from resilver.errors import ConfigError, Interrupted
-from resilver.study import Incomplete, Results, StudyProgress, execute
+from resilver.study import Incomplete, Results, StudyProgress
 from resilver.study.meter import Expected
 from resilver.study.phases import SIMULATED_PHASES
-from resilver.study.tables import TABLE_NAMES
-from tests.front_door import WITHOUT_THREADS, environment
 from tests.scale import SCALE, numbers
-from tests.unit.study_fakes import SIMULATOR, FakeStudy
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    """The bytes of all tables."""
-    return {name: (folder / f"{name}.parquet").read_bytes() for name in TABLE_NAMES}
-
-
-def perform(study: FakeStudy, folder: Path, **options: Any) -> Results:
-    """Execute with the fake simulator, in this process unless the test asks for workers."""
-    options.setdefault("workers", 0)
-    return execute(study, folder, simulator=SIMULATOR, **options)  # type: ignore[arg-type]
+from tests.unit.study_fakes import FakeStudy, perform, started, tables
 
 
 def test_tables_hold_every_run_in_the_order_of_the_study(tmp_path: Path) -> None:
@@ -212,12 +198,9 @@ def test_a_failing_progress_function_leaves_no_worker_behind(tmp_path: Path) -> 
 
 
 SWEEP = """
-import sys
-from tests.unit.study_fakes import SIMULATOR, FakeStudy
-from resilver.study import execute
 study = FakeStudy(seeds=range(1, 13), sweep={"cluster.servers": [4, 8]}, seconds=0.1)
 print("begin", flush=True)
-execute(study, sys.argv[1], workers=2, simulator=SIMULATOR)
+perform(study, sys.argv[1], workers=2)
 """
 
 
@@ -230,27 +213,19 @@ DELAYS = [0.2, 0.8, 1.2] if SCALE == 1 else [random.Random(n).uniform(0, 2.5) fo
 def test_a_sweep_killed_at_any_moment_resumes_to_the_same_bytes(
     tmp_path: Path, delay: float
 ) -> None:
-    study = FakeStudy(seeds=range(1, 13), sweep={"cluster.servers": [4, 8]}, seconds=0.1)
-    process = subprocess.Popen(
-        [sys.executable, "-c", SWEEP, str(tmp_path / "killed")],
-        env=environment(),
-        stdout=subprocess.PIPE,
-    )
+    process = started(SWEEP, tmp_path / "killed", stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()
     time.sleep(delay)
     process.kill()
     process.wait()
-    perform(FakeStudy(seeds=study.seeds, sweep=study.sweep), tmp_path / "killed")
-    perform(FakeStudy(seeds=study.seeds, sweep=study.sweep), tmp_path / "whole")
+    for name in ("killed", "whole"):
+        perform(FakeStudy(range(1, 13), {"cluster.servers": [4, 8]}), tmp_path / name)
     assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
 
 
 KILL_AT_RENAMES = """
-import os, signal, sys
-from tests.unit.study_fakes import SIMULATOR, FakeStudy
-from resilver.study import execute
-def perform(folder, left):
+def killed(folder, left):
     def watch(event, arguments):
         nonlocal left
         if event == "os.rename":
@@ -258,12 +233,12 @@ def perform(folder, left):
             if left < 0:
                 os.kill(os.getpid(), signal.SIGKILL)
     sys.addaudithook(watch)
-    execute(FakeStudy(), folder, workers=0, simulator=SIMULATOR)
+    perform(FakeStudy(), folder)
 renames, code = 0, -signal.SIGKILL
 while code == -signal.SIGKILL:
     process = os.fork()
     if process == 0:
-        perform(f"{sys.argv[1]}/{renames}", renames)
+        killed(f"{sys.argv[1]}/{renames}", renames)
         sys.exit()
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     renames += 1
@@ -277,13 +252,8 @@ def test_a_study_killed_at_any_of_its_renames_resumes_to_the_same_bytes(tmp_path
     # of life.
     perform(FakeStudy(), tmp_path / "whole")
     whole = tables(tmp_path / "whole")
-    done = subprocess.run(
-        [sys.executable, "-c", KILL_AT_RENAMES, str(tmp_path)],
-        env=environment(**WITHOUT_THREADS),
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    renames, code = map(int, done.stdout.split())
+    done = started(KILL_AT_RENAMES, tmp_path, stdout=subprocess.PIPE)
+    renames, code = map(int, done.communicate()[0].split())
     assert code == 0 and renames >= 12
     for left in range(renames):
         folder = tmp_path / str(left)
@@ -297,19 +267,15 @@ def test_a_sweep_killed_after_its_end_leaves_nothing_behind(tmp_path: Path, sign
     # The tables are whole and the provenance says so, and the sign of life is still to be removed:
     # killed before the sign is renamed, and just after.
     code = f"""
-import os, resilver.study.heartbeat as heartbeat
-from tests.unit.study_fakes import SIMULATOR, FakeStudy
-from resilver.study import execute
 heartbeat.pause_seconds = lambda beats: 3600.0
 def kill(heart):
     temporary = heart._folder / f".unfinished-status.json-{{os.getpid()}}"
     temporary.write_text("half") if {signs} == 0 else heart._write()
     os.kill(os.getpid(), 9)
 heartbeat.Heartbeat.__exit__ = lambda self, *_: kill(self)
-execute(FakeStudy(), {str(tmp_path / "a")!r}, workers=0, simulator=SIMULATOR)
+perform(FakeStudy(), sys.argv[1])
 """
-    ended = subprocess.run([sys.executable, "-c", code], env=environment(), check=False)
-    assert ended.returncode == -signal.SIGKILL
+    assert started(code, tmp_path / "a").wait() == -signal.SIGKILL
     assert (tmp_path / "a" / "status.json").exists()
     assert json.loads((tmp_path / "a" / "provenance.json").read_text())["state"] == "complete"
     before = tables(tmp_path / "a")
@@ -319,8 +285,7 @@ execute(FakeStudy(), {str(tmp_path / "a")!r}, workers=0, simulator=SIMULATOR)
 
 
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
-    code = SWEEP.replace("seconds=0.1", "seconds=60")
-    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "a")], env=environment())
+    process = started(SWEEP.replace("seconds=0.1", "seconds=60"), tmp_path / "a")
     workers: list[int] = []
     deadline = time.monotonic() + 20
     while len(workers) < 2 and time.monotonic() < deadline:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,16 +11,11 @@ from resilver import cli
 from resilver.errors import ConfigError
 from resilver.report.live import write_live
 from resilver.report.standing import Standing
-from resilver.study import Incomplete, PartialResults, Results, execute, status
+from resilver.study import Incomplete, PartialResults, Results, status
 from resilver.study.tables import TABLE_NAMES
-from tests.front_door import environment
-from tests.unit.study_fakes import SIMULATOR, FakeStudy
+from tests.unit.study_fakes import FakeStudy, perform, started
 
 SWEEP = {"cluster.servers": [8, 4, 2.5]}
-
-
-def perform(study: FakeStudy, folder: Path) -> None:
-    execute(study, folder, workers=0, simulator=SIMULATOR)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -111,15 +104,8 @@ def test_watching_a_sweep_that_was_left_says_so_and_ends_with_three(
 
 
 def test_the_page_follows_a_sweep_to_its_end(tmp_path: Path) -> None:
-    code = (
-        "import sys\n"
-        "from tests.unit.study_fakes import SIMULATOR, FakeStudy\n"
-        "from resilver.study import execute\n"
-        "execute(FakeStudy(seeds=[1, 2, 3, 4], seconds=1.0), sys.argv[1], workers=0,\n"
-        "        simulator=SIMULATOR)\n"
-    )
     folder = tmp_path / "a"
-    driver = subprocess.Popen([sys.executable, "-c", code, str(folder)], env=environment())
+    driver = started("perform(FakeStudy(seeds=[1, 2, 3, 4], seconds=1.0), sys.argv[1])", folder)
     while not (folder / "status.json").exists():
         assert driver.poll() is None
     assert cli.run(["report", str(folder), "--watch"]) == 0

@@ -20,16 +20,11 @@ from hypothesis import strategies as st
 from resilver import cli
 from resilver.columns import TABLE_NAMES
 from resilver.errors import ConfigError
-from resilver.study import Incomplete, Status, StudyProgress, execute, heartbeat, status
+from resilver.study import Incomplete, Status, StudyProgress, heartbeat, status
 from resilver.study.heartbeat import STATUS_FILE
 from resilver.study.sweep_status import SECONDS_UNTIL_DEAD
 from tests.front_door import environment
-from tests.unit.study_fakes import SIMULATOR, FakeStudy
-
-
-def perform(study: FakeStudy, folder: Path, **options: Any) -> None:
-    options.setdefault("workers", 0)
-    execute(study, folder, simulator=SIMULATOR, **options)  # type: ignore[arg-type]
+from tests.unit.study_fakes import FakeStudy, perform, started
 
 
 def seen_during(study: FakeStudy, folder: Path, **options: Any) -> list[Status]:
@@ -56,20 +51,17 @@ SWEEP = {"cluster.servers": [8, 4]}
 @pytest.fixture
 def dead(tmp_path: Path) -> Path:
     """A folder whose driver was killed in the middle of its second run."""
-    code = (
-        "import os, signal, sys, time\n"
-        "from tests.unit.study_fakes import SIMULATOR, FakeStudy\n"
-        "from resilver.study import execute, heartbeat\n"
-        "heartbeat.SECONDS_BETWEEN_BEATS = 0.01\n"
-        "def die(progress):\n"
-        "    if progress.counts.done == 1 and progress.under_way:\n"
-        "        time.sleep(0.2)\n"
-        "        os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"study = FakeStudy(seeds=[1, 2], sweep={SWEEP!r}, seconds=0.1)\n"
-        "execute(study, sys.argv[1], workers=0, simulator=SIMULATOR, progress=die)\n"
-    )
+    code = f"""
+heartbeat.SECONDS_BETWEEN_BEATS = 0.01
+def die(progress):
+    if progress.counts.done == 1 and progress.under_way:
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGKILL)
+study = FakeStudy(seeds=[1, 2], sweep={SWEEP!r}, seconds=0.1)
+perform(study, sys.argv[1], progress=die)
+"""
     folder = tmp_path / "killed"
-    subprocess.run([sys.executable, "-c", code, str(folder)], env=environment(), check=False)
+    started(code, folder).wait()
     return folder
 
 
@@ -245,12 +237,8 @@ def test_the_command_prints_json_and_ends_with_three_for_what_is_left(
 ) -> None:
     assert cli.run(["status", str(dead), "--json"]) == 3
     record = json.loads(capsys.readouterr().out)
-    assert (record["state"], record["runs"], record["finished"], record["left"]) == (
-        "dead",
-        4,
-        1,
-        3,
-    )
+    counts = (record["runs"], record["finished"], record["left"])
+    assert (record["state"], counts) == ("dead", (4, 1, 3))
     assert cli.run(["status", str(dead)]) == 3
     text = capsys.readouterr().out
     assert "is gone without a word" in text and "1 of 4 runs" in text
@@ -261,15 +249,8 @@ def test_the_command_prints_json_and_ends_with_three_for_what_is_left(
 
 
 def test_watching_prints_a_line_a_change_until_the_end(tmp_path: Path) -> None:
-    code = (
-        "import sys\n"
-        "from tests.unit.study_fakes import SIMULATOR, FakeStudy\n"
-        "from resilver.study import execute\n"
-        "execute(FakeStudy(seeds=[1, 2, 3], seconds=1.5), sys.argv[1], workers=0,\n"
-        "        simulator=SIMULATOR)\n"
-    )
     folder = tmp_path / "a"
-    driver = subprocess.Popen([sys.executable, "-c", code, str(folder)], env=environment())
+    driver = started("perform(FakeStudy(seeds=[1, 2, 3], seconds=1.5), sys.argv[1])", folder)
     until = time.monotonic() + 20.0
     while not (folder / STATUS_FILE).exists() and time.monotonic() < until:
         time.sleep(0.02)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from resilver.errors import ConfigError, SimulationError
-from resilver.study import Incomplete, Results, execute
+from resilver.study import Incomplete, Results
 from resilver.study.folder import RunFolder, open_run_folder
 from resilver.study.shards import Cost, Shards
 from resilver.study.tables import (
@@ -24,46 +24,39 @@ from resilver.study.tables import (
     swept_columns,
     write_parquet,
 )
-from tests.front_door import environment
-from tests.unit.study_fakes import SIMULATOR, FakeStudy, output
+from tests.unit.study_fakes import FakeStudy, output, perform, started
 
 
-def perform(study: FakeStudy, folder: Path) -> Results:
-    return execute(study, folder, workers=0, simulator=SIMULATOR)  # type: ignore[arg-type]
+def test_folders_that_are_not_for_this_study_are_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("hello")
+    for folder, says in (
+        (tmp_path / "file", "is a file; choose a folder with -o DIR"),
+        (tmp_path / "file" / "b", "cannot be written: Not a directory"),
+        (tmp_path, "holds 'file' and no results"),
+        # A user that may write anything would write here too; procfs refuses everybody.
+        (Path("/proc/resilver"), "cannot be written"),
+    ):
+        with pytest.raises(ConfigError, match=says):
+            perform(FakeStudy(), folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text() == "hello"
 
 
-def test_a_file_as_output_folder_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("hello")
-    with pytest.raises(ConfigError, match="is a file; choose a folder with -o DIR"):
-        perform(FakeStudy(), tmp_path / "a")
-    assert (tmp_path / "a").read_text() == "hello"
-
-
-def test_a_folder_below_a_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("hello")
-    with pytest.raises(ConfigError, match="cannot be written: Not a directory"):
-        perform(FakeStudy(), tmp_path / "a" / "b")
-
-
-def test_a_folder_of_other_things_is_refused_and_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("hello")
-    with pytest.raises(ConfigError, match=r"holds 'thesis.tex' and no results"):
-        perform(FakeStudy(), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
-
-
-def test_an_unwritable_folder_is_refused(tmp_path: Path) -> None:
-    # A user that may write anything would write here too; procfs refuses everybody.
-    with pytest.raises(ConfigError, match="cannot be written"):
-        perform(FakeStudy(), Path("/proc/resilver"))
-
-
-def test_another_study_is_refused_with_the_difference(tmp_path: Path) -> None:
-    perform(FakeStudy(racks=2), tmp_path / "a")
-    with pytest.raises(ConfigError) as caught:
-        perform(FakeStudy(racks=4), tmp_path / "a")
-    assert "cluster.racks is 2 there and 4 here" in str(caught.value)
-    assert "choose another folder with -o DIR" in str(caught.value)
+@pytest.mark.parametrize(
+    ("there", "here", "difference"),
+    [
+        ({"racks": 2}, {"racks": 4}, "cluster.racks is 2 there and 4 here"),
+        # The tables of the folder would lose a run that somebody may count on.
+        ({"seeds": [1, 2, 3]}, {"seeds": [1, 2]}, "study.seeds is [1, 2, 3] there and [1, 2] here"),
+    ],
+)
+def test_another_study_is_refused_with_the_difference(
+    tmp_path: Path, there: dict[str, Any], here: dict[str, Any], difference: str
+) -> None:
+    perform(FakeStudy(**there), tmp_path)
+    with pytest.raises(ConfigError, match="choose another folder with -o DIR") as caught:
+        perform(FakeStudy(**here), tmp_path)
+    assert difference in str(caught.value)
 
 
 def test_a_folder_without_a_finished_run_is_taken_over(tmp_path: Path) -> None:
@@ -75,22 +68,19 @@ def test_a_folder_without_a_finished_run_is_taken_over(tmp_path: Path) -> None:
     assert other.study["cluster"]["racks"] == 4
 
 
-def test_fewer_seeds_are_another_study(tmp_path: Path) -> None:
-    # The tables of the folder would lose a run that somebody may count on.
-    perform(FakeStudy(seeds=[1, 2, 3]), tmp_path / "a")
-    with pytest.raises(ConfigError, match=r"study.seeds is \[1, 2, 3\] there and \[1, 2\] here"):
-        perform(FakeStudy(seeds=[1, 2]), tmp_path / "a")
+def provenance(folder: Path, **changes: Any) -> dict[str, Any]:
+    """What the provenance says, with some of it changed."""
+    path = folder / "provenance.json"
+    record: dict[str, Any] = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps(record))
+    return record
 
 
 def test_another_version_is_named(tmp_path: Path) -> None:
-    perform(FakeStudy(), tmp_path / "a")
-    path = tmp_path / "a" / "provenance.json"
-    provenance = json.loads(path.read_text())
-    provenance["resilver_version"] = "0.0.1"
-    provenance["run_keys"] = ["0" * 32]
-    path.write_text(json.dumps(provenance))
+    perform(FakeStudy(), tmp_path)
+    provenance(tmp_path, resilver_version="0.0.1", run_keys=["0" * 32])
     with pytest.raises(ConfigError, match=r"made by resilver 0\.0\.1, and this is"):
-        perform(FakeStudy(), tmp_path / "a")
+        perform(FakeStudy(), tmp_path)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", "\xff"])
@@ -113,27 +103,17 @@ def test_two_writers_at_once_are_refused(tmp_path: Path) -> None:
 
 def test_a_full_device_is_found_before_anything_runs(tmp_path: Path) -> None:
     # A limit on the size of files stands for a full device: the probe is larger than it.
-    code = (
-        "import resource, signal, sys\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, 1 << 18))\n"
-        "from tests.unit.study_fakes import SIMULATOR, FakeStudy\n"
-        "from resilver.errors import ConfigError\n"
-        "from resilver.study import execute\n"
-        "try:\n"
-        f"    execute(FakeStudy(log={str(tmp_path / 'log')!r}), sys.argv[1], workers=0,\n"
-        "            simulator=SIMULATOR)\n"
-        "except ConfigError as error:\n"
-        "    print(error)\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "a")],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "cannot be written: File too large" in run.stdout
+    code = """
+import resource
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, 1 << 18))
+try:
+    perform(FakeStudy(log=sys.argv[2]), sys.argv[1])
+except ConfigError as error:
+    print(error)
+"""
+    process = started(code, tmp_path / "a", tmp_path / "log", stdout=subprocess.PIPE, text=True)
+    assert "cannot be written: File too large" in process.communicate()[0]
     assert not (tmp_path / "log").exists()
 
 
@@ -179,11 +159,10 @@ def test_a_shard_that_is_there_already_stays(tmp_path: Path) -> None:
 
 def test_a_folder_from_before_phases_were_measured_has_them_null(tmp_path: Path) -> None:
     perform(FakeStudy(seeds=[1]), tmp_path / "a")
-    path = tmp_path / "a" / "provenance.json"
-    provenance = json.loads(path.read_text())
-    for record in provenance["runs"].values():
+    runs = provenance(tmp_path / "a")["runs"]
+    for record in runs.values():
         del record["phase_seconds"]
-    path.write_text(json.dumps(provenance))
+    provenance(tmp_path / "a", runs=runs)
     (row,) = Results.open(tmp_path / "a").to_records()
     assert row["wall_seconds"] > 0.0
     assert (row["placing_seconds"], row["rebuilding_seconds"]) == (None, None)
@@ -193,20 +172,21 @@ def test_a_folder_from_before_lanes_reads_as_it_did(tmp_path: Path) -> None:
     folder = tmp_path / "a"
     perform(FakeStudy(seeds=[1, 2]), folder)
     known = Results.open(folder)
-    provenance = json.loads((folder / "provenance.json").read_text())
-    new = ("lanes", "lending", "stripe_groups", "pools", "parts", "limits", "flows", "layers")
-    new = ("request_classes", *new)
+    known_tables = provenance(folder)["tables"]
+    new = (
+        "request_classes", "lanes", "lending", "stripe_groups", "pools", "parts", "limits",
+        "flows", "layers",
+    )  # fmt: skip
     for name in new:
         assert getattr(known, name).num_rows > 0
         (folder / f"{name}.parquet").unlink()
-        del provenance["tables"][name]
+        del known_tables[name]
     # Results of version 3 had neither these tables nor the last metrics.
     runs = pq.read_table(folder / "runs.parquet")
     pq.write_table(runs.drop_columns(["lent_bytes", "network_bytes"]), folder / "runs.parquet")
     with pytest.raises(ConfigError, match=r"has no request_classes\.parquet"):
         Results.open(folder)
-    provenance["schema_version"] = 3
-    (folder / "provenance.json").write_text(json.dumps(provenance))
+    provenance(folder, schema_version=3, tables=known_tables)
     old = Results.open(folder)
     assert [row["lent_bytes"] for row in old.to_records()] == [None, None]
     assert old.runs["rebuilt_bytes"].to_pylist() == known.runs["rebuilt_bytes"].to_pylist()
@@ -236,14 +216,11 @@ def test_a_damaged_table_is_named_when_it_is_read(tmp_path: Path) -> None:
 def test_tables_are_read_by_duckdb_and_pandas(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     results = perform(FakeStudy(), tmp_path / "a")
-    (total,) = (
-        duckdb.connect()
-        .execute(
-            f"select sum(s.rebuilt_bytes), sum(distinct r.rebuilt_bytes) from "
-            f"'{tmp_path}/a/servers.parquet' s join '{tmp_path}/a/runs.parquet' r using (run)"
-        )
-        .fetchall()
+    query = (
+        f"select sum(s.rebuilt_bytes), sum(distinct r.rebuilt_bytes) from "
+        f"'{tmp_path}/a/servers.parquet' s join '{tmp_path}/a/runs.parquet' r using (run)"
     )
+    (total,) = duckdb.connect().execute(query).fetchall()
     # The fake simulation rebuilds on each server what its runs row sums up.
     assert total[0] == total[1]
     assert results.to_pandas("runs")["rebuilt_bytes"].sum() == total[0]
@@ -254,14 +231,8 @@ def test_tables_are_read_by_duckdb_and_pandas(tmp_path: Path) -> None:
 def test_the_tables_of_networks_and_traffic_are_read_by_duckdb_and_pandas(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     results = perform(FakeStudy(seeds=[1, 2]), tmp_path / "a")
-    busiest = (
-        duckdb.connect()
-        .execute(
-            f"select from_name, to_name, forward_packets from '{tmp_path}/a/links.parquet' "
-            'where "from" = 0 order by forward_packets desc'
-        )
-        .fetchall()
-    )
+    query = f"select from_name, to_name, forward_packets from '{tmp_path}/a/links.parquet' "
+    busiest = duckdb.connect().execute(query + 'where "from" = 0').fetchall()
     # Of the fake's three links, 0-3, 1-3 and 2-3 with 10, 11 and 12 packets, one is from node 0.
     assert busiest == [("host.0", "switch.0", 10)] * 2
     links = results.to_pandas("links")
