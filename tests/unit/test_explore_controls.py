@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -18,16 +18,18 @@ from resilver.explore.cluster import cluster_document
 from resilver.explore.controls import (
     COMBINATIONS_MAX,
     Control,
+    Group,
     Offer,
     Option,
     Stop,
     group_of,
 )
 from resilver.explore.document import FRAMES
+from resilver.explore.heeding import Heeding
 from resilver.explore.offers import cluster_groups, made_under
-from resilver.explore.patches import changes_between, patched
-from resilver.importers.ceph import read_cluster
-from resilver.whatif.asking import Asked, prepare
+from resilver.explore.patches import Patch, changes_between, patched
+from resilver.importers.ceph import ClusterReport, read_cluster
+from resilver.whatif.asking import Asked, Prepared, prepare
 from resilver.whatif.cluster import Given
 from resilver.whatif.fitting import PlanDoesNotFit
 from resilver.whatif.kinds import KINDS
@@ -41,6 +43,21 @@ _JSON = st.recursive(
     lambda each: st.lists(each, max_size=5) | st.dictionaries(st.text(max_size=1), each),
     max_leaves=20,
 )
+
+
+class Offered(NamedTuple):
+    """What a page offers of a cluster."""
+
+    report: ClusterReport
+    asked: Asked
+    base: Prepared
+    groups: list[Group]
+
+
+def offered(report: ClusterReport, **keys: Any) -> Offered:
+    asked = Asked(**keys)
+    base = prepare(report, plan_of_options({}), asked)
+    return Offered(report, asked, base, list(cluster_groups(report, base, asked)))
 
 
 @given(_JSON, _JSON)
@@ -64,10 +81,8 @@ def test_a_patch_is_small() -> None:
 @pytest.mark.parametrize("release", [(16, 2, 0), (18, 2, 4)])
 def test_choices_together_are_what_the_options_say(release: tuple[int, int, int]) -> None:
     """Stops of all groups at once, drawn at random."""
-    report, asked = of_release(*release), Asked()
-    base = prepare(report, plan_of_options({}), asked)
+    report, asked, base, groups = offered(of_release(*release))
     make = made_under(report, asked, base)
-    groups = cluster_groups(report, base, asked)
     assert len(groups) == 5
     draw = random.Random(7)
     for _ in range(20):
@@ -117,9 +132,7 @@ def _asked_by(words: list[str]) -> tuple[Plan, Asked]:
 
 
 def test_how_things_are_is_a_stop_that_changes_nothing() -> None:
-    report, asked = small_report(), Asked()
-    base = prepare(report, plan_of_options({}), asked)
-    for group in cluster_groups(report, base, asked):
+    for group in offered(small_report()).groups:
         at_rest = tuple(control.chosen for control in group.controls)
         assert group.patches[at_rest] == []
         assert all(patches for chosen, patches in group.patches.items() if chosen != at_rest)
@@ -127,9 +140,7 @@ def test_how_things_are_is_a_stop_that_changes_nothing() -> None:
 
 
 def test_a_stated_load_is_how_things_are() -> None:
-    report = small_report()
-    asked = Asked(load=("vms: 500 reads/s of 16 KiB",))
-    groups = cluster_groups(report, prepare(report, plan_of_options({}), asked), asked)
+    groups = offered(small_report(), load=("vms: 500 reads/s of 16 KiB",)).groups
     (load,) = [one for group in groups for one in group.controls if one.key == "load"]
     assert load.stops[load.chosen].label == "vms: 500 reads/s of 16 KiB"
     assert load.origin == "stated"
@@ -152,9 +163,7 @@ def test_groups_may_be_taken_from_an_input_that_was_made_before(given: Given) ->
 @pytest.mark.parametrize("release", [(12, 2, 13), (16, 2, 0), (17, 2, 0), (18, 2, 4), (19, 2, 1)])
 def test_no_two_stops_of_a_control_read_alike(release: tuple[int, ...]) -> None:
     """A default that differs by the kind of device is not that of one kind."""
-    report, asked = of_release(*release), Asked()
-    base = prepare(report, plan_of_options({}), asked)
-    for group in cluster_groups(report, base, asked):
+    for group in offered(of_release(*release)).groups:
         for control in group.controls:
             labels = [stop.label for stop in control.stops]
             assert len(set(labels)) == len(labels), control.key
@@ -165,9 +174,7 @@ def test_under_mclock_a_setting_is_stated_with_what_lets_it_hold() -> None:
     override = ("--set-option", "osd_mclock_override_recovery_settings=true")
     found = {}
     for release in ((17, 2, 0), (18, 2, 4)):
-        report, asked = of_release(*release), Asked()
-        base = prepare(report, plan_of_options({}), asked)
-        *_, settings = cluster_groups(report, base, asked)
+        *_, settings = offered(of_release(*release)).groups
         found[release] = {one.key: one for one in settings.controls}
     assert "osd_max_backfills" not in found[17, 2, 0]
     control = found[18, 2, 4]["osd_max_backfills"]
@@ -179,12 +186,8 @@ def test_too_many_combinations_lose_stops_between_the_ends() -> None:
     def make(options: Sequence[Option]) -> dict[str, Any]:
         return dict(options)
 
-    offers = [
-        Offer(
-            key, key, "", tuple(Stop(str(at), ((key, str(at)),)) for at in range(20)), "?", "stated"
-        )
-        for key in ("a", "b", "c")
-    ]
+    stops = {key: tuple(Stop(str(at), ((key, str(at)),)) for at in range(20)) for key in "abc"}
+    offers = [Offer(key, key, "", of_key, "?", "stated") for key, of_key in stops.items()]
     group = group_of(offers, {}, make)
     assert len(group.patches) <= COMBINATIONS_MAX
     for control in group.controls:
@@ -228,9 +231,41 @@ def test_what_happens_to_a_part_is_what_its_option_makes(key: str, part: str) ->
     assert [{"at_seconds": 3600.0, "change": made}] == asked
 
 
+def test_controls_that_heed_each_other_are_found() -> None:
+    """Of four, the product of two is in the input, and two are refused together."""
+
+    def make(chosen: Any) -> Any:
+        first, second, third, fourth = (chosen.get(one, 0) for one in range(4))
+        if (third, fourth) == (2, 1):
+            return None
+        return {"a": first, "b": second, "both": first * second, "c": third, "d": fourth}
+
+    base = make({})
+    stops = [3, 3, 3, 2]
+    patches: list[list[list[Patch]]] = [
+        [changes_between(base, make({one: stop})) for stop in range(count)]
+        for one, count in enumerate(stops)
+    ]
+    found = Heeding(patches, [0] * 4, make, lambda chosen: make(chosen) is None, 100, 50)
+    assert found.groups == [(0, 1), (2,), (3,)]
+    assert found.kept == [[0, 1, 2], [0, 1, 2], [0, 1, 2], [0]]
+    both = found.patches_of({0: 2, 1: 2})
+    assert both is not None and patched(base, both)["both"] == 4
+
+
+def test_a_group_keeps_the_ends_and_how_things_are() -> None:
+    """Of 10 x 10 combinations, 20 are too many by 4 stops of one and 6 of the other or so."""
+
+    def make(chosen: Any) -> Any:
+        return {"both": [chosen.get(0, 4), chosen.get(1, 4)]}
+
+    patches = [[changes_between(make({}), make({one: at})) for at in range(10)] for one in (0, 1)]
+    found = Heeding(patches, [4, 4], make, lambda _: False, 20, 10)
+    assert found.groups == [(0, 1)]
+    assert len(found.combinations((0, 1))) <= 20
+    assert all({0, 4, 9} <= set(kept) for kept in found.kept)
+
+
 def _is_stated(control: Control) -> bool:
-    return (
-        len(control.stops) > 1
-        and not control.stops[control.chosen].options
-        and bool(control.sentence)
-    )
+    has_choice = len(control.stops) > 1 and not control.stops[control.chosen].options
+    return has_choice and bool(control.sentence)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import random
 import tomllib
 from decimal import Decimal
@@ -33,11 +34,15 @@ from tests.browser.page_scenarios import (
     drawn,
     made_by_page,
 )
+from tests.build import changed
+from tests.build import study_of as study_of_change
 
 # A document is made once for all tests of this file.
 pytestmark = pytest.mark.xdist_group("explore study")
 
 Found = dict[str, Any]
+
+FAULT = "faults = [{ fail.servers = 1 }]"
 
 SHIPPED = (
     "burst-buffer-sweep", "center-enclosures", "center-mixed", "center-two-jobs",
@@ -101,6 +106,15 @@ def answer(made: Found, maps: list[Any]) -> tuple[Any, Any]:
     while simulation.advance()[0] != "done":
         pass
     return simulation.report()
+
+
+def digests(document: Found, made: Made, folder: Path = Path("/")) -> tuple[str, str, str]:
+    """Of what the page makes, of the study that it exports, and of how things are."""
+    (run,) = Study.from_dict(tomllib.loads(made.text), folder).runs()
+    inputs = (made.input, json.loads(core_json(run.system, run.seed)), document["input"])
+    maps = maps_of(run.system)
+    page, exported, as_it_is = (answer(one, maps)[0]["digest"] for one in inputs)
+    return page, exported, as_it_is
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -187,14 +201,8 @@ def test_a_fault_by_click_is_a_fault_of_the_study(name: str) -> None:
         {"key": "repair", "part": servers[6], "at": 3.5},
     ]
     scenario = {"stops": {"recovery.bandwidth": 1}, "changes": changes}
-    made = explored(document, scenario)
-    (run,) = Study.from_dict(tomllib.loads(made.text)).runs()
-    maps = maps_of(run.system)
-    told, _ = answer(made.input, maps)
-    metrics, _ = answer(json.loads(core_json(run.system, run.seed)), maps)
-    assert told["digest"] == metrics["digest"]
-    as_it_is, _ = answer(document["input"], maps)
-    assert told["digest"] != as_it_is["digest"]
+    page, exported, as_it_is = digests(document, explored(document, scenario))
+    assert page == exported != as_it_is
 
 
 def test_what_ends_ends_the_last_change_of_its_part() -> None:
@@ -209,9 +217,8 @@ def test_what_ends_ends_the_last_change_of_its_part() -> None:
     ]
     made = explored(document, {"stops": {}, "changes": changes})
     own, *added = made.input["faults"]["faults"]
-    assert (
-        own["part"] == {"server": ["server.16"]} and own == document["input"]["faults"]["faults"][0]
-    )
+    assert own["part"] == {"server": ["server.16"]}
+    assert own == document["input"]["faults"]["faults"][0]
     assert [(one["at"], one["until"]) for one in added] == [(10, None), (20, 40), (30, None)]
     faults = tomllib.loads(made.text)["faults"]
     assert faults[2] == {
@@ -227,10 +234,7 @@ def test_every_stop_but_one_changes_something(name: str) -> None:
     assert len(set(keys)) == len(keys) > 5
     for group in document["groups"]:
         counts = [len(control["stops"]) for control in group["controls"]]
-        size = 1
-        for count in counts:
-            size *= count
-        assert len(group["patches"]) == size
+        assert len(group["patches"]) == math.prod(counts)
         chosen = ",".join(str(control["chosen"]) for control in group["controls"])
         assert [key for key, patches in group["patches"].items() if not patches] == [chosen]
         for control in group["controls"]:
@@ -266,11 +270,7 @@ def test_parts_stand_behind_what_holds_them(name: str) -> None:
 
 def test_what_the_study_refuses_is_not_offered() -> None:
     """A code of 11 pieces needs 11 servers; small memory does not hold a buffer of each of 8."""
-    study = {
-        "cluster": {"servers": 8},
-        "population": {"file_size": "64 MiB", "files": 100},
-        "faults": [{"fail": {"servers": 1}}],
-    }
+    study = changed("bare", 'population = { file_size = "64 MiB", files = 100 }\n' + FAULT)
     document = read(study_document(Study.from_dict(study)))
     labels = {
         control["key"]: [stop["label"] for stop in control["stops"]]
@@ -288,12 +288,8 @@ def test_a_page_is_given_no_number_that_it_would_round() -> None:
     """Of four servers, 2 x (2^53 + 4) B are 18014398509481992, which a page writes as ...990."""
     volume = 2**53 + 4
     assert [int(Decimal(repr(float(by * volume)))) - by * volume for by in (1, 2)] == [0, -2]
-    study = {
-        "cluster": {"servers": 4},
-        "population": {"file_size": "1 TiB", "bytes_per_server": f"{volume // 4} B"},
-        "faults": [{"fail": {"servers": 1}}],
-    }
-    document = study_document(Study.from_dict(study))
+    sizes = f'population = {{ file_size = "1 TiB", bytes_per_server = "{volume // 4} B" }}\n'
+    document = study_document(study_of_change("bare", sizes + FAULT, cluster__servers=4))
     controls = {one.key: one for group in document.groups for one in group.controls}
     labels = [stop.label for stop in controls["population.bytes_per_server"].stops]
     assert labels == ["512 TiB", "1 PiB", f"{volume // 4} B"]
@@ -314,12 +310,8 @@ def test_a_switch_is_cut_off_as_the_file_says() -> None:
     ]
     made = explored(document, {"stops": {}, "changes": changes})
     folder = ROOT / "studies" / "rebuild-on-leaf-spine"
-    (run,) = Study.from_dict(tomllib.loads(made.text), folder).runs()
-    maps = maps_of(run.system)
-    told, _ = answer(made.input, maps)
-    metrics, _ = answer(json.loads(core_json(run.system, run.seed)), maps)
-    as_it_is, _ = answer(document["input"], maps)
-    assert told["digest"] == metrics["digest"] != as_it_is["digest"]
+    page, exported, as_it_is = digests(document, made, folder)
+    assert page == exported != as_it_is
     assert _differ(made, folder, document) == []
     kinds = {change["key"]: change["kinds"] for change in document["changes"]}
     assert "switch" in kinds["cut"] and "switch" not in kinds["fail"]
@@ -357,9 +349,8 @@ def test_files_are_named_as_the_study_sees_them(tmp_path: Path) -> None:
     )
     text = explored(read(study_document(path))).text
     assert str(tmp_path) not in text and 'histogram.file = "sizes.csv"' in text
-    assert Study.from_dict(tomllib.loads(text), tmp_path).runs()[0].key == (
-        Study.load(path).runs()[0].key
-    )
+    again = Study.from_dict(tomllib.loads(text), tmp_path)
+    assert again.runs()[0].key == Study.load(path).runs()[0].key
 
 
 def test_no_sentence_of_a_control_says_how_a_file_writes_it() -> None:
