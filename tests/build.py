@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +66,16 @@ def system_of(base: dict[str, Any] | str, change: str = "", /, **keys: Any) -> S
     return study_of(base, change, **keys).runs()[0].system
 
 
+def refused(function: Callable[..., object], *arguments: Any, **keys: Any) -> str:
+    """Why a call is refused."""
+    with pytest.raises(ConfigError) as caught:
+        function(*arguments, **keys)
+    return str(caught.value)
+
+
 def refusal(base: dict[str, Any] | str, change: str = "", /, **keys: Any) -> str:
     """Why the runs of a change are refused."""
-    with pytest.raises(ConfigError) as caught:
-        validate_runs(study_of(base, change, **keys).runs())
-    return str(caught.value)
+    return refused(lambda: validate_runs(study_of(base, change, **keys).runs()))
 
 
 def read_again(study: Study, folder: Path = Path("/")) -> Study:
