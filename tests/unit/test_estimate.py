@@ -1,96 +1,265 @@
-"""What a run will cost is told before it: counts as derived by hand, and as runs have them."""
+"""What a run will cost and give is told before it: as derived by hand, and as runs have it."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from resilver import Study, catalog
+from resilver.cli.check import _applies, _table, estimates
 from resilver.estimate import estimate
+from resilver.estimate.streams import (
+    analytic_rates,
+    server_bandwidth,
+    stream_bytes_per_second,
+    strips_in_place,
+)
 from resilver.simulate import simulate
-from resilver.spec import Run, Study
+from tests.build import FABRIC, STAR, network_run, study_of, system_of
 
 MIB = 2**20
-
 STRIPES = '{ stripe_unit = "4 MiB", stripe_width = "servers // copies" }'
-FAULT = "[[faults]]\nfail = { servers = 1 }"
+RING = """
+cluster.servers = 12
+placement = { algorithm = "ring", placement_groups = "none" }
+recovery.pipeline_buffer = "16 MiB"
+"""
+FAULT = "faults = [{ fail.servers = 1 }]\n"
 
 
-def run_of(tmp_path: Path, population: str, faults: str = FAULT, replicas: int = 3) -> Run:
-    path = tmp_path / "study.toml"
-    path.write_text(
-        f"""
-[cluster]
-servers = 12
-[population]
-{population}
-[placement]
-algorithm = "ring"
-placement_groups = "none"
-[redundancy]
-replicas = {replicas}
-{faults}
-[recovery]
-pipeline_buffer = "16 MiB"
-""",
-        encoding="utf-8",
-    )
-    return Study.load(path).runs()[0]
+def estimated(population: str, faults: str = FAULT) -> dict[str, Any]:
+    return estimate(system_of("bare", f"{RING}{faults}population = {{ {population} }}"))
 
 
-def estimated(tmp_path: Path, population: str, **others: Any) -> dict[str, Any]:
-    return estimate(run_of(tmp_path, population, **others).system)
-
-
-def test_a_file_is_cut_as_the_study_says(tmp_path: Path) -> None:
+def test_a_file_is_cut_as_the_study_says() -> None:
     # 130 MiB in chunks of 64 MiB are objects of 64, 64 and 2 MiB, which 4, 4 and 1 buffers of 16
     # MiB carry. A server of 12 holds a quarter of 1,200 files' replicas, three of each.
-    chunks = 'file_size = "130 MiB"\nfiles = 1200\nobjects = { chunk = "64 MiB" }'
-    found = estimated(tmp_path, chunks)
+    found = estimated('file_size = "130 MiB", files = 1200, objects = { chunk = "64 MiB" }')
     assert (found["objects"], found["replicas_to_move"]) == (3600, 900)
     assert (found["buffers"], found["bytes_to_move"]) == (2700, 300 * 130 * MIB)
     # Striped over 12 // 3 objects in units of 4 MiB, 10 MiB touch three of them, of one buffer.
-    stripes = 'file_size = "10 MiB"\nfiles = 1200\nobjects = ' + STRIPES
-    found = estimated(tmp_path, stripes)
+    found = estimated(f'file_size = "10 MiB", files = 1200, objects = {STRIPES}')
     assert (found["objects"], found["replicas_to_move"], found["buffers"]) == (3600, 900, 900)
 
 
 @pytest.mark.parametrize(
     "population",
     [
-        'histogram = "genomes1000"\nbytes_per_server = "2 TiB"\nobjects = { chunk = "64 MiB" }',
-        'histogram = { bins = [["4 KiB", "64 KiB", 50], ["1 MiB", "1 GiB", 1]] }\n'
-        'bytes_per_server = "1 TiB"\nobjects = ' + STRIPES,
+        'histogram = "genomes1000", bytes_per_server = "2 TiB", objects = { chunk = "64 MiB" }',
+        'histogram = { bins = [["4 KiB", "64 KiB", 50], ["1 MiB", "1 GiB", 1]] }, '
+        f'bytes_per_server = "1 TiB", objects = {STRIPES}',
     ],
     ids=["chunked", "striped"],
 )
-def test_a_run_has_the_events_that_were_expected(tmp_path: Path, population: str) -> None:
+def test_a_run_has_the_events_that_were_expected(population: str) -> None:
     # Seven events a buffer. Which server fails decides how much is rebuilt, so what is compared is
     # a replica's share; a mean over the 10^5 replicas of a run strays by less than a hundredth.
-    run = run_of(tmp_path, population)
+    (run,) = study_of("bare", f"{RING}{FAULT}population = {{ {population} }}").runs()
     expected, metrics = estimate(run.system), simulate(run.system, run.seed).metrics
-    objects, replicas = metrics["population_objects"], metrics["rebuilt_pieces"]
-    assert isinstance(objects, int) and isinstance(replicas, int)
-    assert expected["objects"] == pytest.approx(objects, rel=0.05)
-    assert isinstance(metrics["events"], int)
-    assert expected["events"] / expected["replicas_to_move"] == pytest.approx(
-        metrics["events"] / replicas, rel=0.05
+    objects, replicas, events = (
+        int(metrics[name] or 0) for name in ("population_objects", "rebuilt_pieces", "events")
     )
+    assert expected["objects"] == pytest.approx(objects, rel=0.05)
+    share = expected["events"] / expected["replicas_to_move"]
+    assert share == pytest.approx(events / replicas, rel=0.05)
 
 
-def test_a_later_fault_adds_what_it_takes(tmp_path: Path) -> None:
+def test_a_later_fault_adds_what_it_takes() -> None:
     # A server, and later two more: three of twelve servers hold three quarters of an object's
     # three replicas.
-    population = 'file_size = "1 MiB"\nfiles = 1600'
-    later = (
-        '[[faults]]\nfail = { servers = 1 }\n[[faults]]\nat = "10 min"\nfail = { servers = 2 }\n'
-    )
-    assert estimated(tmp_path, population)["replicas_to_move"] == 400
-    assert estimated(tmp_path, population, faults=later)["replicas_to_move"] == 1200
+    population = 'file_size = "1 MiB", files = 1600'
+    later = 'faults = [{ fail.servers = 1 }, { at = "10 min", fail.servers = 2 }]\n'
+    assert estimated(population)["replicas_to_move"] == 400
+    assert estimated(population, later)["replicas_to_move"] == 1200
 
 
-def test_nothing_stored_costs_the_start_alone(tmp_path: Path) -> None:
-    found = estimated(tmp_path, 'file_size = "1 MiB"\nfiles = 0')
+def test_nothing_stored_costs_the_start_alone() -> None:
+    found = estimated('file_size = "1 MiB", files = 0')
     assert (found["objects"], found["buffers"], found["events"]) == (0, 0, 0)
     assert 0.0 < found["seconds"] < 1.0
+
+
+# 10 Gb/s are 1.25e9 B/s; a strip of 16 KiB is four packets of 4 KiB, each with 38 B more.
+PORT = 1.25e9 * 16384 / (16384 + 4 * 38)
+
+
+def test_the_bandwidth_of_a_server_is_that_of_its_ports_less_overhead() -> None:
+    assert server_bandwidth(system_of("streamed")) == pytest.approx(2 * PORT)
+    assert server_bandwidth(system_of("streamed", cluster__ports=1)) == pytest.approx(PORT)
+
+
+def test_the_analytic_rates_are_those_of_the_groups() -> None:
+    rates = analytic_rates(system_of("streamed"))
+    assert rates is not None
+    # Of 2 groups of 6 servers one rebuilds with a quarter: reads have 4/7 of what is left,
+    # k / (2k - 1) for k = 4, and a strip made takes 4.
+    assert rates.read == pytest.approx(2 * PORT * 6 * (1 + 0.75) * 4 / 7)
+    assert (rates.write, rates.rebuild) == (0.0, pytest.approx(2 * PORT * 6 * 0.25 / 4))
+    writes = analytic_rates(system_of("streamed", traffic__reads=0.0, faults=None))
+    assert writes is not None
+    # k / (2k + p - 1) for k = 4 and p = 2.
+    assert (writes.read, writes.write) == (0.0, pytest.approx(2 * PORT * 12 * 4 / 9))
+    assert writes.rebuild == 0.0
+
+
+@pytest.mark.parametrize(
+    ("lanes", "share"),
+    [
+        ({"order": "priority"}, 0.0),
+        ({"order": "priority", "classes": ["rebuild", "clients", "bursts"]}, 1.0),
+        # What bursts would have is lent to the others by their shares: 0.2 of 0.8.
+        ({"clients": 0.6, "rebuild": 0.2, "bursts": 0.2}, 0.25),
+    ],
+)
+def test_the_rebuild_has_what_its_lane_says(lanes: dict[str, Any], share: float) -> None:
+    rates = analytic_rates(system_of("streamed", lanes=lanes))
+    assert rates is not None
+    assert rates.rebuild == pytest.approx(2 * PORT * 6 * share / 4)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"lanes": None},
+        {"traffic__streams__bursts": {"volume": "1 GiB", "every": "1 s"}},
+        {"faults": [{"corrupt": {"groups": 1, "strips": 5}}]},
+        {"faults": [{"at": "1 ms", "corrupt": {"groups": 1}}]},
+    ],
+)
+def test_without_a_figure_there_is_none(keys: dict[str, Any]) -> None:
+    keys = {"lanes": {"clients": 0.5, "rebuild": 0.5}, **keys}
+    assert analytic_rates(system_of("streamed", **keys)) is None
+    assert analytic_rates(system_of("coded")) is None
+
+
+def test_a_rate_holds_streams_back() -> None:
+    asked = stream_bytes_per_second(
+        system_of("streamed", traffic__streams={"window": 4, "rate": "1 MB/s"}, faults=None)
+    )
+    assert asked.read == pytest.approx(12e6)
+
+
+def test_entries_hold_streams_back() -> None:
+    # Twelve servers of one port would read more than four entries of one link each take in.
+    fabric = {**FABRIC, "topology": "leaf spine 4x4 hosts 6 entries 1"}
+    narrow = system_of("streamed", cluster__ports=1, cluster__fabric=fabric, faults=None)
+    assert stream_bytes_per_second(narrow).read == pytest.approx(4 * PORT)
+    assert 12 * PORT * 4 / 7 > 4 * PORT
+
+
+def test_strips_in_place_are_counted_by_server() -> None:
+    faults = [{"corrupt": {"groups": 2, "strips": 5}}]
+    # Two groups of six servers, five strips of 16 KiB each.
+    assert strips_in_place(system_of("streamed", faults=faults)) == 2 * 6 * 5 * 16384
+    assert strips_in_place(system_of("streamed")) == 0
+
+
+def test_a_coded_rebuild_gathers_what_its_pieces_need() -> None:
+    copies = estimate(system_of("coded", redundancy=None))
+    coded = estimate(system_of("coded"))
+    # 200 files of 64 MiB on 8 servers, of which one fails: an eighth of all copies or pieces.
+    assert copies["replicas_to_move"] == 200 * 3 / 8
+    assert coded["replicas_to_move"] == 200 * 6 / 8
+    # Each lost piece of 16 MiB is made of four, in buffers of 16 MiB.
+    assert coded["bytes_to_move"] == 150 * 4 * 2**24
+    assert coded["buffers"] == 150 * 4
+    local = estimate(system_of("coded", redundancy__code="lrc 4+2 local 2"))
+    assert local["bytes_to_move"] == 150 * 2 * 2**24
+
+
+def test_open_arrivals_ask_for_what_they_say() -> None:
+    # 100 requests a second for 9 s and 1 s before are 1,000, each of which is 512 KiB in 8 packets
+    # of 64 KiB and a message of 64 B. Between a router and a host of the star are 2 links under one
+    # leaf and 4 over the spine: one host of the 3 is near, so 10/3 on average.
+    run = network_run(
+        topology=STAR, outstanding=None, interval=None, arrivals={"poisson": "100 /s"},
+        warm_up="1 s", duration="9 s",
+    )  # fmt: skip
+    found = estimate(run.system)
+    assert found["requests"] == 1000
+    assert found["packet_hops"] == pytest.approx(1000 * 9 * 10 / 3, abs=1)
+    assert found["events"] > found["packet_hops"]
+    assert found["objects"] == found["buffers"] == 0
+    assert found["rebuilding_seconds"] is None and found["serving_seconds"] > 0.0
+
+
+def test_a_closed_loop_asks_for_what_the_narrowest_place_lets_through() -> None:
+    # With 10,000 outstanding the 3 disks are it: 22 ms a request are 136.4 requests a second, for
+    # 1 s and the warm-up of twice 22 ms.
+    crowded = estimate(network_run(outstanding=10_000).system)
+    assert crowded["requests"] == pytest.approx(3 / 0.022 * 1.044, abs=1)
+    # With one outstanding, half of the requests wait 22 ms for a disk, all for 8 packets of 65,574
+    # B (4.197 ms at 1 Gb/s) over 10/3 links, one behind the other (10.33 / 8 of that), and 11 ms
+    # until the next.
+    alone = estimate(network_run(outstanding=1).system)
+    between = 0.011 + 0.004197 * (8 + 10 / 3 - 1) / 8 + 0.011
+    assert alone["requests"] == pytest.approx(1.044 / between, abs=1)
+
+
+def test_disks_that_fail_unannounced_move_nothing() -> None:
+    found = estimate(network_run([{"fail": {"disks": 2}}]).system)
+    assert (found["replicas_to_move"], found["bytes_to_move"]) == (0, 0)
+
+
+@pytest.mark.parametrize("outstanding", [8, 400])
+def test_a_run_does_what_was_expected(outstanding: int) -> None:
+    run = network_run(topology="torus 4x4x4 routers 4", outstanding=outstanding)
+    expected, metrics = estimate(run.system), simulate(run.system, run.seed).metrics
+    # An estimate is good to a factor of two; the metrics are those of the window, 1 s of 1.044 s.
+    assert metrics["requests_completed"] is not None
+    assert 0.5 < expected["requests"] / (1.044 * float(metrics["requests_completed"])) < 2.0
+    assert 0.5 < expected["events"] / float(metrics["events"] or 0) < 2.0
+
+
+def test_a_point_of_traffic_alone_shows_no_rebuild() -> None:
+    (point,) = estimates([network_run()])
+    shown = {key for key in point if _applies(key, point)}
+    assert {"requests", "packet_hops", "serving_seconds", "servers"} <= shown
+    assert not shown & {"buffers", "bytes_to_move", "rebuilding_seconds", "placement_groups"}
+
+
+def test_links_between_the_halves_hold_a_closed_loop_back() -> None:
+    # Of 8 leaves with 2 spines, 8 links join the halves: 2 * 8 * 125 MB/s each way, which half of
+    # the requests of 8 * 65,574 B pass, are 7,625 a second, less than the 192 disks at 22 ms do.
+    run = network_run(topology="leaf spine 8x2 hosts 32 routers 64", outstanding=100_000)
+    found = estimate(run.system)
+    assert found["requests"] == pytest.approx(2 * 8 * 125e6 / (8 * 65_574 / 2) * 1.044, rel=1e-3)
+
+
+def test_what_an_open_loop_leaves_waiting_is_not_carried() -> None:
+    # 3 disks at 22 ms do 136.4 requests a second; of 10,000 a second the rest waits.
+    change = {"outstanding": None, "interval": None, "warm_up": "0 s", "duration": "10 s"}
+    asked = estimate(network_run(arrivals={"poisson": "10000 /s"}, **change).system)
+    done = estimate(network_run(arrivals={"poisson": "136.3636 /s"}, **change).system)
+    assert asked["requests"] == 100_000
+    assert asked["packet_hops"] == pytest.approx(done["packet_hops"], rel=1e-3)
+
+
+def test_clients_of_their_own_sets_are_tried_once_a_set() -> None:
+    """18,688 clients of 2,016 sets around a switch that never fills: each set 64 times."""
+    study = Path(catalog.__file__).parent / "studies" / "center-spider-2" / "study.toml"
+    found = estimate(Study.load(study).runs()[0].system)
+    assert found["requests"] == 64 * 2016
+
+
+@pytest.mark.parametrize(
+    ("width", "there", "not_there"),
+    [(120, ("packet hops", "requests"), ()), (80, ("events",), ("hops",))],
+)
+def test_the_table_of_a_sweep_keeps_its_numbers_whole(
+    width: int, there: tuple[str, ...], not_there: tuple[str, ...]
+) -> None:
+    sweep = {"lanes.clients": [0.9, 0.5], "cluster.attachment": ["local", "distributed"]}
+    points = estimates(study_of("streamed", study={"sweep": sweep}).runs())
+    console = Console(file=io.StringIO(), width=width)
+    with console.capture() as captured:
+        console.print(_table(points, width))
+    text = captured.get()
+    assert all(words in text for words in there) and not any(words in text for words in not_there)
+    # Memory is the last column, of four points: its unit is there in every row.
+    assert text.count("MiB") == 4
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= width

@@ -8,24 +8,29 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from resilver import _core
 from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES
 from resilver.estimate.streams import analytic_rates
 from resilver.simulate import simulate
 from resilver.simulate.network import topology_of
 from resilver.simulate.result import _analytic, _rebuilds_in_place, result_of
 from resilver.study.tables import run_row, shard_table
-from tests.build import STREAMED, network_run, system_of
+from tests.build import network_run, system_of
 
 HOSTS, LINKS, WINDOW = 3, 6, 2.0
 TABLES = (*TABLE_NAMES[1:], "interfaces")
 
 
-def reported(seed: int = 1) -> dict[str, Any]:
+def topology() -> _core.Topology:
+    """The small network."""
+    found = topology_of(network_run().system, 1)
+    assert found is not None
+    return found
+
+
+def reported() -> dict[str, Any]:
     """What the core tells of a run of traffic over the small network, with made-up figures."""
-    run = network_run()
-    topology = topology_of(run.system, seed)
-    assert topology is not None
-    first, second = topology.ends()
+    first, second = topology().ends()
     zeros = np.zeros(HOSTS, dtype=np.int64)
     servers: dict[str, Any] = dict.fromkeys(
         ("rebuilt_objects", "rebuilt_bytes", "remapped_objects", "remapped_bytes",
@@ -38,10 +43,8 @@ def reported(seed: int = 1) -> dict[str, Any]:
         "device_bytes_read": np.array([10, 20, 30]),
         "device_bytes_written": np.array([1, 2, 3]),
     }
-    for number, name in enumerate(
-        ("requests_completed", "requests_lost", "requests_read", "requests_written",
-         "write_backlog_requests")
-    ):  # fmt: skip
+    counts = ("requests_completed", "requests_lost", "requests_read", "requests_written")
+    for number, name in enumerate((*counts, "write_backlog_requests")):
         servers[name] = np.array([number, number + 1, number + 2])
     links: dict[str, Any] = {
         "link": np.arange(LINKS),
@@ -107,10 +110,7 @@ def test_every_table_fits_its_schema_and_is_stored() -> None:
 
 
 def test_links_have_the_names_and_places_of_their_ends() -> None:
-    run = network_run()
-    topology = topology_of(run.system, 1)
-    assert topology is not None
-    names, places = topology.node_names(), topology.positions()
+    names, places = topology().node_names(), topology().positions()
     for row in result(reported()).links.to_pylist():
         assert (row["from_name"], row["to_name"]) == (names[row["from"]], names[row["to"]])
         assert [row["from_x"], row["from_y"]] == places[row["from"]].tolist()
@@ -130,12 +130,9 @@ def test_busy_shares_are_of_the_window() -> None:
 
 
 def test_a_host_is_as_busy_as_its_ports_on_average() -> None:
-    run = network_run()
-    topology = topology_of(run.system, 1)
-    assert topology is not None
-    first, second = (ends.tolist() for ends in topology.ends())
+    first, second = (ends.tolist() for ends in topology().ends())
     busy = result(reported()).servers["link_busy_seconds"].to_pylist()
-    for host, node in enumerate(topology.hosts):
+    for host, node in enumerate(topology().hosts):
         (link,) = [at for at in range(LINKS) if node in (first[at], second[at])]
         # Link i is busy for 0.1 (i + 1) s one way and twice that the other.
         assert busy[host] == pytest.approx(0.15 * (link + 1))
@@ -200,7 +197,7 @@ def test_lanes_are_stored_and_what_they_lent_is_summed_over_the_network() -> Non
 
 
 def test_streams_over_groups_stand_beside_the_analytic_model() -> None:
-    system = system_of(STREAMED)
+    system = system_of("streamed")
     metrics = _analytic(system)
     rates = analytic_rates(system)
     assert rates is not None
@@ -210,9 +207,8 @@ def test_streams_over_groups_stand_beside_the_analytic_model() -> None:
 
 
 def test_what_is_rebuilt_in_place_has_a_time_where_it_comes_to_an_end() -> None:
-    assert not _rebuilds_in_place(system_of(STREAMED))
-    finite = [{"corrupt": {"groups": 1, "strips": 5}}]
-    assert _rebuilds_in_place(system_of(STREAMED, faults=finite))
+    assert not _rebuilds_in_place(system_of("streamed"))
+    assert _rebuilds_in_place(system_of("streamed", "faults.0.corrupt.strips = 5"))
 
 
 @pytest.mark.parametrize("absent", [None, {}])
