@@ -31,24 +31,29 @@ def heading(short: list[float], last: list[float]) -> str:
     return found.heading
 
 
-def test_the_finding_names_the_most_and_when_it_is_half_as_many() -> None:
-    # The most is 4,000 in the second interval; the first at or below 2,000 after it begins at 30 s.
-    assert heading([1000.0, 4000.0, 2500.0, 1500.0, 0.0], [0.0, 12.0, 3.0, 0.0, 0.0]) == (
-        "Up to 4,000 objects are degraded, half as many after 30.0 s; "
-        "up to 12 objects have one replica left"
-    )
-
-
-def test_the_finding_says_so_where_none_is_at_risk_or_few_are_degraded() -> None:
-    assert heading([0.5, 0.5], [0.0, 0.0]) == (
-        "Up to 0.5 objects are degraded; none ever has one replica left"
-    )
-
-
-def test_with_two_copies_every_degraded_object_is_down_to_one() -> None:
-    assert heading([8.0, 2.0], [8.0, 2.0]) == (
-        "Up to 8 objects are degraded, half as many after 10.0 s; each has one replica left"
-    )
+@pytest.mark.parametrize(
+    ("short", "last", "text"),
+    [
+        # The most is 4,000 in the second interval; the first at or below 2,000 begins at 30 s.
+        (
+            [1000.0, 4000.0, 2500.0, 1500.0, 0.0],
+            [0.0, 12.0, 3.0, 0.0, 0.0],
+            "Up to 4,000 objects are degraded, half as many after 30.0 s; "
+            "up to 12 objects have one replica left",
+        ),
+        ([0.5, 0.5], [0.0, 0.0], "Up to 0.5 objects are degraded; none ever has one replica left"),
+        # With two copies every degraded object is down to one.
+        (
+            [8.0, 2.0],
+            [8.0, 2.0],
+            "Up to 8 objects are degraded, half as many after 10.0 s; each has one replica left",
+        ),
+    ],
+)
+def test_the_finding_names_the_most_and_when_it_is_half_as_many(
+    short: list[float], last: list[float], text: str
+) -> None:
+    assert heading(short, last) == text
 
 
 def test_the_chart_has_the_means_of_its_run() -> None:
