@@ -7,7 +7,7 @@ received bytes, transfers, the timeline and the metrics are sums of the same gro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,6 @@ class MemoryResults:
     )
     pools: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["pools"].empty_table())
     limits: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["limits"].empty_table())
-    limits: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["limits"].empty_table())
 
     @property
     def title(self) -> str:
@@ -59,6 +58,17 @@ class MemoryResults:
     @property
     def study_file(self) -> str:
         return Study.from_dict(self.study).to_toml()
+
+
+def replaced(of: MemoryResults, table: str = "runs", **columns: Any) -> MemoryResults:
+    """The results with some columns of a table replaced by a constant or a list."""
+    made = getattr(of, table)
+    for name, value in columns.items():
+        at = made.schema.get_field_index(name)
+        values = value if isinstance(value, list) else [value] * made.num_rows
+        column = pa.array(values, made.schema.field(at).type if at >= 0 else None)
+        made = made.set_column(at, name, column) if at >= 0 else made.append_column(name, column)
+    return replace(of, **{table: made})
 
 
 def results(

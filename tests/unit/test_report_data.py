@@ -22,17 +22,7 @@ from resilver.report.servers import servers
 from resilver.report.source import largest, systems
 from resilver.report.sweep import Box, sweep
 from resilver.report.timeline import seconds_until, timeline
-from tests.browser.report_fixture import MemoryResults, results
-
-
-def replaced(of: MemoryResults, table: str, **columns: Any) -> MemoryResults:
-    """The results with some columns of a table replaced by a constant or a list."""
-    rows = getattr(of, table).to_pylist()
-    for at, row in enumerate(rows):
-        for name, value in columns.items():
-            row[name] = value[at] if isinstance(value, list) else value
-    made = type(getattr(of, table)).from_pylist(rows, schema=getattr(of, table).schema)
-    return MemoryResults(**{**vars(of), table: made})
+from tests.browser.report_fixture import replaced, results
 
 
 def test_a_box_has_the_quartiles_and_whiskers_of_tukey() -> None:
@@ -48,9 +38,9 @@ def test_a_box_has_the_quartiles_and_whiskers_of_tukey() -> None:
 def test_the_run_that_stands_for_a_system_has_the_median_rebuild_time() -> None:
     # Five seeds with times 50, 10, 40, 20, 30: the median is 30, that of seed 5. With the fifth
     # unknown, the two middle ones of 10, 20, 40, 50 are 20 and 40; the lower is seed 4's.
-    made = replaced(results(seeds=5), "runs", rebuild_seconds=[50.0, 10.0, 40.0, 20.0, 30.0])
+    made = replaced(results(seeds=5), rebuild_seconds=[50.0, 10.0, 40.0, 20.0, 30.0])
     assert systems(made)[0].median["seed"] == 5
-    made = replaced(made, "runs", rebuild_seconds=[50.0, 10.0, 40.0, 20.0, None])
+    made = replaced(made, rebuild_seconds=[50.0, 10.0, 40.0, 20.0, None])
     assert systems(made)[0].median["seed"] == 4
 
 
@@ -82,7 +72,7 @@ def test_servers_are_the_axis_and_other_keys_the_series() -> None:
 def test_a_run_without_a_rate_is_counted_and_left_out() -> None:
     made = results(seeds=3)
     rates = made.runs["aggregate_bytes_per_second"].to_pylist()
-    made = replaced(made, "runs", aggregate_bytes_per_second=[None, *rates[1:]])
+    made = replaced(made, aggregate_bytes_per_second=[None, *rates[1:]])
     chart = sweep(systems(made))
     assert chart.missing == 1
     assert chart.boxes[0].values.size == 2
@@ -140,7 +130,7 @@ def test_rebuild_times_over_a_decade_stand_on_a_logarithmic_axis() -> None:
     # Times of 10 and 100 s are a decade apart, those of 10 and 99 s are not.
     for longest, is_logarithmic in ((100.0, True), (99.0, False)):
         made = results(servers=(8, 64), seeds=1)
-        made = replaced(made, "runs", rebuild_seconds=[10.0, longest])
+        made = replaced(made, rebuild_seconds=[10.0, longest])
         data = sweep(systems(made), REBUILD_TIME)
         assert data.logarithmic == is_logarithmic
         drawn = charts.chart(made, "rebuild-time")
@@ -227,9 +217,7 @@ def test_axes_have_units_in_which_numbers_are_readable() -> None:
 
 
 def test_an_unknown_chart_is_refused_by_name() -> None:
-    with pytest.raises(
-        ConfigError, match=r"figure = 'pie': there is no such chart; valid charts: "
-    ):
+    with pytest.raises(ConfigError, match=r"figure = 'pie': there is no such chart; valid charts"):
         charts.chart(results(seeds=1), "pie")
 
 
@@ -253,7 +241,7 @@ def test_an_empty_system_has_a_reason_instead_of_charts() -> None:
 )
 def test_why_nothing_was_rebuilt_is_told_apart(metrics: dict[str, int], reason: str) -> None:
     made = results(objects_per_group=0, seeds=1)
-    made = replaced(made, "runs", population_objects=100, **metrics)
+    made = replaced(made, population_objects=100, **metrics)
     assert reason in str(findings.nothing_rebuilt(systems(made)[0]))
 
 

@@ -13,7 +13,7 @@ from resilver.report.html import render
 from resilver.report.lanes import lanes
 from resilver.report.source import SystemRuns, systems
 from resilver.report.streams import streams
-from tests.browser.report_fixture import MemoryResults
+from tests.browser.report_fixture import MemoryResults, replaced
 from tests.browser.traffic_fixture import traffic_results
 
 GIB = 2**30
@@ -28,10 +28,7 @@ def streaming() -> tuple[MemoryResults, SystemRuns]:
         "rebuild_bytes_per_second": 1.1 * GIB, "analytic_rebuild_bytes_per_second": 1.0 * GIB,
         "write_bytes_per_second": 0.0, "analytic_write_bytes_per_second": 0.0,
     }  # fmt: skip
-    for name, value in metrics.items():
-        column = pa.array([value] * made.runs.num_rows, pa.float64())
-        kept = made.runs.drop_columns([name]) if name in made.runs.column_names else made.runs
-        made.runs = kept.append_column(name, column)
+    made = replaced(made, **metrics)
     reads = [8.0 * GIB, 8.0 * GIB, 8.0 * GIB, 4.0 * GIB]
     rows: list[dict[str, Any]] = [
         {

@@ -27,7 +27,7 @@ from resilver.report.source import largest, systems
 from resilver.report.sweep import sweep
 from resilver.report.traffic_sentence import losses_sentence, traffic_sentence
 from resilver.report.words import listed, plural
-from tests.browser.report_fixture import MemoryResults, results
+from tests.browser.report_fixture import MemoryResults, replaced, results
 from tests.browser.traffic_fixture import beside_rebuild, traffic_results
 
 MIB = 2**20
@@ -42,17 +42,15 @@ def course_of(rates: list[float], warm_up: str = "0 s", **metrics: float) -> Cha
     """The course of intervals of one second that read so many MiB each, a fault at 0.5 s."""
     made = traffic_results(seeds=1, faults=("2 disks",))
     made.study["traffic"]["warm_up"] = warm_up
-    rows = made.runs.to_pylist()
-    made.runs = pa.Table.from_pylist([row | metrics for row in rows], schema=made.runs.schema)
-    size = len(rates)
+    made = replaced(made, **metrics)
     intervals = [
         {
-            "run": rows[0]["run"], "start_seconds": float(at), "duration_seconds": 1.0,
+            "run": made.runs["run"][0].as_py(), "start_seconds": float(at), "duration_seconds": 1.0,
             "requests_completed": int(rate), "requests_lost": 0, "read_bytes": int(MIB * rate),
             "write_bytes": 0, "mean_delay_seconds": 0.0, "packets_dropped": 0,
             "write_backlog_requests": 0,
         }
-        for at, rate in zip(range(size), rates, strict=True)
+        for at, rate in enumerate(rates)
     ]  # fmt: skip
     made.traffic = pa.Table.from_pylist(intervals, schema=made.traffic.schema)
     found = course(made, systems(made)[0])
@@ -92,15 +90,11 @@ def test_the_course_adds_up_to_the_requests_of_its_run() -> None:
     found = columns_of(charts.chart(made, "course"))
     assert sum(found["requests_completed"]) == point.median["requests_completed"]
     assert sum(found["requests_lost"]) == point.median["requests_lost"] > 0
+    seconds = np.array(found["duration_seconds"])
     rates = (found[f"{kind}_bytes_per_second"] for kind in ("read", "write"))
-    total = sum(map(sum, zip(found["duration_seconds"], strict=True)), 0.0)
-    bytes_moved = sum(
-        seconds * rate
-        for column in rates
-        for seconds, rate in zip(found["duration_seconds"], column, strict=True)
-    )
+    bytes_moved = sum(float(seconds @ np.array(column)) for column in rates)
     # The fixture's statistics last 1 s, so its goodput is the sum of the bytes.
-    assert total > 1.0
+    assert seconds.sum() > 1.0
     assert bytes_moved == pytest.approx(point.median["throughput_bytes_per_second"])
 
 
@@ -337,7 +331,7 @@ def summary_of(made: MemoryResults, monkeypatch: pytest.MonkeyPatch, width: int)
     """What `resilver run` prints at its end."""
     console = Console(width=width, file=io.StringIO(), color_system=None)
     monkeypatch.setattr(cli_summary, "output", lambda: console)
-    keys = [name for name in made.study["study"]["sweep"]]
+    keys = list(made.study["study"]["sweep"])
     typed = {name: getattr(made, name) for name in ("systems", "title", "study_file")}
     shown = SimpleNamespace(
         **vars(made), **typed, folder=Path("runs/net"), swept_keys=keys, sensitivity=[]
