@@ -58,7 +58,7 @@ from tools.wheel import build_wheel
 
 def command_run(arguments: Sequence[str]) -> int:
     """Build, then run `resilver demo` with these arguments, or the command they name."""
-    env = prepare(profile="release")
+    env = prepare(profile="local")
     words = list(arguments[1:] if arguments[:1] == ["--"] else arguments)
     if not words or words[0].startswith("-"):
         words = ["demo", *words]
