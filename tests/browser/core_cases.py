@@ -11,6 +11,7 @@ from resilver import Study
 from resilver.importers import read_report
 from resilver.spec import Run
 from resilver.whatif.asking import Asked, Prepared
+from resilver.whatif.studied import made_ready
 from tests.unit.what_if_clusters import prepared
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -169,8 +170,8 @@ SYSTEMS: dict[str, Callable[[], Run]] = {
 """Systems by what they are about."""
 
 
-def real_system(shared_data: Path) -> Run:
-    """Two OSDs of a real cluster fail, one after the other."""
+def real_study(shared_data: Path) -> Prepared:
+    """Two OSDs of a real cluster fail, one after the other, as a study says it."""
     study = {
         "cluster": {"ceph": str(shared_data / REAL)},
         "faults": [
@@ -178,7 +179,8 @@ def real_system(shared_data: Path) -> Run:
             {"at": "60 s", "fail": {"osds": ["osd.40"]}},
         ],
     }
-    return Study.from_dict(study).runs()[0]
+    run = Study.from_dict(study).runs()[0]
+    return made_ready(run.system, run.seed)
 
 
 BY_EVENTS = Asked(is_by_events=True, horizon="20 min", load=("vms: 500 reads/s of 16 KiB",))

@@ -19,7 +19,7 @@ from tests.browser.core_answers import (
     of_cluster,
     of_system,
 )
-from tests.browser.core_cases import CLUSTERS, SYSTEMS, demo, real_cluster, real_system
+from tests.browser.core_cases import CLUSTERS, SYSTEMS, demo, real_cluster, real_study
 from tests.unit.what_if_clusters import prepared
 
 NAMES = [*SYSTEMS, *CLUSTERS]
@@ -81,9 +81,8 @@ def test_chromium_answers_as_natively(
 def test_a_real_cluster_is_answered_as_natively(
     shared_data: Path, page: Page, tmp_path: Path
 ) -> None:
-    run, ready = real_system(shared_data), real_cluster(shared_data)
-    asked = [system_request(run.system, run.seed), cluster_request(ready)]
-    natively = [of_system(run), of_cluster(ready)]
+    cases = [real_study(shared_data), real_cluster(shared_data)]
+    asked, natively = [cluster_request(one) for one in cases], [of_cluster(one) for one in cases]
     for answers in (in_node(asked), in_chromium(page, tmp_path, asked)):
         pairs = zip(OF_REAL, natively, answers, strict=True)
         found = {name: told for name, *both in pairs if (told := differences(*both))}

@@ -11,7 +11,7 @@ import pytest
 from resilver.cli import run
 from resilver.importers import read_report
 from resilver.simulate import group_up_sets
-from tests.unit.test_reference_ceph import LOADS, pool, report, rule
+from tests.unit.small_reports import LOADS, pool, report, rule
 
 CODED_GROUPS = 48
 PROFILE = {"plugin": "jerasure", "technique": "reed_sol_van", "k": "2", "m": "2"}

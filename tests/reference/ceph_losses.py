@@ -1,8 +1,4 @@
-"""What failures touch in a real cluster, in plain Python: group by group, before and after.
-
-The pools' groups are numbered one pool behind another. Only a group's objects and bytes are known
-(docs/models/rebuild.md, "Real clusters").
-"""
+"""Where the PGs of a real cluster are, in plain Python, before and after OSDs are out."""
 
 from __future__ import annotations
 
@@ -14,18 +10,6 @@ from resilver.crush import CrushMap
 from resilver.importers.ceph import PoolInfo
 from resilver.spec import System
 from tests.reference.draws import HALF_WORD, jenkins_of_two
-from tests.reference.losses import OBJECTS_A_FILE, Losses, Span, Subject, fail_in_turn, stages_of
-
-
-def failed_osds(system: System, seed: int) -> dict[int, list[Span]]:
-    """When the OSDs fail that do, in picoseconds: those named, and those drawn of a kind."""
-    report = system.report
-    assert report is not None
-    members_of = {"osds": {f"osd.{osd.id}": (osd.id,) for osd in report.osds}}
-    for kind in ("hosts", "racks", "rows"):
-        buckets = report.buckets.of_kind(kind[:-1])
-        members_of[kind] = {one.name: report.buckets.devices_under(one) for one in buckets}
-    return fail_in_turn(system, seed, members_of)
 
 
 def crush_input(pool: PoolInfo, group: int) -> int:
@@ -87,11 +71,6 @@ class UpSets:
         self.up = {osd.id for osd in self.report.osds if osd.up or osd.id in failed}
         self.map = CrushMap.from_json(self.report.crushmap)
 
-    def led_elsewhere(self, pool: PoolInfo) -> set[int]:
-        """The groups that an upmap entry may lead away from an OSD before it fails."""
-        tables = pool.exceptions
-        return {group for group, _ in (*tables.upmap, *tables.upmap_items)}
-
     def place(self, pool: PoolInfo, group: int, out: Set[int]) -> list[int]:
         """The OSDs of a group's copies; those that are out have reweight zero."""
         osds = {osd.id: osd for osd in self.report.osds}
@@ -105,38 +84,3 @@ class UpSets:
         chosen = excepted(pool, group, zero, [int(osd) for osd in row if 0 <= osd < 2**31 - 1])
         running = [osd for osd in chosen if osd in self.up]
         return primary_first(seed, {osd.id: osd.affinity for osd in osds.values()}, running)
-
-
-def find_ceph_losses(system: System, seed: int) -> Losses:
-    """The population and what failures touch of it: one object of each touched group in turn."""
-    stages = [failed for _, failed in stages_of(failed_osds(system, seed))]
-    ever = frozenset().union(*stages)
-    losses, up_sets, touched = Losses(), UpSets(system, ever), []
-    pools = {pool.id: pool for pool in up_sets.report.pools}
-    for index, load in enumerate(system.group_loads):
-        losses.objects += load.objects
-        losses.bytes += load.bytes
-        pool = pools[load.pool]
-        before = up_sets.place(pool, load.number, frozenset())
-        after = [up_sets.place(pool, load.number, failed) for failed in stages]
-        if ever.isdisjoint(before):
-            excepted = load.number in up_sets.led_elsewhere(pool)
-            same = all(set(moved) == set(before) for moved in after)
-            assert same or excepted, f"{load}: from {before} to {after}"
-            if not before or all(set(moved) <= set(before) for moved in after):
-                continue
-        else:
-            losses.affected_groups += 1
-        without = set(up_sets.place(pool, load.number, ever))
-        if not ever.isdisjoint(before) or not without <= set(before):
-            losses.groups_gained.update(without - set(before))
-        touched.append((index, load, before, after))
-    for turn in range(max((load.objects for _, load, _, _ in touched), default=0)):
-        for index, load, before, after in touched:
-            if turn < load.objects:
-                # The group's bytes are shared evenly; what is left over goes to the first ones.
-                size = load.bytes // load.objects + (turn < load.bytes % load.objects)
-                number = index * OBJECTS_A_FILE + turn
-                copies = pools[load.pool].size
-                losses.subjects.append(Subject(number, size, before, after, copies))
-    return losses

@@ -11,7 +11,6 @@ from collections import Counter
 from fractions import Fraction
 
 from resilver.spec import System
-from tests.reference.ceph_losses import failed_osds, find_ceph_losses
 from tests.reference.draws import Stream
 from tests.reference.losses import Losses, Span, failed_servers, find_losses, stages_of
 from tests.reference.machines import PICOSECONDS, Clock, Disk, Network
@@ -373,17 +372,8 @@ def rebuild(system: System, seed: int) -> Outcome:
     """One run.
 
     Args:
-        system: The system: a synthetic cluster, of which every server is an endpoint, or a real
-            one, of which every host is.
+        system: The system, of which every server is an endpoint.
         seed: The seed of every draw.
     """
-    report = system.report
-    if report is None:
-        losses, gone = find_losses(system, seed), failed_servers(system, seed)
-        return Rebuild(system, seed, losses, gone, list(range(system.server_count))).run()
-    # Endpoints are numbered as OSDs first name their hosts; numbers without an OSD have no traffic.
-    hosts = {osd.id: osd.host or osd.name for osd in report.osds}
-    names = list(dict.fromkeys(hosts.values()))
-    endpoints = [names.index(hosts.get(number, names[0])) for number in range(max(hosts) + 1)]
-    losses, gone = find_ceph_losses(system, seed), failed_osds(system, seed)
-    return Rebuild(system, seed, losses, gone, endpoints).run()
+    losses, gone = find_losses(system, seed), failed_servers(system, seed)
+    return Rebuild(system, seed, losses, gone, list(range(system.server_count))).run()

@@ -214,14 +214,6 @@ def test_groups_that_hold_more_than_the_core_can_add_up_are_refused(tmp_path: Pa
         _ = read(tmp_path, changed(path, 2**62 - 305)).loads
 
 
-def test_the_largest_object_is_the_largest_even_share_of_a_group(tmp_path: Path) -> None:
-    # 100 / 1, 101 / 2, 102 / 3 and 103 / 4 bytes an object.
-    assert read(tmp_path, REPORT).largest_object_bytes == 100
-    # 301 bytes in two objects are 151 and 150.
-    uneven = changed("pgmap.pg_stats.1.stat_sum.num_bytes", 301)
-    assert read(tmp_path, uneven).largest_object_bytes == 151
-
-
 def test_a_report_without_a_pgmap_places_but_has_no_loads(tmp_path: Path) -> None:
     report = read(tmp_path, changed("pgmap", None))
     assert report.groups == ()

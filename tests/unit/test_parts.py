@@ -18,8 +18,8 @@ from resilver.errors import ConfigError
 from resilver.simulate import PartOfPopulation, PopulationScan, simulate, simulate_found
 from resilver.spec import System
 from tests.scale import times
+from tests.unit.small_reports import report
 from tests.unit.test_affected import KINDS, MIXED
-from tests.unit.test_reference_ceph import report
 
 SEED = 5
 
@@ -152,20 +152,21 @@ def test_impossible_ranges_are_refused(first: Any) -> None:
         scan.scan_to_end(0, 1, -1)
 
 
-# Rule: a real cluster's groups are not scanned, and the error says what to do instead.
-def test_a_real_cluster_is_not_scanned(tmp_path: Path) -> None:
-    path = tmp_path / "report.json"
-    path.write_text(json.dumps(report(osds_as_domains=True)))
-    study = Study.from_dict(
-        {"cluster": {"ceph": {"report": str(path)}}, "faults": [{"fail": {"osds": ["osd.1"]}}]}
-    )
-    system = study.runs()[0].system
+# Rule: several pools are not scanned in parts, and the error says what to do instead.
+def test_several_pools_are_not_scanned_in_parts() -> None:
+    pool = {"population": {"file_size": "1 MiB", "files": 9}, "placement": {"algorithm": "ring"}}
+    pools = [{"name": name, **pool} for name in ("a", "b")]
+    system = Study.from_dict({"cluster": {"servers": 4}, "pools": pools}).runs()[0].system
     scan = PopulationScan(system, SEED)
     assert not scan.can_split and scan.expected_files == 0
     with pytest.raises(ConfigError, match="simulate it as a whole"):
         scan.scan(0, 10)
-    nothing = PartOfPopulation(
-        0, 0, 0, 0, np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint64), True
-    )
-    with pytest.raises(ConfigError, match="simulate it as a whole"):
-        simulate_found(system, SEED, [nothing])
+
+
+# Rule: a real cluster has no population, and the error says what knows its PGs.
+def test_a_real_cluster_is_not_scanned(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(report(osds_as_domains=True)))
+    table = {"cluster": {"ceph": str(path)}, "faults": [{"fail": {"osds": ["osd.1"]}}]}
+    with pytest.raises(ConfigError, match="use affected_groups"):
+        PopulationScan(Study.from_dict(table).runs()[0].system, SEED)

@@ -34,10 +34,7 @@ pub struct PopulationCensus {
 impl PopulationCensus {
     #[new]
     fn new(population: &str, seed: u64) -> PyResult<Self> {
-        let contents: Contents = read(population).map_err(system_error)?;
-        let Contents::Files { histogram, decomposition, extent } = contents else {
-            return Err(config_error("population: a census needs files, and a real cluster states its groups only"));
-        };
+        let Contents { histogram, decomposition, extent } = read(population).map_err(system_error)?;
         // The words that a run draws its files from, so that a census counts the very files of the run with its seed.
         Ok(PopulationCensus {
             files: Files::new(histogram, decomposition, extent, FileWords::new(seed, 0)).map_err(config_error)?,

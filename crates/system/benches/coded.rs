@@ -67,8 +67,6 @@ fn placement(pieces: u32) -> Placement {
         rule,
         order: vec![],
         reweight: vec![0x10000; SERVERS as usize],
-        is_up: vec![true; SERVERS as usize],
-        affinity: vec![],
     }));
     Placement { groups: Some(GROUPS), algorithm, domain_of: None }
 }
@@ -96,7 +94,7 @@ fn system(code: &str, files: u64) -> SystemConfig {
         pools: vec![StoredPool {
             placement: placement(code.pieces()),
             code: Some(CodeConfig { code, strip: None, coding: None }),
-            contents: Contents::Files {
+            contents: Contents {
                 histogram: Histogram::new(&bins).expect("bins that follow one another"),
                 decomposition: Decomposition::Whole,
                 extent: Extent::Files(files),

@@ -3,14 +3,13 @@
 //! The population is scanned block after block and never held; what is held is one block's affected objects. Blocks are
 //! scanned, and their objects relocated, by all threads, and merged in order.
 
-use resilver_placement::inverse::{GroupInverse, Inverse};
+use resilver_placement::inverse::Inverse;
 use resilver_placement::layout::Relocation;
-use resilver_population::{Words, file_of};
-use resilver_units::{GroupId, ObjectId};
+use resilver_population::Words;
+use resilver_units::ObjectId;
 
 use crate::SystemError;
 use crate::config::SystemConfig;
-use crate::group_contents::{GroupContents, group_rounds, rounds_of};
 use crate::parallel::in_parts;
 use crate::scan::{AffectedObject, FileScan};
 use crate::search::{Visitor, visit_scan};
@@ -97,54 +96,6 @@ where
     }
 }
 
-/// Affected groups of which only counts and volumes are known; objects are those of [`group_rounds`].
-struct GroupSearch {
-    inverse: GroupInverse,
-    /// What the first group has for a file's number.
-    first_file: u64,
-    /// The affected groups, each by its file's number.
-    groups: Vec<(u64, GroupContents)>,
-    next_round: u64,
-    rounds: u64,
-}
-
-impl GroupSearch {
-    fn new(inverse: GroupInverse, contents: &[GroupContents], first_file: u64) -> Self {
-        let numbered =
-            |(group, _): &(GroupId, Relocation)| (first_file + u64::from(group.get()), contents[group.index()]);
-        let groups: Vec<(u64, GroupContents)> = inverse.affected_groups().iter().map(numbered).collect();
-        GroupSearch { rounds: rounds_of(&groups), inverse, first_file, groups, next_round: 0 }
-    }
-}
-
-impl Search for GroupSearch {
-    fn advance(&mut self) -> Vec<AffectedObject> {
-        let step = (BATCH_OBJECTS / self.groups.len().max(1)).max(1) as u64;
-        let rounds = self.next_round..self.rounds.min(self.next_round.saturating_add(step));
-        self.next_round = rounds.end;
-        let mut affected = Vec::new();
-        group_rounds(&self.groups, rounds, &mut affected);
-        affected
-    }
-
-    fn is_complete(&self) -> bool {
-        self.next_round >= self.rounds
-    }
-
-    fn fraction(&self) -> f64 {
-        self.next_round as f64 / self.rounds.max(1) as f64
-    }
-
-    fn relocate(&self, affected: &[AffectedObject]) -> AffectedBatch {
-        let rows = self.inverse.affected_groups();
-        relocate_in_parallel(affected, |object, (), relocation| {
-            let group = (file_of(object) - self.first_file) as u32;
-            let row = rows.binary_search_by_key(&group, |(group, _)| group.get()).expect("the group is affected");
-            relocation.clone_from(&rows[row].1);
-        })
-    }
-}
-
 fn relocate_in_parallel<S: Default>(
     affected: &[AffectedObject],
     relocate: impl Fn(ObjectId, &mut S, &mut Relocation) + Sync,
@@ -178,10 +129,6 @@ impl Visitor for Boxed {
         I: Inverse + crate::search::AsGroups + Send + 'static,
     {
         Box::new(scan)
-    }
-
-    fn groups(self, inverse: GroupInverse, contents: &[GroupContents], first_file: u64) -> Box<dyn Search> {
-        Box::new(GroupSearch::new(inverse, contents, first_file))
     }
 }
 

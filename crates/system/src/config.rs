@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use resilver_fabric::topology::Topology;
 use resilver_fabric::{LogGpTable, SwitchedParameters};
-use resilver_placement::crush::{CrushMap, FlatScreen, Rule, Scratch};
+use resilver_placement::crush::{CrushMap, FlatScreen, NONE, Rule, Scratch};
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::object_position;
 use resilver_placement::layouts::{Layout, ObjectLayout};
-use resilver_placement::pool::{Osds, Pool};
+use resilver_placement::pool::Pool;
 use resilver_placement::ring::HashRing;
-use resilver_population::{Decomposition, Extent, FILE_INDEX_LIMIT, Histogram, file_of};
+use resilver_population::{Bin, Decomposition, Extent, FILE_INDEX_LIMIT, Histogram, file_of};
 use resilver_redundancy::Code;
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, ObjectId};
 use serde::Deserialize;
@@ -20,7 +20,6 @@ use crate::actors::{Corruption, StreamTraffic, Traffic};
 use crate::choice::{ObjectOrder, SourceChoice};
 use crate::devices::Devices;
 use crate::faults::Fault;
-use crate::group_contents::GroupContents;
 use crate::lanes::LanesConfig;
 use crate::recovery::{PoolCode, PoolCodes, RecoveryPolicy, RetryPolicy};
 
@@ -133,59 +132,53 @@ impl SystemConfig {
 
     /// The first file of each pool: an object's number says its file, and so its pool.
     pub(crate) fn numbering(&self) -> Numbering {
-        let files_a_pool = FILE_INDEX_LIMIT / self.pools.len().max(1) as u64;
-        let first_of_next = |next: &mut u64, pool: &StoredPool| {
-            let first = *next;
-            *next += match &pool.contents {
-                Contents::Files { .. } => files_a_pool,
-                Contents::Groups(groups) => groups.len() as u64,
-            };
-            Some(first)
-        };
-        Numbering { first_files: self.pools.iter().scan(0, first_of_next).collect() }
+        Numbering { pools: self.pools.len() as u64 }
     }
 }
 
 /// How the objects of several pools are told apart: each pool's files are numbered on from its first one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbering {
-    first_files: Vec<u64>,
+    pools: u64,
 }
 
 impl Numbering {
-    /// The number of a pool's first file.
-    pub fn first_file(&self, pool: usize) -> u64 {
-        self.first_files[pool]
+    /// How many files may be numbered in each pool.
+    fn files_a_pool(self) -> u64 {
+        FILE_INDEX_LIMIT / self.pools.max(1)
     }
 
-    /// The pool of an object, and its file's number within it.
+    /// The number of a pool's first file.
+    pub fn first_file(self, pool: usize) -> u64 {
+        pool as u64 * self.files_a_pool()
+    }
+
+    /// The pool of an object.
     #[inline]
-    pub fn place_of(&self, object: ObjectId) -> (usize, u64) {
-        let file = file_of(object);
-        // Where there is one pool, nothing has to be found out; a pool without files has the number of the next one.
-        if self.first_files.len() < 2 {
-            return (0, file);
-        }
-        let pool = self.first_files.partition_point(|&first| first <= file) - 1;
-        (pool, file - self.first_files[pool])
+    pub fn pool_of(self, object: ObjectId) -> usize {
+        // Where there is one pool, nothing has to be divided.
+        if self.pools < 2 { 0 } else { (file_of(object) / self.files_a_pool()) as usize }
     }
 }
 
-/// What is stored.
+/// What is stored: files drawn from a histogram.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Contents {
-    /// Files drawn from a histogram.
-    Files {
-        /// Sizes of files.
-        histogram: Histogram,
-        /// How files divide into objects.
-        decomposition: Decomposition,
-        /// How much is stored.
-        extent: Extent,
-    },
-    /// Placement groups of which count and volume are known; one entry a group.
-    Groups(Vec<GroupContents>),
+#[serde(deny_unknown_fields)]
+pub struct Contents {
+    /// Sizes of files.
+    pub histogram: Histogram,
+    /// How files divide into objects.
+    pub decomposition: Decomposition,
+    /// How much is stored.
+    pub extent: Extent,
+}
+
+impl Contents {
+    /// No files.
+    pub fn nothing() -> Self {
+        let histogram = Histogram::new(&[Bin { min: 0, max: 1, count: 1 }]).expect("it has a size");
+        Contents { histogram, decomposition: Decomposition::Whole, extent: Extent::Files(0) }
+    }
 }
 
 /// Where each piece goes: the unit that is placed, and the algorithm that places it.
@@ -235,12 +228,8 @@ pub struct CrushPlacement {
     pub rule: Rule,
     /// Which of the devices that the rule finds each piece is at, where they are not in the order of the pieces; else empty.
     pub order: Vec<u32>,
-    /// The reweight of each device, 16.16.
+    /// The reweight of each device, 16.16: full, and none of a device that is out.
     pub reweight: Vec<u32>,
-    /// Whether each device is up; sets leave out devices that are not.
-    pub is_up: Vec<bool>,
-    /// The primary affinity of each device, 16.16; full beyond the end.
-    pub affinity: Vec<u32>,
 }
 
 /// Working memory of one thread that places.
@@ -265,16 +254,8 @@ impl Algorithm {
                 let object = ObjectId::new(u64::from(group.get()));
                 layout.place(object, *copies, |device| is_out[device.index()], set);
             }
-            Algorithm::Crush(crush) => crush.place_group(group.get(), scratch, set),
+            Algorithm::Crush(crush) => crush.place(crush.pool.placement_seed(group.get()), scratch, set),
         }
-    }
-
-    /// The groups that exceptions may lead elsewhere than the algorithm, in rising order.
-    pub fn excepted_groups(&self) -> Vec<GroupId> {
-        let Algorithm::Crush(crush) = self else { return Vec::new() };
-        let Pool { pg_num, exceptions, .. } = &crush.pool;
-        // An entry may outlive its group.
-        exceptions.upmapped().filter(|ps| ps < pg_num).map(GroupId::new).collect()
     }
 
     /// Appends the devices of an object that is placed on its own.
@@ -295,11 +276,9 @@ impl Algorithm {
         match self {
             Algorithm::Ring { .. } | Algorithm::Layout { .. } => None,
             Algorithm::Crush(crush) => {
-                // A device that is in by part may turn inputs away that it wins, and others then take more attempts.
+                // Where a device turns inputs away that it wins, others take more attempts.
                 let is_all_in = crush.reweight.iter().all(|&reweight| reweight == REWEIGHT_FULL);
-                // A device that was down before the failure is in no set.
-                let was_up = |device: &DeviceId| crush.is_up.get(device.index()) == Some(&true);
-                let targets = failed.devices().filter(was_up).map(|device| device.get() as i32).collect();
+                let targets = failed.devices().map(|device| device.get() as i32).collect();
                 FlatScreen::new(&crush.map, &crush.rule, crush.pool.size as usize, targets).filter(|_| is_all_in)
             }
         }
@@ -321,26 +300,20 @@ impl Algorithm {
 }
 
 impl CrushPlacement {
-    /// A group of the pool, with the pool's exceptions to CRUSH.
-    fn place_group(&self, ps: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
-        let osds = Osds { reweight: &self.reweight, is_up: &self.is_up, affinity: &self.affinity };
-        let PlaceScratch { crush, items, .. } = scratch;
-        self.pool.up_set(&self.map, &self.rule, ps, osds, crush, items);
-        let devices = scratch.items.iter().copied().filter(|&item| osds.is_up(item));
-        set.extend(devices.map(|item| DeviceId::new(item as u32)));
+    fn place(&self, input: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
+        self.place_items(input, scratch);
+        set.extend(devices_of(&scratch.items));
     }
 
-    fn place(&self, input: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
-        let copies = self.pool.size as usize;
-        let weight_sets = self.map.weight_sets_for(self.pool.id);
+    /// What the rule finds for an input, with holes where it finds no device.
+    pub(crate) fn place_items(&self, input: u32, scratch: &mut PlaceScratch) {
+        let (copies, weight_sets) = (self.pool.size as usize, self.map.weight_sets_for(self.pool.id));
         let PlaceScratch { crush, items, .. } = scratch;
         self.map.place_with(&self.rule, input, copies, &self.reweight, weight_sets, crush, items);
-        set.extend(self.running(items));
     }
+}
 
-    /// Those of the devices that CRUSH placed that run.
-    pub(crate) fn running(&self, items: &[i32]) -> impl Iterator<Item = DeviceId> {
-        let is_up = |&item: &i32| usize::try_from(item).is_ok_and(|device| self.is_up.get(device) == Some(&true));
-        items.iter().copied().filter(is_up).map(|item| DeviceId::new(item as u32))
-    }
+/// The devices that CRUSH placed, without holes.
+pub(crate) fn devices_of(items: &[i32]) -> impl Iterator<Item = DeviceId> {
+    items.iter().filter(|&&item| item != NONE).map(|&item| DeviceId::new(item as u32))
 }

@@ -14,7 +14,6 @@ mod faults;
 mod file_words;
 mod flows;
 mod forward;
-mod group_contents;
 mod groups;
 mod handle;
 mod lanes;
@@ -58,7 +57,6 @@ pub use forward::ForwardInverse;
 pub use choice::{ObjectOrder, SourceChoice};
 pub use class::TrafficClass;
 pub use event::EventOf;
-pub use group_contents::GroupContents;
 pub use lanes::{LaneReport, LanesConfig};
 pub use limits::{Limit, LimitKind, Limits};
 pub use measures::{
@@ -196,9 +194,7 @@ pub enum SystemError {
     #[error("more than 2^25 operations of streams are under way at a time: lower streams.window")]
     TooManyOperations,
     /// A population that is not scanned.
-    #[error(
-        "a real cluster's placement groups are not scanned, nor are several pools in parts: simulate it as a whole"
-    )]
+    #[error("a system that stores nothing is not scanned, nor are several pools in parts: simulate it as a whole")]
     NothingToScan,
     /// More files than can be numbered, or that hold more than 64-bit sums do.
     #[error("files = {files} from {first}: they must lie below 2^36 and hold 4 EiB at the most; scan fewer at a time")]

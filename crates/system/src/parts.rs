@@ -5,13 +5,12 @@
 
 use std::ops::Range;
 
-use resilver_placement::inverse::{GroupInverse, Inverse};
+use resilver_placement::inverse::Inverse;
 use resilver_population::{FILE_INDEX_LIMIT, LARGEST_VOLUME, RangeTotals, Words};
 use resilver_units::Bytes;
 
 use crate::SystemError;
 use crate::config::SystemConfig;
-use crate::group_contents::GroupContents;
 use crate::scan::{FileScan, Scanned};
 use crate::search::{AsGroups, Visitor, visit_scan};
 
@@ -61,28 +60,24 @@ where
     }
 }
 
-/// Boxes the scan of files, where the population is made of them.
+/// Boxes the scan.
 struct Boxed;
 
 impl Visitor for Boxed {
-    type Result = Option<Box<dyn PartScan>>;
+    type Result = Box<dyn PartScan>;
 
     fn files<W, I>(self, scan: FileScan<W, I>) -> Self::Result
     where
         W: Words + Send + Sync + 'static,
         I: Inverse + AsGroups + Send + 'static,
     {
-        Some(Box::new(scan))
-    }
-
-    fn groups(self, _: GroupInverse, _: &[GroupContents], _: u64) -> Self::Result {
-        None
+        Box::new(scan)
     }
 }
 
 /// The scan of a system's population, part by part.
 pub struct PopulationScan {
-    /// None for placement groups of known contents, which need no scan, and for several pools.
+    /// None for several pools.
     scan: Option<Box<dyn PartScan>>,
 }
 
@@ -93,12 +88,13 @@ impl PopulationScan {
     /// When the population cannot be built, or the placement breaks a law.
     pub fn new(config: &SystemConfig) -> Result<Self, SystemError> {
         let failed = config.failed();
-        Ok(PopulationScan { scan: if config.pools.len() == 1 { visit_scan(config, 0, &failed, Boxed)? } else { None } })
+        let scan = (config.pools.len() == 1).then(|| visit_scan(config, 0, &failed, Boxed)).transpose()?;
+        Ok(PopulationScan { scan })
     }
 
-    /// Whether there are files to scan in parts; a real cluster's groups and several pools are searched as a whole.
+    /// Whether there are files to scan in parts; several pools are searched as a whole.
     pub fn can_split(&self) -> bool {
-        self.scan.is_some()
+        self.expected_files() > 0
     }
 
     /// About how many files there are; exact where a number of files was asked for.

@@ -5,11 +5,11 @@
 
 use resilver_placement::crush::NONE;
 use resilver_placement::layout::object_position;
-use resilver_placement::pool::{Osds, PoolKind};
+use resilver_placement::pool::PoolKind;
 use resilver_placement::ring::RingWalk;
 use resilver_units::{DeviceId, GroupId, ObjectId};
 
-use crate::config::{Algorithm, CrushPlacement, PlaceScratch};
+use crate::config::{Algorithm, CrushPlacement, PlaceScratch, devices_of};
 
 impl Algorithm {
     /// Whether a device that stays in a set keeps its position in it when others leave.
@@ -38,7 +38,7 @@ impl Algorithm {
         let end = positions.len() + self.pieces();
         match self {
             Algorithm::Crush(crush) if self.keeps_positions() => {
-                crush.group_items(group.get(), scratch);
+                crush.place_items(crush.pool.placement_seed(group.get()), scratch);
                 crush.append_items(&scratch.items, positions);
             }
             _ => self.append_ranks(|set, scratch| self.place_group(group, scratch, set), scratch, positions),
@@ -57,7 +57,7 @@ impl Algorithm {
         let end = positions.len() + self.pieces();
         match self {
             Algorithm::Crush(crush) if self.keeps_positions() => {
-                crush.object_items(object_position(object), scratch);
+                crush.place_items(object_position(object), scratch);
                 crush.append_items(&scratch.items, positions);
             }
             _ => self.append_ranks(|set, scratch| self.place_object(object, scratch, set), scratch, positions),
@@ -90,7 +90,7 @@ impl Algorithm {
                         let Some(crush) = crush_of.next() else { return };
                         match stages[0].keeps_positions() {
                             true => crush.append_items(items, positions),
-                            false => positions.extend(crush.running(items).map(Some)),
+                            false => positions.extend(devices_of(items).map(Some)),
                         }
                         end += width;
                         positions.resize(end, None);
@@ -137,25 +137,9 @@ impl Algorithm {
 }
 
 impl CrushPlacement {
-    fn osds(&self) -> Osds<'_> {
-        Osds { reweight: &self.reweight, is_up: &self.is_up, affinity: &self.affinity }
-    }
-
-    fn group_items(&self, ps: u32, scratch: &mut PlaceScratch) {
-        let PlaceScratch { crush, items, .. } = scratch;
-        self.pool.up_set(&self.map, &self.rule, ps, self.osds(), crush, items);
-    }
-
-    fn object_items(&self, input: u32, scratch: &mut PlaceScratch) {
-        let (pieces, weight_sets) = (self.pool.size as usize, self.map.weight_sets_for(self.pool.id));
-        let PlaceScratch { crush, items, .. } = scratch;
-        self.map.place_with(&self.rule, input, pieces, &self.reweight, weight_sets, crush, items);
-    }
-
-    /// Appends what CRUSH placed, with holes where there is no device that runs.
+    /// Appends what CRUSH placed, with its holes.
     fn append_items(&self, items: &[i32], positions: &mut Vec<Option<DeviceId>>) {
-        let osds = self.osds();
-        let device = |&item: &i32| (item != NONE && osds.is_up(item)).then(|| DeviceId::new(item as u32));
+        let device = |&item: &i32| (item != NONE).then(|| DeviceId::new(item as u32));
         if self.order.is_empty() {
             positions.extend(items.iter().map(device));
         } else {
@@ -192,18 +176,10 @@ mod tests {
         }
         let (size, exceptions) = (PIECES as u32, Exceptions::default());
         let pool = Pool { id: 1, pg_num: 1, pgp_num: 1, size, rule: 0, hashpspool: true, kind, exceptions };
-        // One server was down before, and one takes half of what falls to it.
-        let (mut is_up, mut reweight) = (vec![true; SERVERS as usize], vec![0x1_0000; SERVERS as usize]);
-        (is_up[7], reweight[9]) = (false, 0x8000);
-        Algorithm::Crush(Box::new(CrushPlacement {
-            map: Arc::new(map),
-            pool,
-            rule,
-            order,
-            reweight,
-            is_up,
-            affinity: vec![],
-        }))
+        // One server takes half of what falls to it.
+        let mut reweight = vec![0x1_0000; SERVERS as usize];
+        reweight[9] = 0x8000;
+        Algorithm::Crush(Box::new(CrushPlacement { map: Arc::new(map), pool, rule, order, reweight }))
     }
 
     fn ring(walk: RingWalk, servers_a_rack: u32) -> Algorithm {

@@ -8,10 +8,9 @@ use resilver_units::DeviceId;
 
 use crate::SystemError;
 use crate::checker::check_domains;
-use crate::config::{Algorithm, Contents, PlaceScratch, Placement, StoredPool, SystemConfig};
+use crate::config::{Algorithm, Contents, PlaceScratch, Placement, SystemConfig};
 use crate::file_words::FileWords;
 use crate::forward::ForwardInverse;
-use crate::group_contents::{GroupContents, objects_of_groups, totals_of};
 use crate::groups::place_in_parallel;
 use crate::recovery::{Homes, PoolHomes, RecoveryWork};
 use crate::scan::{AffectedObject, FileScan, Scanned};
@@ -41,7 +40,7 @@ impl GroupOutcome {
 pub(crate) struct FoundPool {
     homes: Homes,
     groups: Option<GroupOutcome>,
-    /// The affected objects of files; those of groups of known contents are listed from the groups.
+    /// The affected objects.
     scanned: Scanned,
 }
 
@@ -60,19 +59,10 @@ impl Found {
     /// # Errors
     /// When too many pieces would move.
     pub fn of(config: &SystemConfig, pools: Vec<FoundPool>) -> Result<Self, SystemError> {
-        let numbering = config.numbering();
-        let mut known = Vec::new();
         let mut populations = Vec::new();
         let (mut lists, mut homes, mut groups) = (Vec::new(), Vec::new(), None::<GroupOutcome>);
-        for (number, found) in pools.into_iter().enumerate() {
-            let mut population = found.scanned.totals;
-            if let Contents::Groups(contents) = &config.pools[number].contents {
-                let first = numbering.first_file(number);
-                let numbered = |group: u32| (first + u64::from(group), contents[group as usize]);
-                known.extend(found.homes.groups().map(numbered));
-                population.add(totals_of(contents));
-            }
-            populations.push(population);
+        for found in pools {
+            populations.push(found.scanned.totals);
             lists.push(found.scanned.affected);
             homes.push(found.homes);
             groups = match (groups, found.groups) {
@@ -80,8 +70,7 @@ impl Found {
                 (before, of_pool) => before.or(of_pool),
             };
         }
-        lists.push(objects_of_groups(&known));
-        let work = RecoveryWork::build(config, PoolHomes::new(numbering, homes), merged(lists))?;
+        let work = RecoveryWork::build(config, PoolHomes::new(config.numbering(), homes), merged(lists))?;
         Ok(Found { work, populations, groups })
     }
 }
@@ -174,7 +163,7 @@ impl AsGroups for ForwardInverse {}
 
 fn group_outcome(inverse: &GroupInverse, devices: usize) -> GroupOutcome {
     let mut gained = vec![0; devices];
-    for (_, relocation) in inverse.affected_groups().iter().chain(inverse.moved_groups()) {
+    for (_, relocation) in inverse.affected_groups() {
         for home in &relocation.homes {
             gained[home.index()] += 1;
         }
@@ -182,47 +171,12 @@ fn group_outcome(inverse: &GroupInverse, devices: usize) -> GroupOutcome {
     GroupOutcome { groups: inverse.group_count(), affected: inverse.affected_groups().len() as u32, gained }
 }
 
-/// A population of known groups needs no scan: the affected groups' objects are all there is to list.
-pub(crate) struct GroupScan {
-    inverse: GroupInverse,
-    is_complete: bool,
-}
-
-impl Scan for GroupScan {
-    fn advance(&mut self) {
-        self.is_complete = true;
-    }
-
-    fn fraction(&self) -> f64 {
-        f64::from(u8::from(self.is_complete))
-    }
-
-    fn is_complete(&self) -> bool {
-        self.is_complete
-    }
-
-    fn complete_with(&mut self, _: Scanned) -> Result<(), SystemError> {
-        Err(SystemError::NothingToScan)
-    }
-
-    fn finish(self: Box<Self>, config: &SystemConfig, pool: usize) -> Result<FoundPool, SystemError> {
-        let groups = Some(group_outcome(&self.inverse, config.endpoint_of.len()));
-        // Groups that only move come where their numbers are, so that destinations take all in the order of the population.
-        let affected = self.inverse.affected_groups().iter().map(|(group, _)| *group);
-        let asked = affected.chain(config.pools[pool].placement.algorithm.excepted_groups());
-        let homes = Homes::of_groups(config, pool, asked.collect())?;
-        Ok(FoundPool { homes, groups, scanned: Scanned::default() })
-    }
-}
-
 /// The files of a pool's population.
 ///
 /// # Errors
 /// When the population cannot be built, or has more files than can be numbered beside those of the other pools.
 pub(crate) fn files_of(config: &SystemConfig, pool: usize) -> Result<Files<FileWords>, SystemError> {
-    let Contents::Files { histogram, decomposition, extent } = &config.pools[pool].contents else {
-        unreachable!("files are asked for only where the contents are files");
-    };
+    let Contents { histogram, decomposition, extent } = &config.pools[pool].contents;
     let words = FileWords::new(config.seed, config.numbering().first_file(pool));
     let files = Files::new(histogram.clone(), *decomposition, *extent, words)?;
     // A volume may take more files than are expected.
@@ -243,9 +197,6 @@ pub(crate) trait Visitor {
     where
         W: Words + Send + Sync + 'static,
         I: Inverse + AsGroups + Send + 'static;
-
-    /// A search of groups of known contents.
-    fn groups(self, inverse: GroupInverse, contents: &[GroupContents], first_file: u64) -> Self::Result;
 }
 
 /// Boxes a scan for a simulation.
@@ -260,10 +211,6 @@ impl Visitor for Boxed {
         I: Inverse + AsGroups + Send + 'static,
     {
         Box::new(scan)
-    }
-
-    fn groups(self, inverse: GroupInverse, _: &[GroupContents], _: u64) -> Box<dyn Scan> {
-        Box::new(GroupScan { inverse, is_complete: false })
     }
 }
 
@@ -336,20 +283,16 @@ fn visit_groups<V: Visitor>(
     table: &GroupTable,
     visitor: V,
 ) -> Result<V::Result, SystemError> {
-    let StoredPool { placement, contents, .. } = &config.pools[pool];
+    let placement = &config.pools[pool].placement;
     let first = config.numbering().first_file(pool);
     let after = placement.algorithm.without(failed);
     let mut scratch = PlaceScratch::default();
-    let mut place = |group, set: &mut Vec<DeviceId>| after.place_group(group, &mut scratch, set);
-    let excepted = placement.algorithm.excepted_groups();
-    let inverse = GroupInverse::new(table, failed, &mut place).with_moved(table, excepted, &mut place);
+    let place = |group, set: &mut Vec<DeviceId>| after.place_group(group, &mut scratch, set);
+    let inverse = GroupInverse::new(table, failed, place);
     if let Some(domain_of) = &placement.domain_of {
         check_domains(table, &inverse, domain_of)?;
     }
-    Ok(match contents {
-        Contents::Groups(contents) => visitor.groups(inverse, contents, first),
-        Contents::Files { .. } => visitor.files(FileScan::new(files_of(config, pool)?, first, inverse)),
-    })
+    Ok(visitor.files(FileScan::new(files_of(config, pool)?, first, inverse)))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use resilver_units::{Bytes, GroupId, SimTime};
 
 use crate::SystemError;
 use crate::actors::Traffic;
-use crate::config::{Contents, FabricConfig, PlaceScratch, SystemConfig};
+use crate::config::{FabricConfig, PlaceScratch, SystemConfig};
 use crate::flows::{self, FlowOutcome};
 use crate::groups::place_in_parallel;
 use crate::lanes::LaneReport;
@@ -77,8 +77,6 @@ pub struct Report {
     pub population: RangeTotals,
     /// What each pool's does.
     pub populations: Vec<RangeTotals>,
-    /// Whether the population is made of files.
-    pub has_files: bool,
     /// What recovery did.
     pub outcome: Outcome,
     /// What clients got, where there are any.
@@ -328,11 +326,9 @@ impl Simulation {
         ] {
             digest.fold(word);
         }
-        let has_files = self.config.pools.iter().any(|pool| matches!(pool.contents, Contents::Files { .. }));
         Ok(Report {
             population,
             populations,
-            has_files,
             outcome,
             clients,
             streams,

@@ -8,10 +8,17 @@ from __future__ import annotations
 from resilver.core_input.faults import faults_json
 from resilver.core_input.parts import levels
 from resilver.core_input.ports import Device, devices, endpoints, machine_endpoints, ports_of
-from resilver.core_input.system import core_json, failure_domains, files_json, pool_json
+from resilver.core_input.system import (
+    check_synthetic,
+    core_json,
+    failure_domains,
+    files_json,
+    pool_json,
+)
 
 __all__ = [
     "Device",
+    "check_synthetic",
     "core_json",
     "devices",
     "endpoints",

@@ -13,9 +13,9 @@ class Device:
     """A device of the core by its number there.
 
     Attributes:
-        number: The core's number: a server's number, or an OSD's id.
+        number: The core's number.
         name: Its name.
-        host: The server or host it is in, whose network ports it shares.
+        host: The part it is in whose network ports it shares.
     """
 
     number: int
@@ -24,22 +24,19 @@ class Device:
 
 
 def devices(system: System) -> list[Device]:
-    """The devices of a system, by number; a real cluster's ids may have gaps."""
-    report = system.report
-    if report is None:
-        tree = system.cluster.tree
-        if tree is None:
-            return []
-        level, host = tree.device_level, tree.port_level
-        return [
-            Device(number, tree.name(level, number), tree.part_above(host, number))
-            for number in range(tree.devices)
-        ]
-    return [Device(osd.id, osd.name, osd.host or osd.name) for osd in report.osds]
+    """The devices of a system, by number."""
+    tree = system.cluster.tree
+    if tree is None:
+        return []
+    level, host = tree.device_level, tree.port_level
+    return [
+        Device(number, tree.name(level, number), tree.part_above(host, number))
+        for number in range(tree.devices)
+    ]
 
 
 def endpoints(system: System) -> list[int]:
-    """The number of the network endpoint of every device number; OSDs of one host share one.
+    """The number of the network endpoint of every device; devices of one host share one.
 
     It is the first port's where servers have several.
     """
@@ -47,15 +44,10 @@ def endpoints(system: System) -> list[int]:
     if ports:
         return [of_server[0] for of_server in ports]
     tree = system.cluster.tree
-    if tree is not None:
-        size = tree.size(tree.port_level)
-        return [device // size for device in range(tree.devices)]
-    known = devices(system)
-    hosts: dict[str, int] = {}
-    endpoint_of = [0] * (max((device.number for device in known), default=-1) + 1)
-    for device in known:
-        endpoint_of[device.number] = hosts.setdefault(device.host, len(hosts))
-    return endpoint_of
+    if tree is None:
+        return []
+    size = tree.size(tree.port_level)
+    return [device // size for device in range(tree.devices)]
 
 
 def ports_of(system: System) -> list[list[int]]:
@@ -66,8 +58,7 @@ def ports_of(system: System) -> list[list[int]]:
 
     Returns:
         A list a server, with an endpoint a port: the hosts of a leaf spine that its attachment
-        says, else hosts in a row. Empty where servers have one port each and server s is host s,
-        or hosts are a report's.
+        says, else hosts in a row. Empty where servers have one port each and server s is host s.
 
     >>> from resilver import Study
     >>> study = Study.from_dict({

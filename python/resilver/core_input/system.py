@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any
 
@@ -12,8 +12,8 @@ from resilver.core_input.network import devices_json, entries, fabric_json, traf
 from resilver.core_input.parts import passing
 from resilver.core_input.ports import devices, endpoints, machine_endpoints, ports_of
 from resilver.core_input.streams import lanes_json, redundancy_json, streams_json
-from resilver.errors import ConfigError
-from resilver.importers.ceph import ClusterReport, PoolInfo
+from resilver.errors import ConfigError, Problem
+from resilver.importers.ceph import PoolInfo
 from resilver.spec import Placement, Population, System
 from resilver.spec.grouping import sets_of
 
@@ -38,7 +38,11 @@ def core_json(system: System, seed: int, failed: Collection[int] | None = None) 
 
     Returns:
         JSON text: sizes in bytes, times in seconds.
+
+    Raises:
+        ConfigError: The system is a real cluster, or a pool has nothing to store.
     """
+    check_synthetic(system)
     recovery = system.recovery
     endpoint_of = endpoints(system)
     machines = machine_endpoints(system, endpoint_of)
@@ -64,17 +68,24 @@ def core_json(system: System, seed: int, failed: Collection[int] | None = None) 
             "source": recovery.source,
             "order": recovery.order,
             "pools": [] if system.is_traffic_only else _pools(system),
-            "osds": _osds(system.report) if system.report is not None else None,
         }
     )
 
 
-def failure_domains(system: System) -> list[int] | None:
-    """The failure domain of every server of a synthetic cluster.
+def check_synthetic(system: System) -> None:
+    """Refuse a real cluster: its PGs are healed by `resilver.whatif`, and its objects have names.
 
-    Returns:
-        A number a server; None for a real cluster, whose rules say it.
+    Raises:
+        ConfigError: The system is a real cluster.
     """
+    if system.report is not None:
+        rule = "this is asked of a synthetic cluster's objects, and a real cluster's have names"
+        remedy = "use affected_groups or group_up_sets for its PGs"
+        raise ConfigError(Problem(rule, remedy, key="cluster.ceph"))
+
+
+def failure_domains(system: System) -> list[int] | None:
+    """The failure domain of every server; None where a system only has traffic."""
     domain, tree = system.failure_domain, system.cluster.tree
     if domain is None or tree is None:
         return None
@@ -84,8 +95,6 @@ def failure_domains(system: System) -> list[int] | None:
 
 def _pools(system: System) -> list[dict[str, Any]]:
     """What is stored in each pool, where and how."""
-    if system.report is not None:
-        return list(_ceph_pools(system, system.report))
     described = []
     maps = 0
     for pool in system.of_pools:
@@ -103,30 +112,6 @@ def _pools(system: System) -> list[dict[str, Any]]:
             }
         )
     return described
-
-
-def _ceph_pools(system: System, report: ClusterReport) -> Iterator[dict[str, Any]]:
-    """The pools of a real cluster, whose groups' loads come one pool behind another."""
-    first = 0
-    for pool in report.pools:
-        loads = system.group_loads[first : first + pool.pg_num]
-        first += pool.pg_num
-        yield {
-            "groups": pool.pg_num,
-            "domain_of": None,
-            "placement": {"crush": {"map": 0, "pool": pool_json(pool), "by_group": False}},
-            "population": {"groups": [(load.objects, load.bytes) for load in loads]},
-            "redundancy": None if pool.code is None else {"code": pool.code},
-        }
-
-
-def _osds(report: ClusterReport) -> dict[str, Any]:
-    """The state of a real cluster's OSDs."""
-    return {
-        "reweight": report.reweights,
-        "is_up": list(report.up_flags),
-        "affinity": report.affinities,
-    }
 
 
 def _placement(system: System, map_number: int) -> dict[str, Any]:
@@ -212,4 +197,4 @@ def files_json(population: Population, servers: int, copies: int) -> dict[str, A
     if population.files is None:
         extent = {"volume": population.volume_bytes(servers)}
     bins = [(int(one.min_bytes), int(one.max_bytes), one.file_count) for one in population.bins]
-    return {"files": {"histogram": bins, "decomposition": objects, "extent": extent}}
+    return {"histogram": bins, "decomposition": objects, "extent": extent}

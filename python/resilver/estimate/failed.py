@@ -34,9 +34,6 @@ def _lost_with(system: System, broken: Broken) -> float:
     """How many devices that hold data are gone with what breaks."""
     targets, tree = broken.targets, system.cluster.tree
     count = targets if isinstance(targets, int) else len(targets)
-    if system.report is not None:
-        members = list(part_names(system.cluster, broken.level).values())
-        return count * sum(map(len, members)) / max(len(members), 1)
     if tree is None:
         return 0.0
     level = tree.level_of(plural(broken.level)) or tree.device_level

@@ -49,8 +49,8 @@ def affected(
 
     Args:
         system: The system.
-        failed: What fails: device numbers, or names such as ``server.3``, ``rack.1``, ``osd.12``,
-            ``host=node3`` or ``rack=r3``; any number of them, and none.
+        failed: What fails: device numbers, or names such as ``server.3`` or ``rack=1``; any number
+            of them, and none.
         seed: The key of the population's random draws.
         progress: Told several times a second how far the search is; answers whether to go on.
 
@@ -58,8 +58,8 @@ def affected(
         A row an object that had a copy on a failed device, in the order of the population:
         ``object`` (uint64), ``size_bytes`` (int64), ``survivors`` and ``homes`` (lists of device
         numbers in placement order: who keeps a copy, and who gains one), ``lost`` (int32, copies).
-        The objects of a real cluster's group share its bytes evenly; the number of their group,
-        counted through all pools, is ``object >> 28``.
+        Of a real cluster, whose objects nobody knows one by one, a row a PG: the table of
+        `affected_groups`.
 
     Raises:
         ConfigError: A name or number is not one of the system's.
@@ -79,6 +79,8 @@ def affected(
     >>> table["lost"].unique().to_pylist()
     [1]
     """
+    if system.report is not None:
+        return affected_groups(system.report, failed)
     batches = affected_batches(system, failed, seed=seed, progress=progress)
     return pa.Table.from_batches(batches, _SCHEMA)
 
@@ -93,7 +95,7 @@ def affected_batches(
     """The rows of `affected` in batches of at most 2^20, for answers larger than the memory.
 
     Args:
-        system: The system.
+        system: The system, a synthetic one.
         failed: What fails, as for `affected`.
         seed: The key of the population's random draws.
         progress: Told several times a second how far the search is; answers whether to go on.
@@ -102,10 +104,11 @@ def affected_batches(
         Batches of the columns of `affected`, in the order of the population; none is empty.
 
     Raises:
-        ConfigError: A name or number is not one of the system's.
+        ConfigError: A name or number is not one of the system's, or the system is a real cluster.
         PlacementError: The CRUSH map cannot be used.
         Interrupted: `progress` answered False.
     """
+    core_input.check_synthetic(system)
     numbers = failed_numbers(system, failed)
     if isinstance(seed, bool) or not 0 <= seed < 2**64:
         raise ConfigError(f"seed = {seed!r}: it must be a whole number from 0 to 2^64 - 1")
@@ -209,7 +212,7 @@ def failed_numbers(system: System, failed: Sequence[str | int]) -> list[int]:
 
     Args:
         system: The system.
-        failed: Device numbers, or names: ``server.3``, ``rack.1``, ``osd.12``, ``host=node3``.
+        failed: Device numbers, or names: ``server.3``, ``rack.1``, ``rack=1``.
 
     Returns:
         The numbers, rising, each once.
@@ -218,8 +221,6 @@ def failed_numbers(system: System, failed: Sequence[str | int]) -> list[int]:
         ConfigError: One is not the system's.
     """
     known = {device.number for device in core_input.devices(system)}
-    if system.report is not None:
-        return _numbers(failed, known, _ceph_names(system.report))
     names: dict[str, tuple[int, ...]] = {}
     tree = system.cluster.tree
     for level in tree.names if tree is not None else ():

@@ -170,17 +170,10 @@ def parity_group_balance(system: System) -> ParityGroupBalance:
 
 def _copies(system: System, failed: Sequence[int]) -> int:
     """Copies of an object, once it is sure that the question has an answer."""
+    core_input.check_synthetic(system)
     if system.pools:
         system.of_pool()
-    if system.report is not None or system.copies is None:
-        raise ConfigError(
-            Problem(
-                "objects of a real cluster have names, and its pools their own groups",
-                "use group_up_sets and object_group",
-                key="cluster.ceph",
-            )
-        )
-    if system.population is None:
+    if system.population is None or system.copies is None:
         rule = "nothing is stored in this study, and so nothing has a place"
         remedy = 'add [population], such as file_size = "64 MiB" and files = 1000'
         raise ConfigError(Problem(rule, remedy, key="population"))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from resilver import core_input
 from resilver.errors import ConfigError, Problem
 from resilver.simulate.affecting import affected_batches, failed_numbers
 from resilver.simulate.codes import Code, redundancy
@@ -121,16 +122,13 @@ def unrecoverable(
 
 def _code_of(system: System) -> Code:
     """The code of a system's objects; copies are one too."""
+    core_input.check_synthetic(system)
     if system.pools:
         system.of_pool()
-    if system.report is None and system.population is None:
+    if system.population is None or system.redundancy is None:
         rule = "nothing is stored in this study, and so nothing can be lost"
         remedy = 'add [population], such as file_size = "64 MiB" and files = 1000'
         raise ConfigError(Problem(rule, remedy, key="population"))
-    if system.report is not None or system.redundancy is None:
-        rule = "what is lost is counted of a synthetic cluster's population"
-        remedy = "use affected_groups for a real cluster"
-        raise ConfigError(Problem(rule, remedy, key="cluster.ceph"))
     return redundancy(f"copies {system.copies}" if system.code is None else system.code.label)
 
 

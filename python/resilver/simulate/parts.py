@@ -89,10 +89,7 @@ class PopulationScan:
 
     @property
     def can_split(self) -> bool:
-        """Whether there are files to scan.
-
-        A real cluster's groups are known as a whole and need no scan: `simulate` runs those.
-        """
+        """Whether there are files to scan in parts; several pools are searched as a whole."""
         return self._core.can_split()
 
     def scan(self, first_file: int, files: int) -> PartOfPopulation:

@@ -191,8 +191,6 @@ def _validate_map(report: ClusterReport) -> None:
 
 def maps_of(system: System) -> list[_core.CrushMap]:
     """The core's CRUSH maps of a system's pools, in the order of those that are placed by CRUSH."""
-    if system.report is not None:
-        return [CrushMap.from_json(system.report.crushmap).core]
     return [made for pool in system.of_pools if (made := _map_of(pool)) is not None]
 
 

@@ -12,7 +12,7 @@ from resilver.errors import ConfigError, Problem, show
 from resilver.spec.ceph import CEPH_SCHEMA, CephCluster, ceph_of
 from resilver.spec.device import Device, DeviceClasses, device_or_classes
 from resilver.spec.fabric import Fabric
-from resilver.spec.osd_devices import OsdDevices, osd_devices
+from resilver.spec.osd_devices import osd_devices
 from resilver.spec.parts import PartLevel, device_parts, part_problems, tree_of
 from resilver.spec.section import AboveZero, Count, Section
 from resilver.spec.tree import Level, Tree, number_of
@@ -346,9 +346,7 @@ class Cluster(Section):
 
     @property
     def kind_of(self) -> list[int]:
-        """The kind of every device, by number; that of a number without an OSD means nothing."""
-        if isinstance(self.device, OsdDevices):
-            return list(self.device.of_osd) if len(self.device.by_class) > 1 else []
+        """The kind of every device, by number; none of a real cluster."""
         tree = self.tree
         return [tree.kind(device) for device in range(tree.devices)] if tree else []
 

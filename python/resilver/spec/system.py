@@ -7,7 +7,7 @@ from typing import Any, Self
 from pydantic import PrivateAttr, model_validator
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.importers.ceph import ClusterReport, GroupLoad
+from resilver.importers.ceph import ClusterReport
 from resilver.importers.netgauge import LogGpRow
 from resilver.importers.sizes import Bin
 from resilver.spec.capacity import capacity_problems
@@ -236,11 +236,6 @@ class System(Sections):
         """The LogGP parameters by message size, in file order; none of a switched fabric."""
         table = self.cluster.fabric.table
         return table.rows if table is not None else ()
-
-    @property
-    def group_loads(self) -> tuple[GroupLoad, ...]:
-        """What each group of a real cluster holds; empty for a synthetic one."""
-        return self.report.loads if self.report else ()
 
     def resolved(self) -> dict[str, Any]:
         """All that affects results, in SI units, with every default filled in.

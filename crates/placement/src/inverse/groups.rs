@@ -14,15 +14,12 @@ pub struct GroupInverse {
     /// For each group, its row among the affected groups; meaningless for the others.
     row_of: Vec<u32>,
     rows: Vec<(GroupId, Relocation)>,
-    /// Groups that lost nothing and move all the same.
-    moved: Vec<(GroupId, Relocation)>,
 }
 
 impl GroupInverse {
     /// Compares the sets before the failure with those that `after` gives for the affected groups.
     ///
-    /// Groups without a failed device keep their sets: placement turns only away from devices that failed. Where exceptions
-    /// stand between placement and the sets, [`with_moved`](Self::with_moved) adds those that do not.
+    /// Groups without a failed device keep their sets: placement turns only away from devices that failed.
     pub fn new(before: &GroupTable, failed: &FailedSet, mut after: impl FnMut(GroupId, &mut Vec<DeviceId>)) -> Self {
         let groups = before.len();
         let mut inverse = GroupInverse {
@@ -30,7 +27,6 @@ impl GroupInverse {
             affected: Bits::new(groups as usize),
             row_of: vec![0; groups as usize],
             rows: Vec::new(),
-            moved: Vec::new(),
         };
         let mut set = Vec::new();
         for group in (0..groups).map(GroupId::new) {
@@ -47,38 +43,6 @@ impl GroupInverse {
             inverse.rows.push((group, relocation));
         }
         inverse
-    }
-
-    /// Adds those of the `asked` groups that had no failed device and move all the same.
-    ///
-    /// An exception may have led a group away from a device before that device failed. Placement then turns away from the
-    /// device, the exception finds nothing to replace, and the group goes where placement alone would have it.
-    pub fn with_moved(
-        mut self,
-        before: &GroupTable,
-        asked: impl IntoIterator<Item = GroupId>,
-        mut after: impl FnMut(GroupId, &mut Vec<DeviceId>),
-    ) -> Self {
-        let mut set = Vec::new();
-        for group in asked {
-            if self.affected.get(group.index()) {
-                continue;
-            }
-            set.clear();
-            after(group, &mut set);
-            let mut relocation = Relocation::default();
-            relocation.set(before.set(group), &set, |_| false);
-            // Where no device held the group, there is none to move it from.
-            if !relocation.homes.is_empty() && !relocation.survivors.is_empty() {
-                self.moved.push((group, relocation));
-            }
-        }
-        self
-    }
-
-    /// The groups that lost nothing and move all the same, in the order they were asked for.
-    pub fn moved_groups(&self) -> &[(GroupId, Relocation)] {
-        &self.moved
     }
 
     /// The number of groups.

@@ -11,9 +11,8 @@ use resilver_units::{Bytes, DeviceId, GroupId, ObjectId};
 
 use super::NO_DEVICE;
 use crate::SystemError;
-use crate::config::{Algorithm, Contents, PlaceScratch, StoredPool, SystemConfig};
+use crate::config::{Algorithm, PlaceScratch, StoredPool, SystemConfig};
 use crate::file_words::FileWords;
-use crate::group_contents::GroupContents;
 use crate::search::files_of;
 
 /// Objects that are drawn from a population: enough that each of a thousand servers holds some hundred of them.
@@ -81,7 +80,7 @@ impl Objects {
             ranges.push(first..objects.len() as u32);
         }
         let has_several = of_pool.iter().any(|&code| code != 0);
-        let code = |&(object, _): &(ObjectId, Bytes)| of_pool[numbering.place_of(object).0];
+        let code = |&(object, _): &(ObjectId, Bytes)| of_pool[numbering.pool_of(object)];
         let codes = objects.iter().filter(|_| has_several).map(code).collect();
         let algorithms = |failed: Option<&FailedSet>| -> Vec<Algorithm> {
             let of = |pool: &StoredPool| match failed {
@@ -237,13 +236,9 @@ fn positions(
     let numbering = config.numbering();
     // What is placed as one: a pool's group, or an object of its own.
     let unit_of = |&(object, _): &(ObjectId, Bytes)| {
-        let (pool, file) = numbering.place_of(object);
-        let StoredPool { placement, contents, .. } = &config.pools[pool];
-        match (placement.groups, contents) {
-            (None, _) => (pool, object.get()),
-            (Some(groups), Contents::Files { .. }) => (pool, u64::from(object_group(object, groups).get())),
-            (Some(_), Contents::Groups(_)) => (pool, file),
-        }
+        let pool = numbering.pool_of(object);
+        let group_of = |groups| u64::from(object_group(object, groups).get());
+        (pool, config.pools[pool].placement.groups.map_or(object.get(), group_of))
     };
     let mut units: Vec<(usize, u64)> = objects.iter().map(unit_of).collect();
     units.sort_unstable();
@@ -274,22 +269,16 @@ fn draw_objects(
     objects: &mut Vec<(ObjectId, Bytes)>,
 ) -> Result<(), SystemError> {
     let numbering = config.numbering();
-    let (mut known, mut populations) = (Vec::new(), Vec::new());
+    let mut populations = Vec::new();
     for pool in pools {
-        let first = numbering.first_file(pool);
-        match &config.pools[pool].contents {
-            Contents::Groups(groups) => known.extend((first..).zip(groups.iter().copied())),
-            Contents::Files { .. } => populations.push((first, files_of(config, pool)?)),
-        }
+        populations.push((numbering.first_file(pool), files_of(config, pool)?));
     }
-    let known_bytes: f64 = known.iter().map(|(_, group)| group.bytes.get() as f64).sum();
     let bytes = |files: &Files<FileWords>| files.expected_files() as f64 * files.mean_bytes();
-    let total: f64 = known_bytes + populations.iter().map(|(_, files)| bytes(files)).sum::<f64>();
+    let total: f64 = populations.iter().map(|(_, files)| bytes(files)).sum();
     let share = |bytes: f64| if bytes > 0.0 { (bytes / total * SAMPLE as f64).round() as usize } else { 0 };
     for (first, files) in &populations {
         draw_of_files((*first, files), share(bytes(files)), &mut draws, objects);
     }
-    draw_of_groups(&known, share(known_bytes), &mut draws, objects);
     Ok(())
 }
 
@@ -308,31 +297,6 @@ fn draw_of_files(
         let first = first_object(first_file + file).get();
         let parts = (0..parts).map(|index| (ObjectId::new(first + index), decomposition.object_size(size, index)));
         objects.extend(parts.filter(|(_, size)| !size.is_zero()));
-    }
-}
-
-/// Draws objects of groups, each group as often as it has objects, which share its volume evenly.
-fn draw_of_groups(
-    groups: &[(u64, GroupContents)],
-    count: usize,
-    draws: &mut Stream,
-    objects: &mut Vec<(ObjectId, Bytes)>,
-) {
-    let sum = |sum: &mut u64, (_, group): &(u64, GroupContents)| {
-        *sum += group.objects;
-        Some(*sum)
-    };
-    let sums: Vec<u64> = groups.iter().scan(0, sum).collect();
-    let total = sums.last().copied().unwrap_or(0);
-    for _ in 0..if total > 0 { count } else { 0 } {
-        let drawn = draws.below(total);
-        let place = sums.partition_point(|&sum| sum <= drawn);
-        let (file, contents) = groups[place];
-        let object = first_object(file).get() + (drawn + contents.objects - sums[place]);
-        let size = Bytes::new(contents.bytes.get() / contents.objects);
-        if !size.is_zero() {
-            objects.push((ObjectId::new(object), size));
-        }
     }
 }
 

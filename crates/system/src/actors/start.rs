@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use resilver_fabric::Fabric;
+use resilver_population::Extent;
 use resilver_redundancy::Code;
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, SimDuration, SimTime};
 
@@ -14,7 +15,7 @@ use super::sources::{Sources, groups_of, sources_of, strips_of};
 use super::streams::{ENDLESS, Source};
 use super::{Corruption, Group, StreamTraffic, StripesOf, Traffic, Workload};
 use crate::SystemError;
-use crate::config::{Contents, StoredPool, SystemConfig};
+use crate::config::{StoredPool, SystemConfig};
 use crate::liveness::Liveness;
 use crate::measures::PieceCounts;
 use crate::measures::operations::OperationMeasures;
@@ -138,7 +139,7 @@ impl Workload {
         let (devices, has_rebuild) = (config.endpoint_of.len(), !config.failing().is_empty());
         config.traffic.iter().try_for_each(|traffic| traffic.check(devices, has_rebuild))?;
         let classes: Vec<usize> = config.traffic.iter().map(|traffic| traffic.classes.len()).collect();
-        let is_empty = |pool: &StoredPool| matches!(&pool.contents, Contents::Groups(groups) if groups.is_empty());
+        let is_empty = |pool: &StoredPool| matches!(pool.contents.extent, Extent::Files(0));
         if !config.pools.iter().all(is_empty) {
             let (plans, of_pool) = plans_of(config, true)?;
             let mut asked: Vec<Option<usize>> = config.traffic.iter().map(|traffic| traffic.pool).collect();

@@ -48,8 +48,6 @@ struct Described {
     order: ObjectOrder,
     /// What is stored; nothing where there is only traffic.
     pools: Vec<DescribedPool>,
-    /// The state of a real cluster's OSDs; all are in and up where it is not given.
-    osds: Option<Osds>,
     traffic: Vec<Traffic>,
     streams: Option<StreamTraffic>,
     /// The code of streams over groups of servers, where nothing is stored.
@@ -106,19 +104,11 @@ enum Where {
     },
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Osds {
-    reweight: Vec<u32>,
-    is_up: Vec<bool>,
-    affinity: Vec<u32>,
-}
-
 /// What a pool's placement is built from, beside what the pool says.
 struct Surroundings<'a> {
     seed: u64,
     maps: &'a [Arc<CrushMap>],
-    osds: Osds,
+    servers: usize,
     /// The devices that fail and that the system is told of, in the order in which they do.
     failing: Vec<DeviceId>,
 }
@@ -166,17 +156,11 @@ impl Described {
             _ => 0,
         };
         let corruptions = self.faults.corruptions(seed, groups)?;
-        let everywhere =
-            || Osds { reweight: vec![REWEIGHT_FULL; servers], is_up: vec![true; servers], affinity: Vec::new() };
-        let failing = failing_of(&named, servers)?;
-        let mut around = Surroundings { seed, maps, osds: self.osds.unwrap_or_else(everywhere), failing };
-        // A device whose failure is studied held its data until then, also where a report has it down already: what it takes
-        // to mark it out is asked.
-        around.failing.iter().for_each(|device| around.osds.is_up[device.index()] = true);
+        let around = Surroundings { seed, maps, servers, failing: failing_of(&named, servers)? };
         let mut pools: Vec<StoredPool> =
             self.pools.into_iter().map(|pool| pool.build(&around)).collect::<Result<_, _>>()?;
         if pools.is_empty() {
-            pools.push(StoredPool { code: self.redundancy, ..pool_of_nothing() });
+            pools.push(pool_of_nothing(self.redundancy));
         }
         if let Some(given) = self.lanes.as_ref().map(|config| config.lanes.count())
             && given != TrafficClass::ALL.len()
@@ -282,17 +266,17 @@ impl Where {
                 let map = around.maps.get(map).ok_or_else(no_map)?.clone();
                 let rule = pool.rule_of(&map).map_err(|error| SystemError::Placement(error.to_string()))?.clone();
                 let order = code.filter(|_| by_group).map(|code| code.code.group_places()).unwrap_or_default();
-                let Osds { reweight, is_up, affinity } = around.osds.clone();
-                Algorithm::Crush(Box::new(CrushPlacement { map, pool, rule, order, reweight, is_up, affinity }))
+                let reweight = vec![REWEIGHT_FULL; around.servers];
+                Algorithm::Crush(Box::new(CrushPlacement { map, pool, rule, order, reweight }))
             }
         })
     }
 }
 
-/// What a system without contents stores: nothing, in no group, by a ring that nobody asks.
-fn pool_of_nothing() -> StoredPool {
+/// What a system without contents stores: no files, in no group, by a ring that nobody asks.
+fn pool_of_nothing(code: Option<CodeConfig>) -> StoredPool {
     let ring = Arc::new(HashRing::new(vec![0], 1, RingWalk::Successors));
     let algorithm = Algorithm::Ring { ring, copies: 1, is_out: vec![false] };
     let placement = Placement { groups: Some(0), algorithm, domain_of: None };
-    StoredPool { placement, code: None, contents: Contents::Groups(Vec::new()) }
+    StoredPool { placement, code, contents: Contents::nothing() }
 }

@@ -7,7 +7,7 @@ use resilver_units::{DeviceId, GroupId, ObjectId, SimTime};
 
 use crate::SystemError;
 use crate::checker::check_set;
-use crate::config::{Algorithm, Contents, Numbering, PlaceScratch, StoredPool, SystemConfig};
+use crate::config::{Algorithm, Numbering, PlaceScratch, SystemConfig};
 
 use super::places::NOBODY;
 
@@ -18,8 +18,8 @@ pub(crate) enum Homes {
     Objects(Vec<Algorithm>),
     /// Objects are where their groups are.
     Groups {
-        /// How many groups objects share, or `None` where an object's number says its group.
-        hashed: Option<u32>,
+        /// How many groups objects share.
+        groups: u32,
         /// The groups that are ever touched, in rising order, and the rows of all stages, one behind another.
         rows: Vec<(GroupId, Vec<u32>)>,
     },
@@ -80,7 +80,7 @@ impl Homes {
             .map_init(Default::default, |scratch, group| row(scratch, group))
             .filter(is_touched)
             .collect();
-        let StoredPool { placement, contents, .. } = &config.pools[pool];
+        let placement = &config.pools[pool].placement;
         if let Some(domain_of) = &placement.domain_of {
             for (_, row) in &rows {
                 for set in row.chunks((row.len() / stages.len()).max(1)) {
@@ -90,21 +90,11 @@ impl Homes {
                 }
             }
         }
-        let hashed = placement.groups.filter(|_| matches!(contents, Contents::Files { .. }));
-        Ok(Homes::Groups { hashed, rows })
+        Ok(Homes::Groups { groups: placement.groups.unwrap_or(0), rows })
     }
 
-    /// The groups that are ever touched, in rising order; none where objects are placed each on its own.
-    pub fn groups(&self) -> impl Iterator<Item = u32> + Clone + '_ {
-        let rows: &[(GroupId, Vec<u32>)] = match self {
-            Homes::Objects(_) | Homes::Listed { .. } => &[],
-            Homes::Groups { rows, .. } => rows,
-        };
-        rows.iter().map(|(group, _)| group.get())
-    }
-
-    /// Writes the devices of the `row.len()` positions, at a stage, of an object of a file.
-    fn fill(&self, stage: usize, (object, file): (ObjectId, u64), scratch: &mut HomesScratch, row: &mut [u32]) {
+    /// Writes the devices of the `row.len()` positions of an object at a stage.
+    fn fill(&self, stage: usize, object: ObjectId, scratch: &mut HomesScratch, row: &mut [u32]) {
         match self {
             Homes::Objects(algorithms) => {
                 scratch.positions.clear();
@@ -115,11 +105,8 @@ impl Homes {
                 let first = (object.get() as usize * stages + stage) * row.len();
                 row.copy_from_slice(&rows[first..first + row.len()]);
             }
-            Homes::Groups { hashed, rows } => {
-                let group = match hashed {
-                    Some(groups) => object_group(object, *groups),
-                    None => GroupId::new(file as u32),
-                };
+            Homes::Groups { groups, rows } => {
+                let group = object_group(object, *groups);
                 let found = rows.binary_search_by_key(&group.get(), |(group, _)| group.get());
                 let all = &rows[found.expect("the group is touched")].1;
                 row.copy_from_slice(&all[stage * row.len()..][..row.len()]);
@@ -128,15 +115,15 @@ impl Homes {
     }
 
     /// [`Self::fill`] of a row at each of the first two stages, for less than of each by itself.
-    fn fill_both(&self, which: (ObjectId, u64), scratch: &mut HomesScratch, [before, after]: [&mut [u32]; 2]) {
+    fn fill_both(&self, object: ObjectId, scratch: &mut HomesScratch, [before, after]: [&mut [u32]; 2]) {
         let Homes::Objects(algorithms) = self else {
-            self.fill(0, which, scratch, before);
-            self.fill(1, which, scratch, after);
+            self.fill(0, object, scratch, before);
+            self.fill(1, object, scratch, after);
             return;
         };
         let HomesScratch { place, positions } = scratch;
         positions.clear();
-        Algorithm::place_object_in_stages(&algorithms[..2], which.0, place, positions);
+        Algorithm::place_object_in_stages(&algorithms[..2], object, place, positions);
         let (first, second) = positions.split_at(positions.len() / 2);
         write(before, first);
         write(after, second);
@@ -164,18 +151,16 @@ impl PoolHomes {
     /// The pool of an object.
     #[inline]
     pub(super) fn pool_of(&self, object: ObjectId) -> usize {
-        self.numbering.place_of(object).0
+        self.numbering.pool_of(object)
     }
 
     /// Writes the devices of an object's `row.len()` positions at a stage.
     pub(super) fn fill(&self, stage: usize, object: ObjectId, scratch: &mut HomesScratch, row: &mut [u32]) {
-        let (pool, file) = self.numbering.place_of(object);
-        self.pools[pool].fill(stage, (object, file), scratch, row);
+        self.pools[self.pool_of(object)].fill(stage, object, scratch, row);
     }
 
     /// Writes the devices of an object's positions before anything fails and after the first failure.
     pub(super) fn fill_both(&self, object: ObjectId, scratch: &mut HomesScratch, rows: [&mut [u32]; 2]) {
-        let (pool, file) = self.numbering.place_of(object);
-        self.pools[pool].fill_both((object, file), scratch, rows);
+        self.pools[self.pool_of(object)].fill_both(object, scratch, rows);
     }
 }

@@ -76,7 +76,7 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
                 domain_of: None,
             },
             code: Some(CodeConfig { code, strip: None, coding: BytesPerSecond::new(1e9) }),
-            contents: Contents::Files {
+            contents: Contents {
                 histogram: Histogram::new(&[Bin { min: sizes.0, max: sizes.1, count: 1 }]).unwrap(),
                 decomposition: Decomposition::Whole,
                 extent: Extent::Files(files),

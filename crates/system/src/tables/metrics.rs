@@ -20,7 +20,7 @@ pub fn metrics(report: &Report, faults: &[Named]) -> Metrics {
     tell(&mut found, "digest", report.digest.to_string());
     tell(&mut found, "events", report.events);
     tell(&mut found, "simulated_seconds", report.outcome.ended_at);
-    tell(&mut found, "population_files", report.has_files.then_some(report.population.files));
+    tell(&mut found, "population_files", report.population.files);
     tell(&mut found, "population_objects", report.population.objects);
     tell(&mut found, "population_bytes", report.population.bytes);
     tell(&mut found, "network_bytes", report.network_bytes);

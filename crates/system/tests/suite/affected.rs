@@ -34,7 +34,7 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
         pools: vec![StoredPool {
             placement: Placement { groups: None, algorithm, domain_of: None },
             code: None,
-            contents: Contents::Files {
+            contents: Contents {
                 histogram: Histogram::new(&[Bin { min: 1, max: 2, count: 1 }]).unwrap(),
                 decomposition: Decomposition::Whole,
                 extent: Extent::Files(files),

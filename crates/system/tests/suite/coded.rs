@@ -50,7 +50,7 @@ fn every_code_conserves_over_every_placement_fabric_and_device() {
                 config.pools[0].code.as_mut().unwrap().coding = BytesPerSecond::new(1e9);
                 if is_switched {
                     config.fabric = switched();
-                    config.pools[0].contents = Contents::Files {
+                    config.pools[0].contents = Contents {
                         histogram: Histogram::new(&[Bin { min: 0, max: 1 << 24, count: 1 }]).unwrap(),
                         decomposition: Decomposition::Whole,
                         extent: Extent::Files(24),
@@ -117,7 +117,7 @@ fn failures_before_anything_is_rebuilt_lose_what_the_code_does_not_survive() {
         for placement in [ring, rendezvous, |pieces| crush(pieces, PoolKind::Erasure)] {
             let failures: Vec<(f64, u32)> = (0..6).map(|server| (0.001 * f64::from(server), server)).collect();
             let mut config = system(code, 150, &failures);
-            config.pools[0].contents = Contents::Files {
+            config.pools[0].contents = Contents {
                 histogram: Histogram::new(&[Bin { min: 1 << 29, max: 1 << 30, count: 1 }]).unwrap(),
                 decomposition: Decomposition::Whole,
                 extent: Extent::Files(150),
@@ -201,7 +201,7 @@ fn dead_disks_are_made_up_for_as_far_as_the_code_allows() {
     // disks that answer, or where its new home is one that does not.
     for (dead, fabric) in [(vec![5], 0), (vec![5, 12, 14], 0), (vec![5, 12, 14], 1)] {
         let mut config = system("rs 4+2", 60, &[(0.0, 3)]);
-        config.pools[0].contents = Contents::Files {
+        config.pools[0].contents = Contents {
             histogram: Histogram::new(&[Bin { min: 0, max: 1 << 26, count: 1 }]).unwrap(),
             decomposition: Decomposition::Whole,
             extent: Extent::Files(60),

@@ -63,12 +63,11 @@ fn described() -> Value {
             "groups": null,
             "domain_of": servers,
             "placement": {"ring": {"domain_of": servers, "points": 128, "copies": 3, "walk": "rehash"}},
-            "population": {"files": {
+            "population": {
                 "histogram": [[0, 256 << 20, 1]], "decomposition": "whole", "extent": {"files": 300},
-            }},
+            },
             "redundancy": null,
         }],
-        "osds": null,
         "traffic": [],
         "streams": null,
         "redundancy": null,
@@ -112,7 +111,7 @@ fn what_is_wrong_is_told_with_its_place() {
     assert!(
         with("/source", json!("nearest")).starts_with("source: unknown variant `nearest`, expected one of `primary`")
     );
-    assert!(with("/pools/0/population/files/histogram", json!([[5, 5, 1]])).contains("histogram"));
+    assert!(with("/pools/0/population/histogram", json!([[5, 5, 1]])).contains("histogram"));
     assert!(with("/pools/0/redundancy", json!({"code": "rs 0+2", "strip": null, "coding": null})).contains("code"));
     assert!(with("/devices/kinds/0/spread", json!(3.0)).starts_with("cluster.parts.spread = 3: it is from 0 to"));
     assert!(

@@ -6,30 +6,42 @@ use std::sync::Arc;
 
 use common::coded::{SERVERS, crush_pool, finish, lost_in_group, rendezvous, ring, seconds, switched, system};
 use resilver_device::Service;
+use resilver_placement::layout::object_group;
 use resilver_placement::pool::PoolKind;
+use resilver_population::{Bin, Decomposition, Extent, FILE_INDEX_LIMIT, Histogram, first_object};
 use resilver_redundancy::Code;
 use resilver_system::{
-    CodeConfig, Contents, Devices, Discipline, FabricConfig, Fault, GroupContents, Placement, Report, StoredPool,
-    SystemConfig,
+    CodeConfig, Contents, Devices, Discipline, FabricConfig, Fault, Placement, Report, StoredPool, SystemConfig,
 };
-use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration};
+use resilver_units::{DeviceId, EndpointId, SimDuration};
 
-/// Groups of each pool, and what each of them holds.
+/// Groups of each pool, and what all of them hold.
 const GROUPS: u32 = 64;
-const OBJECTS: u64 = 3;
-const GROUP_BYTES: u64 = 3 * 40_000_001;
+const OBJECTS: u64 = 192;
+const OBJECT_BYTES: u64 = 40_000_001;
 
 /// A pool of three copies and one of rs 4+2 on the same servers, of which those named fail.
 fn two_pools(failures: &[(f64, u32)]) -> SystemConfig {
-    let contents = GroupContents { objects: OBJECTS, bytes: Bytes::new(GROUP_BYTES) };
+    let contents = Contents {
+        histogram: Histogram::new(&[Bin { min: OBJECT_BYTES, max: OBJECT_BYTES + 1, count: 1 }]).unwrap(),
+        decomposition: Decomposition::Whole,
+        extent: Extent::Files(OBJECTS),
+    };
     let pool = |id, code: Option<&str>, pieces, kind| StoredPool {
         placement: Placement { groups: Some(GROUPS), algorithm: crush_pool(id, pieces, kind), domain_of: None },
         code: code.map(coded),
-        contents: Contents::Groups(vec![contents; GROUPS as usize]),
+        contents: contents.clone(),
     };
     let copies = pool(1, None, 3, PoolKind::Replicated);
     let pools = vec![copies, pool(2, Some("rs 4+2"), 6, PoolKind::Erasure)];
     SystemConfig { pools, ..system("copies 3", 0, failures) }
+}
+
+/// How many pieces of each object of a pool are on `failed` servers; the pool's files are numbered from its first one on.
+fn lost_of_objects(config: &SystemConfig, pool: usize, failed: &[u32]) -> Vec<usize> {
+    let first = pool as u64 * (FILE_INDEX_LIMIT / 2);
+    let group = |file| object_group(first_object(first + file), GROUPS).get();
+    (0..OBJECTS).map(|file| lost_in_group(config, pool, group(file), failed)).collect()
 }
 
 fn coded(code: &str) -> CodeConfig {
@@ -38,16 +50,14 @@ fn coded(code: &str) -> CodeConfig {
 
 #[test]
 fn pools_of_copies_and_of_a_code_are_recovered_together() {
-    // Each group that server 3 was in lost one piece of each of its three objects of 40,000,001 bytes: a whole copy in the
-    // first pool, a quarter rounded up in the other, which takes four such quarters to make.
+    // Each group that server 3 was in lost one piece of each of its objects of 40,000,001 bytes: a whole copy in the first
+    // pool, a quarter rounded up in the other, which takes four such quarters to make.
     let config = two_pools(&[(0.0, 3)]);
-    let lost = |pool: usize| {
-        (0..GROUPS).filter(|&group| lost_in_group(&config, pool, group, &[3]) > 0).count() as u64 * OBJECTS
-    };
+    let lost = |pool| lost_of_objects(&config, pool, &[3]).iter().sum::<usize>() as u64;
     let (copies, pieces) = (lost(0), lost(1));
     assert!(copies > 10 && pieces > 20, "{copies} and {pieces}");
     let outcome = finish(&config).outcome;
-    let (whole, quarter) = (GROUP_BYTES / OBJECTS, (GROUP_BYTES / OBJECTS).div_ceil(4));
+    let (whole, quarter) = (OBJECT_BYTES, OBJECT_BYTES.div_ceil(4));
     assert_eq!(outcome.rebuilt_pieces, copies + pieces);
     assert_eq!(outcome.rebuilt_bytes.get(), copies * whole + pieces * quarter);
     let coded = outcome.coded.unwrap();
@@ -58,24 +68,23 @@ fn pools_of_copies_and_of_a_code_are_recovered_together() {
 
 #[test]
 fn each_pool_survives_what_its_own_code_does() {
-    // Five servers fail at once: a group of copies is lost where it had all three of its copies there, a group of rs 4+2
-    // where it had three of its pieces there or more.
+    // Five servers fail at once: an object in copies is lost where it had all three of them there, an object of rs 4+2 where
+    // it had three of its pieces there or more.
     let gone = [3, 9, 11, 12, 15];
     let config = two_pools(&gone.map(|server| (0.0, server)));
-    let is_lost = |&(pool, group): &(usize, u32)| lost_in_group(&config, pool, group, &gone) >= 3;
-    let groups = (0..2).flat_map(|pool| (0..GROUPS).map(move |group| (pool, group)));
-    let lost = groups.filter(is_lost).count() as u64;
+    let pieces = (0..2).flat_map(|pool| lost_of_objects(&config, pool, &gone));
+    let lost = pieces.filter(|&pieces| pieces >= 3).count() as u64;
     let outcome = finish(&config).outcome;
     assert!(lost > 0);
-    assert_eq!(outcome.losses.unrecoverable_objects, lost * OBJECTS);
-    assert_eq!(outcome.losses.unrecoverable_bytes.get(), lost * GROUP_BYTES);
+    assert_eq!(outcome.losses.unrecoverable_objects, lost);
+    assert_eq!(outcome.losses.unrecoverable_bytes.get(), lost * OBJECT_BYTES);
 }
 
 #[test]
 fn pools_of_files_lose_together_what_each_loses_alone() {
-    // Files in copies on a ring, whole files under a code by rendezvous in groups, and groups of known contents: what each pool
-    // loses depends on where its objects are, and those of the later pools have other numbers than alone. Of 400
-    // objects a piece of a code of 6 is on one of 24 servers with 6/24: on two they are 200, standard deviation 12.
+    // Files in copies on a ring, and whole files under a code by rendezvous in groups: what each pool loses depends on where
+    // its objects are, and those of the later pool have other numbers than alone. Of 400 objects a piece of a code
+    // of 6 is on one of 24 servers with 6/24: on two they are 200, standard deviation 12.
     let failures = [(0.0, 3), (2.0, 11)];
     let files = |code: &str, files, groups, algorithm| {
         let pool = system(code, files, &failures).pools.remove(0);
@@ -83,23 +92,21 @@ fn pools_of_files_lose_together_what_each_loses_alone() {
     };
     let on_ring = StoredPool { code: None, ..files("copies 3", 300, None, ring(3)) };
     let in_groups = files("rs 4+2", 400, Some(512), rendezvous(6));
-    let known = two_pools(&failures).pools.remove(1);
     let of = |pools: &[&StoredPool]| {
         let pools = pools.iter().map(|&pool| pool.clone()).collect();
         finish(&SystemConfig { pools, ..system("copies 3", 0, &failures) })
     };
-    let together = of(&[&on_ring, &in_groups, &known]);
+    let together = of(&[&on_ring, &in_groups]);
     let first = of(&[&on_ring]);
     assert_eq!(together.population.files, 700);
-    assert_eq!(together.groups.as_ref().unwrap().groups, 512 + GROUPS);
+    assert_eq!(together.groups.as_ref().unwrap().groups, 512);
     let lost = |report: &Report| report.outcome.losses.lost_pieces;
-    let of_known = lost(&of(&[&known]));
-    let [on_ring_lost, of_code, known_lost] = [0, 1, 2].map(|pool| together.outcome.pools[pool].losses.lost_pieces);
-    assert_eq!((on_ring_lost, known_lost), (lost(&first), of_known));
+    let [on_ring_lost, of_code] = [0, 1].map(|pool| together.outcome.pools[pool].losses.lost_pieces);
+    assert_eq!(on_ring_lost, lost(&first));
     assert!(of_code.abs_diff(200) < 60, "{of_code}");
-    assert!(of_known > 20 && lost(&first) > 30);
+    assert!(lost(&first) > 30);
     // Behind others they are other files of the same law: of 900 copies on 24 servers two hold 75, standard deviation 8.
-    let behind = lost(&of(&[&known, &on_ring])) - of_known;
+    let behind = lost(&of(&[&in_groups, &on_ring])) - lost(&of(&[&in_groups]));
     assert!(behind != lost(&first) && behind.abs_diff(75) < 40, "{behind}");
     // The second failure finds pieces under way in all pools, and every law holds.
     assert_eq!(together.outcome.losses.lost_pieces, together.outcome.rebuilt_pieces);

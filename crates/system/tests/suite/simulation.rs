@@ -10,8 +10,8 @@ use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, Devices, Discipline, FabricConfig, Fault, GroupContents, ObjectOrder, Phase, Placement,
-    Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig, choose_failed,
+    Algorithm, Contents, Devices, Discipline, FabricConfig, Fault, ObjectOrder, Phase, Placement, Report, RetryPolicy,
+    Simulation, SourceChoice, StoredPool, SystemConfig, choose_failed,
 };
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -38,7 +38,7 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         pools: vec![StoredPool {
             placement: Placement { groups, algorithm, domain_of: Some((0..servers).collect()) },
             code: None,
-            contents: Contents::Files {
+            contents: Contents {
                 histogram: Histogram::new(&[Bin { min: 0, max: 200 << 20, count: 1 }]).unwrap(),
                 decomposition: Decomposition::Chunked { chunk: Bytes::mebibytes(64) },
                 extent: Extent::Volume(Bytes::gibibytes(gibibytes)),
@@ -174,24 +174,6 @@ fn three_servers_at_once_lose_some_objects_for_good_and_the_others_recover() {
     assert_eq!(losses.lost_pieces, report.outcome.rebuilt_pieces + losses.unrecoverable_pieces);
     let lost_servers: Vec<_> = report.outcome.devices.iter().filter(|device| device.is_failed).collect();
     assert!(lost_servers.len() == 3 && lost_servers.iter().all(|device| device.disk.requests == 0));
-}
-
-#[test]
-fn the_groups_of_a_real_cluster_move_what_they_hold_to_the_byte() {
-    let contents: Vec<GroupContents> = (0..u64::from(GROUPS))
-        .map(|group| GroupContents {
-            objects: group % 5,
-            bytes: Bytes::new(if group % 5 == 0 { 0 } else { group << 20 }),
-        })
-        .collect();
-    let mut config = system(crush(SERVERS, 3), Some(GROUPS), SERVERS, 0, &[3]);
-    config.pools[0].contents = Contents::Groups(contents.clone());
-    let report = finish(config);
-    // A group moves once for each device it gains, and a failure of one server gives an affected group one new home.
-    let groups = report.groups.unwrap();
-    assert_eq!(groups.gained.iter().sum::<u32>(), groups.affected);
-    assert_eq!(report.population.bytes, contents.iter().map(|group| group.bytes).sum());
-    assert!(report.outcome.rebuilt_bytes > Bytes::ZERO);
 }
 
 #[test]

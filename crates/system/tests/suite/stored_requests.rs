@@ -54,7 +54,7 @@ fn storing(code: &str, traffic: Traffic) -> SystemConfig {
         algorithm: Algorithm::Ring { ring, copies, is_out: vec![false; SERVERS as usize] },
         domain_of: Some((0..SERVERS).collect()),
     };
-    config.pools[0].contents = Contents::Files {
+    config.pools[0].contents = Contents {
         histogram: Histogram::new(&[Bin { min: 1 << 20, max: (1 << 20) + 1, count: 1 }]).unwrap(),
         decomposition: Decomposition::Whole,
         extent: Extent::Files(12_000),

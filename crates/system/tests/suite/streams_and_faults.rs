@@ -123,7 +123,7 @@ fn replicated(fails: bool) -> SystemConfig {
         algorithm: Algorithm::Ring { ring, copies: 3, is_out: vec![false; servers as usize] },
         domain_of: Some((0..servers).collect()),
     };
-    config.pools[0].contents = Contents::Files {
+    config.pools[0].contents = Contents {
         histogram: Histogram::new(&[Bin { min: 1 << 16, max: 1 << 20, count: 1 }]).unwrap(),
         decomposition: Decomposition::Whole,
         extent: Extent::Files(2000),

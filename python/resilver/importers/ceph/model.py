@@ -367,12 +367,6 @@ class ClusterReport:
         shared = {load.pool for load in self.loads if not load.measured}
         return tuple(pool.name for pool in self.pools if pool.id in shared)
 
-    @cached_property
-    def largest_object_bytes(self) -> int:
-        """The largest object of any group, whose objects share its bytes evenly; 0 without any."""
-        sizes = (-(-load.bytes // load.objects) for load in self.loads if load.objects)
-        return max(sizes, default=0)
-
 
 @dataclass(frozen=True)
 class GroupLoad:

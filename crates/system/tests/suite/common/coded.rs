@@ -85,7 +85,7 @@ pub fn system(code: &str, files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         pools: vec![StoredPool {
             placement: Placement { groups: None, algorithm: ring(code.pieces() as usize), domain_of: None },
             code: Some(CodeConfig { code, strip: None, coding: None }),
-            contents: Contents::Files {
+            contents: Contents {
                 histogram: Histogram::new(&[Bin { min: 0, max: 1 << 30, count: 1 }]).unwrap(),
                 decomposition: Decomposition::Whole,
                 extent: Extent::Files(files),

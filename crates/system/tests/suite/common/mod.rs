@@ -21,7 +21,7 @@ use resilver_system::{
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
 
-/// A pool of copies by the first rule of a map, on as many servers, all up and in.
+/// A pool of copies by the first rule of a map, on as many servers, all in.
 pub fn crush_copies(map: CrushMap, servers: u32, groups: u32, size: u32) -> CrushPlacement {
     CrushPlacement {
         rule: map.rule_by_id(0).unwrap().clone(),
@@ -38,8 +38,6 @@ pub fn crush_copies(map: CrushMap, servers: u32, groups: u32, size: u32) -> Crus
         },
         order: vec![],
         reweight: vec![0x10000; servers as usize],
-        is_up: vec![true; servers as usize],
-        affinity: vec![],
     }
 }
 
@@ -181,7 +179,7 @@ pub fn files_on_ring(servers: u32, files: u64, largest: u64) -> SystemConfig {
                 domain_of: Some((0..servers).collect()),
             },
             code: None,
-            contents: Contents::Files {
+            contents: Contents {
                 histogram: Histogram::new(&[Bin { min: 0, max: largest, count: 1 }]).unwrap(),
                 decomposition: Decomposition::Whole,
                 extent: Extent::Files(files),

@@ -77,7 +77,7 @@ pub fn system(servers: u32, code: &str, streams: StreamTraffic) -> SystemConfig 
                 domain_of: None,
             },
             code: coded(code),
-            contents: Contents::Groups(vec![]),
+            contents: Contents::nothing(),
         }],
         traffic: Vec::new(),
         streams: Some(streams),
