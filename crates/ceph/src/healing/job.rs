@@ -3,7 +3,7 @@
 use resilver_units::{SimDuration, SimTime};
 
 use crate::groups::{Moving, Tally};
-use crate::plane::{OpClass, WorkId};
+use crate::plane::WorkId;
 use crate::reserve::{ClaimKind, Claimant};
 
 /// The bit that tells the claim of a deletion from that of a group.
@@ -99,7 +99,6 @@ pub(crate) struct Deletion {
 #[derive(Debug, Clone)]
 pub(crate) struct Running {
     pub(crate) owner: Owner,
-    pub(crate) class: OpClass,
     /// OSDs that get a piece of each object, with its position; the OSD itself of a deletion.
     pub(crate) targets: Vec<(u32, u8)>,
     /// OSDs that are read, an entry a piece.

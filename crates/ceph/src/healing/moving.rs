@@ -106,18 +106,9 @@ impl Healing {
         for &(osd, _) in &targets {
             self.works_on[osd as usize].push(id);
         }
-        let (class, piece_bytes, objects) = (work.class, work.piece_bytes, work.objects);
-        self.works[id as usize] = Some(Running {
-            owner,
-            class,
-            targets,
-            read,
-            piece_bytes,
-            seen: 0,
-            objects,
-            accounted: self.now,
-            is_over: false,
-        });
+        let (piece_bytes, objects) = (work.piece_bytes, work.objects);
+        self.works[id as usize] =
+            Some(Running { owner, targets, read, piece_bytes, seen: 0, objects, accounted: self.now, is_over: false });
         self.digest.fold_pair(self.now.picoseconds(), u64::from(id) << 32 | u64::from(owner.claimant()));
         self.plane.start(self.now, id, work);
         self.under_way += 1;
@@ -277,17 +268,17 @@ impl Healing {
                 space.sent += bytes;
             }
         }
-        let pieces = running.targets.len() as u64;
-        let (moved, pool) = (&mut self.record.moved, &mut self.record.by_pool[group.pool]);
-        if running.class == OpClass::Recovery {
-            moved.recovered_bytes += bytes * pieces;
-            moved.recovered_objects += came * pieces;
-            pool.0 += bytes * pieces;
-        } else {
-            moved.moved_bytes += bytes * pieces;
-            pool.1 += bytes * pieces;
-        }
+        // A group that lacks copies may move others too: what made lacking ones anew is what it lacks no more.
+        let (pool, lacked) = (group.pool, group.tally.degraded);
         self.retally(number);
+        let all = came * running.targets.len() as u64;
+        let recovered = lacked.saturating_sub(self.groups[number as usize].tally.degraded).min(all);
+        let [made, moved] = [recovered, all - recovered].map(|objects| objects * running.piece_bytes);
+        self.record.moved.recovered_objects += recovered;
+        self.record.moved.recovered_bytes += made;
+        self.record.moved.moved_bytes += moved;
+        self.record.by_pool[pool].0 += made;
+        self.record.by_pool[pool].1 += moved;
     }
 
     /// Everything that a claim was for has come.
