@@ -121,7 +121,57 @@ def test_no_pg_is_said_to_serve_before_a_failure_is_detected(
     # marked down at once.
     assert cli.run(["what-if", str(lab), change, "osd.3", "--flag", "noout"]) in (0, 1)
     out = " ".join(capsys.readouterr().out.split())
-    assert f"every group serves clients {said}." in out
+    assert f"every PG serves clients {said}." in out
+
+
+def test_requests_that_hang_until_a_failure_is_detected_count(
+    lab: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Rule: until the grace of 20 s has passed, reads of PGs whose primary died hang, and writes of
+    # PGs that have it anywhere: at most as long as the grace, which more than 1 % of them wait.
+    words = ("--flag", "noout", "--horizon", "10 min", *LOAD, "--json", "-q")
+    rows = {}
+    for change in ("--fail", "--stop"):
+        assert cli.run(["what-if", str(lab), change, "osd.3", *words]) in (0, 1)
+        rows[change] = json.loads(capsys.readouterr().out)["tables"]["clients"]
+    sets = group_up_sets(read_cluster(lab), 1).tolist()
+    hung = sum(0.5 * (up[0] == 3) + 0.5 * (3 in up) for up in sets) / len(sets)
+    before, *after = rows["--fail"]
+    assert before["served_share"] == 1.0 and 0.05 < hung < 0.15
+    waiting = [row for row in after if row["time_seconds"] < 20.0]
+    assert waiting and [row["p99_seconds"] for row in waiting] == pytest.approx(
+        [20.0 - row["time_seconds"] for row in waiting]
+    )
+    assert all(row["served_share"] == pytest.approx(1 - hung, abs=0.002) for row in waiting)
+    for row in (*after[len(waiting) :], *rows["--stop"]):
+        assert row["served_share"] == pytest.approx(1.0) and row["p99_seconds"] < 1.0
+
+
+def test_a_fill_at_which_the_changes_do_not_settle_is_ranked_and_no_error(
+    lab: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The fuller, the longer a drain takes: at some fills it does not end within the horizon."""
+    page = tmp_path / "fill.html"
+    words = ["what-if", str(lab), "--drain", "osd.3", "--search", "fill"]
+    words += ["--aim", "any osd heals", "--json", "-q", "-o", str(page), "--horizon"]
+    assert cli.run([*words, "3 h"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    unsettled = [one for one in found["trials"] if one["reason"]]
+    assert {one["reason"] for one in unsettled} == {"the changes have not settled within 3 h"}
+    assert all(
+        one["worst"] is one["stuck_groups"] is None and not one["heals"] for one in unsettled
+    )
+    settled = [one for one in found["trials"] if not one["reason"]]
+    assert 0 < found["best_share"] == max(one["share"] for one in settled if one["heals"])
+    assert max(one["share"] for one in settled) < min(one["share"] for one in unsettled)
+    assert "the changes have not settled within 3 h" in page.read_text(encoding="utf-8")
+    # Where they settle at no fill, that is the answer.
+    assert cli.run([*words, "5 min"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["best_share"] is None and found["ranking"] is None
+    assert {one["reason"] for one in found["trials"]} == {
+        "the changes have not settled within 5 min"
+    }
 
 
 @pytest.mark.parametrize("flags", [(), ("--flag", "noout")])
@@ -238,7 +288,7 @@ def test_a_ranking_says_when_its_parts_fail_and_what_they_do_today(
 ) -> None:
     assert cli.run(["what-if", str(lab), "--add", "1 host like node1", "--each", "host"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "Today, without the changes, node0 does: 256 groups not clean at the end." in out
+    assert "Today, without the changes, node0 does: 256 PGs not clean at the end." in out
     assert "Each fails once the changes have settled, " in out
     assert "times count from the failure" in out
 

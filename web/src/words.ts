@@ -50,8 +50,6 @@ export function worded(one: Figure, row: Row): string {
   if (one.how === "first" && typeof value === "string") return one.words[value] ?? value;
   // What never fits is not what most time went by with.
   if (one.key === "limit" && row.stuck_groups && row.toofull_groups) return `space (${one.words.space ?? ""})`;
-  // Where less is served than is asked, what waits grows until no more may: no delay would be the clients' own.
-  if (one.key === "p99_seconds" && isShort(row.served_share)) return "more is asked than served";
   const before = row[beforeKey(one)];
   if (before === undefined || before === null || value === null) return shown(value, one.unit);
   const text = shown(before, one.unit);

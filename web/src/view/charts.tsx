@@ -5,7 +5,6 @@ import { type Lines, unpacked } from "../document";
 import { cell, column, shown, type Tables } from "../figures";
 import { save } from "../save";
 import type { Store } from "../store";
-import { isShort } from "../words";
 
 type Spec = Record<string, unknown>;
 interface View {
@@ -175,9 +174,10 @@ export function Charts({ store }: { store: Store }) {
   );
 }
 
-/** Whether clients of a scenario that is shown get less than they ask. */
+/** Whether clients of a scenario that is shown get so much less than they ask that their requests have no delay. */
 function isOverloaded(store: Store): boolean {
-  return store.shown.value.some((result) => result !== null && isShort(store.figures(result.done.tables).served_share));
+  const rows = store.shown.value.flatMap((result) => (result === null ? [] : [store.figures(result.done.tables)]));
+  return rows.some((row) => row.served_share != null && row.p99_seconds == null);
 }
 
 function Chart({ store, chart }: { store: Store; chart: Lines }) {

@@ -30,7 +30,7 @@ impl Healing {
                     self.add_osd(added.osd.id);
                 }
             }
-            Change::Fail { osds } => self.died.extend(osds.iter().copied()),
+            Change::Fail { osds } => self.died.extend(osds.iter().map(|&osd| (osd, self.now))),
             Change::Stop { osds } => osds.iter().for_each(|osd| {
                 self.died.remove(osd);
             }),

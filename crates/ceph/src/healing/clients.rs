@@ -1,6 +1,6 @@
 //! What clients ask of each OSD, and what they get of each pool.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use resilver_units::elementary::{exp, ln};
 
@@ -13,6 +13,8 @@ use crate::plane::{ClientLoad, ClientState};
 const GROUPS_A_ROW: usize = 2048;
 /// The share of requests that may get nothing where 99 % of them still have a delay.
 const NOT_SERVED_MOST: f64 = 0.01;
+/// The share of requests that are slower than the delay that 99 % stay below.
+const SLOWEST: f64 = 0.01;
 /// Buckets of delays, each a tenth longer than the one before, from a microsecond on.
 const BUCKETS: usize = 256;
 
@@ -177,11 +179,13 @@ impl Clients {
     ///
     /// A request is as slow as the slowest OSD that it needs, and served where all of them serve it. Groups that serve nobody serve
     /// nothing of their own share of the requests, a full pool no writes, and OSDs no more than they can. Where more than 1 % of the
-    /// requests are not served, no delay holds for 99 % of them.
+    /// requests are not served, no delay holds for 99 % of them. A request to an OSD in `hanging` hangs so many seconds, until what
+    /// happened to it is detected: it is not served now, and is slow.
     pub(super) fn served(
         &self,
         pool: usize,
         numbers: &[u32],
+        hanging: &BTreeMap<u32, f64>,
         of: &mut impl FnMut(u32) -> ClientState,
     ) -> Option<Served> {
         let load = self.load.get(pool)?;
@@ -193,6 +197,7 @@ impl Clients {
         let reached = if all > 0.0 { serving / all } else { f64::NAN };
         let step = numbers.len().div_ceil(GROUPS_A_ROW).max(1);
         let (mut weight, mut done, mut seconds) = (0.0, 0.0, 0.0);
+        let (mut hung, mut longest) = (0.0, 0.0_f64);
         // (requests a second, and the sum of their delays)
         let mut tails = vec![(0.0, 0.0); BUCKETS];
         for &number in numbers.iter().step_by(step) {
@@ -204,6 +209,12 @@ impl Clients {
             weight += own * asked;
             let written = if self.full[pool] { 0.0 } else { load.writes_per_second };
             for (osds, rate) in [(&part.reads, load.reads_per_second), (&part.writes, written)] {
+                if let Some(wait) = osds.iter().filter_map(|osd| hanging.get(osd)).copied().reduce(f64::max) {
+                    hung += own * rate;
+                    seconds += own * rate * wait;
+                    longest = longest.max(wait);
+                    continue;
+                }
                 let states = osds.iter().map(|&osd| of(osd));
                 let Some(worst) = states.reduce(slower) else { continue };
                 let served = own * rate * worst.served;
@@ -213,10 +224,18 @@ impl Clients {
                 *tail = (tail.0 + served, tail.1 + served * worst.p99_seconds);
             }
         }
-        let mean_seconds = if done > 0.0 { seconds / done } else { f64::NAN };
-        let share = if weight > 0.0 { reached * done / weight } else { reached };
-        let p99_seconds = if share < 1.0 - NOT_SERVED_MOST { f64::NAN } else { percentile(&tails, done) };
-        Some(Served { share, mean_seconds, p99_seconds })
+        let answered = done + hung;
+        let mean_seconds = if answered > 0.0 { seconds / answered } else { f64::NAN };
+        let part = |served: f64| if weight > 0.0 { reached * served / weight } else { reached };
+        let slowest = if answered > 0.0 { hung / answered } else { 0.0 };
+        let p99_seconds = if part(answered) < 1.0 - NOT_SERVED_MOST {
+            f64::NAN
+        } else if slowest >= SLOWEST {
+            longest
+        } else {
+            percentile(&tails, answered, SLOWEST - slowest)
+        };
+        Some(Served { share: part(done), mean_seconds, p99_seconds })
     }
 }
 
@@ -233,11 +252,11 @@ fn bucket(seconds: f64) -> usize {
     (ln(seconds.max(1e-6) / 1e-6) / ln(1.1)).min(BUCKETS as f64 - 1.0) as usize
 }
 
-/// The delay that 99 % of requests stay below, of requests whose own such delays are known.
+/// The delay that all but a share `most` of `all` requests stay below, of requests of whose own the delay that 99 % stay below is known.
 ///
 /// Each tail, given by its requests and the sum of their percentiles, is taken for an exponential one through its own mean percentile, so
 /// that a share 0.01^(x / p99) of its requests is slower than x.
-fn percentile(tails: &[(f64, f64)], all: f64) -> f64 {
+fn percentile(tails: &[(f64, f64)], all: f64, most: f64) -> f64 {
     if all <= 0.0 {
         return f64::NAN;
     }
@@ -245,10 +264,11 @@ fn percentile(tails: &[(f64, f64)], all: f64) -> f64 {
     let falls: Vec<(f64, f64)> = held.map(|&(weight, sum)| (ln(100.0) * weight / sum, weight)).collect();
     let slower = |x: f64| falls.iter().map(|(fall, weight)| weight * exp(-fall * x)).sum::<f64>() / all;
     let longest = |most: f64, &(weight, sum): &(f64, f64)| if weight > 0.0 { most.max(sum / weight) } else { most };
-    let (mut low, mut high) = (0.0, tails.iter().fold(0.0, longest));
+    // Of fewer than a hundredth the last is slower than any of these delays.
+    let (mut low, mut high) = (0.0, tails.iter().fold(0.0, longest) * (ln(most) / ln(SLOWEST)).max(1.0));
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        if slower(middle) > 0.01 { low = middle } else { high = middle }
+        if slower(middle) > most { low = middle } else { high = middle }
     }
     high
 }
@@ -263,7 +283,7 @@ mod tests {
             let held = &mut buckets[bucket(seconds)];
             *held = (held.0 + requests, held.1 + requests * seconds);
         }
-        percentile(&buckets, tails.iter().map(|(requests, _)| requests).sum())
+        percentile(&buckets, tails.iter().map(|(requests, _)| requests).sum(), SLOWEST)
     }
 
     // Rule: what all requests have in common is that of them all, wherever in a bucket it lies.

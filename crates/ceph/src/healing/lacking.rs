@@ -63,7 +63,7 @@ impl Healing {
     /// (holders, how many of them may still be lost) of a group that lacks pieces.
     fn what_is_left(&self, group: &Group) -> Option<(Vec<u32>, i64)> {
         let protection = &self.protections[group.pool];
-        let is_dead = |osd: u32| self.died.contains(&osd) && !self.map.runs(osd);
+        let is_dead = |osd: u32| self.died.contains_key(&osd) && !self.map.runs(osd);
         let held = places_held(&group.pieces, protection, |piece| piece.is_whole() && !is_dead(piece.osd));
         if held >= protection.size {
             return None;

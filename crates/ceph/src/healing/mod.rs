@@ -21,7 +21,7 @@ pub(crate) use job::{Cause, Job};
 pub(crate) use lacking::Spell;
 pub(crate) use record::{Record, Sample, Served};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use resilver_kernel::Digest;
 use resilver_units::{ErrorClass, SimTime};
@@ -106,8 +106,8 @@ pub struct Healing {
     withheld: BTreeSet<u32>,
     /// Whether an OSD may take on more than before.
     has_room: bool,
-    /// OSDs that a change of the plan had die.
-    died: BTreeSet<u32>,
+    /// OSDs that a change of the plan had die, and when.
+    died: BTreeMap<u32, SimTime>,
     was_up: Vec<bool>,
     /// OSDs that are dead and stay up in the map.
     pub(crate) hung: BTreeSet<u32>,
@@ -187,7 +187,7 @@ impl Healing {
             timers: BTreeSet::new(),
             withheld: BTreeSet::new(),
             has_room: false,
-            died: BTreeSet::new(),
+            died: BTreeMap::new(),
             was_up: Vec::new(),
             hung: BTreeSet::new(),
             full: Vec::new(),
@@ -318,7 +318,7 @@ impl Healing {
 
     /// OSDs that died, or that were stopped and did not start again: what they had is taken for gone unless they were stopped in order.
     pub(crate) fn dead(&self) -> BTreeSet<u32> {
-        self.died.iter().copied().filter(|&osd| !self.map.runs(osd)).collect()
+        self.died.keys().copied().filter(|&osd| !self.map.runs(osd)).collect()
     }
 
     /// The name of the bucket just above an OSD; empty where there is none.

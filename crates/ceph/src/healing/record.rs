@@ -7,7 +7,7 @@ use resilver_units::SimTime;
 use super::counts::Totals;
 use crate::fill::Fill;
 
-/// The most rows of the timeline. Beyond them every second row goes, and the next come half as often.
+/// The most rows of the timeline. Beyond them every second row goes, and the next come half as often; what hangs is short, and stays.
 const MOST_ROWS: usize = 320;
 /// Seconds between two rows at first.
 const FIRST_INTERVAL: f64 = 5.0;
@@ -38,6 +38,8 @@ pub(crate) struct Sample {
     pub(crate) fill: Vec<(u32, u64, u64)>,
     /// Of each pool that clients ask anything of.
     pub(crate) clients: Vec<(usize, Served)>,
+    /// Whether requests hang on an OSD that died and is not marked down yet.
+    pub(crate) hangs: bool,
 }
 
 /// Something that happened to the map.
@@ -92,9 +94,9 @@ impl Record {
         self.samples.push(sample);
         if self.samples.len() > MOST_ROWS {
             let mut row = 0;
-            self.samples.retain(|_| {
+            self.samples.retain(|sample| {
                 row += 1;
-                row % 2 == 1
+                row % 2 == 1 || sample.hangs
             });
             self.interval *= 2.0;
         }

@@ -1,5 +1,7 @@
 //! What is looked at on the way: rows of the timeline, how full OSDs are, what clients ask.
 
+use std::collections::BTreeMap;
+
 use super::{Healing, record};
 use crate::fill::Fullness;
 use crate::groups::Moving;
@@ -14,18 +16,30 @@ impl Healing {
             self.fill.note(self.now, osd);
             self.judge_osd(osd);
         }
-        let mut clients = Vec::new();
+        let (mut clients, hanging) = (Vec::new(), self.hanging());
         if self.clients.is_any() {
             let mut states: Vec<Option<ClientState>> = vec![None; self.works_on.len()];
             let (plane, now) = (&mut self.plane, self.now);
             let mut of = |osd: u32| *states[osd as usize].get_or_insert_with(|| plane.clients(now, osd));
             for (pool, numbers) in self.table.of_pool.iter().enumerate() {
-                clients.extend(self.clients.served(pool, numbers, &mut of).map(|served| (pool, served)));
+                let served = self.clients.served(pool, numbers, &hanging, &mut of);
+                clients.extend(served.map(|served| (pool, served)));
             }
         }
         let seconds = self.now.seconds();
         let (totals, moved) = (self.counts.totals, self.record.moved);
-        self.record.add(record::Sample { seconds, totals, moved, fill: record::fill_row(&self.fill), clients });
+        let (fill, hangs) = (record::fill_row(&self.fill), !hanging.is_empty());
+        self.record.add(record::Sample { seconds, totals, moved, fill, clients, hangs });
+    }
+
+    /// OSDs that died and that the monitors have not marked down yet, with the seconds until they do.
+    fn hanging(&self) -> BTreeMap<u32, f64> {
+        if !self.map.can_mark_down() {
+            return BTreeMap::new();
+        }
+        let grace = self.map.settings.osd_heartbeat_grace;
+        let undetected = self.died.iter().filter(|&(&osd, _)| self.map.is_up(osd) && !self.map.runs(osd));
+        undetected.map(|(&osd, &since)| (osd, (grace - self.now.since(since).seconds()).max(0.0))).collect()
     }
 
     /// Looks how full an OSD is: backfills to one that is backfillfull stop, and pools of one that is full are not written.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from resilver.quantities import duration
-from resilver.report.whatif.source import Facts
+from resilver.report.whatif.source import DETECTED, Facts, times_of
 from resilver.report.words import percent
 
 _SERVED = 0.995
@@ -17,6 +17,7 @@ def client_sentences(facts: Facts) -> list[str]:
     """What clients of each pool get at the worst and before, a sentence a pool."""
     said = []
     names = facts.answer.cluster.pools
+    detected = max(times_of(facts, DETECTED), default=0.0)
     inactive = {row["pool"] for row in facts.pools if row["inactive_seconds"] != 0.0}
     for pool, rows in clients_by_pool(facts).items():
         name = names.get(pool, str(pool))
@@ -34,8 +35,12 @@ def client_sentences(facts: Facts) -> list[str]:
         elif was is None or p99 <= 1.005 * was:
             text = f"Clients of pool {name} wait as before, 99 % of requests up to {duration(p99)}"
         else:
-            text = f"Clients of pool {name} wait up to {duration(p99)} for 99 % of requests at the "
-            text += f"worst, {duration(was)} before"
+            later = worst_delay([row for row in rows if row["time_seconds"] >= detected])
+            when = "at the worst"
+            if later is not None and later < p99:
+                when = f"until the failure is detected, {duration(later)} from then on"
+            text = f"Clients of pool {name} wait up to {duration(p99)} for 99 % of requests {when}"
+            text += f", {duration(was)} before"
         if least < _SERVED:
             text += f": at the worst {percent(least)} of requests are served, "
             text += f"{percent(before)} before"

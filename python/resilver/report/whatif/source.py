@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,8 @@ from resilver.report.arrays import Floats, column
 if TYPE_CHECKING:
     from resilver.whatif.answer import WhatIf
 
+DETECTED = r"the monitors mark .* down"
+"""What an event says that detects a failure."""
 LEVELS = ("nearfull", "backfillfull", "full", "failsafe")
 """How full an OSD is, in Ceph's words, from the least."""
 _UNDER_WAY = frozenset({"backfilling", "backfill_wait", "recovering", "recovery_wait"})
@@ -154,6 +157,17 @@ class Facts:
 def share(osd: Mapping[str, Any], name: str) -> float:
     """Bytes of an OSD by its capacity; 0 of one without any."""
     return float((osd[name] or 0) / osd["capacity_bytes"]) if osd["capacity_bytes"] else 0.0
+
+
+def times_of(facts: Facts, pattern: str) -> list[float]:
+    """When events happened, in seconds, rising.
+
+    Args:
+        facts: The answer's facts.
+        pattern: What the whole text of such an event matches.
+    """
+    rows = facts.rows("history")
+    return sorted({r["time_seconds"] for r in rows if re.fullmatch(pattern, r["what"])})
 
 
 def is_under_way(state: str) -> bool:
