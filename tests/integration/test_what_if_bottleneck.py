@@ -103,7 +103,7 @@ def test_a_failure_says_when_it_is_detected_marked_out_and_how_long_copying_take
     minutes, seconds = divmod(round(whole), 60)
     copying, rest = divmod(round(whole - 320), 60)
     lines = command("what-if", report, "--fail", "osd.12").stdout.splitlines()
-    assert " ".join(lines[1:3]).split("No group")[0].strip().replace("  ", " ") == (
+    assert " ".join(lines[1:3]).split("No PG")[0].strip().replace("  ", " ") == (
         f"Detected after 20 s, marked out after 5 min 20 s, healthy after {minutes} min {seconds} "
         f"s (copying takes {copying} min {rest} s)."
     )

@@ -110,7 +110,7 @@ def test_half_a_site_takes_the_pgs_along_that_had_both_copies_there(stretched: P
     assert 620 < pool["inactive_seconds"] <= pool["whole_seconds"]
     assert not said(found, "degraded stretch mode")
     shown = " ".join(command("what-if", stretched, *fails("h0", "h1")).stdout.split())
-    assert "every group serves clients throughout" not in shown
+    assert "every PG serves clients throughout" not in shown
 
 
 def test_without_the_fields_the_same_cluster_serves_throughout(tmp_path: Path) -> None:

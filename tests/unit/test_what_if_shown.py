@@ -85,18 +85,18 @@ LATER = replace(WHOLE, steps=(PlannedStep(7200.0, "osd.1 fails"),))
             ": osd.7 has no space for it (2 of them); likewise osd.9 (1) and osd.3 (1).",
         ),
         # Groups that a flag holds wait for ever: the run ended since nothing could happen.
-        (changed(STUCK, "stuck", **HELD), "The cluster does not get whole: 4 of 320 groups"),
+        (changed(STUCK, "stuck", **HELD), "The cluster does not become healthy: 4 of 320 PGs"),
         (
             changed(STUCK, "stuck", **HELD),
-            "4 groups (1.0, 1.1, 1.2, ...) stay active+remapped+backfill_wait: a flag holds it.",
+            "4 PGs (1.0, 1.1, 1.2, ...) stay active+remapped+backfill_wait: a flag holds it.",
         ),
         (
             changed(WHOLE, "pools", lost_groups=[3, 0]),
-            "Data is lost: what runs of 3 groups of pool rbd",
+            "Data is lost: what runs of 3 PGs of pool rbd",
         ),
         (
             changed(WHOLE, "timeline", inactive_groups=[0] * 40, at_risk_groups=[0] * 40),
-            "No group is ever one loss from losing data; every group serves clients once the "
+            "No PG is ever at zero redundancy; every PG serves clients once the "
             "failure is detected.",
         ),
         (
@@ -110,7 +110,7 @@ LATER = replace(WHOLE, steps=(PlannedStep(7200.0, "osd.1 fails"),))
         ),
         (
             changed(LEAST, "pools", moved_bytes=[3 << 40, 0]),
-            "3.0 TiB of whole ones move, 1.5 times the least possible (2.0 TiB).",
+            "3.0 TiB of intact data move, 1.5 times the least possible (2.0 TiB).",
         ),
         (
             changed(WHOLE, "fill", used_bytes=ON_THE_WAY),
@@ -210,7 +210,7 @@ def test_copies_that_only_go_are_told_as_room() -> None:
     made = changed(made, "timeline", deleting_groups=[256, 0])
     freed = sum(used[:12]) - sum(half[12:])
     said = answer_sentences(made)
-    assert said[0] == "Every group stays active+clean."
+    assert said[0] == "Every PG stays active+clean."
     assert f"{format_bytes(freed)} are freed." in said
 
 

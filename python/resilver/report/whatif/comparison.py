@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _FOREVER = float("inf")
 BEST = " *"
-_BEST_NOTE = "* is the best of its row, of the plans that end whole, where they differ."
+_BEST_NOTE = "* is the best of its row, of the plans that end healthy, where they differ."
 
 
 @dataclass(frozen=True)
@@ -81,19 +81,19 @@ def _count(name: str, heading: str, kind: str = "count") -> Row:
 
 
 ROWS = (
-    _until("whole_seconds", "whole after"),
+    _until("whole_seconds", "healthy after"),
     _until("degraded_seconds", "degraded until"),
     _until("at_risk_seconds", "at risk until"),
     _until("inactive_seconds", "inactive until"),
     _count("loss_chance", "chance of losing data", "chance"),
-    _count("lost_groups", "groups losing data"),
+    _count("lost_groups", "PGs losing data"),
     _count("stuck_groups", "not clean at the end"),
     _count("toofull_groups", "most in backfill_toofull"),
     _count("peak_share", "fullest OSD at its peak", "fill"),
     _first("nearfull_seconds", "first OSD nearfull"),
     _first("backfillfull_seconds", "first OSD backfillfull"),
     _first("full_seconds", "first OSD full"),
-    _count("recovered_bytes", "made anew", "bytes"),
+    _count("recovered_bytes", "re-replicated", "bytes"),
     _count("moved_bytes", "moved", "bytes"),
     Row(
         "clients' 99 % within",
@@ -153,14 +153,14 @@ def compared_sentences(compared: PlansCompared) -> list[str]:
     whole = [one for one in answers if one.holds]
     ordered = sorted(whole, key=lambda one: one.outcome.whole_seconds or 0.0)
     if not whole:
-        said.append("No plan ends with a whole cluster.")
+        said.append("No plan ends with a healthy cluster.")
     else:
         first, last = ordered[0], ordered[-1]
-        text = f"Plan {first.plan} is whole first, after {_after(first)}"
+        text = f"Plan {first.plan} is healthy first, after {_after(first)}"
         if len(ordered) == 1:
-            text = f"Only plan {first.plan} ends with a whole cluster, after {_after(first)}"
+            text = f"Only plan {first.plan} ends with a healthy cluster, after {_after(first)}"
         elif _after(first) == _after(last):
-            text = f"{_named(ordered)} are whole after {_after(first)}"
+            text = f"{_named(ordered)} are healthy after {_after(first)}"
         else:
             text += f", plan {last.plan} last, after {_after(last)}"
         rest = [one for one in answers if not one.holds]
@@ -188,7 +188,7 @@ def _risk(answers: Sequence[WhatIf]) -> str:
         return ""
     shortest, longest = (_at_risk(answers[at]) for at in (best, worst))
     return (
-        f"Groups are one loss from losing data {shortest} with plan "
+        f"PGs are at zero redundancy {shortest} with plan "
         f"{answers[best].plan}, {longest} with plan {answers[worst].plan}."
     )
 

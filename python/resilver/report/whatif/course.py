@@ -40,7 +40,7 @@ _MOVING = (
     ("toofull_groups", "backfill_toofull", VERMILLION),
 )
 _RATES = (
-    ("recovered_bytes_per_second", "made anew", VERMILLION),
+    ("recovered_bytes_per_second", "re-replicated", VERMILLION),
     ("moved_bytes_per_second", "moved", BLUE),
 )
 
@@ -75,8 +75,8 @@ def _panels(facts: Facts, at: npt.NDArray[np.int64]) -> tuple[Panel, ...]:
     found = []
     for what, columns, stacked in (
         ("copies", _OBJECTS, False),
-        ("groups", _SHORT, False),
-        ("groups", _MOVING, True),
+        ("PGs", _SHORT, False),
+        ("PGs", _MOVING, True),
     ):
         series = tuple(
             (name, colour, values[at][:-1])
@@ -106,13 +106,13 @@ def course_chart(facts: Facts) -> Chart | None:
     time = time_scale(float(edges[-1]))
     waits, moves = facts.series("backfill_wait_groups"), facts.series("backfilling_groups")
     moves = moves + facts.series("recovering_groups")
-    heading = f"Up to {plural(float(moves.max()), 'group')} move data at a time"
+    heading = f"Up to {plural(float(moves.max()), 'PG')} move data at a time"
     if waits.any():
         heading += f", while up to {waits.max():,.0f} wait for a reservation"
     columns = [column for column, _, _ in (*_OBJECTS, *_SHORT, *_MOVING)]
     text = (
-        "Copies of objects that are missing or not where they should be; groups by what they lack "
-        "(those at risk are one loss from losing data); and, on each other, groups "
+        "Copies of objects that are missing or not where they should be; PGs by what they lack "
+        "(those at risk are at zero redundancy); and, on each other, PGs "
         "that move data or wait. "
     )
     return Chart(
@@ -128,7 +128,7 @@ def course_chart(facts: Facts) -> Chart | None:
             ),
             ("deleting_groups", "deleting", "count", facts.series("deleting_groups")),
         ),
-        "objects and groups over time",
+        "objects and PGs over time",
     )
 
 
@@ -172,7 +172,7 @@ def rates_chart(facts: Facts) -> Chart | None:
     return Chart(
         "rates",
         f"All OSDs together write up to {cell_text(most, 'rate')} for it",
-        f"Bytes written a second, and objects made whole a second. {marks_words(facts)}".strip(),
+        f"Bytes written a second, and objects re-replicated a second. {marks_words(facts)}".strip(),
         lambda: over_time(edges, tuple(panels), _title(time), time, _marks(facts), 150),
         table(
             ("time_seconds", "until", "seconds", facts.times),
@@ -213,7 +213,7 @@ def space_chart(facts: Facts) -> Chart | None:
         "space",
         heading,
         "Bytes used on all OSDs, those that are gone included, beyond what they had used at the "
-        "start. A copy that moves takes room in both places until its group is clean and the old "
+        "start. A copy that moves takes room in both places until its PG is clean and the old "
         f"one is deleted. {marks_words(facts)}".strip(),
         lambda: over_time(edges, (panel,), _title(time), time, _marks(facts), 160),
         table(

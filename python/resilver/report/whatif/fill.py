@@ -73,7 +73,7 @@ def fill_chart(facts: Facts) -> Chart | None:
     each = "a line each" if is_few else "dark the middle 90 % of them, pale all"
     text = (
         f"How full each of {plural(found.shape[1], 'OSD')} is by the bytes on its disk, {each}, "
-        f"the {len(_NAMED)} fullest by name, and the ratios of the OSD map. A group's old copies "
+        f"the {len(_NAMED)} fullest by name, and the ratios of the OSD map. A PG's old copies "
         "stay until it is clean, so that OSDs may fill before they empty."
     )
     return Chart(

@@ -15,7 +15,7 @@ from resilver.report.words import against, plural
 
 _LISTED = 24
 _POOLS = (
-    ("recovered_bytes", "made anew", VERMILLION),
+    ("recovered_bytes", "re-replicated", VERMILLION),
     ("moved_bytes", "moved", BLUE),
 )
 _PLACES = (("received", BLUE), ("read for others", GREY))
@@ -40,8 +40,8 @@ def pools_chart(facts: Facts) -> Chart | None:
     missing = unwritten_words(facts) or f"it takes {least} at least"
     heading = f"{cell_text(written, 'bytes')} are written; {missing}"
     text = (
-        "Bytes written to make lost copies anew and to move whole ones, by pool; the upright mark "
-        "is the least that must be written to get from the sets of OSDs before to those after."
+        "Bytes written to re-replicate lost copies and to move intact data, by pool; the upright "
+        "mark is the least that must be written to get from the sets of OSDs before to those after."
     )
     most = max(max(p["recovered_bytes"] + p["moved_bytes"], p["least_bytes"] or 0) for p in pools)
     scale = byte_scale(float(most))

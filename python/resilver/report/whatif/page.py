@@ -146,7 +146,7 @@ def _time(page: Document, facts: Facts) -> list[PageSection]:
         parts.append(page.shown("risks", "Should further OSDs fail", risks))
     parts += _figures(page, (course_chart(facts), rates_chart(facts)))
     late = f"; the first change comes after {duration(facts.begins)}" if facts.begins else ""
-    return [PageSection("When it is whole", (f"{_START}{late}.",), parts)]
+    return [PageSection("When it is healthy", (f"{_START}{late}.",), parts)]
 
 
 def _full(page: Document, facts: Facts) -> list[PageSection]:

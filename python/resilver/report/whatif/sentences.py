@@ -11,11 +11,11 @@ from resilver.quantities import duration
 from resilver.report.counterfactuals import help_sentence
 from resilver.report.tables import cell_text
 from resilver.report.whatif.clients import client_sentences
-from resilver.report.whatif.source import LEVELS, Facts, share
+from resilver.report.whatif.source import DETECTED, LEVELS, Facts, share, times_of
 from resilver.report.words import chance, listed, plural
 
 if TYPE_CHECKING:
-    from resilver.whatif.answer import Assumption, WhatIf
+    from resilver.whatif.answer import Assumption, Outcome, WhatIf
 
 _NAMED = 3
 """Names in a sentence; more of them stand in a table."""
@@ -51,9 +51,7 @@ def answer_sentences(answer: WhatIf) -> list[str]:
     facts = Facts(answer)
     if facts.is_calm:
         what = "the cluster is clean, and nothing is to be done"
-        said = [
-            f"Nothing moves: {what}." if not answer.steps else "Nothing moves: no group changes."
-        ]
+        said = [f"Nothing moves: {what}." if not answer.steps else "Nothing moves: no PG changes."]
         return [*said, fill_sentence(facts), *client_sentences(facts)]
     said = [*lost_sentences(facts), whole_sentence(facts)]
     said += [EMPTY] if not answer.cluster.objects else []
@@ -96,7 +94,7 @@ def question(answer: WhatIf) -> str:
 def lost_sentences(facts: Facts) -> list[str]:
     """Groups of which data is gone, a sentence a pool."""
     return [
-        f"Data is lost: what runs of {plural(pool['lost_groups'], 'group')} of pool {pool['name']} "
+        f"Data is lost: what runs of {plural(pool['lost_groups'], 'PG')} of pool {pool['name']} "
         "no longer holds all of it."
         for pool in facts.pools
         if pool["lost_groups"]
@@ -112,7 +110,7 @@ def whole_sentence(facts: Facts) -> str:
         if facts.begins and found.whole_seconds > facts.begins:
             after += f", {duration(found.whole_seconds - facts.begins)} from the first change on"
         if not found.whole_seconds:
-            return "Every group stays active+clean."
+            return "Every PG stays active+clean."
         if found.degraded_seconds == 0.0:
             return f"All data is in its place after {after}, and no object ever lacks a copy."
         text = f"{', '.join(marked)}, healthy after {after}" if marked else f"Healthy after {after}"
@@ -124,39 +122,36 @@ def whole_sentence(facts: Facts) -> str:
         return f"{text}."
     when = f" {', '.join(marked)}." if marked else ""
     groups = sum(pool["groups"] for pool in facts.pools)
-    count = f"{found.stuck_groups:,} of {plural(groups, 'group')}"
+    count = f"{found.stuck_groups:,} of {plural(groups, 'PG')}"
     verb = "is" if found.stuck_groups == 1 else "are"
     if len(facts.waiting) < len(facts.stuck):
-        text = f"The cluster is not whole within {end}: {count} {verb} not clean yet"
+        text = f"The cluster is not healthy within {end}: {count} {verb} not clean yet"
         moving = int(facts.series("backfilling_groups")[-1] + facts.series("recovering_groups")[-1])
         kinds = [f"{moving:,} move data", f"{found.stuck_groups - moving:,} wait"]
         if facts.waiting:
-            kinds.append(f"{len(facts.waiting):,} would wait for ever")
+            kinds.append(f"{len(facts.waiting):,} would wait forever")
         return f"{text} ({', '.join(kinds)}).{when}"
     after = f" after {duration(facts.moved_until)}" if facts.moved_until else ""
     still = "nothing moves any more" if facts.moved_until else "nothing moves"
-    return f"The cluster does not get whole: {count} {verb} not clean, and{after} {still}.{when}"
+    return (
+        f"The cluster does not become healthy: {count} {verb} not clean, and{after} {still}.{when}"
+    )
 
 
 def marked_out(facts: Facts) -> list[float]:
     """When the monitors mark OSDs out, in seconds, rising."""
-    return _times(facts, r"the monitors mark .* out")
+    return times_of(facts, r"the monitors mark .* out")
 
 
 def marked_words(facts: Facts) -> list[str]:
     """When what dies is detected and marked out, as clauses; none where nothing dies or stops."""
-    if not _times(facts, r".* (died|stopped)"):
+    if not times_of(facts, r".* (died|stopped)"):
         return []
     said = []
-    if _times(facts, r".* died"):
-        said.append(_after("Detected", _times(facts, r"the monitors mark .* down")))
+    if times_of(facts, r".* died"):
+        said.append(_after("Detected", times_of(facts, DETECTED)))
     said.append(_after("marked out" if said else "Marked out", marked_out(facts)))
     return said
-
-
-def _times(facts: Facts, pattern: str) -> list[float]:
-    rows = facts.rows("history")
-    return sorted({r["time_seconds"] for r in rows if re.fullmatch(pattern, r["what"])})
 
 
 def _after(what: str, times: list[float]) -> str:
@@ -171,20 +166,32 @@ def risk_sentence(facts: Facts) -> str:
     found = facts.answer.outcome
     most = int(max(facts.series("at_risk_groups"), default=0.0))
     if not most:
-        text = "No group is ever one loss from losing data"
+        text = "No PG is ever at zero redundancy"
     else:
         is_one = most == 1
-        text = f"{'1 group is' if is_one else f'Up to {most:,} groups are'} one loss from losing "
-        text += f"data, {_until(found.at_risk_seconds)}"
+        text = f"{'1 PG is' if is_one else f'Up to {most:,} PGs are'} at zero redundancy, "
+        text += f"{_until(found.at_risk_seconds)}"
     if not found.inactive_groups:
-        # Requests to what died hang until the monitors mark it down, and are not counted.
-        since = "once the failure is detected" if _times(facts, r".* died") else "throughout"
-        return f"{text}; every group serves clients {since}."
+        # Requests to what died hang until the monitors mark it down.
+        since = "once the failure is detected" if times_of(facts, r".* died") else "throughout"
+        return f"{text}; every PG serves clients {since}."
     count = found.inactive_groups
-    many = "1 group is" if count == 1 else f"up to {count:,} groups are"
+    many = "1 PG is" if count == 1 else f"up to {count:,} PGs are"
     return f"{text}; {many} inactive and serve{'s' * (count == 1)} nobody, " + (
         f"{_until(found.inactive_seconds)}."
     )
+
+
+def unhealed(outcomes: Iterable[Outcome]) -> str:
+    """Why a command ends with exit code 1, for the log of a script.
+
+    Args:
+        outcomes: What came of each run.
+    """
+    found = list(outcomes)
+    stuck = max((one.stuck_groups for one in found), default=0)
+    lost = max((one.lost_groups for one in found), default=0)
+    return f"not every PG heals: at the end {stuck:,} PGs are stuck and {lost:,} PGs are lost"
 
 
 def stretch_sentence(facts: Facts) -> str:
@@ -284,13 +291,13 @@ def waiting_sentences(facts: Facts) -> list[str]:
     for state, count in states.most_common(_NAMED):
         of = [row for row in facts.waiting if row["state"] == state]
         ids = ", ".join(row["pgid"] for row in of[:_NAMED])
-        text = f"{plural(count, 'group')} ({ids}{', ...' if count > _NAMED else ''}) "
+        text = f"{plural(count, 'PG')} ({ids}{', ...' if count > _NAMED else ''}) "
         text += f"{'stays' if count == 1 else 'stay'} {state}"
         why = _reason_words([row["reason"] for row in of])
         said.append(f"{text}: {why}." if why else f"{text}.")
     if len(states) > _NAMED:
         others = sum(states.values()) - sum(count for _, count in states.most_common(_NAMED))
-        said.append(f"{plural(others, 'group')} stay in other states.")
+        said.append(f"{plural(others, 'PG')} stay in other states.")
     return said
 
 
@@ -323,8 +330,8 @@ def moved_sentence(facts: Facts) -> str:
     freed = float(facts.held[0] - facts.held[-1]) if facts.held.size else 0.0
     if not made + moved:
         return f"{cell_text(freed, 'bytes')} are freed." if freed > _TOLD * used else ""
-    kinds = [f"{cell_text(made, 'bytes')} of lost copies are made anew"] if made else []
-    kinds += [f"{cell_text(moved, 'bytes')} of whole ones move"] if moved else []
+    kinds = [f"{cell_text(made, 'bytes')} of lost copies are re-replicated"] if made else []
+    kinds += [f"{cell_text(moved, 'bytes')} of intact data move"] if moved else []
     text = " and ".join(kinds)
     if missing := unwritten_words(facts):
         text += f"; {missing}"

@@ -21,7 +21,7 @@ _UNTIL = (
     ("degraded", "degraded until"),
     ("at_risk", "at risk until"),
     ("inactive", "inactive until"),
-    ("whole", "whole after"),
+    ("whole", "healthy after"),
 )
 
 
@@ -35,9 +35,9 @@ def pools_table(facts: Facts) -> Table:
     return table(
         ("name", "pool", "text", [pool["name"] for pool in pools]),
         *words,
-        ("groups", "groups", "count", [pool["groups"] for pool in pools]),
+        ("groups", "PGs", "count", [pool["groups"] for pool in pools]),
         ("lost_groups", "lost", "count", [pool["lost_groups"] for pool in pools]),
-        ("recovered_bytes", "made anew", "bytes", [pool["recovered_bytes"] for pool in pools]),
+        ("recovered_bytes", "re-replicated", "bytes", [pool["recovered_bytes"] for pool in pools]),
         ("moved_bytes", "moved", "bytes", [pool["moved_bytes"] for pool in pools]),
         ("least_bytes", "least possible", "bytes", [pool["least_bytes"] for pool in pools]),
         *(
@@ -56,7 +56,7 @@ def risks_table(facts: Facts) -> Table:
         ("loss_chance", "chance of losing data", "chance", [row["loss_chance"] for row in pools]),
         (
             "lacking_groups",
-            "groups that lack copies",
+            "PGs that lack copies",
             "count",
             [r["lacking_groups"] for r in pools],
         ),
@@ -126,7 +126,7 @@ def osds_table(facts: Facts) -> Table:
                 ("peak_seconds", "peak after", "seconds"),
                 ("received_bytes", "received", "bytes"),
                 ("sent_bytes", "read for others", "bytes"),
-                ("groups_start", "groups at the start", "count"),
+                ("groups_start", "PGs at the start", "count"),
                 ("groups_end", "at the end", "count"),
                 ("busy_seconds", "busy", "seconds"),
                 *((f"{level}_seconds", level, "seconds") for level in LEVELS),
@@ -218,7 +218,7 @@ def stuck_table(facts: Facts) -> Table:
     """Groups that are not clean at the end: state, reason and OSDs."""
     names = facts.answer.cluster.pools
     return table(
-        ("pgid", "group", "text", [row["pgid"] for row in facts.stuck]),
+        ("pgid", "PG", "text", [row["pgid"] for row in facts.stuck]),
         ("pool", "pool", "text", [names.get(row["pool"], row["pool"]) for row in facts.stuck]),
         ("state", "state", "text", [row["state"] for row in facts.stuck]),
         ("reason", "why", "text", [row["reason"] for row in facts.stuck]),
@@ -236,7 +236,7 @@ def stuck_summary(facts: Facts) -> Table:
         counts[pool, row["state"], row["reason"] or ""].append(row["pgid"])
     ordered = sorted(counts.items(), key=lambda one: (-len(one[1]), one[0]))
     return table(
-        ("groups", "groups", "count", [len(ids) for _, ids in ordered]),
+        ("groups", "PGs", "count", [len(ids) for _, ids in ordered]),
         ("pool", "pool", "text", [key[0] for key, _ in ordered]),
         ("state", "state", "text", [key[1] for key, _ in ordered]),
         ("reason", "why", "text", [key[2] for key, _ in ordered]),
