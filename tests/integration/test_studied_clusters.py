@@ -150,6 +150,19 @@ def test_a_sweep_of_a_setting_is_as_many_what_ifs(report: Path, tmp_path: Path) 
     assert all(f"osd_max_backfills = {slots}" in page for slots in (1, 2, 4))
 
 
+def test_pgs_that_stay_stuck_end_a_run_with_1_as_a_what_if(report: Path, tmp_path: Path) -> None:
+    """Under noout nothing is copied; a command that prints nothing else says why it ends with 1."""
+    text = '[ceph]\nchanges = { flag = ["noout"] }\n[[faults]]\nfail = { osds = ["osd.12"] }\n'
+    path = study(tmp_path, report, text)
+    run = command("run", path, "-o", path.with_suffix(""), "-q")
+    asked = command("what-if", report, "--flag", "noout", "--fail", "osd.12", "-q")
+    assert run.returncode == asked.returncode == 1
+    assert run.stderr == asked.stderr and "PGs are stuck and 0 PGs are lost" in run.stderr
+    # The folder is complete, and its runs are reused with the same verdict.
+    again = command("run", path, "-o", path.with_suffix(""), "--json")
+    assert again.returncode == 1 and json.loads(again.stdout)[0]["rebuild_seconds"] is None
+
+
 def test_a_run_folder_of_a_real_cluster_is_run_again_alike(report: Path, tmp_path: Path) -> None:
     text = '[ceph]\nhorizon = "2 d"\n[[faults]]\nfail = { osds = ["osd.12"] }\n'
     path = study(tmp_path, report, text)

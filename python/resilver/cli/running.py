@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.cli.console import print_json, say
+from resilver.cli.console import EXIT_FAILED, print_json, say
 from resilver.cli.loading import load_study
 from resilver.cli.options import Where as Where
 from resilver.cli.progress import StudyDisplay
@@ -27,7 +27,7 @@ def run(
     as_json: bool,
     quiet: bool,
     verbose: bool,
-) -> None:
+) -> int:
     """Load, execute, and print the summary or the runs as JSON.
 
     Args:
@@ -39,7 +39,11 @@ def run(
         as_json: print the runs as JSON.
         quiet: print neither progress nor summary.
         verbose: print one line for each run that ends.
+
+    Returns:
+        The exit code: 1 where PGs of a real cluster are stuck or lost at the end, as of a what-if.
     """
+    from resilver.report.clusters import is_of_clusters
     from resilver.study.executors import choose
 
     # Before the study is read: in an allocation, this is where all tasks but the driver's stay.
@@ -61,10 +65,23 @@ def run(
         print_json({"runs": rows, **_beside(results)} if sensitivity else rows)
     elif not quiet:
         from resilver.cli.what_if_answer import print_clusters
-        from resilver.report.clusters import is_of_clusters
 
         tell = print_clusters if is_of_clusters(results) else print_summary
         tell(results, next_command=f"resilver report {shown(folder)}")
+    return _verdict(results, quiet=quiet) if is_of_clusters(results) else 0
+
+
+def _verdict(results: Results, *, quiet: bool) -> int:
+    """The exit code of a study of real clusters; why it is no 0 is said where nothing else is."""
+    from resilver.report.clusters import outcomes_of
+    from resilver.report.whatif.sentences import unhealed
+
+    outcomes = outcomes_of(results)
+    if all(one.holds for one in outcomes):
+        return 0
+    if quiet:
+        say(unhealed(outcomes))
+    return EXIT_FAILED
 
 
 def _turn(study: Study, folder: Path, choice: Any, *, quiet: bool, verbose: bool) -> None:

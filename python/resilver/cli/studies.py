@@ -89,10 +89,11 @@ def run(
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
-) -> None:
+) -> int:
     """Perform every run of a study that its run folder does not have yet.
 
-    Ctrl-C keeps finished runs; the same command does the rest.
+    Ctrl-C keeps finished runs; the same command does the rest. Exits with 1 if PGs of a real Ceph
+    cluster are stuck or lost at the end, as resilver what-if does.
 
     Examples:
 
@@ -108,7 +109,7 @@ def run(
     """
     from resilver.cli.running import run as perform
 
-    perform(
+    return perform(
         study,
         [*(settings or []), *([f"study.each={each}"] if each is not None else [])],
         output,

@@ -184,6 +184,7 @@ def what_if(
 
 def _reason(found: Answer) -> str:
     """Why an answer ends with exit code 1, for the log of a script that prints nothing else."""
+    from resilver.report.whatif.sentences import unhealed
     from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
 
     if isinstance(found, Search | FillSearch):
@@ -193,9 +194,7 @@ def _reason(found: Answer) -> str:
     else:
         answers = found.answers if isinstance(found, PlansCompared) else [found]
         outcomes = [one.outcome for one in answers]
-    stuck = max((one.stuck_groups for one in outcomes), default=0)
-    lost = max((one.lost_groups for one in outcomes), default=0)
-    return f"not every PG heals: at the end {stuck:,} PGs are stuck and {lost:,} PGs are lost"
+    return unhealed(outcomes)
 
 
 def _check(question: Question) -> None:
@@ -274,13 +273,13 @@ def _print(found: Answer) -> None:
 
 def _write_page(found: Answer, path: Path, command: str) -> None:
     from resilver.report.whatif.comparison import write_compared
-    from resilver.report.whatif.headroom import fill_sentences
+    from resilver.report.whatif.headroom import write_fill
     from resilver.report.whatif.page import write_answer
     from resilver.report.whatif.ranking import write_ranking, write_search
     from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
 
     if isinstance(found, FillSearch):
-        write_ranking(found.ranking, path, command, fill_sentences(found))
+        write_fill(found, path, command)
     elif isinstance(found, PlansCompared):
         write_compared(found, path, command)
     elif isinstance(found, Ranking):

@@ -144,8 +144,9 @@ def print_fill(found: FillSearch) -> None:
     print_figures("What was tried", made, len(made.columns), _RANKED)
     best = found.best_share
     at = "the highest fill at which all heal" if best else "the lowest fill that was tried"
-    output().print(Text(f"At {at}:", "bold"))
-    print_ranking(found.ranking)
+    if found.ranking is not None:
+        output().print(Text(f"At {at}:", "bold"))
+        print_ranking(found.ranking)
 
 
 def _print_sentences(said: Sequence[str]) -> None:

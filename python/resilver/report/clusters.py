@@ -13,7 +13,7 @@ from resilver.errors import ConfigError
 from resilver.report.source import ResultsLike, format_swept, swept_keys
 
 if TYPE_CHECKING:
-    from resilver.whatif.answer import WhatIf
+    from resilver.whatif.answer import Outcome, WhatIf
 
 ANSWERS_MAX = 12
 """Runs that are shown side by side; of more, the last to be healthy are."""
@@ -58,6 +58,20 @@ def answers_of(results: ResultsLike) -> list[WhatIf]:
         words += [f"seed {row['seed']}"] if has_seeds else []
         answers.append(replace(answer, plan=", ".join(words) or answer.plan))
     return answers
+
+
+def outcomes_of(results: ResultsLike) -> list[Outcome]:
+    """What came of each run of a study.
+
+    Args:
+        results: The study's results.
+    """
+    from resilver.whatif.answer import WhatIf
+
+    table = results.answers
+    runs = results.runs["run"].to_pylist()
+    of_runs = (table.filter(pc.equal(table["run"], run)) for run in runs)
+    return [WhatIf.from_rows(rows).outcome for rows in of_runs if rows.num_rows]
 
 
 def write_clusters(results: ResultsLike, path: str | Path) -> Path:

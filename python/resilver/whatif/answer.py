@@ -148,6 +148,11 @@ class Outcome:
     p99_seconds: float | None
     loss_chance: float | None
 
+    @property
+    def holds(self) -> bool:
+        """Whether every PG is clean at the end, and nothing is lost."""
+        return not self.stuck_groups and not self.lost_groups
+
 
 @dataclass(frozen=True)
 class WhatIf:
@@ -198,8 +203,8 @@ class WhatIf:
 
     @property
     def holds(self) -> bool:
-        """Whether the cluster is whole at the end, and nothing is lost."""
-        return not self.outcome.stuck_groups and not self.outcome.lost_groups
+        """Whether every PG is clean at the end, and nothing is lost."""
+        return self.outcome.holds
 
     @property
     def moves(self) -> bool:

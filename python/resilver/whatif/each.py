@@ -27,6 +27,10 @@ Parts = Mapping[str, tuple[int, ...]]
 """The OSDs of each part that run."""
 
 
+class NotSettled(ConfigError):
+    """Data of the changes still moves at the end of the run."""
+
+
 def rank_failures(
     report: ClusterReport,
     each: str,
@@ -51,8 +55,8 @@ def rank_failures(
         with_today: Whether each part fails without the changes too, where there are some.
 
     Raises:
-        ConfigError: The map has no such level, or nothing of it that runs, it is not written so, or
-            the changes do not settle.
+        ConfigError: The map has no such level, or nothing of it that runs, or it is not written so.
+        NotSettled: The parts fail once the changes have settled, and they do not.
     """
     level, at = _read(each, bool(beside.changes))
     base = prepare(report, beside, asked)
@@ -117,7 +121,7 @@ def _settled(answer: WhatIf, each: str) -> float:
     """When the last data has moved and the last PG that gets clean is.
 
     Raises:
-        ConfigError: Data still moves at the end.
+        NotSettled: Data still moves at the end.
     """
     timeline = answer.tables["timeline"]
     times = timeline["time_seconds"].to_numpy()
@@ -127,7 +131,7 @@ def _settled(answer: WhatIf, each: str) -> float:
     if last == len(times):
         rule = f"the changes have not settled within {duration(answer.horizon_seconds)}"
         remedy = 'give a longer --horizon, or a time, such as --each "host @ 2 d"'
-        raise ConfigError(Problem(rule, remedy, "--each", show(each)))
+        raise NotSettled(Problem(rule, remedy, "--each", show(each)))
     ends = [times[last], answer.outcome.whole_seconds or 0.0]
     return float(max([*ends, *(step.at_seconds for step in answer.steps)]))
 

@@ -10,11 +10,12 @@ from resilver.importers.ceph import ClusterReport
 from resilver.whatif.asking import Asked
 from resilver.whatif.cluster import read_state
 from resilver.whatif.configuration import Configuration, release_of
-from resilver.whatif.each import rank_failures
+from resilver.whatif.each import NotSettled, rank_failures
 from resilver.whatif.filling import fill_of, make_fuller
+from resilver.whatif.fitting import PlanDoesNotFit
 from resilver.whatif.perform import Told
 from resilver.whatif.plan import Plan
-from resilver.whatif.several import FillSearch, Ranking
+from resilver.whatif.several import FillSearch, FillTrial
 
 FILL = "fill"
 """What `--search` names for this."""
@@ -28,7 +29,8 @@ def search_fill(
     """Find how full a cluster may be, in whole per cent, by bisection.
 
     What heals at a fill is taken to heal at every lower one. At each fill the part that left PGs
-    behind last fails first, and the others only where it heals.
+    behind last fails first, and the others only where it heals. A fill at which the changes do not
+    settle, or do not fit, is none at which parts heal.
 
     Args:
         report: The cluster, as its dumps say.
@@ -53,11 +55,16 @@ def search_fill(
     make_fuller(cluster, "", asked.given.grow)
     present, most = fill_of(cluster)
 
-    def ranked(percent: int, only: str = "") -> Ranking:
-        given = replace(asked.given, fill=f"{percent}%")
+    def tried(percent: int, only: str = "") -> FillTrial:
+        share, given = percent / 100, replace(asked.given, fill=f"{percent}%")
         try:
             of = replace(asked, given=given)
-            return rank_failures(report, level, plan, of, told, only, with_today=False)
+            found = rank_failures(report, level, plan, of, told, only, with_today=False)
+            return FillTrial(share, found)
+        except NotSettled as error:
+            return FillTrial(share, None, error.problems[0].rule)
+        except PlanDoesNotFit as error:
+            return FillTrial(share, None, str(error))
         except ConfigError as error:
             # The level is the aim's.
             keys = {"--each": "--aim"}
@@ -65,22 +72,22 @@ def search_fill(
                 replace(one, key=keys.get(one.key, one.key)) for one in error.problems
             ) from None
 
-    rankings: dict[int, Ranking] = {}
+    trials: dict[int, FillTrial] = {}
     culprit, heals, fails = "", 0, int(100 * most) + 1
     while fails - heals > 1:
         middle = (heals + fails) // 2
-        found = ranked(middle, culprit)
+        found = tried(middle, culprit)
         if found.holds and culprit:
-            found = ranked(middle)
-        rankings[middle] = found
+            found = tried(middle)
+        trials[middle] = found
         if found.holds:
             heals = middle
         else:
-            fails, culprit = middle, found.harms[0].name
-    if not rankings:
+            fails = middle
+            culprit = culprit if found.worst is None else found.worst.name
+    if not trials:
         rule = "an OSD is full before all OSDs together are 1 % full"
         raise ConfigError(Problem(rule, "balance the cluster first", "--search", show(FILL)))
     if not heals:
-        rankings[fails] = ranked(fails)
-    trials = tuple((percent / 100, one) for percent, one in sorted(rankings.items()))
-    return FillSearch(aim, level, present, most, trials)
+        trials[fails] = tried(fails)
+    return FillSearch(aim, level, present, most, tuple(one for _, one in sorted(trials.items())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from resilver.whatif.answer import Assumption, ClusterFacts, Outcome, WhatIf
@@ -78,7 +78,7 @@ class Ranking:
     @property
     def holds(self) -> bool:
         """Whether the cluster gets whole again whichever part fails."""
-        return not any(one.outcome.stuck_groups or one.outcome.lost_groups for one in self.harms)
+        return all(one.outcome.holds for one in self.harms)
 
     def to_dict(self) -> dict[str, Any]:
         """The ranking as a JSON-able dictionary."""
@@ -107,6 +107,42 @@ def harm_order(harm: Harm) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
+class FillTrial:
+    """A fill at which parts failed.
+
+    Attributes:
+        share: How full all OSDs are together.
+        ranking: The parts by harm; None where no part could fail.
+        reason: Why none could: the changes do not settle, or do not fit; else empty.
+    """
+
+    share: float
+    ranking: Ranking | None
+    reason: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the cluster gets whole again whichever part fails."""
+        return self.ranking is not None and self.ranking.holds
+
+    @property
+    def worst(self) -> Harm | None:
+        """The part whose failure does most harm; None where no part could fail."""
+        return None if self.ranking is None else self.ranking.harms[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trial as a JSON-able dictionary."""
+        worst, nothing = self.worst, dict.fromkeys(one.name for one in fields(Outcome))
+        return {
+            "share": self.share,
+            "heals": self.holds,
+            "reason": self.reason or None,
+            "worst": None if worst is None else worst.name,
+            **(nothing if worst is None else asdict(worst.outcome)),
+        }
+
+
+@dataclass(frozen=True)
 class FillSearch:
     """How full a cluster may be so that it heals from the failure of any part of a level.
 
@@ -115,25 +151,26 @@ class FillSearch:
         level: The CRUSH type whose parts failed.
         present_share: How full all OSDs are together now.
         most_share: How full they are when the first OSD holds all it can.
-        trials: What was tried, by rising fill, and the parts by harm there; above the highest fill
-            at which each heals, those alone that showed that one does not.
+        trials: What was tried, by rising fill; above the highest fill at which each part heals,
+            with those alone that showed that one does not.
     """
 
     aim: str
     level: str
     present_share: float
     most_share: float
-    trials: tuple[tuple[float, Ranking], ...]
+    trials: tuple[FillTrial, ...]
 
     @property
     def best_share(self) -> float | None:
         """The highest fill that was tried at which any part heals; None for none."""
-        return max((share for share, one in self.trials if one.holds), default=None)
+        return max((one.share for one in self.trials if one.holds), default=None)
 
     @property
-    def ranking(self) -> Ranking:
+    def ranking(self) -> Ranking | None:
         """The parts by harm at that fill; at the lowest that was tried where there is none."""
-        return dict(self.trials)[self.best_share or self.trials[0][0]]
+        best = [one for one in self.trials if one.share == self.best_share]
+        return (best or list(self.trials))[0].ranking
 
     @property
     def holds(self) -> bool:
@@ -142,18 +179,15 @@ class FillSearch:
 
     def to_dict(self) -> dict[str, Any]:
         """The search as a JSON-able dictionary."""
-        worst = [(share, one.holds, one.harms[0]) for share, one in self.trials]
+        ranking = self.ranking
         return {
             "aim": self.aim,
             "holds": self.holds,
             "best_share": self.best_share,
             "present_share": self.present_share,
             "most_share": self.most_share,
-            "trials": [
-                {"share": share, "heals": heals, "worst": harm.name, **asdict(harm.outcome)}
-                for share, heals, harm in worst
-            ],
-            "ranking": self.ranking.to_dict(),
+            "trials": [one.to_dict() for one in self.trials],
+            "ranking": None if ranking is None else ranking.to_dict(),
         }
 
 

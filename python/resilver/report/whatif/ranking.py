@@ -32,14 +32,14 @@ _LISTED = 24
 _ENDS = (
     ("at_risk_seconds", "at risk until", VERMILLION, "triangle-up"),
     ("degraded_seconds", "degraded until", GREY, "circle"),
-    ("whole_seconds", "whole after", BLUE, "diamond"),
+    ("whole_seconds", "healthy after", BLUE, "diamond"),
 )
 # What is behind another mark is still seen.
-_SIZE = {"condition": {"test": "datum.kind === 'whole after'", "value": 35}, "value": 90}
+_SIZE = {"condition": {"test": "datum.kind === 'healthy after'", "value": 35}, "value": 90}
 _NOT = ("not in the run", PURPLE, "triangle-right")
 _ORDER = (
-    "The worst first: parts whose failure loses data, then by groups that do not get clean, groups "
-    "that serve nobody, how long data is at risk, how long it is degraded, groups that wait for "
+    "The worst first: parts whose failure loses data, then by PGs that do not get clean, PGs "
+    "that serve nobody, how long data is at risk, how long it is degraded, PGs that wait for "
     "space, and how full the fullest OSD gets."
 )
 
@@ -79,7 +79,7 @@ def ranking_table(ranking: Ranking) -> Table:
         ("stuck_groups", "not clean", "count", [o.stuck_groups for _, o in of]),
         *beside("stuck_groups", "count", lambda o: o.stuck_groups),
         *([] if ranking.today else served),
-        ("whole_words", "whole after", "text", [_until(o.whole_seconds) for _, o in of]),
+        ("whole_words", "healthy after", "text", [_until(o.whole_seconds) for _, o in of]),
         *beside("whole_words", "text", lambda o: _until(o.whole_seconds)),
         ("peak_share", "fullest OSD", "fill", [o.peak_share for _, o in of]),
         *beside("peak_share", "fill", lambda o: o.peak_share),
@@ -96,7 +96,7 @@ def ranking_table(ranking: Ranking) -> Table:
         ("toofull_groups", "backfill_toofull", "count", [o.toofull_groups for _, o in of]),
         ("peak_osd", "which", "text", [o.peak_osd for _, o in of]),
         ("osds", "OSDs that fail", "count", [len(harm.osds) for harm, _ in of]),
-        ("recovered_bytes", "made anew", "bytes", [o.recovered_bytes for _, o in of]),
+        ("recovered_bytes", "re-replicated", "bytes", [o.recovered_bytes for _, o in of]),
         *(
             (name, name.removesuffix("_seconds"), "seconds", [getattr(o, name) for _, o in of])
             for name in (*(one[0] for one in _ENDS), "inactive_seconds", "backfillfull_seconds")
@@ -128,7 +128,7 @@ def ranking_sentences(ranking: Ranking) -> list[str]:
     full = sum(one.outcome.backfillfull_seconds is not None for one in harms)
     counted = (
         (lost, "data is lost"),
-        (stuck, "groups are not clean at the end"),
+        (stuck, "PGs are not clean at the end"),
         (full, "an OSD gets to backfillfull"),
     )
     found = [
@@ -139,7 +139,7 @@ def ranking_sentences(ranking: Ranking) -> list[str]:
     if found:
         said.append(f"W{'; '.join(found)[1:]}.")
     else:
-        said.append("Whichever fails, the cluster gets whole, and no OSD gets to backfillfull.")
+        said.append("Whichever fails, the cluster is healthy again; no OSD gets to backfillfull.")
     ends = _ends(harms)
     if ends:
         within = f"within {duration(median(ends))}, all within {duration(max(ends))}"
@@ -170,18 +170,18 @@ def _beside_today(ranking: Ranking) -> Iterator[str]:
 def _harm(found: Outcome) -> str:
     """What one failure does, in a clause."""
     if found.lost_groups:
-        return f"{plural(found.lost_groups, 'group')} lose data"
+        return f"{plural(found.lost_groups, 'PG')} lose data"
     if found.stuck_groups:
         at_risk = found.at_risk_end_groups
-        risk = f", {at_risk:,} of them one loss from losing data" if at_risk else ""
-        return f"{plural(found.stuck_groups, 'group')} not clean at the end{risk}"
+        risk = f", {at_risk:,} of them at zero redundancy" if at_risk else ""
+        return f"{plural(found.stuck_groups, 'PG')} not clean at the end{risk}"
     parts = []
     if found.inactive_groups:
         until = _until(found.inactive_seconds)
-        parts.append(f"{plural(found.inactive_groups, 'group')} inactive until {until}")
+        parts.append(f"{plural(found.inactive_groups, 'PG')} inactive until {until}")
     if found.at_risk_seconds:
         parts.append(f"at risk until {duration(found.at_risk_seconds)}")
-    parts.append(f"whole after {_until(found.whole_seconds, 'no time')}")
+    parts.append(f"healthy after {_until(found.whole_seconds, 'no time')}")
     parts.append(f"the fullest OSD at {cell_text(found.peak_share, 'fill')}")
     return ", ".join(parts)
 
@@ -245,21 +245,31 @@ def _harm_spec(ranking: Ranking, most: float) -> Spec:
     }
 
 
-def write_ranking(
-    ranking: Ranking, path: str | Path, command: str = "", first: Sequence[str] = ()
-) -> Path:
+def write_ranking(ranking: Ranking, path: str | Path, command: str = "") -> Path:
     """Write the page that ranks parts by harm.
 
     Args:
         ranking: The ranking.
         path: The file to write; it is replaced in one step.
         command: What makes it again.
-        first: Sentences before those of the ranking.
 
     Raises:
         ConfigError: The file cannot be written.
     """
     page = Document()
+    sections = ranking_sections(page, ranking)
+    title = f"Which {_level(ranking)} does most harm when it fails?"
+    told = {"Made by": command, "Cluster": ranking.cluster.label}
+    return write_judged(page, path, title, ranking_sentences(ranking), sections, told)
+
+
+def ranking_sections(page: Document, ranking: Ranking) -> list[PageSection]:
+    """What a page has of a ranking: its chart, its table, and what it rests on.
+
+    Args:
+        page: The page.
+        ranking: The ranking.
+    """
     chart = harm_chart(ranking)
     parts = [page.figure(chart)] if chart is not None else []
     made = ranking_table(ranking)
@@ -267,14 +277,10 @@ def write_ranking(
     basis = [
         page.shown("assumptions", "Settings and devices", assumptions_table(ranking.assumptions))
     ]
-    sections = [
+    return [
         PageSection("Parts by harm", (_ORDER,), parts),
         PageSection("What this rests on", ranking.notes, basis),
     ]
-    title = f"Which {_level(ranking)} does most harm when it fails?"
-    told = {"Made by": command, "Cluster": ranking.cluster.label}
-    said = [*first, *ranking_sentences(ranking)]
-    return write_judged(page, path, title, said, sections, told)
 
 
 def search_table(search: Search) -> Table:
@@ -299,7 +305,7 @@ def search_table(search: Search) -> Table:
         *settings,
         ("meets", "meets the aim", "text", ["yes" if one.meets else "no" for one in trials]),
         ("in_force", "in force", "text", ["yes" if one.in_force else "no" for one in trials]),
-        ("whole", "whole after", "text", [_until(one.outcome.whole_seconds) for one in trials]),
+        ("whole", "healthy after", "text", [_until(one.outcome.whole_seconds) for one in trials]),
         *clients,
         *(reversed(risks) if "chance of loss" in search.aim else risks),
         ("peak_share", "fullest OSD", "fill", [one.outcome.peak_share for one in trials]),
