@@ -11,14 +11,20 @@ Method = Literal["exact", "approximate", "simulated"]
 or by trajectories, with an interval."""
 
 
+TOO_FEW = "too few losses for an interval"
+"""What stands for an interval that is not told."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """A figure, and how far it is known.
 
     Attributes:
         value: The value; None where it is not known, and then a bound may be.
-        low: The lower end of its 95 % interval; the value itself where it is exact.
-        high: The upper end: where nothing was seen, 0 to 3 / trajectories (plain ones alone).
+        low: The lower end of its 95 % interval; the value itself where it is exact, and NaN where
+            too few losses were seen for an interval.
+        high: The upper end, likewise: where nothing was seen, 0 to 3 / trajectories (plain ones
+            alone).
         method: How it was found.
         relative_error: Its standard error over its value; 0 where exact, None where not known.
         trajectories: Trajectories that it rests on; 0 where none.
@@ -38,11 +44,17 @@ class Figure:
         """A figure without an interval."""
         return cls(value, value, value, method)
 
+    @property
+    def has_interval(self) -> bool:
+        """Whether enough losses were seen for an interval."""
+        return not math.isnan(self.low)
+
     def to_dict(self) -> dict[str, Any]:
-        """The figure as a JSON-able dictionary; infinity is None with a ``note``."""
+        """The figure as a JSON-able dictionary; infinity, and ends that are not told, are None with
+        a ``note``."""
         found: dict[str, Any] = dict(vars(self))
         for key in ("value", "low", "high"):
             if found[key] is not None and not math.isfinite(found[key]):
                 found[key] = None
-                found["note"] = "never, by this model"
+                found["note"] = "never, by this model" if self.has_interval else TOO_FEW
         return found

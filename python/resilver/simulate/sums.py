@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +14,10 @@ from resilver.figure import Figure
 FEWEST = 20
 """Of weights whose effective number is below this nothing is told: the error of their error is
 above 1 / sqrt(2 x 20) = 16 %, and the largest weights may not have been seen."""
+
+FEWEST_FOR_INTERVAL = 100
+"""Of weights whose effective number is below this no interval is told: the relative error of their
+count is above 1 / sqrt(100) = 10 %, and that they came to be so many may itself be chance."""
 
 _TAIL = 0.025
 
@@ -103,7 +107,8 @@ class Sums:
 
         Its value is None where nothing was lost, where a few weights say most of it (an effective
         number below `FEWEST`), and where missions lost data as they came far more often than the
-        weights say. Then the interval is that of the missions as they came.
+        weights say. Then the interval is that of the missions as they came. It has no interval
+        where weights are few (an effective number below `FEWEST_FOR_INTERVAL`).
         """
         plain = self.loss == self.loss_squared
         is_known = plain or self.effective >= FEWEST
@@ -111,15 +116,7 @@ class Sums:
             high = _upper(self.plain_loss, self.trajectories)
             return Figure(None, 0.0, high, "simulated", None, self.trajectories, self.effective)
         found = self._figure(self.loss, self.loss_squared, plain, self.loss_cubed)
-        return Figure(
-            found.value,
-            found.low,
-            min(found.high, 1.0),
-            "simulated",
-            found.relative_error,
-            self.trajectories,
-            self.effective,
-        )
+        return _told(replace(found, high=min(found.high, 1.0)), plain)
 
     def lost_bytes(self) -> Figure:
         """The bytes expected to be lost within the mission; not known where the probability is
@@ -130,7 +127,7 @@ class Sums:
         known = self.probability().value is not None
         if not known or effective == 0 or (effective < FEWEST and self.loss != self.loss_squared):
             return Figure(None, 0.0, math.inf, "simulated", None, self.trajectories, effective)
-        return self._figure(self.bytes, squares, plain=False)
+        return _told(self._figure(self.bytes, squares, plain=False))
 
     def causes(self, names: Sequence[str]) -> dict[str, float]:
         """Of the losses, what share each cause has; empty where nothing was lost.
@@ -153,10 +150,11 @@ class Sums:
             mission_seconds: How long the mission is.
 
         Returns:
-            ``time_seconds``, ``survival``, ``low``, ``high``; from the beginning to the end.
+            ``time_seconds``, ``survival``, ``low``, ``high``; from the beginning to the end. The
+            band is null where the probability of the whole mission has no interval.
         """
         parts = len(self.loss_by_time)
-        rows: list[tuple[float, float, float, float]] = [(0.0, 1.0, 1.0, 1.0)]
+        rows: list[tuple[float | None, ...]] = [(0.0, 1.0, 1.0, 1.0)]
         until = 0.0
         for part, (weight, square) in enumerate(
             zip(self.loss_by_time, self.loss_by_time_squared, strict=True)
@@ -171,6 +169,8 @@ class Sums:
             mean = until / self.trajectories
             rows.append((time, 1 - mean, max(1 - found.high, 0.0), 1 - found.low))
         names = ("time_seconds", "survival", "low", "high")
+        if not self.probability().has_interval:
+            rows = [(time, survival, None, None) for time, survival, *_ in rows]
         return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
 
     def digits(self) -> str:
@@ -224,6 +224,13 @@ class Sums:
         error = math.sqrt(max(self.loss_squared / self.trajectories - mean**2, 0.0))
         expected = self.loss + 3 * error * math.sqrt(self.trajectories)
         return bool(special.gammainc(math.floor(self.plain_loss), expected) < 1e-5)
+
+
+def _told(figure: Figure, is_counted: bool = False) -> Figure:
+    """A figure without its interval where that rests on too few weights."""
+    if is_counted or figure.effective >= FEWEST_FOR_INTERVAL:
+        return figure
+    return replace(figure, low=math.nan, high=math.nan)
 
 
 def _hall(normal: float, skew: float) -> float:

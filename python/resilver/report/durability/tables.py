@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from resilver.figure import Figure
+from resilver.figure import TOO_FEW, Figure
 from resilver.report.durability import words
 from resilver.report.durability.source import have_one_overhead, is_yearly, labels, pareto, within
 from resilver.report.tables import Column, Table, table
@@ -63,6 +64,8 @@ def answer_table(found: Durability) -> Table:
 
 def nines_between(figure: Figure) -> str:
     """The 95 % interval of nines; empty where it has none."""
+    if not figure.has_interval:
+        return TOO_FEW
     if not figure.value or not figure.low < figure.high:
         return ""
     ends = [nines(end) or 0.0 for end in (figure.high, figure.low)]
@@ -74,9 +77,14 @@ def nines_between(figure: Figure) -> str:
 
 
 def _raw(name: str, figures: Sequence[Figure | None]) -> list[tuple[str, str, str, list[Any]]]:
-    """Columns of figures in SI units: the value and its interval."""
+    """Columns of figures in SI units: the value and its interval, null where it has none."""
+
+    def of(figure: Figure | None, end: str) -> float | None:
+        found = None if figure is None else getattr(figure, end)
+        return None if found is None or math.isnan(found) else found
+
     return [
-        (column, heading, "number", [None if one is None else getattr(one, end) for one in figures])
+        (column, heading, "number", [of(one, end) for one in figures])
         for end, column, heading in (
             ("value", name, "in SI units"),
             ("low", f"{name}_low", "low"),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
-from resilver.figure import Figure
+from resilver.figure import TOO_FEW, Figure
 from resilver.survival.answer import nines
 
 YEAR_SECONDS = 365.25 * 86_400
@@ -155,6 +155,8 @@ def _value(figure: Figure, words: _Words, most: int) -> str:
 
 def _between(figure: Figure, words: _Words) -> str:
     value, low, high = figure.value, figure.low, figure.high
+    if not figure.has_interval:
+        return TOO_FEW
     if not value or not low < high:
         return ""
     power = _last(figure, DIGITS)
@@ -181,7 +183,7 @@ def _with_unit(
     scaled = None if figure.value is None else figure.value / length
     low, high = figure.low / length, figure.high / length
     text = words(replace(figure, value=scaled, low=low, high=high))
-    return f"{text} {unit}" if text and text != UNKNOWN else text
+    return text if text in ("", UNKNOWN, TOO_FEW) else f"{text} {unit}"
 
 
 def _rounded(value: float, power: int, way: str) -> Decimal:
