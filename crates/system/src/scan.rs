@@ -66,7 +66,8 @@ where
 {
     /// A scan of `files`, whose objects are numbered from `first_file` on, for those that `inverse` finds affected.
     pub fn new(files: Files<W>, first_file: u64, inverse: I) -> Self {
-        FileScan { files, first_file, inverse, next_file: 0, scanned: Scanned::default(), is_complete: false }
+        let is_complete = files.counted(0..1).0.is_empty();
+        FileScan { files, first_file, inverse, next_file: 0, scanned: Scanned::default(), is_complete }
     }
 
     /// Whether the end of the population was reached.
