@@ -10,10 +10,11 @@ import subprocess
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tools import checkout
+from tools import checkout, graph
 from tools.checkout import DevError
 
 COUNTED = (".rs", ".py", ".pyi", ".ts", ".tsx", ".css", ".js", ".mjs", ".html", ".md")
@@ -64,6 +65,29 @@ def tracked() -> list[str]:
         raise DevError("sizes are those of the files that git knows, and this is no git checkout")
     names = sorted(set(listed.stdout.split("\0")) - {""})
     return [name for name in names if (checkout.ROOT / name).is_file()]
+
+
+@cache
+def _modules() -> graph.Python:
+    names = [name for name in tracked() if name.startswith("python/resilver/")]
+    return graph.Python.of(checkout.ROOT, names)
+
+
+def circle(name: str) -> int:
+    """How many modules of a crate, or rooms of Python, stand in circles."""
+    if name == "python/resilver":
+        found = graph.rooms(_modules().graph(), "resilver")
+    else:
+        source = checkout.ROOT / name / "src"
+        files = {path.relative_to(source).as_posix(): path for path in source.rglob("*.rs")}
+        sources = {path: file.read_text(encoding="utf-8") for path, file in files.items()}
+        found = graph.crate_modules(sources)
+    return sum(len(one) for one in graph.circles(found))
+
+
+def inner_imports() -> int:
+    """How many imports of the Python package stand inside functions."""
+    return _modules().inner_imports()
 
 
 def rooms() -> list[Room]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tests.unit.test_style import name_of, of_kind, without_text
+from tests.unit.test_style import name_of, of_kind
+from tools.graph import without_text
 
 # Of floating-point numbers, all that a C library rounds as it likes.
 OPEN = re.compile(

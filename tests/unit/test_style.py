@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.graph import without_text
+
 ROOT = Path(__file__).resolve().parents[2]
 # Each file is read once for all of them.
 pytestmark = pytest.mark.xdist_group("style")
@@ -79,17 +81,6 @@ def of_kind(*suffixes: str) -> list[Path]:
 
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
-
-
-def without_text(rust: str) -> str:
-    """Rust source with comments, strings and character literals blanked, line ends kept."""
-    pattern = (
-        r'//[^\n]*|/\*.*?\*/|b?r(?P<hash>#*)".*?"(?P=hash)|b?"(?:\\.|[^"\\])*"'
-        r"|b?'(?:\\(?:x..|u\{[^}]*\}|.)|[^'\\])'"
-    )
-    return re.sub(
-        pattern, lambda found: re.sub(r"[^\n]", " ", found.group()), rust, flags=re.DOTALL
-    )
 
 
 def rust_functions(source: str) -> Iterator[tuple[str, int]]:
