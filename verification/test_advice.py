@@ -11,5 +11,4 @@ from tests.unit.test_advice import (
     test_by_routers_the_slowest_stream_is_near_what_a_maximum_flow_allows,
     test_on_targets_the_slowest_stream_is_as_fast_as_any_choice_allows,
     test_round_robin_s_mean_rate_is_that_of_a_poisson_law,
-    test_skewed_load_is_worth_1_7_times_round_robin_in_the_median,
 )

@@ -124,8 +124,7 @@ where
         (found, false)
     }
 
-    /// How many files to scan in a step, behind those that `totals` tells of: few lie beyond the population's end, where `before` adds
-    /// up all files in front of them.
+    /// How many files to scan in a step, behind `totals`: few lie beyond the population's end, where `before` adds up all in front.
     fn block_files(&self, totals: RangeTotals, before: Option<RangeTotals>) -> u64 {
         let objects = u128::from(self.inverse.objects_a_step());
         let files = objects * u128::from(totals.files) / u128::from(totals.objects.max(1));
