@@ -127,7 +127,7 @@ def labels(study: Study) -> list[str]:
     """The device of each OSD, by name."""
     cluster = study.runs()[0].system.cluster
     kinds = [kind.device.label for kind in cluster.device_kinds]
-    return [kinds[kind] for kind in cluster.kind_of or [0] * cluster.server_count]
+    return [kinds[kind] for kind in cluster.device.of_osd]
 
 
 def test_an_osd_s_device_is_of_its_class_and_the_nearest_size(tmp_path: Path) -> None:
