@@ -89,11 +89,6 @@ impl Parts {
         self.rows.is_empty()
     }
 
-    /// The names of the levels, in the order of their declarations.
-    pub fn level_names(&self) -> impl Iterator<Item = &str> {
-        self.levels.iter().map(|level| level.name.as_str())
-    }
-
     /// The parts of a level by number; none where there is no such level.
     pub fn of_level(&self, level: &str) -> &[PartId] {
         self.levels.iter().find(|one| one.name == level).map_or(&[], |level| &level.parts)

@@ -1,4 +1,4 @@
-//! Where in a JSON text something is, in words that its writer knows.
+//! Where in a JSON text something is, by the keys and indexes above it.
 
 /// A step down to a place that is being read.
 enum Step<'t> {
@@ -7,15 +7,14 @@ enum Step<'t> {
     Index(usize),
 }
 
-/// The way down to a line and a column of a JSON text, such as `pools[1].code: `; empty at its top.
+/// The path to a line and a column of a JSON text, such as `pools[1].code: `; empty at its top.
 ///
-/// What reads JSON tells them where it gave up: behind a value that does not fit, or behind an object that lacks a key. The column counts
-/// bytes.
+/// A reader of JSON says where it stops: behind a value that does not fit, or behind an object that lacks a key. The column counts bytes.
 ///
 /// ```
-/// assert_eq!(resilver_units::way_in_json("{\"a\": [1,\n {\"b\": true}]}", 2, 11), "a[1].b: ");
+/// assert_eq!(resilver_units::json_path("{\"a\": [1,\n {\"b\": true}]}", 2, 11), "a[1].b: ");
 /// ```
-pub fn way_in_json(text: &str, line: usize, column: usize) -> String {
+pub fn json_path(text: &str, line: usize, column: usize) -> String {
     let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     let bytes = &text.as_bytes()[..(before + column).min(text.len())];
     let (mut open, mut at) = (Vec::new(), 0);
@@ -40,16 +39,16 @@ pub fn way_in_json(text: &str, line: usize, column: usize) -> String {
         }
         at += 1;
     }
-    let mut way = String::new();
+    let mut path = String::new();
     for step in open {
         match step {
             Step::Object => {}
-            Step::Key(key) if way.is_empty() => way.push_str(key),
-            Step::Key(key) => way.extend([".", key]),
-            Step::Index(index) => way.push_str(&format!("[{index}]")),
+            Step::Key(key) if path.is_empty() => path.push_str(key),
+            Step::Key(key) => path.extend([".", key]),
+            Step::Index(index) => path.push_str(&format!("[{index}]")),
         }
     }
-    if way.is_empty() { way } else { way + ": " }
+    if path.is_empty() { path } else { path + ": " }
 }
 
 #[cfg(test)]
@@ -59,7 +58,7 @@ mod tests {
     #[test]
     fn a_place_is_named_by_the_keys_and_indexes_above_it() {
         let text = "{\"a\": {\"b, \\\"\": [[1, 2], {\"c\": \"}\"}]},\n \"d\": null}";
-        let of = |mark: &str| way_in_json(text, 1, text.find(mark).unwrap());
+        let of = |mark: &str| json_path(text, 1, text.find(mark).unwrap());
         assert_eq!(of("{\"a\""), "");
         assert_eq!(of("{\"b"), "a: ");
         assert_eq!(of(", 2"), "a.b, \\\"[0][0]: ");
@@ -67,7 +66,7 @@ mod tests {
         assert_eq!(of("\"}\""), "a.b, \\\"[1].c: ");
         // Behind what is closed stands its own key.
         assert_eq!(of(",\n"), "a: ");
-        assert_eq!(way_in_json(text, 2, 8), "d: ");
-        assert_eq!(way_in_json(text, 2, 100), "");
+        assert_eq!(json_path(text, 2, 8), "d: ");
+        assert_eq!(json_path(text, 2, 100), "");
     }
 }

@@ -15,7 +15,7 @@ mod time;
 pub use bytes::Bytes;
 pub use error_class::ErrorClass;
 pub use index::{DeviceId, EndpointId, GroupId, ObjectId};
-pub use json::way_in_json;
+pub use json::json_path;
 pub use ladder::SizeLadder;
 pub use rate::{BytesPerSecond, RateError, TimePerByte};
 pub use time::{SimDuration, SimTime, TimeError};

@@ -95,11 +95,6 @@ impl Topology {
         (0..self.nodes()).filter(is_switch).collect()
     }
 
-    /// The hosts with one link, which forward nothing.
-    pub fn leaf_hosts(&self) -> Vec<u32> {
-        self.hosts.iter().copied().filter(|&host| self.wiring.radix(host) == 1).collect()
-    }
-
     /// The links between nodes that forward packets: those none of whose ends has only one link.
     pub fn links_between_switching_nodes(&self) -> Vec<u32> {
         let forwards = |node: u32| self.wiring.radix(node) > 1;

@@ -1,4 +1,4 @@
-//! What nodes and links are called: `host.12`, `router.3`, `switch.7`, `host.12-switch.3`.
+//! What nodes are called: `host.12`, `router.3`, `switch.7`.
 
 use std::fmt;
 
@@ -45,38 +45,5 @@ impl Topology {
     pub fn node_name(&self, node: u32) -> String {
         let (kind, number) = self.node_kind(node);
         format!("{kind}.{number}")
-    }
-
-    /// A link's name: those of its ends, such as `host.12-switch.3`; parallel links share it.
-    pub fn link_name(&self, link: u32) -> String {
-        let [a, b] = self.ends(link);
-        format!("{}-{}", self.node_name(a), self.node_name(b))
-    }
-
-    /// The node of a name, or nothing where none is called so.
-    pub fn node_named(&self, name: &str) -> Option<u32> {
-        let (kind, digits) = name.split_once('.')?;
-        let number: u32 = digits.parse().ok()?;
-        let node = match kind {
-            "host" => *self.hosts.get(number as usize)?,
-            "router" => *self.routers.get(number as usize)?,
-            "switch" => (0..self.nodes()).find(|&node| self.node_kind(node) == (NodeKind::Switch, number))?,
-            _ => return None,
-        };
-        // Numbers are written without signs and leading zeros.
-        (self.node_name(node) == name).then_some(node)
-    }
-
-    /// The links of a name, its two ends in either order: none, one, or parallel ones in the order of their numbers.
-    pub fn links_named(&self, name: &str) -> Vec<u32> {
-        let ends = name.split_once('-').and_then(|(a, b)| self.node_named(a).zip(self.node_named(b)));
-        let Some((a, b)) = ends else { return Vec::new() };
-        let mut links: Vec<u32> = self
-            .channels_from(a)
-            .filter(|&channel| self.peer(channel) == b)
-            .map(|channel| self.link_of(channel))
-            .collect();
-        links.sort_unstable();
-        links
     }
 }

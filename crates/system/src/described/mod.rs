@@ -15,7 +15,7 @@ use resilver_placement::crush::CrushMap;
 use resilver_placement::layouts::{Domains, LayoutKind, ObjectLayout};
 use resilver_placement::pool::Pool;
 use resilver_placement::ring::{HashRing, RingWalk};
-use resilver_units::{DeviceId, EndpointId, SimDuration, SimTime, way_in_json};
+use resilver_units::{DeviceId, EndpointId, SimDuration, SimTime, json_path};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -119,7 +119,7 @@ struct Surroundings<'a> {
 /// When it says something else: where, and what.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, SystemError> {
     serde_json::from_str(text).map_err(|error| {
-        let (place, why) = (way_in_json(text, error.line(), error.column()), error.to_string());
+        let (place, why) = (json_path(text, error.line(), error.column()), error.to_string());
         // The place in the text tells nobody anything.
         let why = why.rsplit_once(" at line ").map_or(why.as_str(), |(why, _)| why);
         SystemError::Described(format!("{place}{why}"))

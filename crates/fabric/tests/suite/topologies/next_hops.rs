@@ -89,24 +89,6 @@ fn every_channel_has_its_other_direction() {
 }
 
 #[test]
-fn names_lead_back_to_nodes_and_links() {
-    for (name, topology) in small() {
-        for node in 0..topology.nodes() {
-            assert_eq!(topology.node_named(&topology.node_name(node)), Some(node), "{name}");
-        }
-        for link in 0..topology.links() {
-            let [a, b] = topology.ends(link);
-            let backwards = format!("{}-{}", topology.node_name(b), topology.node_name(a));
-            assert!(topology.links_named(&topology.link_name(link)).contains(&link), "{name}");
-            assert!(topology.links_named(&backwards).contains(&link), "{name}");
-        }
-        for absent in ["host.99999", "switch", "host.+1", "host.01", "spine.0", ""] {
-            assert_eq!(topology.node_named(absent), None, "{name}: {absent}");
-        }
-    }
-}
-
-#[test]
 fn links_of_a_graph_keep_their_numbers() {
     let links = vec![[2, 0], [0, 1], [1, 0], [1, 2]];
     let given = GraphLinks { nodes: 3, links: links.clone(), hosts: vec![0, 1, 2], ..GraphLinks::default() };

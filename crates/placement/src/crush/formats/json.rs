@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use resilver_units::way_in_json;
+use resilver_units::json_path;
 use serde::Deserialize;
 
 use crate::crush::choosing::place::{Fault, Place};
@@ -163,7 +163,7 @@ impl CrushMap {
 /// Reads JSON; where it does not fit, the error has the way to what does not.
 fn parsed<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, MapError> {
     serde_json::from_str(text).map_err(|error| {
-        let place = way_in_json(text, error.line(), error.column());
+        let place = json_path(text, error.line(), error.column());
         MapError::Json { message: format!("{place}{error}") }
     })
 }
