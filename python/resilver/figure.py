@@ -12,7 +12,7 @@ or by trajectories, with an interval."""
 
 
 TOO_FEW = "too few losses for an interval"
-"""What stands for an interval that is not told."""
+"""What stands in place of an interval that is left out."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Figure:
         return not math.isnan(self.low)
 
     def to_dict(self) -> dict[str, Any]:
-        """The figure as a JSON-able dictionary; infinity, and ends that are not told, are None with
-        a ``note``."""
+        """The figure as a JSON-able dictionary; infinity and the ends of an interval that is left
+        out are None, with a ``note``."""
         found: dict[str, Any] = dict(vars(self))
         for key in ("value", "low", "high"):
             if found[key] is not None and not math.isfinite(found[key]):

@@ -16,7 +16,7 @@ FEWEST = 20
 above 1 / sqrt(2 x 20) = 16 %, and the largest weights may not have been seen."""
 
 FEWEST_FOR_INTERVAL = 100
-"""Of weights whose effective number is below this no interval is told: the relative error of their
+"""Of weights whose effective number is below this no interval is given: the relative error of their
 count is above 1 / sqrt(100) = 10 %, and that they came to be so many may itself be chance."""
 
 _TAIL = 0.025
@@ -116,7 +116,7 @@ class Sums:
             high = _upper(self.plain_loss, self.trajectories)
             return Figure(None, 0.0, high, "simulated", None, self.trajectories, self.effective)
         found = self._figure(self.loss, self.loss_squared, plain, self.loss_cubed)
-        return _told(replace(found, high=min(found.high, 1.0)), plain)
+        return _without_weak_interval(replace(found, high=min(found.high, 1.0)), plain)
 
     def lost_bytes(self) -> Figure:
         """The bytes expected to be lost within the mission; not known where the probability is
@@ -127,7 +127,7 @@ class Sums:
         known = self.probability().value is not None
         if not known or effective == 0 or (effective < FEWEST and self.loss != self.loss_squared):
             return Figure(None, 0.0, math.inf, "simulated", None, self.trajectories, effective)
-        return _told(self._figure(self.bytes, squares, plain=False))
+        return _without_weak_interval(self._figure(self.bytes, squares, plain=False))
 
     def causes(self, names: Sequence[str]) -> dict[str, float]:
         """Of the losses, what share each cause has; empty where nothing was lost.
@@ -226,7 +226,7 @@ class Sums:
         return bool(special.gammainc(math.floor(self.plain_loss), expected) < 1e-5)
 
 
-def _told(figure: Figure, is_counted: bool = False) -> Figure:
+def _without_weak_interval(figure: Figure, is_counted: bool = False) -> Figure:
     """A figure without its interval where that rests on too few weights."""
     if is_counted or figure.effective >= FEWEST_FOR_INTERVAL:
         return figure

@@ -86,13 +86,13 @@ def write_fill(found: FillSearch, path: str | Path, command: str = "") -> Path:
     Raises:
         ConfigError: The file cannot be written.
     """
-    page, made, ranking = Document(), fill_table(found), found.ranking
-    tried = page.shown("fills", "What was tried", made, len(made.columns), rows_max=60)
-    sections = [PageSection("What was tried", (), [tried])]
-    said, told = fill_sentences(found), {"Made by": command}
+    page, fills, ranking = Document(), fill_table(found), found.ranking
+    table = page.shown("fills", "What was tried", fills, len(fills.columns), rows_max=60)
+    sections = [PageSection("What was tried", (), [table])]
+    sentences, provenance = fill_sentences(found), {"Made by": command}
     if ranking is not None:
         sections += ranking_sections(page, ranking)
-        said += ranking_sentences(ranking)
-        told["Cluster"] = ranking.cluster.label
+        sentences += ranking_sentences(ranking)
+        provenance["Cluster"] = ranking.cluster.label
     title = f"How full may the cluster be so that {found.aim}?"
-    return write_judged(page, path, title, said, sections, told)
+    return write_judged(page, path, title, sentences, sections, provenance)
