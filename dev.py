@@ -194,6 +194,18 @@ def command_web() -> int:
     return 0
 
 
+def command_locks() -> int:
+    """Pin all dependencies again."""
+    renew(child_environment())
+    return 0
+
+
+def command_wheel() -> int:
+    """Build the wheel and check it."""
+    build_wheel()
+    return 0
+
+
 def command_sizes(lower: bool) -> int:
     """Print the size of each room beside its ceiling and its budget."""
     if lower:
@@ -272,27 +284,19 @@ def main(arguments: Sequence[str]) -> int:
     # A `timeout` or a CI that gives up ends us as Ctrl-C does, and the tool under way with us.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        if options.command == "run":
-            return command_run(rest)
-        if options.command == "test":
-            return command_test(rest, steps)
-        if options.command == "verify":
-            return command_verify(options.names, steps)
-        if options.command == "lint":
-            return command_lint(steps, options.fix)
-        if options.command == "bench":
-            return command_bench(options.names, steps)
-        if options.command == "sizes":
-            return command_sizes(options.lower)
-        if options.command == "web":
-            return command_web()
-        if options.command == "locks":
-            renew(child_environment())
-            return 0
-        if options.command == "wheel":
-            build_wheel()
-            return 0
-        return command_docs()
+        commands = {
+            "run": lambda: command_run(rest),
+            "test": lambda: command_test(rest, steps),
+            "verify": lambda: command_verify(options.names, steps),
+            "lint": lambda: command_lint(steps, options.fix),
+            "sizes": lambda: command_sizes(options.lower),
+            "bench": lambda: command_bench(options.names, steps),
+            "docs": command_docs,
+            "web": command_web,
+            "locks": command_locks,
+            "wheel": command_wheel,
+        }
+        return commands[options.command]()
     except DevError as problem:
         if steps.rows and problem.code == STEP_FAILED:
             steps.report(f"dev.py {options.command}: stopped")
