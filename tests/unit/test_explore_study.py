@@ -205,6 +205,20 @@ def test_a_fault_by_click_is_a_fault_of_the_study(name: str) -> None:
     assert page == exported != as_it_is
 
 
+def test_what_would_leave_requests_without_an_end_has_no_effect() -> None:
+    """The clients of this study go on until its one failed server is rebuilt."""
+    document = of_shipped("rebuild-on-torus")
+    (server,) = document["input"]["faults"]["faults"][0]["part"]["server"]
+    part = next(at for at, part in enumerate(document["parts"]) if part["name"] == server)
+    cut = {"key": "cut", "part": part, "at": 0.5}
+    as_it_is = explored(document).input
+    assert explored(document, {"stops": {}, "changes": [cut]}).input == as_it_is
+    # Another that fails is rebuilt, and ends them.
+    fail = {"key": "fail", "part": (part + 1) % 32, "at": 1.0}
+    both = explored(document, {"stops": {}, "changes": [cut, fail]}).input["faults"]["faults"]
+    assert [one["told"] for one in both] == [False, True]
+
+
 def test_what_ends_ends_the_last_change_of_its_part() -> None:
     """By hand: of two changes of server.1 and one of server.2, the later one of server.1 ends."""
     document = of_shipped("demo")

@@ -42,6 +42,8 @@ export function usualTime(own: OwnFault[]): number {
 export interface Planned {
   /** What a reader has happen that has no effect: it is gone by then, or nothing was wrong with it. */
   idle: Set<Happening>;
+  /** Of these, what would leave the clients' requests without an end. */
+  endless: Set<Happening>;
   /** Faults of the study that have none any more, since a reader let their parts fail before. */
   dropped: Set<number>;
   /** What ends a change, and all that ends something. */
@@ -57,9 +59,45 @@ interface Step {
   take: () => void;
 }
 
-/** Goes through all that happens to a study by its time. */
+/**
+ * What becomes of all that happens to a study.
+ *
+ * Requests without a duration end with the rebuild. What is cut off starts none, so where it is all that was to fail, cutting it off
+ * has no effect.
+ */
 export function planned(page: Document, own: OwnFault[], happenings: Happening[]): Planned {
-  const plan: Planned = { idle: new Set(), dropped: new Set(), ends: new Map(), endings: new Set(), ownEnds: new Map() };
+  const plan = byTime(page, own, happenings);
+  const { traffic } = page.input as { traffic?: { duration: number | null }[] };
+  const failures = happenings.filter((one) => isTold(page, one) && !plan.idle.has(one) && !plan.endings.has(one));
+  const rebuilds = failures.length > 0 || own.some((fault) => fault.told && !plan.dropped.has(fault.index));
+  if (rebuilds || plan.dropped.size === 0 || !traffic?.some((one) => one.duration === null)) return plan;
+  const lost = own.filter((fault) => plan.dropped.has(fault.index)).flatMap((fault) => fault.parts.flatMap((part) => unitsOf(page, part)));
+  const takes = (one: Happening) => !plan.endings.has(one) && (page.changes[one.kind] as ChangeKind).shares.length === 0;
+  const endless = happenings.filter((one) => takes(one) && unitsOf(page, one.part).some((unit) => lost.includes(unit)));
+  const rest = byTime(
+    page,
+    own,
+    happenings.filter((one) => !endless.includes(one)),
+  );
+  return { ...rest, idle: new Set([...rest.idle, ...endless]), endless: new Set(endless) };
+}
+
+/** Whether the system is told of a change that a reader makes. */
+function isTold(page: Document, one: Happening): boolean {
+  const { template } = page.changes[one.kind] as ChangeKind;
+  return (template as { told?: boolean } | null)?.told === true;
+}
+
+/** Goes through all that happens to a study by its time. */
+function byTime(page: Document, own: OwnFault[], happenings: Happening[]): Planned {
+  const plan: Planned = {
+    idle: new Set(),
+    endless: new Set(),
+    dropped: new Set(),
+    ends: new Map(),
+    endings: new Set(),
+    ownEnds: new Map(),
+  };
   const gone = new Set<number>();
   /** What is open of each part, the latest last: the index of a fault of the study, or a change of its reader. */
   const open = new Map<number, (OwnFault | Happening)[]>();

@@ -63,6 +63,11 @@ function Own({ store, fault }: { store: Store; fault: OwnFault }) {
   );
 }
 
+function idleWords(key: string, isEndless: boolean): string {
+  if (isEndless) return "Without a rebuild nothing would end the clients' requests";
+  return key === "repair" ? "Nothing is wrong with it then" : "It is down already";
+}
+
 function Row({ store, one, rank }: { store: Store; one: Happening; rank: number }) {
   const kind = store.page.changes[one.kind] as ChangeKind;
   const part = store.page.parts[one.part] as Part;
@@ -141,9 +146,7 @@ function Row({ store, one, rank }: { store: Store; one: Happening; rank: number 
       >
         Remove
       </button>
-      {isIdle ? (
-        <span class="note"> {kind.key === "repair" ? "Nothing is wrong with it then" : "It is down already"}: no effect.</span>
-      ) : null}
+      {isIdle ? <span class="note"> {idleWords(kind.key, plan?.endless.has(one) ?? false)}: no effect.</span> : null}
       {refused.value ? (
         <span class="broken" role="alert">
           {" "}
