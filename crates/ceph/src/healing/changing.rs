@@ -68,6 +68,9 @@ impl Healing {
 
     /// A pool has another size or another `min_size`: its groups begin a new interval.
     fn protect(&mut self, place: usize) {
+        for at in 0..self.table.of_pool[place].len() {
+            self.count_what_came(self.table.of_pool[place][at]);
+        }
         self.protections[place] = Protection::of(&self.map.pools()[place]);
         self.clients.protect(place, self.protections[place]);
         self.counts.measure(&self.groups, &self.protections);
@@ -221,10 +224,20 @@ impl Healing {
     }
 
     fn set_up(&mut self, number: u32, set: Vec<i32>, primary: i32, others: &mut BTreeSet<u32>) {
+        let group = &self.groups[number as usize];
+        if group.up == set && group.up_primary == primary {
+            return;
+        }
+        self.count_what_came(number);
         let group = &mut self.groups[number as usize];
-        if group.up != set || group.up_primary != primary {
-            (group.up, group.up_primary) = (set, primary);
-            others.insert(number);
+        (group.up, group.up_primary) = (set, primary);
+        others.insert(number);
+    }
+
+    /// Counts what has come to a group by the sets that it still has: by others it might be another's.
+    fn count_what_came(&mut self, number: u32) {
+        if let Some(id) = self.jobs[number as usize].work {
+            self.sync_work(id);
         }
     }
 
