@@ -68,13 +68,14 @@ impl Healing {
 
     /// A pool has another size or another `min_size`: its groups begin a new interval.
     fn protect(&mut self, place: usize) {
-        for at in 0..self.table.of_pool[place].len() {
-            self.count_what_came(self.table.of_pool[place][at]);
-        }
+        self.sync_all();
         self.protections[place] = Protection::of(&self.map.pools()[place]);
         self.clients.protect(place, self.protections[place]);
         self.counts.measure(&self.groups, &self.protections);
-        self.forget_sets(place);
+        // Every group differs from the set that it is given next.
+        for &number in &self.table.of_pool[place] {
+            self.groups[number as usize].up.clear();
+        }
     }
 
     /// Gives every group that a change touched its new set, and a new interval where that is another.
@@ -228,24 +229,13 @@ impl Healing {
         if group.up == set && group.up_primary == primary {
             return;
         }
-        self.count_what_came(number);
-        let group = &mut self.groups[number as usize];
-        (group.up, group.up_primary) = (set, primary);
-        others.insert(number);
-    }
-
-    /// Counts what has come to a group by the sets that it still has: by others it might be another's.
-    fn count_what_came(&mut self, number: u32) {
+        // What has come is counted by the sets that the group still has: by others it might be another's.
         if let Some(id) = self.jobs[number as usize].work {
             self.sync_work(id);
         }
-    }
-
-    /// Makes every group of a pool differ from the set that it is given next.
-    fn forget_sets(&mut self, pool: usize) {
-        for &number in &self.table.of_pool[pool] {
-            self.groups[number as usize].up.clear();
-        }
+        let group = &mut self.groups[number as usize];
+        (group.up, group.up_primary) = (set, primary);
+        others.insert(number);
     }
 
     /// Deletions on OSDs that are down are dropped; what is left of the pieces stays there.

@@ -34,17 +34,15 @@ impl Healing {
         let mut received = 0;
         for (osd, space) in self.fill.iter() {
             received += space.received;
-            let counted = (space.held, space.groups);
-            if held[osd as usize] != counted {
-                let sum = held[osd as usize];
+            let (counted, sum) = ((space.held, space.groups), held[osd as usize]);
+            if counted != sum {
                 return Err(HealError::Law(format!(
                     "osd.{osd} has (bytes, groups) {counted:?}, and its pieces come to {sum:?}"
                 )));
             }
         }
-        let moved = self.record.moved;
-        if received != moved.recovered_bytes + moved.moved_bytes {
-            let all = moved.recovered_bytes + moved.moved_bytes;
+        let all = self.record.moved.recovered_bytes + self.record.moved.moved_bytes;
+        if received != all {
             return Err(HealError::Law(format!("OSDs received {received} bytes, and {all} were moved")));
         }
         let (claims, slots) = self.reservations.outstanding();

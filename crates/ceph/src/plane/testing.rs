@@ -69,6 +69,11 @@ pub fn settings(rotational: bool, queue: OpQueue) -> OsdSettings {
     }
 }
 
+/// Settings of a disk (else of flash) where recovery takes what it can.
+pub fn free(rotational: bool) -> OsdSettings {
+    settings(rotational, mclock(rotational, profile("high_recovery_ops")))
+}
+
 /// mClock's queue of a disk (else of flash), with the values that Ceph has by default.
 pub fn mclock(rotational: bool, shares: Shares) -> OpQueue {
     OpQueue::Mclock(Mclock {

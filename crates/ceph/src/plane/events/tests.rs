@@ -1,7 +1,9 @@
 //! Works by events, held to what a pencil gives.
 
 use super::EventPlane;
-use crate::plane::testing::{Case, HDD, MIB, NETWORK, SSD, mclock, near, osd, profile, push, settings, share, wpq};
+use crate::plane::testing::{
+    Case, HDD, MIB, NETWORK, SSD, free, mclock, near, osd, profile, push, settings, share, wpq,
+};
 use resilver_units::SimTime;
 
 use crate::plane::{ClientLoad, DataPlane, OpClass, WorkKind};
@@ -9,10 +11,6 @@ use crate::settings::Shares;
 
 fn plane() -> EventPlane {
     EventPlane::new(NETWORK, 1)
-}
-
-fn free(rotational: bool) -> crate::settings::OsdSettings {
-    settings(rotational, mclock(rotational, profile("high_recovery_ops")))
 }
 
 #[test]

@@ -6,13 +6,8 @@ use resilver_units::SimTime;
 use super::FlowPlane;
 use super::chains::{Chain, Way};
 use super::path::Visit;
-use crate::plane::testing::{Case, HDD, MIB, NETWORK, SSD, mclock, near, osd, profile, push, settings, wpq};
+use crate::plane::testing::{Case, HDD, MIB, NETWORK, SSD, free, mclock, near, osd, profile, push, settings, wpq};
 use crate::plane::{ClientLoad, DataPlane, Limit, OpClass, WorkKind};
-use crate::settings::OsdSettings;
-
-fn free(rotational: bool) -> OsdSettings {
-    settings(rotational, mclock(rotational, profile("high_recovery_ops")))
-}
 
 /// Seconds of the only work of a case, and what kept it from going faster.
 fn alone(case: &Case) -> (f64, Option<Limit>) {

@@ -10,7 +10,8 @@ mod slow;
 mod space;
 mod steady;
 
-use resilver_ceph::{Change, ClusterInput, Column, GroupColumns, HealError, Healing, Step, Table, tables};
+use resilver_ceph::agents::Agent;
+use resilver_ceph::{Change, ClusterInput, Column, DataPlane, GroupColumns, HealError, Healing, Step, Table, tables};
 
 /// Groups of the same contents, a pool's each.
 pub fn filled(input: &mut ClusterInput, objects: u64, bytes: u64) {
@@ -32,8 +33,15 @@ pub fn at(seconds: f64, change: Change) -> Step {
 
 /// A run to its end with works of a constant rate, and nobody who changes the map by himself.
 pub fn healed(input: &ClusterInput, bytes_per_second: f64) -> Result<Outcome, HealError> {
-    let plane = Box::new(steady::SteadyPlane::new(bytes_per_second));
-    let mut healing = Healing::new(input, plane, Vec::new())?;
+    outcome_of(input, Box::new(steady::SteadyPlane::new(bytes_per_second)), Vec::new())
+}
+
+type Plane = Box<dyn DataPlane + Send + Sync>;
+type Agents = Vec<Box<dyn Agent + Send + Sync>>;
+
+/// A run to its end.
+pub fn outcome_of(input: &ClusterInput, plane: Plane, agents: Agents) -> Result<Outcome, HealError> {
+    let mut healing = Healing::new(input, plane, agents)?;
     healing.run()?;
     let digest = healing.digest().value();
     Ok(Outcome { tables: tables(&mut healing), digest, seconds: healing.now().seconds() })

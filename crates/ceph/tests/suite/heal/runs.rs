@@ -160,7 +160,6 @@ fn too_few_copies_serve_nobody() {
     assert_eq!(stopped.counts("pools", "lost_groups"), [0]);
     let down = states.iter().filter(|&state| state == "down").count() as i64;
     assert!(down > 0);
-    input.plan = vec![at(5.0, Change::Fail { osds: (0..12).collect() }), at(25.0, Change::Stop { osds: vec![] })];
     let reasons = stopped.texts("stuck", "reason");
     assert!(reasons.iter().any(|reason| reason.contains("it waits for osd.")));
 }
