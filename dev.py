@@ -100,6 +100,8 @@ def command_test(arguments: Sequence[str], steps: Steps) -> int:
         cargo.append("--no-fail-fast")
     if "pytest" in steps.only:
         steps.only = [*steps.only, "core"]
+    if not selected:
+        steps.step("sizes", check_sizes)
     start = time.monotonic()
     # The Rust tests are compiled while packages are fetched; the core is linked from the same
     # libraries.
@@ -112,7 +114,6 @@ def command_test(arguments: Sequence[str], steps: Steps) -> int:
         steps.beside("docs", SPHINX, env)
     steps.step("core", lambda: prepare(("dev", "docs"), "dev"))
     if not selected:
-        steps.step("sizes", check_sizes)
         lint_steps(steps, env)
         steps.step("cargo", lambda: counted(steps, cargo, env, cargo_summary))
         steps.join()
