@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import math
 from collections import Counter
 from pathlib import Path
@@ -145,9 +143,3 @@ def test_a_state_says_what_is_wrong_with_its_columns() -> None:
     ):
         with pytest.raises(resilver.ConfigError, match=said):
             resilver.LoadState.of(**given)
-
-
-def test_examples_of_the_docstrings_hold() -> None:
-    for name in ("advice", "load_state"):
-        result = doctest.testmod(importlib.import_module(f"resilver.center.{name}"))
-        assert result.attempted > 0 and result.failed == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import math
 
 import pytest
@@ -126,12 +124,6 @@ def test_another_volume_may_be_asked_for() -> None:
     assert totals(population, bytes=0) == dict.fromkeys(
         ("files", "file_bytes", "objects", "object_bytes"), 0
     )
-
-
-def test_the_example_runs() -> None:
-    module = importlib.import_module("resilver.simulate.population")
-    result = doctest.testmod(module)
-    assert (result.failed, result.attempted) == (0, 4)
 
 
 def test_progress_rises_to_one() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 from typing import Any
 
 import numpy as np
@@ -11,11 +9,6 @@ import pytest
 
 import resilver
 from resilver import ConfigError, fair_rates
-
-
-def test_the_example_of_the_docstring_holds() -> None:
-    result = doctest.testmod(importlib.import_module("resilver.simulate.flows"))
-    assert result.attempted and not result.failed
 
 
 def test_rates_bindings_and_what_resources_give() -> None:

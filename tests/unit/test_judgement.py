@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import math
 from itertools import combinations
 
@@ -185,12 +183,3 @@ def test_nothing_to_judge_is_no_error() -> None:
     assert quality([[-1, -1]], devices=2).scatter_width_max == 0
     assert balance([0.0, 0.0]).fullest is None
     assert replica_sets([]).shape == (0, 0)
-
-
-@pytest.mark.parametrize(
-    "name", ["balance", "comparison", "loss", "quality", "rebuild", "replica_sets"]
-)
-def test_the_examples_of_the_docstrings_hold(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"resilver.judgement.{name}"))
-    assert result.attempted > 0
-    assert result.failed == 0

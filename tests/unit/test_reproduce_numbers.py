@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import json
 from typing import Any
 
@@ -258,12 +256,3 @@ def test_a_conclusion_is_judged_by_its_numbers(ask: Asked, shelf: Shelf) -> None
     verdicts = [one["verdict"] for one in record["conclusions"]]
     assert verdicts == [word for word, several in expected.items() for _ in several]
     assert record["conclusions"][1]["numbers"] == {"e/good": 50.0, "e/bad": 50.0}
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["", ".compare", ".conclusions", ".entries", ".page", ".published", ".tables", ".words"],
-)
-def test_examples_of_docstrings_are_true(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"resilver.reproduce{name}"))
-    assert result.attempted > 0 and result.failed == 0

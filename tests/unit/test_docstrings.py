@@ -1,0 +1,33 @@
+"""Every example in a docstring runs and gives what it says."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from tests.conftest import ROOT
+
+EXAMPLE = re.compile(r">>> (?!.*\+SKIP)")
+
+
+def modules() -> list[str]:
+    """The modules whose source shows an example that is to be run."""
+    paths = sorted((ROOT / "python" / "resilver").rglob("*.py"))
+    return [module_of(path) for path in paths if EXAMPLE.search(path.read_text(encoding="utf-8"))]
+
+
+def module_of(path: Path) -> str:
+    name = ".".join(path.relative_to(ROOT / "python").with_suffix("").parts)
+    return name.removesuffix(".__init__")
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_run(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.attempted > 0 and result.failed == 0
