@@ -48,7 +48,7 @@ from tools.checkout import (
 )
 from tools.front import build_front, check_front
 from tools.locks import renew, write_rust_lock
-from tools.steps import Steps, counted
+from tools.steps import Row, Steps, counted, processor_seconds
 from tools.summaries import SLOW_SECONDS, cargo_summary, pytest_summary
 from tools.web import build_web
 from tools.wheel import build_wheel
@@ -92,7 +92,7 @@ def command_test(arguments: Sequence[str], steps: Steps) -> int:
         if any(word.startswith(("-n", "--numprocesses")) for word in selected)
         else ["-n", "auto", "--dist", "loadgroup"]
     )
-    slow = ["--durations=0", f"--durations-min={SLOW_SECONDS:g}"]
+    slow = ["--durations=0", f"--durations-min={SLOW_SECONDS:g}", "-rs"]
     colours = f"--color={'yes' if colour == 'always' else 'no'}"
     pytest = ["pytest", colours, *workers, *slow, *selected]
     cargo = ["cargo", "test", "--workspace", "--quiet", "--color", colour]
@@ -107,7 +107,7 @@ def command_test(arguments: Sequence[str], steps: Steps) -> int:
     # libraries.
     is_wanted = not selected and (not steps.only or {"cargo", "pytest"} & set(steps.only))
     env = prepare(("dev", "docs"), beside=[*cargo, "--no-run"] if is_wanted else [])
-    steps.rows.append(("prepare", time.monotonic() - start, "ok"))
+    steps.rows.append(Row("prepare", time.monotonic() - start, processor_seconds(), "ok"))
     if not selected:
         # They need no core, and the compiler leaves a processor idle now and then.
         steps.beside("mypy", MYPY, env)

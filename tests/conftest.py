@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import defaultdict
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from tests import front_door
 from tools.summaries import allowed_seconds
 
 # A shell that starts the tests in the background has them ignore interrupts, and so would every
@@ -41,6 +45,50 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     seconds = allowed_seconds()
     items.sort(key=lambda item: -seconds.get(item.nodeid, 0.0))
+
+
+SECONDS = pytest.StashKey[defaultdict[str, float]]()
+ELSEWHERE = "imports, and what tests share"
+
+
+def processor_seconds() -> float:
+    """What this process, its ended children and the commands of its front door have taken."""
+    return sum(os.times()[:4]) + front_door.processor_seconds()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[SECONDS] = defaultdict(float)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool | None, bool | None]:
+    """Count a test's processor time for its folder."""
+    before = processor_seconds()
+    done = yield
+    folder = item.nodeid.partition("::")[0].rpartition("/")[0]
+    item.config.stash[SECONDS][folder] += processor_seconds() - before
+    return done
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the process that collects what those of its workers took."""
+    taken = session.config.stash[SECONDS]
+    taken[ELSEWHERE] += processor_seconds() - sum(taken.values())
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["seconds"] = dict(taken)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Add what a worker took."""
+    for folder, seconds in getattr(node, "workeroutput", {}).get("seconds", {}).items():
+        node.config.stash[SECONDS][folder] += seconds
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """One line a folder, which `dev.py test` reads."""
+    for folder, seconds in sorted(terminalreporter.config.stash[SECONDS].items()):
+        terminalreporter.write_line(f"processor seconds of {folder}: {seconds:.1f}")
 
 
 @pytest.fixture(scope="session")

@@ -59,6 +59,19 @@ def environment(**variables: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **variables}
 
 
+_servers: list[int] = []
+
+
+def processor_seconds() -> float:
+    """What the first process has taken, with the commands that it has seen end; 0 without /proc."""
+    ticks = 0
+    for server in _servers:
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 @functools.cache
 def _door() -> Path:
     """Start the first process; return the folder of its socket and of its client, `resilver`."""
@@ -74,6 +87,7 @@ def _door() -> Path:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
+    _servers.append(server.pid)
     assert server.stdin is not None and server.stdout is not None
     assert server.stdout.readline() == b"open\n", "the first process did not start"
 

@@ -15,8 +15,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from tools import budget
 from tools.checkout import ROOT, STEP_FAILED, DevError, display, say
-from tools.summaries import pytest_summary, slowest
+from tools.summaries import grown, pytest_closing, pytest_summary
 
 
 def run_captured(command: Sequence[str], env: dict[str, str]) -> tuple[int, str]:
@@ -57,6 +58,29 @@ class Aside:
         return usage.ru_utime + usage.ru_stime, self._process.returncode
 
 
+def processor_seconds() -> float:
+    """What the ended children of this process have taken, and theirs."""
+    taken = os.times()
+    return taken.children_user + taken.children_system
+
+
+@dataclass(frozen=True)
+class Row:
+    """A step that ended.
+
+    Attributes:
+        name: The step.
+        wall: Seconds that it was waited for.
+        processor: Seconds of processor that its tools took.
+        ended: How it ended, in words.
+    """
+
+    name: str
+    wall: float
+    processor: float
+    ended: str
+
+
 @dataclass
 class Steps:
     """The steps of a command, timed; the first failure ends it unless told to keep going."""
@@ -64,7 +88,7 @@ class Steps:
     keep_going: bool = False
     only: Sequence[str] = ()
     offered: list[str] = field(default_factory=list)
-    rows: list[tuple[str, float, str]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     closing: list[str] = field(default_factory=list)
     aside: dict[str, Aside] = field(default_factory=dict)
 
@@ -74,7 +98,7 @@ class Steps:
         if self.only and name not in self.only:
             return
         say(f"--- {name}")
-        start, ended = time.monotonic(), "ok"
+        start, before, ended = time.monotonic(), processor_seconds(), "ok"
         try:
             action()
         except DevError as problem:
@@ -85,7 +109,8 @@ class Steps:
             ended = "interrupted"
             raise
         finally:
-            self.rows.append((name, time.monotonic() - start, ended))
+            took = processor_seconds() - before
+            self.rows.append(Row(name, time.monotonic() - start, took, ended))
 
     def beside(self, name: str, command: Sequence[str], env: dict[str, str]) -> None:
         """Run a tool beside the steps that follow, until `join`."""
@@ -94,27 +119,34 @@ class Steps:
             self.aside[name] = Aside(command, env)
 
     def join(self) -> None:
-        """Wait for what runs beside; what counts for it is its processor time."""
+        """Wait for what runs beside."""
         for name, tool in self.aside.items():
             say(f"--- {name}")
+            start = time.monotonic()
             seconds, code = tool.wait()
+            waited = time.monotonic() - start
             problem = f"`{display(tool.command)}` ended with exit code {code}"
-            self.rows.append((name, seconds, f"FAILED: {problem}" if code else "ok, beside"))
+            ended = f"FAILED: {problem}" if code else "ok, beside"
+            self.rows.append(Row(name, waited, seconds, ended))
             if code and not self.keep_going:
                 raise DevError(problem)
 
     def report(self, title: str) -> int:
-        """Print the steps with their times, then the test runners' closing lines."""
+        """Print the steps with their times and budgets, then the test runners' closing lines."""
         if unknown := sorted(set(self.only) - set(self.offered)):
             raise DevError(
                 f"no step is called {unknown[0]!r}; the steps are {', '.join(self.offered)}", 2
             )
+        allowed = budget.read()["steps"]
         say(f"\n{title}")
-        for name, seconds, ended in self.rows:
-            print(f"  {name:<14} {seconds:7.1f} s  {ended}")
+        print(f"  {'':<14} {'waited':>9} {'processor':>11}")
+        for row in self.rows:
+            over = grown(row.processor, allowed.get(row.name))
+            print(f"  {row.name:<14} {row.wall:7.1f} s {row.processor:9.1f} s  {row.ended}{over}")
         for line in self.closing:
             print(line, flush=True)
-        return 0 if self.rows and all(row[2].startswith("ok") for row in self.rows) else STEP_FAILED
+        fine = all(row.ended.startswith("ok") for row in self.rows)
+        return 0 if self.rows and fine else STEP_FAILED
 
 
 def counted(
@@ -128,7 +160,7 @@ def counted(
     passed, line = summary(output)
     steps.closing.append(line)
     if summary is pytest_summary:
-        steps.closing += slowest(output)
+        steps.closing += pytest_closing(output)
     if code != 0:
         raise DevError(f"`{display(command)}` ended with exit code {code}")
     if passed == 0:

@@ -26,6 +26,39 @@ def allowed_seconds() -> dict[str, float]:
     return {name: float(limit) for name, limit in budget.read()["tests"].items()}
 
 
+def grown(seconds: float, limit: float | None) -> str:
+    """Say by how much a time is above its budget; nothing within a tenth and ten seconds of it."""
+    if limit is None or seconds <= max(1.1 * limit, limit + 10):
+        return ""
+    return f"  (grew by {seconds - limit:.0f} s from {limit:g} s of budget.toml)"
+
+
+def by_folder(output: str) -> list[str]:
+    """Return the processor time of each folder of tests, as tests/conftest.py tells it."""
+    allowed = budget.read()["folders_of_tests"]
+    found = re.findall(r"^processor seconds of (.+): ([\d.]+)$", output, re.MULTILINE)
+    lines = [
+        f"  {float(seconds):8.1f} s  {name}{grown(float(seconds), allowed.get(name))}"
+        for name, seconds in found
+    ]
+    return ["processor time by folder of tests:", *lines] if lines else []
+
+
+def skipped(output: str) -> list[str]:
+    """Return why tests were skipped, each reason with how many."""
+    counts: dict[str, int] = {}
+    for count, reason in re.findall(r"^SKIPPED \[(\d+)\] \S+ (.+)$", output, re.M):
+        counts[reason] = counts.get(reason, 0) + int(count)
+    ranked = sorted(counts, key=lambda reason: -counts[reason])
+    lines = [f"  {counts[reason]:6}  {reason}" for reason in ranked]
+    return ["skipped tests, by reason:", *lines] if lines else []
+
+
+def pytest_closing(output: str) -> list[str]:
+    """Return what stands below pytest's closing line: folders, slow tests, reasons of skips."""
+    return [*by_folder(output), *slowest(output), *skipped(output)]
+
+
 def slowest(output: str) -> list[str]:
     """Return pytest's ten slowest tests, and each that took more than budget.toml allows."""
     seconds: dict[str, float] = {}

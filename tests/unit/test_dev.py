@@ -269,13 +269,16 @@ def test_a_tool_beside_the_steps_is_one_of_them(capfd: pytest.CaptureFixture[str
     steps = steps_of.Steps(keep_going=True)
     steps.beside("good", python_that("print('all is well')"), dict(os.environ))
     steps.beside("bad", python_that("raise SystemExit('wrong')"), dict(os.environ))
-    steps.step("one", lambda: None)
+    busy = python_that("import time\nwhile time.process_time() < 0.3: pass")
+    steps.step("one", lambda: checkout.run(busy, dict(os.environ)))
     assert "all is well" not in capfd.readouterr().out
     steps.join()
     assert steps.report("three") == 1
     printed = capfd.readouterr().out
     assert "all is well" in printed and "wrong" in printed
-    assert [(name, ended.split()[0]) for name, _, ended in steps.rows] == [
+    # A step has the processor time of its own tools.
+    assert 0.3 <= steps.rows[0].processor <= steps.rows[0].wall
+    assert [(row.name, row.ended.split()[0]) for row in steps.rows] == [
         ("one", "ok"),
         ("good", "ok,"),
         ("bad", "FAILED:"),
@@ -304,6 +307,26 @@ def test_slow_tests_are_named_and_newcomers_told(
     slower = summaries.slowest(output.replace("3.50", "4.50"))
     assert slower[1] == "    10.5 s  t.py::old[a b]  (over the 10 s of budget.toml)"
     assert summaries.slowest("12 passed in 4.20s") == []
+
+
+def test_what_grew_and_what_was_skipped_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than a tenth above its budget has grown, and more than ten seconds."""
+    (tmp_path / "budget.toml").write_text(
+        '[folders_of_tests]\n"tests/a" = 200\n"tests/b" = 9\n[tests]\n'
+    )
+    monkeypatch.setattr(checkout, "ROOT", tmp_path)
+    folders = {"tests/a": 220.0, "tests/b": 19.0, "imports, and what tests share": 500.0}
+    text = "".join(f"processor seconds of {name}: {took}\n" for name, took in folders.items())
+    assert not any("grew" in line for line in summaries.by_folder(text))
+    slower = summaries.by_folder(text.replace("220.0", "220.5").replace("19.0", "19.5"))
+    assert slower[1] == "     220.5 s  tests/a  (grew by 20 s from 200 s of budget.toml)"
+    assert slower[2] == "      19.5 s  tests/b  (grew by 10 s from 9 s of budget.toml)"
+    text = "SKIPPED [2] a.py:7: no fio\nSKIPPED [1] b.py:1: needs root\nSKIPPED [1] c.py: no fio\n"
+    reasons = ["skipped tests, by reason:", "       3  no fio", "       1  needs root"]
+    assert summaries.skipped(text) == reasons
+    assert summaries.pytest_closing("12 passed in 4.20s") == []
 
 
 def test_tools_write_bytecode_whatever_the_caller_does(monkeypatch: pytest.MonkeyPatch) -> None:
