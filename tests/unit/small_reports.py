@@ -9,6 +9,7 @@ ONE = 0x10000
 HOSTS = {"a": [0, 1], "b": [2, 3], "c": [4, 6], "d": [7, 8], "e": [9, 10]}
 OSDS = sorted(osd for members in HOSTS.values() for osd in members)
 TYPES = {"osd": 0, "host": 1, "root": 10}
+CRUSH_TYPES = [{"type_id": number, "name": name} for name, number in TYPES.items()]
 # Bytes and objects of a group, by its number modulo 6: none, empty objects, fewer bytes than
 # objects, one object of many buffers, many small ones, and shares that do not come out even.
 LOADS = [(0, 0), (0, 3), (2, 5), (7_000_001, 1), (50_000, 20), (10_000_019, 7)]
@@ -60,6 +61,16 @@ def pool(number: int, groups: int, placed: int, size: int, crush_rule: int) -> d
     }
 
 
+def flat(weights: list[int], rules: list[dict[str, Any]]) -> dict[str, Any]:
+    """A CRUSH map of devices of these weights in one root."""
+    return {
+        "devices": [{"id": osd, "name": f"osd.{osd}"} for osd in range(len(weights))],
+        "types": CRUSH_TYPES,
+        "buckets": [bucket(-1, "default", "root", dict(enumerate(weights)))],
+        "rules": rules,
+    }
+
+
 def report(osds_as_domains: bool) -> dict[str, Any]:
     """A report of two pools; the second one's copies may share a host when OSDs are the domains."""
     # OSD 4 weighs double in CRUSH, OSD 7 has a reweight, OSD 10 is down.
@@ -84,7 +95,7 @@ def report(osds_as_domains: bool) -> dict[str, Any]:
         },
         "crushmap": {
             "devices": [{"id": osd, "name": f"osd.{osd}"} for osd in OSDS],
-            "types": [{"type_id": number, "name": name} for name, number in TYPES.items()],
+            "types": CRUSH_TYPES,
             "buckets": buckets,
             "rules": [rule(0, "chooseleaf_firstn", "host"), rule(1, "choose_firstn", "osd")],
             "tunables": {

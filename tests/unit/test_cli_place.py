@@ -11,38 +11,19 @@ import pytest
 
 from resilver import cli
 from resilver.cli.place.inputs import mixed
+from tests.unit.small_reports import ONE, flat, rule
 
 # What Ceph writes for a position without a device: CRUSH_ITEM_NONE, 0x7fffffff.
 HOLE = 2_147_483_647
 
 # Ten devices of weight 1 in one root, and two rules that choose among them.
-DUMP = {
-    "devices": [{"id": number, "name": f"osd.{number}"} for number in range(10)],
-    "types": [{"type_id": 0, "name": "osd"}, {"type_id": 1, "name": "root"}],
-    "buckets": [
-        {
-            "id": -1,
-            "name": "default",
-            "type_id": 1,
-            "type_name": "root",
-            "items": [{"id": number, "weight": 0x10000} for number in range(10)],
-        }
-    ],
-    "rules": [
-        {
-            "rule_id": number,
-            "rule_name": name,
-            "min_size": 2,
-            "max_size": 3,
-            "steps": [
-                {"op": "take", "item": -1},
-                {"op": "choose_firstn", "num": 0, "type": "osd"},
-                {"op": "emit"},
-            ],
-        }
+DUMP = flat(
+    [ONE] * 10,
+    [
+        rule(number, "choose_firstn", "osd") | {"rule_name": name, "min_size": 2, "max_size": 3}
         for number, name in ((0, "data"), (4, "ssd"))
     ],
-}
+)
 
 
 class FakeMap:

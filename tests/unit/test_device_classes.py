@@ -10,6 +10,7 @@ import pytest
 
 from resilver.errors import ConfigError
 from resilver.spec import Study
+from tests.unit.small_reports import ONE, flat, pool, rule
 
 SUM = {"num_bytes": 1 << 30, "num_objects": 256}
 DISK, FLASH = {"service": "10 ms"}, {"service": "0.1 ms"}
@@ -22,51 +23,15 @@ def report(
 ) -> dict[str, Any]:
     """What `ceph report` would say of one OSD a host, of these classes and CRUSH weights."""
     count = len(classes)
-    osds: list[dict[str, Any]] = [
-        {"id": number, "name": f"osd.{number}"} | ({"class": name} if name else {})
-        for number, name in enumerate(classes)
-    ]
-    weights = [round(65536 * size) for size in sizes_tib or [1.0] * count]
-    items = [
-        {"id": number, "weight": weight, "pos": number} for number, weight in enumerate(weights)
-    ]
-    root = {"id": -1, "name": "default", "type_id": 1, "type_name": "root", "weight": 65536 * count}
-    rule = {
-        "rule_id": 0,
-        "rule_name": "all",
-        "ruleset": 0,
-        "type": 1,
-        "min_size": 1,
-        "max_size": 10,
-        "steps": [
-            {"op": "take", "item": -1, "item_name": "default"},
-            {"op": "choose_firstn", "num": 0, "type": "osd"},
-            {"op": "emit"},
-        ],
-    }
+    weights = [round(ONE * size) for size in sizes_tib or [1.0] * count]
+    crush = flat(weights, [rule(0, "choose_firstn", "osd")])
+    for device, name in zip(crush["devices"], classes, strict=True):
+        device |= {"class": name} if name else {}
     return {
-        "crushmap": {
-            "devices": osds,
-            "types": [{"type_id": 0, "name": "osd"}, {"type_id": 1, "name": "root"}],
-            "buckets": [{**root, "alg": "straw2", "hash": "rjenkins1", "items": items}],
-            "rules": [rule],
-            "tunables": {},
-        },
+        "crushmap": crush,
         "osdmap": {
             "osds": [{"osd": number, "up": 1, "in": 1, "weight": 1.0} for number in range(count)],
-            "pools": [
-                {
-                    "pool": 1,
-                    "pool_name": "data",
-                    "type": 1,
-                    "size": 2,
-                    "pg_num": 16,
-                    "pg_placement_num": 16,
-                    "crush_rule": 0,
-                    "object_hash": 2,
-                    "flags": 1,
-                }
-            ],
+            "pools": [pool(1, 16, 16, 2, 0)],
         },
         "pgmap": {
             "pg_stats": [],

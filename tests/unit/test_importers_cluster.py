@@ -13,49 +13,14 @@ import pytest
 from resilver import Study
 from resilver.errors import ConfigError
 from resilver.importers import ClusterReport, PoolExceptions, read_cluster, read_report
+from tests.unit.small_reports import ONE, flat, pool, rule
 
-CRUSH: dict[str, Any] = {
-    "devices": [{"id": number, "name": f"osd.{number}"} for number in range(4)],
-    "types": [{"type_id": 0, "name": "osd"}, {"type_id": 1, "name": "root"}],
-    "buckets": [
-        {
-            "id": -1,
-            "name": "default",
-            "type_id": 1,
-            "type_name": "root",
-            "alg": "straw2",
-            "hash": "rjenkins1",
-            "items": [{"id": number, "weight": 0x10000, "pos": number} for number in range(4)],
-        }
-    ],
-    "rules": [
-        {
-            "rule_id": 0,
-            "rule_name": "data",
-            "type": 1,
-            "steps": [
-                {"op": "take", "item": -1, "item_name": "default"},
-                {"op": "choose_firstn", "num": 0, "type": "osd"},
-                {"op": "emit"},
-            ],
-        }
-    ],
-}
+CRUSH = flat([ONE] * 4, [rule(0, "choose_firstn", "osd")])
 
 OSD_DUMP: dict[str, Any] = {
     "max_osd": 4,
     "pools": [
-        {
-            "pool": 1,
-            "pool_name": "rbd",
-            "type": 1,
-            "size": 2,
-            "crush_rule": 0,
-            "object_hash": 2,
-            "pg_num": 8,
-            "pg_placement_num": 8,
-            "flags_names": "hashpspool",
-        }
+        pool(1, 8, 8, 2, 0) | {"pool_name": "rbd", "object_hash": 2, "flags_names": "hashpspool"}
     ],
     "osds": [
         {"osd": 0, "up": 1, "in": 1, "weight": 1.0, "primary_affinity": 1.0},
