@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import resilver
-from resilver import cli
 from tests.small_machine import SMALL_MACHINE
+from tests.terminal import Terminal
 
 MACHINE = (
     SMALL_MACHINE
@@ -23,13 +23,6 @@ targets = 3
 network = 10
 """
 )
-
-
-def ask(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    """What a command ends with and prints."""
-    code = cli.run(["advise", *words])
-    told = capsys.readouterr()
-    return code, told.out, told.err
 
 
 @pytest.fixture
@@ -55,25 +48,21 @@ def state(tmp_path: Path) -> list[str]:
     return paths
 
 
-def test_the_table_fits_the_window(
-    state: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for width in ("80", "60"):
-        monkeypatch.setenv("COLUMNS", width)
-        code, out, _ = ask(capsys, *state, "--files", "4", "--rate", "400 MB/s", "--volume", "1 TB")
-        assert code == 0
-        assert max(map(len, out.splitlines())) <= int(width)
+def test_the_table_fits_the_window(state: list[str], terminal: Terminal) -> None:
+    for out in terminal.fitting(
+        "advise", *state, "--files", "4", "--rate", "400 MB/s", "--volume", "1 TB", widths=(80, 60)
+    ):
         text = " ".join(out.split())
         # Four idle targets of 400 MB/s: 1.6 GB/s, and a terabyte in 625 s.
         assert "gets 1.6 GB/s" in text and "10 min 25 s" in text
         assert "fs-OST000b" in text and "90% full" in text
 
 
-def test_json_is_what_python_computes(state: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_what_python_computes(state: list[str], terminal: Terminal) -> None:
     found = resilver.advise(state, files=3, stripe=2, rate=400e6, avoid=0.8)
     for words in (["--json"], ["--format", "json"]):
-        code, out, _ = ask(
-            capsys,
+        out = terminal.output(
+            "advise",
             *state,
             "--files",
             "3",
@@ -85,21 +74,20 @@ def test_json_is_what_python_computes(state: list[str], capsys: pytest.CaptureFi
             "80%",
             *words,
         )
-        assert code == 0
         assert json.loads(out) == json.loads(json.dumps(found.to_dict()))
     assert found.to_dict()["remarks"] == {"fs-OST000b": "avoided: 90% full"}
     assert len(found.to_dict()["order"]) == 12 and found.to_dict()["order"][-1] == "fs-OST000b"
 
 
-def test_lines_of_lfs_name_targets_by_number(
-    state: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_of_lfs_name_targets_by_number(state: list[str], terminal: Terminal) -> None:
     """Targets 4 to 10 are idle; the names have as many digits as the last file's."""
-    code, out, _ = ask(capsys, *state, "--files", "11", "--format", "lfs", "--name", "out/my {}")
+    out = terminal.output(
+        "advise", *state, "--files", "11", "--format", "lfs", "--name", "out/my {}"
+    )
     lines = out.splitlines()
-    assert code == 0 and len(lines) == 11
+    assert len(lines) == 11
     assert lines[0] == "lfs setstripe -c 1 -i 4 'out/my 00'"
-    code, out, _ = ask(capsys, *state, "--files", "3", "--stripe", "2", "--format", "lfs")
+    out = terminal.output("advise", *state, "--files", "3", "--stripe", "2", "--format", "lfs")
     chosen = [
         re.fullmatch(r"lfs setstripe -c 2 -o (\d+),(\d+) file\.\d", line)
         for line in out.splitlines()
@@ -115,37 +103,31 @@ def test_lines_of_lfs_name_targets_by_number(
 
 
 def test_clients_of_a_machine_get_targets_by_routers(
-    state: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    state: list[str], tmp_path: Path, terminal: Terminal
 ) -> None:
     (tmp_path / "machine.toml").write_text(MACHINE.replace("[10, 20]", "[10, 11]"))
     words = ["--files", "6", "--machine", str(tmp_path / "machine.toml"), "--clients", "random:6"]
-    code, out, _ = ask(capsys, *state, *words, "--json")
+    out = terminal.output("advise", *state, *words, "--json")
     files = json.loads(out)["files"]
-    assert code == 0
     assert len({one["client"] for one in files}) == 6
     # Two modules of two nodes each are the routers.
     routers = [one["part"] for one in json.loads(out)["layers"] if one["layer"] == "routers"]
     assert sorted(routers) == ["x0y0z0n0", "x0y0z0n1", "x3y2z2n0", "x3y2z2n1"]
     assert len({target for one in files for target in one["targets"]}) == 6
-    code, _, err = ask(capsys, *state, *words, "--set", "routers.networks=[10, 20]")
-    assert code == 2 and "networks without routers: 11" in err
+    err = terminal.refusal("advise", *state, *words, "--set", "routers.networks=[10, 20]")
+    assert "networks without routers: 11" in err
 
 
-def test_all_targets_avoided_is_answered_with_exit_1(
-    state: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = ask(capsys, *state, "--files", "2", "--avoid", "10%")
-    assert (code, out) == (1, "")
+def test_all_targets_avoided_is_answered_with_exit_1(state: list[str], terminal: Terminal) -> None:
+    err = terminal.refusal("advise", *state, "--files", "2", "--avoid", "10%", code=1)
     assert "all 12 targets are ruled out: 12 avoided" in err
 
 
-def test_the_page_holds_the_answer(
-    state: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_page_holds_the_answer(state: list[str], tmp_path: Path, terminal: Terminal) -> None:
     page = tmp_path / "advice.html"
-    code, _, err = ask(capsys, *state, "--files", "30", "-o", str(page))
+    _, err = terminal.texts("advise", *state, "--files", "30", "-o", page)
     text = page.read_text(encoding="utf-8")
-    assert code == 0 and f"wrote {page}" in err
+    assert f"wrote {page}" in err
     assert "Where 30 files should go" in text and "Load of every layer" in text
     assert "resilver advise dump0.txt dump1.txt --files 30" in text
 
@@ -174,19 +156,16 @@ def test_the_page_holds_the_answer(
     ],
 )
 def test_bad_words_are_refused(
-    words: list[str], said: str, state: list[str], capsys: pytest.CaptureFixture[str]
+    words: list[str], said: str, state: list[str], terminal: Terminal
 ) -> None:
     more = [] if "--files" in words else ["--files", "1"]
-    code, out, err = ask(capsys, *state, *more, *words)
-    assert code == (1 if "stripes" in said else 2)
+    out, err = terminal.texts("advise", *state, *more, *words, code=1 if "stripes" in said else 2)
     assert said in err and out == "" and "Traceback" not in err
 
 
-def test_a_state_is_not_written_over(state: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = ask(capsys, *state, "--files", "1", "-o", state[0])
-    assert code == 2 and "would be lost" in err
-    code, _, err = ask(capsys, *state)
-    assert code == 2 and "--files" in err
+def test_a_state_is_not_written_over(state: list[str], terminal: Terminal) -> None:
+    assert "would be lost" in terminal.refusal("advise", *state, "--files", "1", "-o", state[0])
+    assert "--files" in terminal.refusal("advise", *state)
 
 
 def lfs_df(states: dict[int, str], header: str = "1K-blocks", unit: str = "") -> str:
@@ -204,7 +183,7 @@ def lfs_df(states: dict[int, str], header: str = "1K-blocks", unit: str = "") ->
 @pytest.mark.parametrize("letters", ["R", "N", "S", "I", "DR", "D", "fD"])
 @pytest.mark.parametrize(("header", "unit"), [("1K-blocks", ""), ("bytes", "T")])
 def test_targets_that_lfs_df_marks_get_no_files(
-    letters: str, header: str, unit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    letters: str, header: str, unit: str, tmp_path: Path, terminal: Terminal
 ) -> None:
     # Rule: read-only (R), no precreate (N), no space (S), no inodes (I) cannot take files; a
     # degraded one (D) is slow and comes last. Of 1, 3 and 4 number 3 is marked.
@@ -212,52 +191,41 @@ def test_targets_that_lfs_df_marks_get_no_files(
         lfs_df({1: "", 3: f" {letters}", 4: ""}, header, unit), encoding="utf-8"
     )
     state = str(tmp_path / "df.txt")
-    code = cli.run(["advise", state, "--files", "2", "--format", "lfs", "--name", "f{}"])
-    out = capsys.readouterr().out
-    assert code == 0
+    out = terminal.output("advise", state, "--files", 2, "--format", "lfs", "--name", "f{}")
     assert out.splitlines() == ["lfs setstripe -c 1 -i 1 f0", "lfs setstripe -c 1 -i 4 f1"]
-    code = cli.run(["advise", state, "--files", "300", "--json"])
-    found = json.loads(capsys.readouterr().out)
+    found = terminal.json_output("advise", state, "--files", 300)
     on_marked = sum(one["targets"] == ["fs1-OST0003"] for one in found["files"])
     is_last = set(letters) <= set("fD")
-    assert code == 0 and on_marked == 0
-    assert found["remarks"]["fs1-OST0003"]
+    assert on_marked == 0 and found["remarks"]["fs1-OST0003"]
     parts = {row["part"] for row in found["layers"] if row["layer"] == "targets"}
     assert ("fs1-OST0003" in parts) == is_last
     assert any("degraded" in note for note in found["notes"]) == is_last
     # A file over all three needs the marked one: a slow one will do.
-    code = cli.run(["advise", state, "--files", "1", "--stripe", "3", "--json"])
-    wide = capsys.readouterr().out
-    assert code == (0 if is_last else 1)
+    wide = ("advise", state, "--files", 1, "--stripe", 3)
     if is_last:
         # Its stripe moves half, and a file is as fast as its slowest stripe: 3 x 1/2.
-        assert json.loads(wide)["expected"]["slowest"] == pytest.approx(1.5)
+        assert terminal.json_output(*wide)["expected"]["slowest"] == pytest.approx(1.5)
+    else:
+        terminal.refusal(*wide, code=1)
 
 
-def test_lctl_s_degraded_targets_come_last(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lctl_s_degraded_targets_come_last(tmp_path: Path, terminal: Terminal) -> None:
     (tmp_path / "df.txt").write_text(lfs_df({1: "", 3: "", 4: ""}), encoding="utf-8")
     lines = "\n".join(f"obdfilter.fs1-OST000{at}.degraded={int(at == 3)}" for at in (1, 3, 4))
     (tmp_path / "degraded.txt").write_text(lines + "\n", encoding="utf-8")
     states = [str(tmp_path / name) for name in ("df.txt", "degraded.txt")]
-    code = cli.run(["advise", *states, "--files", "2", "--json"])
-    found = json.loads(capsys.readouterr().out)
-    assert code == 0
+    found = terminal.json_output("advise", *states, "--files", 2)
     assert [one["targets"] for one in found["files"]] == [["fs1-OST0001"], ["fs1-OST0004"]]
     assert "degraded" in found["remarks"]["fs1-OST0003"]
     (tmp_path / "degraded.txt").write_text("obdfilter.fs1-OST0001.degraded=maybe\n")
-    assert cli.run(["advise", *states, "--files", "2"]) == 2
+    terminal.refusal("advise", *states, "--files", 2)
 
 
-def test_an_inactive_target_counts_in_no_mean(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_inactive_target_counts_in_no_mean(tmp_path: Path, terminal: Terminal) -> None:
     # Rule: two files on three idle targets that work: (2 + 2 + 1) / 3 streams, not a fourth of 6.
     text = lfs_df({1: "", 3: "", 4: ""}) + "OST0002             : inactive device\n"
     (tmp_path / "df.txt").write_text(text, encoding="utf-8")
-    assert cli.run(["advise", str(tmp_path / "df.txt"), "--files", "2"]) == 0
-    out = capsys.readouterr().out
+    out = terminal.output("advise", tmp_path / "df.txt", "--files", "2")
     (row,) = [words for line in out.splitlines() if (words := line.split())[:2] == ["targets", "3"]]
     assert float(row[4]) == pytest.approx(5 / 3, abs=0.06)
     assert "fs1-OST0002" in out.partition("come last")[2]

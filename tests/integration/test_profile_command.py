@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from math import comb
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,19 +22,12 @@ from resilver.center.order import (
     spread_most,
 )
 from resilver.center.profiling import profile as profile_of_groups
+from tests.terminal import Terminal
 
 GROUPS, MEMBERS, UNITS = 2016, 10, 36
 DISKS = GROUPS * MEMBERS
 SLOW = 1500 / 21_660
 SEEDS = range(1, 16)
-
-
-def asked(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> dict[str, Any]:
-    found = cli.run(["profile", *map(str, words), "--json"])
-    captured = capsys.readouterr()
-    assert found == code, captured.err
-    answer: dict[str, Any] = json.loads(captured.out)
-    return answer
 
 
 # ---------------------------------------------------------------------------------- closed forms
@@ -164,14 +155,16 @@ def test_the_same_seed_draws_the_same_disks() -> None:
     assert first.rounds == again.rounds != other.rounds
 
 
-def test_a_lot_that_spreads_too_wide_is_a_no(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lot_that_spreads_too_wide_is_a_no(terminal: Terminal) -> None:
     wide = ("--set", "lot.spread=0.15", "--set", "lot.slow=0.0", "--set", "lot.groups=36")
-    found = asked(capsys, "spider-2", *wide, "--within", "0.5%", "--seeds", 2, code=1)
+    found = terminal.json_output(
+        "profile", "spider-2", *wide, "--within", "0.5%", "--seeds", 2, code=1
+    )
     assert not found["holds"]
 
 
-def test_the_catalog_s_lot_says_it_all(capsys: pytest.CaptureFixture[str]) -> None:
-    found = asked(capsys, "spider-2", "--of", "fastest")
+def test_the_catalog_s_lot_says_it_all(terminal: Terminal) -> None:
+    found = terminal.json_output("profile", "spider-2", "--of", "fastest")
     of = {figure["key"]: figure["value"] for figure in found["figures"]}
     assert of["spread_most"] == pytest.approx(0.0183, abs=5e-5)
     assert of["expected_replaced"] == pytest.approx(1500, abs=1)
@@ -185,17 +178,15 @@ def test_the_catalog_s_lot_says_it_all(capsys: pytest.CaptureFixture[str]) -> No
 GROUP_RATES = "unit,group,rate\nu0,a,480 MB/s\nu0,b,500 MB/s\nu1,c,400 MB/s\nu1,d,410 MB/s\n"
 
 
-def test_groups_are_judged_by_their_unit_or_by_all(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_groups_are_judged_by_their_unit_or_by_all(tmp_path: Path, terminal: Terminal) -> None:
     """480 of 500 and 400 of 410 are within 5 %; of the average, 447.5, c and d are not (425.1)."""
     path = tmp_path / "rates.csv"
     path.write_text(GROUP_RATES)
-    assert asked(capsys, path, "--of", "fastest")["holds"]
-    found = asked(capsys, path, "--of", "average", code=1)
+    assert terminal.json_output("profile", path, "--of", "fastest")["holds"]
+    found = terminal.json_output("profile", path, "--of", "average", code=1)
     assert [one["group"] for one in found["next"]] == ["c", "d"]
     assert found["next"][0]["least_bytes_per_second"] == pytest.approx(0.95 * 447.5e6)
-    assert asked(capsys, path, "--of", "average", "--within", "11%")["holds"]
+    assert terminal.json_output("profile", path, "--of", "average", "--within", "11%")["holds"]
     of = {figure["key"]: figure["value"] for figure in found["figures"]}
     assert of["below"] == pytest.approx(1 - 400 / 447.5)
 
@@ -210,13 +201,11 @@ def disks_csv(slow: dict[tuple[int, int], float], groups: int = 4) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_the_slowest_disk_of_each_group_goes_first(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_slowest_disk_of_each_group_goes_first(tmp_path: Path, terminal: Terminal) -> None:
     """g1 moves 8 x 48 of 480 MB/s, g3 8 x 54: two disks, and g3 has another of 57."""
     path = tmp_path / "disks.csv"
     path.write_text(disks_csv({(1, 7): 48e6, (3, 2): 54e6, (3, 4): 57.5e6}))
-    found = asked(capsys, path, "--of", "fastest", code=1)
+    found = terminal.json_output("profile", path, "--of", "fastest", code=1)
     assert [(one["group"], one["disk"]) for one in found["next"]] == [("g1", "d7"), ("g3", "d2")]
     of = {figure["key"]: figure["value"] for figure in found["figures"]}
     assert of["slowest_bytes_per_second"] == pytest.approx(8 * 48e6)
@@ -227,16 +216,10 @@ def test_the_slowest_disk_of_each_group_goes_first(
     assert found["rounds"][-1]["outside"] and found["rounds"][1]["replaced"] == 2
 
 
-def test_the_page_and_the_terminal_name_what_to_replace(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_and_the_terminal_name_what_to_replace(tmp_path: Path, terminal: Terminal) -> None:
     path, page = tmp_path / "disks.csv", tmp_path / "disks.html"
     path.write_text(disks_csv({(1, 7): 48e6}))
-    for columns in (60, 80):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        assert cli.run(["profile", str(path), "-o", str(page)]) == 1
-        out = capsys.readouterr().out
-        assert max(map(len, out.splitlines())) <= columns
+    for out in terminal.fitting("profile", path, "-o", page, code=1):
         assert "replace disk d7 of g1 first" in " ".join(out.split())
     text = page.read_text(encoding="utf-8")
     assert "chart-envelope" in text and "chart-rounds" in text and "d7" in text
@@ -265,14 +248,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_a_wrong_line_is_told_with_its_place(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_line_is_told_with_its_place(text: str, tmp_path: Path, terminal: Terminal) -> None:
     path = tmp_path / "rates.csv"
     path.write_text(text)
-    assert cli.run(["profile", str(path)]) == 2
-    captured = capsys.readouterr()
-    assert WRONG[text] in captured.err and "rates.csv" in captured.err and captured.out == ""
+    captured = terminal.refusal("profile", path)
+    assert WRONG[text] in captured and "rates.csv" in captured
 
 
 @pytest.mark.parametrize(
@@ -292,17 +272,13 @@ def test_a_wrong_line_is_told_with_its_place(
         (["none.csv"], "there is no such file"),
     ],
 )
-def test_wrong_options_are_told(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.run(["profile", *words]) == 2
-    assert message in capsys.readouterr().err
+def test_wrong_options_are_told(words: list[str], message: str, terminal: Terminal) -> None:
+    assert message in terminal.refusal("profile", *words)
 
 
-def test_a_study_is_no_lot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_study_is_no_lot(tmp_path: Path, terminal: Terminal) -> None:
     (tmp_path / "study.toml").write_text("[cluster]\nservers = 4\n")
     with pytest.raises(resilver.ConfigError, match="a profile is made of measured rates"):
         profile_of_groups(tmp_path / "study.toml")
     # Asked of a study, the command is about its layers, and this one has no clients.
-    assert cli.run(["profile", str(tmp_path / "study.toml")]) == 2
-    assert "traffic" in capsys.readouterr().err
+    assert "traffic" in terminal.refusal("profile", tmp_path / "study.toml")

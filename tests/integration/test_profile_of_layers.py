@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 import resilver
-from resilver import cli
 from resilver.center.layering import LayerProfile, needed_of
+from tests.terminal import Terminal
 
 # 40 drives of 1 GB/s behind 4 controllers of 2 GB/s, of which all clients ask: 8 GB/s; and behind a
 # box of 5 GB/s.
 STUDY = """
-[[cluster.parts]]
-level = "room"
-count = 1
-ports = 8
-[[cluster.parts]]
-level = "box"
-in = "room"
-count = 1
-service = "5 GB/s"
-[[cluster.parts]]
-level = "controller"
-in = "box"
-count = 4
-carries = "drive"
-service = "2 GB/s"
-[[cluster.parts]]
-level = "drive"
-in = "box"
-count = 40
-device = { service = "1 ms" }
+[cluster]
+parts = [
+  { level = "room", count = 1, ports = 8 },
+  { level = "box", in = "room", count = 1, service = "5 GB/s" },
+  { level = "controller", in = "box", count = 4, carries = "drive", service = "2 GB/s" },
+  { level = "drive", in = "box", count = 40, device = { service = "1 ms" } },
+]
 [cluster.fabric]
 routers = 16
 [traffic]
@@ -48,21 +31,17 @@ duration = "1 s"
 MEASURED = "layer,mode,size,parts,rate\n"
 
 
-def asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], *words: str, code: int = 0
-) -> dict[str, Any]:
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
     path = tmp_path / "study.toml"
     path.write_text(STUDY, encoding="utf-8")
-    assert cli.run(["profile", str(path), "--json", *words]) == code
-    found = json.loads(capsys.readouterr().out)
-    assert isinstance(found, dict)
-    return found
+    return path
 
 
 def test_each_layer_loses_what_the_narrower_one_behind_it_does_not_pass(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, terminal: Terminal
 ) -> None:
-    found = asked(tmp_path, capsys)
+    found = terminal.json_output("profile", study)
     layers = {one["layer"]: one for one in found["layers"]}
     assert [*layers][:3] == ["drive", "controller", "box"]
     for layer, alone, stacked, lost in (
@@ -82,12 +61,12 @@ def test_each_layer_loses_what_the_narrower_one_behind_it_does_not_pass(
 
 
 def test_a_target_says_what_each_part_needs_and_is_met_or_not(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, terminal: Terminal
 ) -> None:
-    found = asked(tmp_path, capsys, "--target", "4 GB/s")
+    found = terminal.json_output("profile", study, "--target", "4 GB/s")
     needed = {one["level"]: one["each_bytes_per_second"] for one in found["needed"]}
     assert needed == {"room": 4e9, "box": 4e9, "controller": 1e9, "drive": 1e8}
-    assert asked(tmp_path, capsys, "--target", "6 GB/s", code=1)["holds"] is False
+    assert terminal.json_output("profile", study, "--target", "6 GB/s", code=1)["holds"] is False
 
 
 def test_what_parts_of_the_paper_need_for_a_terabyte_a_second() -> None:
@@ -101,13 +80,13 @@ def test_what_parts_of_the_paper_need_for_a_terabyte_a_second() -> None:
 
 
 def test_measured_rates_stand_beside_those_of_as_many_parts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     path = tmp_path / "measured.csv"
     lines = ("drive,read,1 MB,10,9 GB/s", "controller,read,,,6 GB/s", "clients,,,,4 GB/s")
     others = ("box,write,,,4 GB/s", "drive,read,4 MB,1,1 GB/s")
     path.write_text(MEASURED + "\n".join([*lines, *others]), encoding="utf-8")
-    found = asked(tmp_path, capsys, "--measured", str(path))["measured"]
+    found = terminal.json_output("profile", study, "--measured", str(path))["measured"]
     # Ten drives of 40 should read 10 GB/s, all controllers 8, and clients what is left: 5.
     expected = [10e9, 8e9, 5e9, None, None]
     for one, rate in zip(found, expected, strict=True):
@@ -136,14 +115,12 @@ def test_measured_rates_stand_beside_those_of_as_many_parts(
     ],
 )
 def test_wrong_measurements_are_told_with_their_line(
-    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str, message: str, study: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     path = tmp_path / "measured.csv"
     path.write_text(text, encoding="utf-8")
-    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
-    assert cli.run(["profile", str(tmp_path / "study.toml"), "--measured", str(path)]) == 2
-    captured = capsys.readouterr()
-    assert message in captured.err and "measured.csv" in captured.err and captured.out == ""
+    captured = terminal.refusal("profile", study, "--measured", path)
+    assert message in captured and "measured.csv" in captured
 
 
 @pytest.mark.parametrize(
@@ -157,28 +134,23 @@ def test_wrong_measurements_are_told_with_their_line(
     ],
 )
 def test_what_has_no_layers_is_refused(
-    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, study: Path, terminal: Terminal
 ) -> None:
-    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
-    assert cli.run(["profile", str(tmp_path / "study.toml"), *words]) == 2
-    assert message in capsys.readouterr().err
+    assert message in terminal.refusal("profile", study, *words)
 
 
-def test_a_lot_has_no_layers(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["profile", "spider-2", "--target", "1 TB/s"]) == 2
-    assert "asked of the layers of a study" in capsys.readouterr().err
+def test_a_lot_has_no_layers(terminal: Terminal) -> None:
+    assert "asked of the layers of a study" in terminal.refusal(
+        "profile", "spider-2", "--target", "1 TB/s"
+    )
 
 
 def test_the_page_the_terminal_and_python_say_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    study: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
-    path, page = tmp_path / "study.toml", tmp_path / "layers.html"
+    path, page = study, tmp_path / "layers.html"
     path.write_text(STUDY, encoding="utf-8")
-    for columns in (60, 80):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        assert cli.run(["profile", str(path), "-o", str(page), "--target", "4 GB/s"]) == 0
-        out = capsys.readouterr().out
-        assert max(map(len, out.splitlines())) <= columns
+    for out in terminal.fitting("profile", path, "-o", page, "--target", "4 GB/s"):
         assert "16 clients get 5 GB/s together" in out and "…" not in out
     text = page.read_text(encoding="utf-8")
     assert "chart-layers" in text and "16 clients get 5 GB/s together" in text

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import resilver
-from resilver import cli
 from resilver.center.routes import POLICIES
 from tests.small_machine import SMALL_MACHINE
+from tests.terminal import Terminal
 
 STORED = (
     SMALL_MACHINE
@@ -35,13 +35,6 @@ source = "of this test"
 ).replace("networks = [10, 20]", "networks = [10, 11]")
 
 
-def ask(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    """What a command ends with and prints."""
-    code = cli.run(["route", *words])
-    told = capsys.readouterr()
-    return code, told.out, told.err
-
-
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
@@ -56,66 +49,53 @@ def stored(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_policies_stand_side_by_side(
-    small: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for width in ("80", "60", "40"):
-        monkeypatch.setenv("COLUMNS", width)
-        code, out, _ = ask(capsys, str(small))
-        assert code == 0
+def test_the_policies_stand_side_by_side(small: Path, terminal: Terminal) -> None:
+    for out in terminal.fitting("route", small, widths=(80, 60, 40)):
         assert all(word in out for word in ("fine-grained", "nearest", "round robin", "balanced"))
-        assert max(map(len, out.splitlines())) <= int(width)
 
 
-def test_json_is_what_python_computes(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = ask(capsys, str(small), "--policy", "nearest", "--json")
-    (found,) = json.loads(out)["policies"]
+def test_json_is_what_python_computes(small: Path, terminal: Terminal) -> None:
+    (found,) = terminal.json_output("route", small, "--policy", "nearest")["policies"]
     figures = resilver.route_figures(resilver.route(resilver.machine(small), "nearest"))
-    assert code == 0
     assert found == json.loads(json.dumps(figures.to_dict()))
     # Of 192 nodes four are routers, two a network.
     assert found["clients_a_router"][1] == 188 / 2
 
 
-def test_a_node_s_routers_are_told(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = ask(capsys, str(small), "--policy", "nearest", "--node", "x3y2z1n1", "--json")
-    (first, second) = json.loads(out)["routers"]["nearest"]
-    assert code == 0
+def test_a_node_s_routers_are_told(small: Path, terminal: Terminal) -> None:
+    (first, second) = terminal.json_output(
+        "route", small, "--policy", "nearest", "--node", "x3y2z1n1"
+    )["routers"]["nearest"]
     assert (first["network"], first["router"], first["hops"]) == (10, "x3y2z2n0", 1)
     assert (second["network"], second["router"], second["hops"]) == (20, "x3y2z2n1", 1)
 
 
-def test_files_hold_every_client(
-    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_hold_every_client(small: Path, tmp_path: Path, terminal: Terminal) -> None:
     made = tmp_path / "routes.csv"
-    assert ask(capsys, str(small), "--policy", "nearest", "-o", str(made))[0] == 0
+    terminal.output("route", small, "--policy", "nearest", "-o", made)
     rows = list(csv.DictReader(made.open(encoding="utf-8")))
     assert len(rows) == 188
     assert list(rows[0]) == ["client", "network_10", "network_20"]
     page = tmp_path / "routes.html"
-    assert ask(capsys, str(small), "--policy", "nearest", "-o", str(page))[0] == 0
+    terminal.output("route", small, "--policy", "nearest", "-o", page)
     text = page.read_text(encoding="utf-8")
     assert "Where routers stand" in text and str(tmp_path) not in text
-    code, out, _ = ask(capsys, str(small), "--policy", "nearest", "--lnet")
-    assert code == 0 and out.count("options lnet routes=") == 2
+    out = terminal.output("route", small, "--policy", "nearest", "--lnet")
+    assert out.count("options lnet routes=") == 2
 
 
-def test_files_hold_every_row_of_a_large_machine(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_hold_every_row_of_a_large_machine(tmp_path: Path, terminal: Terminal) -> None:
     # The tables of a page end after 2,000 rows; files that are asked for have all.
     path, made = tmp_path / "large.toml", tmp_path / "routes.csv"
     path.write_text('torus = [16, 16, 16]\n[routers]\ngroups = [["x0y0z0", "x8y8z8"]]\n')
-    assert ask(capsys, str(path), "--policy", "nearest", "-o", str(made))[0] == 0
+    terminal.output("route", path, "--policy", "nearest", "-o", made)
     assert len(made.read_text().splitlines()) == 1 + 16**3 - 2
 
 
-def test_a_job_is_what_python_computes(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_job_is_what_python_computes(stored: Path, terminal: Terminal) -> None:
     words = ("--clients", "random:12", "--targets", "random", "--seed", "3")
-    code, out, _ = ask(capsys, str(stored), *words, "--json")
-    found = json.loads(out)["jobs"]
-    assert code == 0 and [one["policy"] for one in found] == list(POLICIES)
+    found = terminal.json_output("route", stored, *words)["jobs"]
+    assert [one["policy"] for one in found] == list(POLICIES)
     for one in found:
         routes = resilver.route(resilver.machine(stored), one["policy"])
         job = resilver.job_rates(routes, "random:12", "random", seed=3)
@@ -128,61 +108,48 @@ def test_a_job_is_what_python_computes(stored: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("clients", ["random:20", "job:20@5,3,3", "placed:9", "nodes.txt"])
 def test_a_job_is_told_in_sentences_and_files(
-    stored: Path,
-    tmp_path: Path,
-    clients: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    stored: Path, tmp_path: Path, clients: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("nodes.txt").write_text("x1y1z1n0\nx1y1z1n1\n17\n")
-    for width in ("80", "60", "40"):
-        monkeypatch.setenv("COLUMNS", width)
-        code, out, _ = ask(capsys, str(stored), "--clients", clients)
+    for out in terminal.fitting("route", stored, "--clients", clients, widths=(80, 60, 40)):
         told = " ".join(out.split())
-        assert code == 0 and "clients get" in told and "The rates of parts: of this test" in told
-        assert max(map(len, out.splitlines())) <= int(width)
+        assert "clients get" in told and "The rates of parts: of this test" in told
     words = (str(stored), "--policy", "nearest", "--clients", clients)
-    assert ask(capsys, *words, "-o", "flows.csv")[0] == 0
+    terminal.output("route", *words, "-o", "flows.csv")
     flows = list(csv.DictReader(Path("flows.csv").read_text(encoding="utf-8").splitlines()))
-    _, out, _ = ask(capsys, *words, "--json")
-    (job,) = json.loads(out)["jobs"]
+    (job,) = terminal.json_output("route", *words)["jobs"]
     assert len(flows) == job["flows"]
     total = sum(float(flow["bytes_per_second"]) for flow in flows)
     assert total == pytest.approx(job["bytes_per_second"])
-    assert ask(capsys, *words, "-o", "job.html")[0] == 0
+    terminal.output("route", *words, "-o", "job.html")
     text = Path("job.html").read_text(encoding="utf-8")
     assert "What the job gets" in text and str(tmp_path) not in text
 
 
 @pytest.mark.parametrize("format", ["png", "svg", "pdf"])
 def test_every_chart_of_the_page_is_written_as_a_file(
-    stored: Path, tmp_path: Path, format: str, capsys: pytest.CaptureFixture[str]
+    stored: Path, tmp_path: Path, format: str, terminal: Terminal
 ) -> None:
     words = ("--clients", "random:9", "--policy", "nearest", "--policy", "balanced")
     folder = tmp_path / "figures"
-    code, _, err = ask(capsys, str(stored), *words, "--figures", str(folder), "--format", format)
+    _, err = terminal.texts("route", stored, *words, "--figures", folder, "--format", format)
     names = {"held", "clients", "layers", "modules", "hops", "served"}
     names |= {"heat-nearest", "heat-balanced"}
-    assert code == 0 and {path.name for path in folder.iterdir()} == {
-        f"{n}.{format}" for n in names
-    }
+    assert {path.name for path in folder.iterdir()} == {f"{n}.{format}" for n in names}
     assert all(f"{name}.{format}" in "".join(err.split()) for name in names)
     assert min(path.stat().st_size for path in folder.iterdir()) > 2000
 
 
-def test_modules_find_their_places(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = ask(capsys, str(small), "--place", "4", "--json")
-    found = json.loads(out)
-    assert code == 0
+def test_modules_find_their_places(small: Path, terminal: Terminal) -> None:
+    found = terminal.json_output("route", small, "--place", "4")
     assert [len(group) for group in found["modules"]] == [4]
     assert found["mean_cost"] < found["own_mean_cost"]
-    code, out, _ = ask(capsys, str(small), "--place", "4")
-    assert code == 0 and "placed at random" in " ".join(out.split())
+    assert "placed at random" in " ".join(terminal.output("route", small, "--place", "4").split())
 
 
 def test_places_are_judged_by_the_clients_that_there_then_are(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, terminal: Terminal
 ) -> None:
     # Rule: where new modules stand nobody computes, and where the old ones stood somebody does. Of
     # all 1,770 pairs of the 60 chips the least sum of steps to the nearer one is 120, which today's
@@ -198,13 +165,11 @@ def test_places_are_judged_by_the_clients_that_there_then_are(
         '[routers]\nnetworks = [10, 20]\ngroups = [["x0y0z0", "x3y2z2"]]\n',
         encoding="utf-8",
     )
-    code, out, _ = ask(capsys, str(file), "--place", "2", "--json")
-    found = json.loads(out)
-    assert code == 0 and least == 120
+    found = terminal.json_output("route", file, "--place", "2")
+    assert least == 120
     assert found["mean_cost"] == pytest.approx(least / 58, rel=1e-6)
     assert found["own_mean_cost"] == pytest.approx(least / 58, rel=1e-6)
-    _, out, _ = ask(capsys, str(file), "--place", "2")
-    assert "no better" in " ".join(out.split())
+    assert "no better" in " ".join(terminal.output("route", file, "--place", "2").split())
 
 
 @pytest.mark.parametrize(
@@ -230,11 +195,9 @@ def test_places_are_judged_by_the_clients_that_there_then_are(
     ],
 )
 def test_what_means_nothing_is_refused(
-    small: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    small: Path, words: list[str], message: str, terminal: Terminal
 ) -> None:
-    code, out, err = ask(capsys, str(small), *words)
-    assert code == 2 and not out
-    assert message in " ".join(err.split())
+    assert message in terminal.refusal("route", small, *words)
 
 
 @pytest.mark.parametrize(
@@ -258,16 +221,13 @@ def test_what_means_nothing_is_refused(
     ],
 )
 def test_jobs_that_mean_nothing_are_refused(
-    stored: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    stored: Path, words: list[str], message: str, terminal: Terminal
 ) -> None:
-    code, out, err = ask(capsys, str(stored), *words)
-    assert code == 2 and not out
-    assert message in " ".join(err.split())
+    assert message in terminal.refusal("route", stored, *words)
 
 
-def test_a_machine_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = ask(capsys, "titann")
-    assert code == 2 and "titan" in err
+def test_a_machine_that_is_not_there_is_refused(terminal: Terminal) -> None:
+    assert "titan" in terminal.refusal("route", "titann")
 
 
 def test_titan_is_in_the_catalog() -> None:

@@ -10,16 +10,9 @@ import numpy as np
 import pytest
 
 import resilver
-from resilver import cli
 from resilver.importers.series import Series, read_series
 from resilver.reproduce.planted import Planted, planted
-
-
-def ask(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    """What a command ends with and prints."""
-    code = cli.run(["signature", *map(str, words)])
-    told = capsys.readouterr()
-    return code, told.out, told.err
+from tests.terminal import Terminal
 
 
 def write(path: Path, run: Series, unit: str = "bytes", scale: float = 1.0) -> Path:
@@ -41,13 +34,13 @@ def logs(case: Planted, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_the_file_is_the_traffic_of_the_job(
-    case: Planted, logs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case: Planted, logs: list[Path], tmp_path: Path, terminal: Terminal
 ) -> None:
     """Its keys are those of traffic.jobs, and it reads back as what JSON tells."""
     path = tmp_path / "a.toml"
-    code, out, err = ask(capsys, *logs, "-o", path, "--json")
+    out, err = terminal.texts("signature", *logs, "-o", path, "--json")
     told = json.loads(out)["signature"]
-    assert code == 0 and f"wrote {path}" in err
+    assert f"wrote {path}" in err
     given = tomllib.loads(path.read_text())
     assert {"period", "first", "length", "volume", "reads"} <= set(given)
     assert set(given) - {"period", "first", "length", "volume", "reads"} == {
@@ -68,19 +61,13 @@ def test_the_file_is_the_traffic_of_the_job(
     assert found.volume == pytest.approx(case.volume, rel=0.2)
 
 
-def test_the_answer_fits_the_window(
-    logs: list[Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for width in ("80", "60"):
-        monkeypatch.setenv("COLUMNS", width)
-        code, out, _ = ask(capsys, *logs)
-        assert code == 0
-        assert max(map(len, out.splitlines())) <= int(width)
+def test_the_answer_fits_the_window(logs: list[Path], terminal: Terminal) -> None:
+    for out in terminal.fitting("signature", *logs, widths=(80, 60)):
         assert "climate moves 1." in out and "Bursts common to runs" in out
 
 
 def test_one_log_and_the_jobs_times_do_as_well(
-    case: Planted, logs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case: Planted, logs: list[Path], tmp_path: Path, terminal: Terminal
 ) -> None:
     """The runs one after the other in one log, 500 s apart, and what sacct says of them; a job that
     the log does not have is told.
@@ -94,40 +81,36 @@ def test_one_log_and_the_jobs_times_do_as_well(
     rows = [f"{begin - 1_700_000_000:g},{begin - 1_699_996_400:g},run" for begin in begins]
     jobs = tmp_path / "climate.csv"
     jobs.write_text("\n".join(["start,end,name", *rows, "90000,93600,later"]))
-    code, out, _ = ask(capsys, path, "--jobs", jobs, "--json")
-    found = json.loads(out)
+    found = terminal.json_output("signature", path, "--jobs", jobs)
     whole = resilver.signature(logs).signature
-    assert code == 0 and whole is not None
+    assert whole is not None
     assert found["signature"]["period_seconds"] == pytest.approx(whole.period, rel=1e-3)
     assert found["signature"]["volume_bytes"] == pytest.approx(whole.volume, rel=0.02)
     assert found["signature"]["name"] == "climate"
     assert found["notes"] == ["1 of 9 jobs are not in the logs: later"]
 
 
-def test_without_a_period_it_says_so_and_writes_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_period_it_says_so_and_writes_nothing(tmp_path: Path, terminal: Terminal) -> None:
     runs = planted((3,), noise=1.0, kind="noise").runs
     paths = [write(tmp_path / f"n{at}.csv", run) for at, run in enumerate(runs)]
     toml, page = tmp_path / "a.toml", tmp_path / "a.html"
-    code, out, err = ask(capsys, *paths, "-o", toml, "-o", page)
-    assert code == 1 and not toml.exists() and not page.exists()
+    out, err = terminal.texts("signature", *paths, "-o", toml, "-o", page, code=1)
+    assert not toml.exists() and not page.exists()
     assert "The runs do not repeat: " in out and "wrote" not in err
 
 
-def test_mb_is_not_mib(case: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mb_is_not_mib(case: Planted, tmp_path: Path, terminal: Terminal) -> None:
     """The same numbers as MiB are 1.048576 times as many bytes."""
     volumes = []
     for unit in ("MB", "MiB"):
         path = write(tmp_path / f"{unit}.csv", case.runs[0], f"size({unit})", 1e6)
-        code, out, _ = ask(capsys, path, "--json")
-        assert code == 0
+        out = terminal.output("signature", path, "--json")
         volumes.append(json.loads(out)["signature"]["volume_bytes"])
     assert volumes[1] / volumes[0] == pytest.approx(1.048576)
 
 
 def test_reads_are_told_apart_where_both_are_asked_for(
-    case: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case: Planted, tmp_path: Path, terminal: Terminal
 ) -> None:
     """A quarter of each burst is read, and others only write."""
     paths = []
@@ -141,25 +124,21 @@ def test_reads_are_told_apart_where_both_are_asked_for(
         lines = [",".join(f"{cell:.1f}" for cell in row) for row in rows]
         path.write_text("\n".join(["time(s),read bytes,write bytes", *lines]))
         paths.append(path)
-    code, out, _ = ask(capsys, *paths, "--of", "both", "--json")
-    assert code == 0
+    out = terminal.output("signature", *paths, "--of", "both", "--json")
     assert json.loads(out)["signature"]["reads_share"] == pytest.approx(0.25, abs=0.03)
 
 
-def test_the_page_holds_the_answer(
-    logs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_page_holds_the_answer(logs: list[Path], tmp_path: Path, terminal: Terminal) -> None:
     page = tmp_path / "a.html"
-    code, _, _ = ask(capsys, *logs, "-o", page, "-q", "--every", "4 s")
+    terminal.output("signature", *logs, "-o", page, "-q", "--every", "4 s")
     text = page.read_text(encoding="utf-8")
-    assert code == 0
     assert "The signature of climate" in text and "Autocorrelation and spectrum agree" in text
     assert "resilver signature climate-0.csv" in text and "--every &#39;4 s&#39;" in text
     assert str(tmp_path) not in text
 
 
 def test_compare_says_whether_two_are_one_job_s(
-    logs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    logs: list[Path], tmp_path: Path, terminal: Terminal
 ) -> None:
     """Of the first four runs and the last four they are; of another job they are not."""
     names = [tmp_path / f"{name}.toml" for name in ("first", "last", "other")]
@@ -167,19 +146,17 @@ def test_compare_says_whether_two_are_one_job_s(
         write(tmp_path / f"o{at}.csv", run) for at, run in enumerate(planted((9,), noise=0.5).runs)
     ]
     for path, some in zip(names, (logs[:4], logs[4:], other), strict=True):
-        assert ask(capsys, *some, "-o", path, "-q")[0] == 0
-    code, out, _ = ask(capsys, "compare", *names[:2])
-    assert code == 0 and "may be one job's" in " ".join(out.split())
-    code, out, _ = ask(capsys, "compare", names[0], names[2], "--json")
-    assert code == 1 and json.loads(out)["same"] is False
+        terminal.output("signature", *some, "-o", path, "-q")
+    out = terminal.output("signature", "compare", *names[:2])
+    assert "may be one job's" in " ".join(out.split())
+    out = terminal.output("signature", "compare", names[0], names[2], "--json", code=1)
+    assert json.loads(out)["same"] is False
 
 
 SIGNATURE = 'period = "600 s"\nlength = "60 s"\nvolume = "60 GB"\n'
 
 
-def test_shift_says_when_the_second_should_start(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shift_says_when_the_second_should_start(tmp_path: Path, terminal: Terminal) -> None:
     """Two alike bursts of 60 s at all that is carried: apart from 60 to 540 s they lose nothing,
     and together 60 s a burst, each of 20.
     """
@@ -187,19 +164,15 @@ def test_shift_says_when_the_second_should_start(
         (tmp_path / f"{name}.toml").write_text(SIGNATURE)
     words = ["shift", tmp_path / "a.toml", tmp_path / "b.toml", "--rate", "1 GB/s"]
     page = tmp_path / "shift.html"
-    code, out, _ = ask(capsys, *words, "--json", "-o", page)
+    out = terminal.output("signature", *words, "--json", "-o", page)
     told = json.loads(out)
-    assert code == 0
     assert told["best_start_seconds"] == 300.0
     assert (told["as_good_from_seconds"], told["as_good_to_seconds"]) == (60.0, 540.0)
     assert told["lost_together"] == {"one_seconds": 1200.0, "other_seconds": 1200.0}
     assert told["lost_at_best"] == {"one_seconds": 0.0, "other_seconds": 0.0}
     text = page.read_text(encoding="utf-8")
     assert "Start b 5 min after a" in text and str(tmp_path) not in text
-    for width in ("80", "60"):
-        monkeypatch.setenv("COLUMNS", width)
-        code, out, _ = ask(capsys, *words)
-        assert code == 0 and max(map(len, out.splitlines())) <= int(width)
+    terminal.fitting("signature", *words, widths=(80, 60))
 
 
 @pytest.mark.parametrize(
@@ -230,7 +203,7 @@ def test_bad_words_are_refused(
     said: str,
     logs: list[Path],
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    terminal: Terminal,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -238,8 +211,7 @@ def test_bad_words_are_refused(
     (tmp_path / "bad.toml").write_text(SIGNATURE.replace("600 s", "6 s"))
     (tmp_path / "jobs.csv").write_text("start,end\n90000,95000\n")
     names = {"LOG": logs[0], "SIG": "s.toml", "BAD": "bad.toml", "JOBS": "jobs.csv"}
-    code, out, err = ask(capsys, *[names.get(word, word) for word in words])
-    assert code == 2 and said in err and out == "" and "Traceback" not in err
+    assert said in terminal.refusal("signature", *[names.get(word, word) for word in words])
 
 
 @pytest.mark.parametrize(
