@@ -167,6 +167,11 @@ def jobs_of(service: Any, sizes: tuple[int, ...] = (4096, 2**20)) -> list[dict[s
     return [fio_reports.job(mode, size, service(mode, size)) for mode in MODES for size in sizes]
 
 
+def plain(_: str, size: int) -> float:
+    """100 us and 1 ns a byte."""
+    return 1e-4 + size / 1e9
+
+
 @pytest.mark.parametrize("method", ["recipe", "line"])
 def test_a_random_request_faster_than_a_sequential_one_has_no_seek(method: str) -> None:
     # As on an SSD: random reads of 4 KiB take half as long as sequential ones.
@@ -189,39 +194,30 @@ def test_an_overhead_below_zero_is_zero_and_told(method: str) -> None:
     assert len(told) == (method == "line")
 
 
-def test_one_size_cannot_tell_overhead_from_rate() -> None:
-    with pytest.raises(ConfigError, match="one size cannot tell"):
-        calibrated(jobs_of(lambda _, size: 1e-4 + size / 1e9, (4096,)))
-
-
-def test_a_size_that_one_mode_lacks_is_named() -> None:
-    jobs = jobs_of(lambda _, size: 1e-4 + size / 1e9)
-    with pytest.raises(ConfigError) as caught:
-        calibrated(jobs[:3] + jobs[4:])
-    message = 'write of bs = "1 MiB": disk.json: no job measures it at this size'
-    assert message in str(caught.value)
-
-
-def test_a_size_measured_twice_is_refused() -> None:
-    jobs = jobs_of(lambda _, size: 1e-4 + size / 1e9)
-    with pytest.raises(ConfigError, match="read of 4 KiB is measured twice"):
-        calibrated([*jobs, jobs[0]])
-
-
-def test_queues_of_different_depths_are_refused() -> None:
-    jobs = jobs_of(lambda _, size: 1e-4 + size / 1e9)
+def at_depth_8(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     jobs[5]["job options"]["iodepth"] = "8"
-    with pytest.raises(ConfigError, match="queues of 4 and of 8"):
-        calibrated(jobs)
+    return jobs
 
 
-def test_larger_requests_that_take_no_longer_have_no_rate_to_fit() -> None:
-    with pytest.raises(ConfigError, match="no rate can be fitted"):
-        calibrated(jobs_of(lambda _, size: 1e-3 if size == 4096 else 1e-5), "line")
+@pytest.mark.parametrize(
+    ("jobs", "method", "says"),
+    [
+        (jobs_of(plain, (4096,)), "recipe", "one size cannot tell"),
+        (jobs_of(plain)[:3] + jobs_of(plain)[4:], "recipe",
+         'write of bs = "1 MiB": disk.json: no job measures it at this size'),
+        (jobs_of(plain) + jobs_of(plain)[:1], "recipe", "read of 4 KiB is measured twice"),
+        (at_depth_8(jobs_of(plain)), "recipe", "queues of 4 and of 8"),
+        # Larger requests take no longer.
+        (jobs_of(lambda _, size: 1e-3 if size == 4096 else 1e-5), "line", "no rate can be fitted"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_table_is_refused(jobs: Any, method: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        calibrated(jobs, method)
 
 
 def test_a_cache_in_the_way_and_another_smallest_size_are_told() -> None:
-    document = fio_reports.report(jobs_of(lambda _, size: 1e-4 + size / 1e9, (8192, 2**20)))
+    document = fio_reports.report(jobs_of(plain, (8192, 2**20)))
     document["global options"]["direct"] = "0"
     found = calibrate_report(parse_fio(json.dumps(document), Path("disk.json")))
     assert any("page cache" in note for note in found.notes)
@@ -229,7 +225,7 @@ def test_a_cache_in_the_way_and_another_smallest_size_are_told() -> None:
 
 
 def test_a_queue_that_was_not_kept_full_is_told() -> None:
-    jobs = jobs_of(lambda _, size: 1e-4 + size / 1e9)
+    jobs = jobs_of(plain)
     for each in jobs:
         each["iodepth_level"] = {"1": 0.1, "2": 0.1, "4": 99.8}
     assert calibrated(jobs).notes == ()

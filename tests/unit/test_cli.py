@@ -38,6 +38,10 @@ COMMANDS = (
     "bench plan",
     "bench run",
     "quality",
+    "calibrate coding",
+    "population show",
+    "import sizes",
+    "import logs",
 )
 
 
@@ -60,13 +64,6 @@ def test_the_version_is_the_package_s() -> None:
     assert (done.returncode, done.stdout) == (0, f"resilver {resilver.__version__}\n")
 
 
-def test_help_names_every_command() -> None:
-    done = command("--help")
-    assert done.returncode == 0
-    for name in COMMANDS:
-        assert name.split()[0] in done.stdout
-
-
 def test_help_is_grouped_by_what_a_person_wants() -> None:
     """Rule: Simulate, Judge, Advise, Read, in this order, each with its commands alone."""
     words = command("--help").stdout
@@ -86,9 +83,7 @@ def test_help_is_grouped_by_what_a_person_wants() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "name", [*COMMANDS, "calibrate coding", "population show", "import sizes", "import logs"]
-)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_says_what_is_typed_and_how_a_command_ends(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,14 +93,6 @@ def test_help_says_what_is_typed_and_how_a_command_ends(
     assert not any(noise in text for noise in ("<bool>", "<path>"))
     usage = next(line for line in text.splitlines() if "Usage:" in line)
     assert not any(noise in usage for noise in ("{", "...]"))
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_an_example_and_takes_json(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.run([*name.split(), "--help"]) == 0
-    text = capsys.readouterr().out
     assert f"resilver {name}" in text.split("Example", 1)[1]
     assert "--json" in text
 
@@ -209,9 +196,3 @@ def test_the_schema_is_json_and_can_be_written_to_a_file(tmp_path: Path) -> None
     refused = command("schema", "-o", str(tmp_path))
     assert refused.returncode == 2
     assert refused.stderr.startswith(f"error: '{tmp_path}' cannot be written")
-
-
-def test_a_report_of_nothing_says_what_to_do(tmp_path: Path) -> None:
-    done = command("report", str(tmp_path / "none"))
-    assert done.returncode == 2
-    assert "does not exist; make it with `resilver run" in done.stderr

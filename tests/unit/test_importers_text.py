@@ -2,49 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from resilver.errors import ConfigError
 from resilver.text import parse_json, parse_toml, read_text, read_toml
 
-PLACE = Path("x.json")
-
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("parse", "text", "says"),
     [
-        ("", "line 1, column 1: not valid JSON: expected value; the file seems to be cut off"),
-        ('{"a": [1,\n 2', "line 2, column 3: not valid JSON: .*cut off"),
-        ('{"a": "b', "line 1, column 7: .*no closing quote; the file seems to be cut off"),
-        ("{'a': 1}", "line 1, column 2: .*property name enclosed in double quotes"),
-        ('{"a": 1} x', "line 1, column 10: not valid JSON: extra data"),
-        ('{"a":\n  NaN}', "line 2, column 3: NaN is not a JSON number"),
-        ('{"a": -Infinity}', "line 1, column 7: -Infinity is not a JSON number"),
-        ('{"a": 1e999}', "line 1, column 7: 1e999 is not a JSON number"),
-        ("[" * 100_000, "nested too deeply"),
-        ("9" * 5000, "not usable JSON"),
+        (
+            parse_json,
+            "",
+            "line 1, column 1: not valid JSON: expected value; .* seems to be cut off",
+        ),
+        (parse_json, '{"a": [1,\n 2', "line 2, column 3: not valid JSON: .*cut off"),
+        (parse_json, '{"a": "b', "line 1, column 7: .*no closing quote; .* seems to be cut off"),
+        (parse_json, "{'a': 1}", "line 1, column 2: .*property name enclosed in double quotes"),
+        (parse_json, '{"a": 1} x', "line 1, column 10: not valid JSON: extra data"),
+        (parse_json, '{"a":\n  NaN}', "line 2, column 3: NaN is not a JSON number"),
+        (parse_json, '{"a": -Infinity}', "line 1, column 7: -Infinity is not a JSON number"),
+        (parse_json, '{"a": 1e999}', "line 1, column 7: 1e999 is not a JSON number"),
+        (parse_json, "[" * 100_000, "nested too deeply"),
+        (parse_json, "9" * 5000, "not usable JSON"),
+        (parse_toml, "[cluster\n", "line 1, column 9: not valid TOML: expected ']'"),
+        (parse_toml, "a = \n", "line 1, column 5: not valid TOML: invalid value"),
+        (parse_toml, "a = 1\na = 2\n", "line 2, column 6: .*overwrite"),
+        (parse_toml, "a = [1", "at its end: not valid TOML"),
+        (parse_toml, "a = " + "[" * 100_000, "not usable TOML|not valid TOML"),
     ],
 )
-def test_bad_json_names_line_column_and_what_was_expected(text: str, says: str) -> None:
+def test_bad_text_names_line_column_and_what_was_expected(
+    parse: Callable[[str, Path], Any], text: str, says: str
+) -> None:
     with pytest.raises(ConfigError, match=says):
-        parse_json(text, PLACE)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("[cluster\n", "line 1, column 9: not valid TOML: expected ']'"),
-        ("a = \n", "line 1, column 5: not valid TOML: invalid value"),
-        ("a = 1\na = 2\n", "line 2, column 6: .*overwrite"),
-        ("a = [1", "at its end: not valid TOML"),
-        ("a = " + "[" * 100_000, "not usable TOML|not valid TOML"),
-    ],
-)
-def test_bad_toml_names_line_and_column(text: str, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
-        parse_toml(text, PLACE)
+        parse(text, Path("x"))
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:

@@ -74,15 +74,27 @@ def test_nothing_is_foreseen_while_workers_start() -> None:
     assert progress.under_way["seed=1"].seconds_left is None
 
 
-def test_a_run_tells_its_events_a_second_and_its_time_left() -> None:
-    # 2,000,000 events and a tenth of the rebuilding every second; at half, 5 s are left.
-    meter = Meter({"a": Expected()}, {"a": "seed=1"}, 0.0)
+@pytest.mark.parametrize(
+    ("phase", "expected", "at_half"),
+    [
+        # The scan takes the other half: 50 + 50 / 2 % of the run are done.
+        ("rebuilding", Expected(), 0.75),
+        # A run of traffic alone spends 96 % of its time serving: 4 + 96 / 2 % of it are done.
+        ("serving", Expected(10.0, 0.0, 0.96), 0.04 + 0.48),
+    ],
+)
+def test_a_run_tells_its_events_a_second_and_its_time_left(
+    phase: str, expected: Expected, at_half: float
+) -> None:
+    # 2,000,000 events and a tenth of the phase every second; at half, 5 s are left.
+    meter = Meter({"a": expected}, {"a": "seed=1"}, 0.0)
     for second in range(6):
-        state = RunState("rebuilding", second / 10, 2_000_000 * second, 60.0 * second, second, 10)
+        state = RunState(phase, second / 10, 2_000_000 * second, 60.0 * second, second, 10)
         progress = meter.look(float(second), Counts(1), {"a": state})
     run = progress.under_way["seed=1"]
     assert run.events_per_second == progress.events_per_second == pytest.approx(2e6)
     assert run.seconds_left == pytest.approx(5.0)
+    assert run.fraction == pytest.approx(at_half)
     assert (run.state.simulated_seconds, run.state.rebuilt_pieces) == (300.0, 5)
 
 
@@ -107,35 +119,23 @@ def test_the_phases_of_a_run_follow_one_another_without_a_gap(share: float) -> N
     assert ends[3] == ends[4] and ends[5] == ends[6] == pytest.approx(1.0 - share)
 
 
-def test_serving_clients_tells_a_rate_and_the_time_left_as_a_rebuild_does() -> None:
-    # A run of traffic alone spends 96 % of its time serving. 3,000,000 events and a tenth of the
-    # simulated time every second; at half, 5 s are left, and 4 + 96 / 2 % of the run are done.
-    meter = Meter({"a": Expected(10.0, 0.0, 0.96)}, {"a": "a"}, 0.0)
-    for second in range(6):
-        state = RunState("serving", second / 10, 3_000_000 * second, 0.1 * second)
-        progress = meter.look(float(second), Counts(1), {"a": state})
-    run = progress.under_way["a"]
-    assert run.events_per_second == pytest.approx(3e6)
-    assert run.seconds_left == pytest.approx(5.0)
-    assert run.fraction == pytest.approx(0.04 + 0.48)
-
-
-def test_the_phases_of_a_clock_add_up_to_its_whole_time() -> None:
-    # The first phase lasts from 0 to 1 s, the scan to 4 s, the rebuild, whose end "done" is no
-    # phase of its own, to 9 s.
-    moments = iter([0.0, 1.0, 2.0, 4.0, 8.0, 9.0])
-    clock = PhaseClock(lambda: next(moments))
-    for phase in ("scanning", "scanning", "rebuilding", "done"):
+@pytest.mark.parametrize(
+    ("moments", "phases", "seconds"),
+    [
+        # The first phase lasts from 0 to 1 s, the scan to 4 s, the rebuild, whose end "done" is no
+        # phase of its own, to 9 s.
+        ([0.0, 1.0, 2.0, 4.0, 8.0, 9.0], "scanning scanning rebuilding done", (1.0, 3.0, 5.0, 0.0)),
+        # Of traffic alone nothing is placing: made at 0 s, it reports at 2 s and ends at 7 s.
+        ([0.0, 2.0, 7.0], "serving", (0.0, 0.0, 0.0, 7.0)),
+    ],
+)
+def test_the_phases_of_a_clock_add_up_to_its_whole_time(
+    moments: list[float], phases: str, seconds: tuple[float, ...]
+) -> None:
+    passing = iter(moments)
+    clock = PhaseClock(lambda: next(passing))
+    for phase in phases.split():
         clock.enter(phase)
-    seconds = clock.stop()
-    assert seconds == {"placing": 1.0, "scanning": 3.0, "rebuilding": 5.0, "serving": 0.0}
-    assert sum(seconds.values()) == 9.0
-
-
-def test_a_run_of_traffic_alone_is_serving_from_the_beginning() -> None:
-    # Made at 0 s, it reports at 2 s and ends at 7 s; nothing of that is placing.
-    moments = iter([0.0, 2.0, 7.0])
-    clock = PhaseClock(lambda: next(moments))
-    clock.enter("serving")
-    seconds = clock.stop()
-    assert seconds == {"placing": 0.0, "scanning": 0.0, "rebuilding": 0.0, "serving": 7.0}
+    names = ("placing", "scanning", "rebuilding", "serving")
+    assert clock.stop() == dict(zip(names, seconds, strict=True))
+    assert sum(seconds) == moments[-1]

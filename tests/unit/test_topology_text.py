@@ -35,7 +35,8 @@ def counts(spec: TopologySpec) -> tuple[int, int, int]:
 @pytest.mark.parametrize(
     ("text", "nodes", "hosts", "routers"),
     [
-        # 256 routers, 4 levels of 256 switches, 16 hosts on each of the last: 256 + 1024 + 4096.
+        # The eight of the study. 256 routers, 4 levels of 256 switches, 16 hosts on each of the
+        # last: 256 + 1024 + 4096.
         ("butterfly 4^4 hosts 16", 5376, 4096, 256),
         # 4096 + 128 + 64 + 32.
         ("fat tree 4096,128,64,32 up 1,32,64 routers at 1", 4320, 4096, 128),
@@ -48,38 +49,17 @@ def counts(spec: TopologySpec) -> tuple[int, int, int]:
         ("torus 16x16x16 routers 128", 4096, 3968, 128),
         ("torus 8x8x8x8 routers 128", 4096, 3968, 128),
         ("torus 4x8x4x8x4 routers 128", 4096, 3968, 128),
-    ],
-)
-def test_the_eight_topologies_of_the_study(text: str, nodes: int, hosts: int, routers: int) -> None:
-    """Each is one line of text, with the study's counts."""
-    assert counts(parse_topology(text)) == (nodes, hosts, routers)
-
-
-@pytest.mark.parametrize(
-    ("text", "nodes", "hosts"),
-    [
         # 48-port switches, 24 ports up: 48 pods of 24 edge switches with 24 hosts each are
         # 27,648 hosts; 48 x 24 edge, 48 x 24 middle and 24 x 24 core switches.
-        ("fat tree levels 3 ports 48", 27648 + 1152 + 1152 + 576, 27648),
+        ("fat tree levels 3 ports 48", 27648 + 1152 + 1152 + 576, 27648, 0),
         # Taper 2: 32 hosts and 16 links up an edge switch. 48 pods of 24 edge and 16 middle
         # switches, and 16 x 24 core switches.
-        ("fat tree levels 3 ports 48 taper 2", 36864 + 1152 + 768 + 384, 36864),
+        ("fat tree levels 3 ports 48 taper 2", 36864 + 1152 + 768 + 384, 36864, 0),
         # 48 edge switches with 24 hosts each, and 24 above.
-        ("fat tree levels 2 ports 48", 1152 + 48 + 24, 1152),
-        ("leaf spine 16x4 hosts 20", 320 + 16 + 4, 320),
+        ("fat tree levels 2 ports 48", 1152 + 48 + 24, 1152, 0),
+        ("leaf spine 16x4 hosts 20", 320 + 16 + 4, 320, 0),
         # 9 groups of 4 switches with 2 hosts each.
-        ("dragonfly 9x4 hosts 2 global links 2", 72 + 36, 72),
-    ],
-)
-def test_counts_of_networks_of_switches(text: str, nodes: int, hosts: int) -> None:
-    """Nodes are hosts and the switches that the structure needs."""
-    assert counts(parse_topology(text)) == (nodes, hosts, 0)
-    assert counts(parse_topology(text, routers=5)) == (nodes, hosts - 5, 5)
-
-
-@pytest.mark.parametrize(
-    ("text", "nodes", "hosts", "entries"),
-    [
+        ("dragonfly 9x4 hosts 2 global links 2", 72 + 36, 72, 0),
         # 576 hosts, 48 switches of 48 ports, 24 entries at each of 24 spines.
         ("leaf spine 24x24 hosts 24 entries 24", 576 + 48 + 576, 576, 576),
         # Half of the spines, with as many ports each, or with all the entries of before.
@@ -87,12 +67,17 @@ def test_counts_of_networks_of_switches(text: str, nodes: int, hosts: int) -> No
         ("leaf_spine 24x12 hosts 24 entries per spine 48", 576 + 36 + 576, 576, 576),
     ],
 )
-def test_entries_hang_at_spines(text: str, nodes: int, hosts: int, entries: int) -> None:
-    """They take no place of a host."""
+def test_nodes_are_hosts_routers_and_what_the_structure_needs(
+    text: str, nodes: int, hosts: int, routers: int
+) -> None:
+    """Entries take no place of a host, and routers that are added take one each."""
     spec = parse_topology(text)
-    assert counts(spec) == (nodes, hosts, entries)
-    assert spec.content()["entries_per_spine"] * spec.content()["spines"] == entries
-    assert "entries_per_spine" not in parse_topology("leaf spine 4x2 hosts 3").content()
+    assert counts(spec) == (nodes, hosts, routers)
+    if "entries" in text:
+        assert spec.content()["entries_per_spine"] * spec.content()["spines"] == routers
+    elif not routers:
+        assert counts(parse_topology(text, routers=5)) == (nodes, hosts - 5, 5)
+        assert "entries_per_spine" not in spec.content()
 
 
 @pytest.mark.parametrize(
