@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from resilver import ConfigError, cli, size
+from resilver import ConfigError, size
 from resilver.center import mean_life_days, simulate_year
 from resilver.center.year import PurgeRule, Year
-from tests.integration.capacity_asked import asked, values
+from tests.integration.sizings import sized, values
+from tests.terminal import Terminal
 
 DAY = 86_400
 USABLE = 32.256e15
@@ -100,16 +101,13 @@ def test_bytes_are_conserved_with_any_classes() -> None:
         assert kept == pytest.approx(stored.sum() + came, rel=1e-9)
 
 
-def test_spider_2_stays_below_its_knee_at_so_much_a_day(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_spider_2_stays_below_its_knee_at_so_much_a_day(tmp_path: Path, terminal: Terminal) -> None:
     """32.256 PB x 0.7 / 14 d = 1.6128 PB/d; half full, 1.152 PB/d."""
-    found = asked(
-        tmp_path,
-        capsys,
-        '[capacity]\nusable = "32.256 PB"\ninflow = "1.2 PB/d"\npurge = { last_access = "14 d" }\n',
+    text = (
+        '[capacity]\nusable = "32.256 PB"\ninflow = "1.2 PB/d"\npurge = { last_access = "14 d" }\n'
     )
-    of = values(found)
+    found = sized(terminal, tmp_path, text)["capacity"]
+    of = values(found["figures"])
     assert of["inflow_below_70_percent_bytes_per_second"] * DAY == pytest.approx(1.6128e15)
     assert of["inflow_below_50_percent_bytes_per_second"] * DAY == pytest.approx(1.152e15)
     assert of["steady_bytes"] == pytest.approx(16.8e15)
@@ -121,22 +119,18 @@ def test_spider_2_stays_below_its_knee_at_so_much_a_day(
 
 
 def test_a_measured_curve_takes_the_place_of_the_stand_in(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, terminal: Terminal
 ) -> None:
     """Half full from the first day to the last: the share is that of the curve there."""
-    found = asked(
-        tmp_path,
-        capsys,
-        '[capacity]\nusable = "2 PB"\nstored = "1 PB"\ninflow = "1 B/s"\n'
-        "rate_at_fill = [[0.0, 1.0], [0.5, 0.8], [1.0, 0.2]]\n",
-    )
-    (only,) = found["rates"]
+    text = '[capacity]\nusable = "2 PB"\nstored = "1 PB"\ninflow = "1 B/s"\n'
+    text += "rate_at_fill = [[0.0, 1.0], [0.5, 0.8], [1.0, 0.2]]\n"
+    (only,) = sized(terminal, tmp_path, text)["capacity"]["rates"]
     assert only["is_measured"] and only["mean"] == pytest.approx(0.8, rel=1e-6)
 
 
-def test_no_room_is_a_no(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_room_is_a_no(tmp_path: Path, terminal: Terminal) -> None:
     text = '[capacity]\nusable = "10 PB"\ninflow = "1 PB/d"\ndays = 20\n'
-    of = values(asked(tmp_path, capsys, text, code=1))
+    of = values(sized(terminal, tmp_path, text, code=1)["capacity"]["figures"])
     assert of["full_days"] == pytest.approx(10.0)
     assert of["refused_bytes"] == pytest.approx(10e15)
 
@@ -161,14 +155,10 @@ WRONG = {
 
 
 @pytest.mark.parametrize("line", WRONG)
-def test_a_wrong_line_is_told(
-    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_line_is_told(line: str, tmp_path: Path, terminal: Terminal) -> None:
     text = f'[capacity]\nusable = "10 PB"\ninflow = "1 PB/d"\n{line}\n'
     (tmp_path / "a.toml").write_text(text)
-    assert cli.run(["size", str(tmp_path / "a.toml")]) == 2
-    captured = capsys.readouterr()
-    assert WRONG[line] in captured.err and "error: " in captured.err and captured.out == ""
+    assert WRONG[line] in terminal.refusal("size", tmp_path / "a.toml")
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from resilver import ConfigError, cli, size
+from resilver import ConfigError, size
 from resilver.center import trend
 from resilver.importers.ages import read_ages
 from resilver.importers.lfs_df import read_lfs_df
 from resilver.report.capacity import STAND_IN_NOTE
-from tests.integration.capacity_asked import asked, values
+from tests.integration.sizings import sized, values
+from tests.terminal import Terminal
 
 DAY = 86_400
 SCAN = 1_500_000_000
@@ -48,16 +49,18 @@ def listing(tmp_path: Path) -> Path:
 
 
 def test_a_listing_of_ne2scan_says_what_a_purge_frees(
-    listing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    listing: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     """Age is the scan's time less the latest of a file's three: six of 11 are 14 d and older."""
-    found = asked(tmp_path, capsys, '[capacity]\nusable = "1 MB"\nlisting = "scan.txt"\n')
+    found = sized(terminal, tmp_path, '[capacity]\nusable = "1 MB"\nlisting = "scan.txt"\n')[
+        "capacity"
+    ]
     frees = {one["days"]: (one["files"], one["bytes"], one["owners"]) for one in found["purges"]}
     for days in (1, 5, 7, 14, 30, 60, 90):
         older = [number for number, age in enumerate(AGES) if age >= days]
         owners = len({number % 2 for number in older})
         assert frees[days] == (len(older), 1000.0 * len(older), owners)
-    assert values(found)["listed_fill"] == pytest.approx(11_000 / 1e6)
+    assert values(found["figures"])["listed_fill"] == pytest.approx(11_000 / 1e6)
 
 
 def test_the_three_formats_say_the_same(listing: Path, tmp_path: Path) -> None:
@@ -83,15 +86,11 @@ def test_the_three_formats_say_the_same(listing: Path, tmp_path: Path) -> None:
 
 
 def test_days_begin_with_what_a_listing_says(
-    listing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    listing: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     """The first day's purge takes the six old files, and that of 13.9 d, which is a day older."""
-    found = asked(
-        tmp_path,
-        capsys,
-        '[capacity]\nusable = "1 MB"\nlisting = "scan.txt"\ninflow = "100 B/d"\n'
-        'purge = { last_access = "14 d" }\n',
-    )
+    text = '[capacity]\nusable = "1 MB"\nlisting = "scan.txt"\ninflow = "100 B/d"\n'
+    found = sized(terminal, tmp_path, text + 'purge = { last_access = "14 d" }\n')["capacity"]
     assert found["days"][0]["purged_bytes"] == pytest.approx(7000)
     assert found["days"][0]["stored_bytes"] == pytest.approx(4000 + 100)
 
@@ -126,14 +125,13 @@ CUT = {
 
 @pytest.mark.parametrize("case", CUT)
 def test_nothing_is_forecast_from_a_damaged_listing(
-    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case: str, tmp_path: Path, terminal: Terminal
 ) -> None:
     text, message = CUT[case]
     (tmp_path / "scan.txt").write_text(text)
     (tmp_path / "a.toml").write_text('[capacity]\nusable = "1 PB"\nlisting = "scan.txt"\n')
-    assert cli.run(["size", str(tmp_path / "a.toml")]) == 2
-    captured = capsys.readouterr()
-    assert message in captured.err and captured.out == "" and "scan.txt" in captured.err
+    captured = terminal.refusal("size", tmp_path / "a.toml")
+    assert message in captured and "scan.txt" in captured
 
 
 # ------------------------------------------------------------------------------ series of `lfs df`
@@ -153,14 +151,15 @@ def lfs_df(used: list[int], *, header: str = "1K-blocks", inactive: str = "") ->
 
 
 def test_a_series_says_when_it_is_full(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """100 blocks more an hour, 800 of 2,000 in the end: 600 blocks to 70 % are six hours."""
     monkeypatch.setenv("COLUMNS", "200")
     (tmp_path / "df.txt").write_text(lfs_df([100, 200, 300, 400]))
     (tmp_path / "a.toml").write_text('[capacity]\nlfs_df = "df.txt"\n')
-    assert cli.run(["size", str(tmp_path / "a.toml")]) == 0
-    assert "fs: 40 % full, gains 2.458 MB/d" in (out := capsys.readouterr().out)
+    assert "fs: 40 % full, gains 2.458 MB/d" in (
+        out := terminal.output("size", tmp_path / "a.toml")
+    )
     assert "70 % full in 6 h to 6 h if it goes on so" in out
     (one,) = size({"capacity": {"lfs_df": str(tmp_path / "df.txt")}}).outlook.fills  # type: ignore[union-attr]
     assert one.trend.slope == pytest.approx(100 * 1024 / 3600)
@@ -236,15 +235,14 @@ def test_fullness_explains_no_rate_in_162_real_runs(shared_data: Path) -> None:
 
 
 def test_the_page_shows_days_ages_and_targets(
-    listing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    listing: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     (tmp_path / "df.txt").write_text(lfs_df([100, 200, 300, 400]))
     text = '[capacity]\nusable = "1 MB"\nlisting = "scan.txt"\ninflow = "100 B/d"\n'
     text += 'lfs_df = "df.txt"\npurge = { last_access = "14 d" }\n'
     (tmp_path / "a.toml").write_text(text)
-    assert cli.run(["size", str(tmp_path / "a.toml"), "-o", str(tmp_path / "a.html")]) == 0
+    terminal.fitting("size", tmp_path / "a.toml", "-o", tmp_path / "a.html", widths=(80,))
     page = (tmp_path / "a.html").read_text()
     for chart in ("chart-fill", "chart-ages", "chart-targets"):
         assert chart in page
     assert "is published nowhere that could be read" in page
-    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80

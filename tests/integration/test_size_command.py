@@ -1,16 +1,16 @@
-"""`resilver size`: units by demand, offers side by side, and what is refused."""
+"""`resilver size`: units by demand, offers side by side, thin file systems and islands."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import resilver
-from resilver import ConfigError, cli
+from resilver import ConfigError, size
 from resilver.center import SizingFile
+from tests.integration.sizings import sized, values
+from tests.terminal import Terminal
 
 TWO = """
 [demand]
@@ -38,23 +38,10 @@ price = "200000 USD"
 """
 
 
-def asked(
-    capsys: pytest.CaptureFixture[str], *words: object, code: int = 0
-) -> tuple[str, dict[str, Any]]:
-    found = cli.run(["size", *map(str, words)])
-    captured = capsys.readouterr()
-    assert found == code, captured.err
-    return captured.err, json.loads(captured.out) if "--json" in words else {}
-
-
-def figures(rows: list[dict[str, Any]]) -> dict[str, float]:
-    return {row["key"]: row["value"] for row in rows}
-
-
-def test_spider_2_as_it_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_spider_2_as_it_was_asked_for(terminal: Terminal) -> None:
     """0.75 x 600 TB in 360 s is 1.25 TB/s, which 27.8 GB/s a unit give 45 times (44.96)."""
-    _, found = asked(capsys, "spider-2", "--json")
-    demands = figures(found["demands"])
+    found = terminal.json_output("size", "spider-2")
+    demands = values(found["demands"])
     assert demands["checkpoint_bytes_per_second"] == pytest.approx(1.25e12, rel=1e-12)
     # 30 x 770 TB = 23.1 PB; below 70 % full that is 33 PB formatted.
     assert demands["stored_bytes"] == pytest.approx(23.1e15, rel=1e-12)
@@ -66,20 +53,19 @@ def test_spider_2_as_it_was_asked_for(capsys: pytest.CaptureFixture[str]) -> Non
     assert needs == {"bandwidth": (45, 45), "random": (35, 44), "capacity": (37, 37)}
 
 
-def test_spider_2_as_it_was_bought(capsys: pytest.CaptureFixture[str]) -> None:
+def test_spider_2_as_it_was_bought(terminal: Terminal) -> None:
     """36 units: 1 TB/s, a checkpoint of 7.5 min, 32.256 PB, 22.6 at one knee and 16.1 at the other.
 
     They are short of 240 GB/s where disks move a fifth at random, and of the head room.
     """
     bought = ("--set", "demand.bandwidth=1 TB/s", "--set", "offers.0.units=36")
-    err, found = asked(capsys, "spider-2", *bought, "--json", code=1)
-    assert err == ""
-    demands = figures(found["demands"])
+    found = terminal.json_output("size", "spider-2", *bought, code=1)
+    demands = values(found["demands"])
     assert demands["checkpoint_seconds"] == pytest.approx(450.0)
     assert demands["random_share"] == pytest.approx(0.24)
     (offer,) = found["offers"]
     assert offer["short_of"] == ["random", "capacity"] and not found["holds"]
-    of_all = figures(offer["figures"])
+    of_all = values(offer["figures"])
     assert (of_all["disks"], of_all["groups"]) == (20_160, 2_016)
     # 20,160 x 2 TB x 8/10.
     assert of_all["usable_bytes"] == pytest.approx(32.256e15, rel=1e-12)
@@ -88,7 +74,7 @@ def test_spider_2_as_it_was_bought(capsys: pytest.CaptureFixture[str]) -> None:
     assert of_all["random_least_bytes_per_second"] == pytest.approx(0.2 * 36 * 27.8e9)
     assert of_all["random_most_bytes_per_second"] == pytest.approx(0.25 * 36 * 27.8e9)
     # To stay below 70 % full, 43 % more than what is stored is bought; below half, twice as much.
-    knees = figures(found["knees"])
+    knees = values(found["knees"])
     assert knees["more_below_70_percent"] == pytest.approx(3 / 7)
     assert knees["more_below_50_percent"] == pytest.approx(1.0)
 
@@ -105,15 +91,13 @@ def test_three_tenths_more_than_is_stored_are_77_percent_full() -> None:
     assert resilver.size(file).offers[0].needs[2].units == 34
 
 
-def test_offers_stand_side_by_side_without_a_score(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_offers_stand_side_by_side_without_a_score(tmp_path: Path, terminal: Terminal) -> None:
     """100 GB/s of 80 data disks x 200 MB/s (16 GB/s) are 7 units, 8 PB of 800 TB are 10.
 
     Of flash, two groups of ten and four that stand by: 16 x 15.36 TB = 245.76 TB, 33 units.
     """
     (tmp_path / "two.toml").write_text(TWO)
-    _, found = asked(capsys, tmp_path / "two.toml", "--json")
+    found = terminal.json_output("size", tmp_path / "two.toml")
     disks, more, flash = found["offers"]
     assert [need["units"] for need in disks["needs"]] == [7, 10]
     assert [need["units"] for need in flash["needs"]] == [3, 33]
@@ -124,24 +108,16 @@ def test_offers_stand_side_by_side_without_a_score(
     assert disks["dominated_by"] == flash["dominated_by"] == []
 
 
-@pytest.mark.parametrize("columns", [60, 80])
-def test_every_line_fits_the_window(
-    columns: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
+def test_every_line_fits_the_window(tmp_path: Path, terminal: Terminal) -> None:
     (tmp_path / "two.toml").write_text(TWO)
-    for name in ("spider-2", str(tmp_path / "two.toml")):
-        assert cli.run(["size", name]) == 0
-        out = capsys.readouterr().out
-        assert max(map(len, out.splitlines())) <= columns
-        assert "÷" in out and "…" not in out
+    for name in ("spider-2", tmp_path / "two.toml"):
+        for out in terminal.fitting("size", name):
+            assert "÷" in out and "…" not in out
 
 
-def test_the_page_holds_every_derivation(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_page_holds_every_derivation(tmp_path: Path, terminal: Terminal) -> None:
     page = tmp_path / "spider.html"
-    asked(capsys, "spider-2", "-o", page)
+    terminal.output("size", "spider-2", "-o", page)
     text = page.read_text(encoding="utf-8")
     for figure in resilver.size("spider-2").offers[0].figures:
         assert figure.what in text and figure.derivation in text
@@ -172,16 +148,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("setting", WRONG)
-def test_a_wrong_key_is_named_with_value_rule_and_remedy(
-    setting: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.run(["size", "spider-2", "--set", setting]) == 2
-    captured = capsys.readouterr()
-    assert WRONG[setting] in captured.err and captured.out == ""
-    assert all(line.startswith("error: ") for line in captured.err.splitlines())
+def test_a_wrong_key_is_named_with_value_rule_and_remedy(setting: str, terminal: Terminal) -> None:
+    assert WRONG[setting] in terminal.refusal("size", "spider-2", "--set", setting)
 
 
-def test_what_says_too_little_is_told_what_to_add(tmp_path: Path) -> None:
+def test_what_says_too_little_is_told_what_to_add() -> None:
     with pytest.raises(ConfigError, match=r"nothing is offered.*\[\[offers\]\]"):
         resilver.size({"demand": {"bandwidth": "1 TB/s"}})
     with pytest.raises(ConfigError, match="there is nothing to size"):
@@ -202,14 +173,13 @@ def test_what_says_too_little_is_told_what_to_add(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("command", "kind"), [("size", "sizings"), ("profile", "lots")])
 def test_what_ships_can_be_copied_and_changed(
-    command: str, kind: str, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, kind: str, root: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     shipped = root / "python" / "resilver" / "catalog" / kind / "spider-2.toml"
     (tmp_path / "mine.toml").write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
     answers = []
     for name in ("spider-2", str(tmp_path / "mine.toml")):
-        assert cli.run([command, name, "--json"]) == 0
-        answers.append(capsys.readouterr().out)
+        answers.append(terminal.output(command, name, "--json"))
     assert answers[0] == answers[1]
 
 
@@ -224,17 +194,112 @@ def test_a_tib_is_not_a_tb() -> None:
 
 @pytest.mark.parametrize("command", ["size", "profile"])
 def test_a_page_is_html_in_a_folder_that_is_there(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, tmp_path: Path, terminal: Terminal
 ) -> None:
     for name, message in (("a.pdf", "the page is one .html file"), ("no/a.html", "no folder")):
-        assert cli.run([command, "spider-2", "-o", str(tmp_path / name)]) == 2
-        assert message in capsys.readouterr().err
+        assert message in terminal.refusal(command, "spider-2", "-o", tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_input_is_never_written_over(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_input_is_never_written_over(tmp_path: Path, terminal: Terminal) -> None:
     (tmp_path / "two.toml").write_text(TWO)
-    assert cli.run(["size", str(tmp_path / "two.toml"), "-o", str(tmp_path / "two.toml")]) == 2
-    assert "is read by this command" in capsys.readouterr().err
+    assert "is read by this command" in terminal.refusal(
+        "size", tmp_path / "two.toml", "-o", tmp_path / "two.toml"
+    )
+
+
+ISLANDS = """
+[islands]
+mover = "20 GB/s"
+workflows = [
+  { name = "combustion", data = "100 TB", every = "1 d", copies = 2, kept = "14 d" },
+  { name = "climate", data = "300 TB", every = "7 d" },
+]
+"""
+
+
+def test_a_thin_file_system_takes_its_share_of_what_users_have() -> None:
+    """36 units hold 32.256 PB and pass 1.0008 TB/s: 1 % is 322.56 TB, full after 322.3 s."""
+    from resilver.center import SizingFile
+
+    settings = ("offers.0.units=36", 'demand.bandwidth="1 TB/s"')
+    plain, thin = (
+        size(SizingFile.load("spider-2", [*settings, *more])).offers[0]
+        for more in ((), ("thin=0.01",))
+    )
+    figures = {one.key: one.value for one in thin.figures}
+    assert figures["usable_bytes"] == pytest.approx(32.256e15) == thin.usable_bytes
+    assert figures["thin_bytes"] == pytest.approx(322.56e12)
+    assert figures["users_bytes"] == pytest.approx(32.256e15 - 322.56e12)
+    assert figures["thin_seconds"] == pytest.approx(322.56e12 / (36 * 27.8e9))
+    assert figures["usable_bytes_below_70_percent"] == pytest.approx(0.7 * 0.99 * 32.256e15)
+    assert figures["fill"] == pytest.approx(23.1 / (0.99 * 32.256))
+    # 23.1 PB below 70 % are 36.83 units of 896 TB, and of 99 % of these 37.2.
+    assert [need.units for need in plain.needs if need.demand == "capacity"] == [37]
+    assert [need.units for need in thin.needs if need.demand == "capacity"] == [38]
+    # What moves bytes is the same.
+    assert [need.units for need in plain.needs][:2] == [need.units for need in thin.needs][:2]
+
+
+def test_days_fill_what_is_left_to_users(tmp_path: Path, terminal: Terminal) -> None:
+    """One unit of 10 disks of 1 TB holds 8 TB, of which a tenth is for tests; 14 d x 0.1 TB."""
+    text = (
+        'thin = 0.1\n[[offers]]\nname = "unit"\nunits = 1\ndisks = 10\nrate = "1 GB/s"\n'
+        'disk = { size = "1 TB" }\n[capacity]\ninflow = "0.1 TB/d"\n'
+        'purge = { last_access = "14 d" }\n'
+    )
+    found = sized(terminal, tmp_path, text)["capacity"]
+    assert found["usable_bytes"] == pytest.approx(7.2e12)
+    assert values(found["figures"])["steady_fill"] == pytest.approx(1.4 / 7.2)
+
+
+def test_islands_copy_keep_and_wait(tmp_path: Path, terminal: Terminal) -> None:
+    """2 x 100 TB a day and 300 TB a week; 200 TB/d for 14 days and 300 TB for its week are kept."""
+    found = sized(terminal, tmp_path, ISLANDS)["islands"]
+    rate = (200e12 + 300e12 / 7) / 86_400
+    assert found["bytes_per_second"] == pytest.approx(rate)
+    assert found["kept_bytes"] == pytest.approx(14 * 200e12 + 300e12)
+    assert found["mover_share"] == pytest.approx(rate / 20e9)
+    figures = values(found["figures"])
+    assert figures["copied_bytes_combustion"] == 200e12
+    assert figures["wait_seconds_climate"] == pytest.approx(300e12 / 20e9)
+    assert "load_share" not in figures
+
+
+def test_copies_load_file_systems_twice(tmp_path: Path, terminal: Terminal) -> None:
+    offer = '[[offers]]\nname = "u"\nunits = 2\ndisks = 10\nrate = "10 GB/s"\ndisk={size="1 TB"}\n'
+    found = sized(terminal, tmp_path, offer + ISLANDS)["islands"]
+    share = 2 * found["bytes_per_second"] / 20e9
+    assert values(found["figures"])["load_share"] == pytest.approx(share)
+
+
+def test_a_mover_that_cannot_keep_up_is_a_no(tmp_path: Path, terminal: Terminal) -> None:
+    """243 TB a day are 2.81 GB/s."""
+    path, page = tmp_path / "sizing.toml", tmp_path / "islands.html"
+    path.write_text(ISLANDS.replace("20 GB/s", "2.8 GB/s"))
+    out = " ".join(terminal.output("size", path, "-o", page, code=1).split())
+    assert "Islands copy 242.9 TB/d" in out and "would have to pass 1" in out
+    assert "Copied between islands" in page.read_text(encoding="utf-8")
+    path.write_text(ISLANDS.replace("20 GB/s", "2.82 GB/s"))
+    terminal.output("size", path, "-q")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("thin = 0.6\n" + ISLANDS, "thin = 0.6"),
+        ("thin = -0.1\n" + ISLANDS, "thin = -0.1"),
+        (ISLANDS.replace("climate", "combustion"), "two workflows have this name"),
+        (ISLANDS.replace("300 TB", "0 TB"), "above zero"),
+        (ISLANDS.replace("copies = 2", "copies = 0"), "copies = 0"),
+        (ISLANDS.replace('"7 d"', '"7"'), "every"),
+        ("[islands]\nworkflows = []\n", "islands.workflows"),
+        (ISLANDS.replace("mover", "mvoer"), 'did you mean "mover"?'),
+    ],
+)
+def test_what_means_nothing_is_refused(
+    text: str, message: str, tmp_path: Path, terminal: Terminal
+) -> None:
+    path = tmp_path / "sizing.toml"
+    path.write_text(text)
+    assert message in terminal.refusal("size", path)
