@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from resilver import cli
 from resilver.spec import Cluster, Study
 from resilver.units import BytesPerSecond
 from tests.front_door import environment
+from tests.terminal import Terminal
 from tests.unit import fio_reports
 
 JBOD = Cluster.model_validate({"servers": 1, "device": "jbod10-sata"}).device
@@ -52,17 +52,12 @@ Refused = Callable[..., str]
 
 
 @pytest.fixture
-def refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Refused:
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal) -> Refused:
     """Runs a command that must end with 2 and print no data; answers what it said."""
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> str:
-        assert cli.run(["calibrate", *words]) == 2
-        printed = capsys.readouterr()
-        assert printed.out == ""
-        return printed.err
+        return terminal.refusal("calibrate", *words)
 
     return run
 
@@ -251,8 +246,7 @@ def test_fio_is_run_and_what_it_made_is_removed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_fio_and_removes_its_file(tmp_path: Path, number: int) -> None:
     words = words_of(
-        tmp_path,
-        *("calibrate", "disk", "--run", "probe", "--size", "64 MiB", "--seconds", "30"),
+        tmp_path, *("calibrate", "disk", "--run", "probe", "--size", "64 MiB", "--seconds", "30")
     )
     process = subprocess.Popen(
         words, cwd=tmp_path, env=environment(NO_COLOR="1"), stderr=subprocess.PIPE

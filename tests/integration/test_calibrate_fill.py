@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,17 +14,11 @@ import resilver
 from resilver import cli
 from resilver.calibration.fill import fit_fill
 from resilver.importers.fill_rates import FillRates
+from tests.terminal import Terminal
 
 REAL = "lustre/tokio-sample_summary.csv.gz"
 COLUMNS = ("fshealth_ost_avg_full_pct", "darshan_agg_perf_by_slowest_posix")
 OTHERS = "jobsdb_concurrent_nodehrs"
-
-
-def asked(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> dict[str, Any]:
-    assert cli.run(["calibrate", "fill", *map(str, words), "--json"]) == code
-    found = json.loads(capsys.readouterr().out)
-    assert isinstance(found, dict)
-    return found
 
 
 def runs_csv(path: Path, spread: float = 0.2, knee: float = 0.7, left: float = 0.7) -> Path:
@@ -42,11 +34,9 @@ def runs_csv(path: Path, spread: float = 0.2, knee: float = 0.7, left: float = 0
     return path
 
 
-def test_a_planted_knee_and_what_it_costs_are_found(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_planted_knee_and_what_it_costs_are_found(tmp_path: Path, terminal: Terminal) -> None:
     """About 58 runs lie beyond the knee: the share is known to 0.2 (1/58 + 1/92)^0.5, 3.4 %."""
-    found = asked(capsys, runs_csv(tmp_path / "runs.csv"))
+    found = terminal.json_output("calibrate", "fill", runs_csv(tmp_path / "runs.csv"))
     first, last = found["levels"]
     assert first["fill_high"] < 0.72 and last["fill_low"] > 0.68
     assert last["share"] == pytest.approx(0.7, rel=4 * 0.034)
@@ -57,22 +47,22 @@ def test_a_planted_knee_and_what_it_costs_are_found(
     assert list(fills) == sorted(set(fills)) and list(shares) == sorted(shares, reverse=True)
 
 
-def test_the_curve_is_read_by_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_curve_is_read_by_size(tmp_path: Path, terminal: Terminal) -> None:
     """14 days of 1.61 PB/d are 70 % of 32.256 PB, and before the purge 75 %: beyond the knee."""
     curve = tmp_path / "fill.toml"
-    pairs = asked(capsys, runs_csv(tmp_path / "runs.csv"), "-o", curve)["rate_at_fill"]
+    pairs = terminal.json_output("calibrate", "fill", runs_csv(tmp_path / "runs.csv"), "-o", curve)[
+        "rate_at_fill"
+    ]
     sizing = tmp_path / "sizing.toml"
     sizing.write_text(
         '[capacity]\nusable = "32.256 PB"\ninflow = "1.61 PB/d"\npurge = { last_access = "14 d" }\n'
         'rate_at_fill = { file = "fill.toml" }\n'
     )
-    assert cli.run(["size", str(sizing), "--json"]) == 0
-    (rate,) = json.loads(capsys.readouterr().out)["capacity"]["rates"]
+    (rate,) = terminal.json_output("size", sizing)["capacity"]["rates"]
     assert rate["is_measured"] and rate["least"] == pytest.approx(pairs[-1][1])
     # Fuller than was measured, a file system is at best as there.
     sizing.write_text(sizing.read_text().replace("1.61", "2.1"))
-    assert cli.run(["size", str(sizing), "--json"]) == 0
-    (rate,) = json.loads(capsys.readouterr().out)["capacity"]["rates"]
+    (rate,) = terminal.json_output("size", sizing)["capacity"]["rates"]
     assert "at best beyond" in rate["curve"]
 
 
@@ -97,13 +87,11 @@ def test_what_others_explain_is_not_the_fill_s() -> None:
     assert not fit_fill(FillRates("x", fills, rates, {"busy": busy}), resampled=2).is_shown
 
 
-def test_the_real_runs_show_no_knee(
-    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_real_runs_show_no_knee(shared_data: Path, tmp_path: Path, terminal: Terminal) -> None:
     """162 runs at 41 to 67 % full: +0.04 with fullness and -0.47 with jobs, as SciPy has them."""
     path, out = shared_data / REAL, tmp_path / "fill.toml"
     words = (path, "--fill", COLUMNS[0], "--rate", COLUMNS[1], "--beside", OTHERS, "-o", out)
-    found = asked(capsys, *words, code=1)
+    found = terminal.json_output("calibrate", "fill", *words, code=1)
     with gzip.open(path, "rt") as file:
         rows = list(csv.DictReader(file))
     fills, rates, others = (
@@ -117,10 +105,9 @@ def test_the_real_runs_show_no_knee(
     assert round(found["correlation"]["value"], 2) == 0.04
     assert round(found["beside"][0]["value"], 2) == -0.47
     assert not out.exists() and found["rate_at_fill"] == []
-    assert cli.run(["calibrate", "fill", *map(str, words)]) == 1
-    captured = capsys.readouterr()
-    assert "do not show that rates fall" in " ".join(captured.out.split())
-    assert "no curve is written" in " ".join(captured.err.split())
+    text, err = terminal.texts("calibrate", "fill", *words, code=1)
+    assert "do not show that rates fall" in " ".join(text.split())
+    assert "no curve is written" in " ".join(err.split())
 
 
 def test_a_figure_and_python_say_the_same(tmp_path: Path) -> None:
@@ -150,14 +137,10 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_a_wrong_line_is_told_with_its_place(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_line_is_told_with_its_place(text: str, tmp_path: Path, terminal: Terminal) -> None:
     path = tmp_path / "runs.csv"
     path.write_text(text)
-    assert cli.run(["calibrate", "fill", str(path)]) == 2
-    captured = capsys.readouterr()
-    assert WRONG[text] in " ".join(captured.err.split()) and captured.out == ""
+    assert WRONG[text] in terminal.refusal("calibrate", "fill", path)
 
 
 @pytest.mark.parametrize(
@@ -170,19 +153,16 @@ def test_a_wrong_line_is_told_with_its_place(
     ],
 )
 def test_a_file_without_a_curve_is_refused(
-    curve: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    curve: str, message: str, tmp_path: Path, terminal: Terminal
 ) -> None:
     (tmp_path / "other.toml").write_text("knees = [0.5]\n")
     (tmp_path / "rising.toml").write_text("rate_at_fill = [[0.7, 1.0], [0.5, 0.9]]\n")
     sizing = tmp_path / "sizing.toml"
     sizing.write_text(f'[capacity]\nusable = "1 PB"\ninflow = "1 TB/d"\nrate_at_fill = {curve}\n')
-    assert cli.run(["size", str(sizing)]) == 2
-    assert message in " ".join(capsys.readouterr().err.split())
+    assert message in terminal.refusal("size", sizing)
 
 
-def test_lines_without_a_rate_are_left_out_and_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_without_a_rate_are_left_out_and_told(tmp_path: Path, terminal: Terminal) -> None:
     path = tmp_path / "runs.csv"
     path.write_text("fill,rate\n0.2,\n,5 MB/s\n" + LINES)
-    assert asked(capsys, path)["left_out"] == 2
+    assert terminal.json_output("calibrate", "fill", path)["left_out"] == 2

@@ -15,8 +15,8 @@ import pytest
 from resilver import Results, cli
 from resilver.importers import ClusterReport, read_cluster
 from resilver.importers.ceph.model import PoolStretch, StretchMode
-from tests.front_door import command
 from tests.reference.ceph_cluster import Shape, write_cluster
+from tests.terminal import Terminal, output
 
 SHAPE = Shape(osds=40, osds_per_host=4, racks=5, groups=400, ssd_share=0.3)
 
@@ -60,11 +60,8 @@ def alike(one: ClusterReport, other: ClusterReport) -> bool:
     return all(getattr(one, key) == getattr(other, key) for key in keys)
 
 
-def test_a_live_cluster_is_only_read(
-    live: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.run(["import", "ceph", "LIVE", "-o", "bundle.tar.zst", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+def test_a_live_cluster_is_only_read(live: Path, tmp_path: Path, terminal: Terminal) -> None:
+    told = terminal.json_output("import", "ceph", "LIVE", "-o", "bundle.tar.zst")
     assert (told["osds"], told["groups"], told["missing"]) == (40, 400, [])
     asked = (live / "asked").read_text().splitlines()
     # Every command that is ever run; each of them prints, and none changes anything.
@@ -75,24 +72,21 @@ def test_a_live_cluster_is_only_read(
 
 
 def test_a_map_that_changes_meanwhile_is_fetched_again(
-    live: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    live: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     later = json.loads((live / "ceph_osd_dump.json").read_text()) | {"epoch": 5003}
     (live / "next").write_text(json.dumps(later))
-    assert cli.run(["import", "ceph", "live", "-o", "bundle.tar"]) == 0
-    assert "the map went from epoch 5000 to 5003 meanwhile" in capsys.readouterr().err
+    _, err = terminal.texts("import", "ceph", "live", "-o", "bundle.tar")
+    assert "the map went from epoch 5000 to 5003 meanwhile" in err
     assert (live / "asked").read_text().count("pg dump") == 2
     assert read_cluster(tmp_path / "bundle.tar").epoch == 5003
 
 
-def test_what_is_not_needed_may_fail(
-    live: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_not_needed_may_fail(live: Path, tmp_path: Path, terminal: Terminal) -> None:
     (live / "fails_config_dump").touch()
     (live / "sleeps_osd_perf").touch()
     words = ["import", "ceph", "LIVE", "-o", "bundle.tar.gz", "--timeout", "1.5"]
-    assert cli.run(words) == 0
-    said = capsys.readouterr().err
+    _, said = terminal.texts(*words)
     assert "left out `ceph config dump`: Error EACCES: access denied" in said
     assert "left out `ceph osd perf`: it did not answer within 1.5 s" in said
     assert "not in it: settings: `ceph config dump`" in said
@@ -100,17 +94,18 @@ def test_what_is_not_needed_may_fail(
     # The delays of `osd perf` stand beside the groups too.
     assert read.config is None and len(read.perf) == 40
     (live / "fails_pg_dump").touch()
-    assert cli.run(words) == 2
-    assert "`ceph pg dump` failed: Error EACCES: access denied; check" in capsys.readouterr().err
+    assert (
+        "`ceph pg dump` failed: Error EACCES: access denied; check"
+        in terminal.texts(*words, code=2)[1]
+    )
 
 
 def test_without_the_command_the_remedy_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    assert cli.run(["import", "ceph", "LIVE", "-o", "bundle.tar"]) == 2
-    said = " ".join(capsys.readouterr().err.split())
+    said = terminal.texts("import", "ceph", "LIVE", "-o", "bundle.tar", code=2)[1]
     assert "the command `ceph` is not here; run this on a machine with it" in said
     assert not Path("bundle.tar").exists()
 
@@ -138,24 +133,20 @@ def test_a_bundle_is_the_same_bytes_each_time(dumps: Path, tmp_path: Path) -> No
     ],
 )
 def test_what_makes_no_bundle_is_refused(
-    dumps: Path,
-    words: list[str],
-    says: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    dumps: Path, words: list[str], says: str, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
 ) -> None:
     monkeypatch.chdir(dumps.parent)
-    assert cli.run(["import", "ceph", *words]) == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert says in said and "Traceback" not in said
+    said = terminal.refusal("import", "ceph", *words)
+    assert says in said
 
 
 def test_a_file_named_live_is_not_the_cluster(
-    live: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    live: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     (tmp_path / "LIVE").write_text("{}")
-    assert cli.run(["import", "ceph", "LIVE", "-o", "bundle.tar"]) == 2
-    assert "name the file as ./LIVE" in " ".join(capsys.readouterr().err.split())
+    assert "name the file as ./LIVE" in terminal.refusal(
+        "import", "ceph", "LIVE", "-o", "bundle.tar"
+    )
 
 
 def anonymous(source: Path, target: Path) -> ClusterReport:
@@ -206,11 +197,7 @@ def renamed(report: ClusterReport) -> ClusterReport:
             device_names=(),
         ),
         pools=tuple(
-            replace(
-                pool,
-                name="",
-                profile=replace(pool.profile, name="") if pool.profile else None,
-            )
+            replace(pool, name="", profile=replace(pool.profile, name="") if pool.profile else None)
             for pool in report.pools
         ),
         osds=tuple(replace(osd, name="", host="") for osd in report.osds),
@@ -270,8 +257,7 @@ def test_without_names_stretch_mode_is_the_same(dumps: Path, tmp_path: Path) -> 
     osdmap["pools"][0] |= {f"peering_crush_bucket_{key}": value for key, value in asks.items()}
     path.write_text(json.dumps(osdmap))
     (dumps / "ceph_report.json").unlink()
-    done = command("import", "ceph", dumps, "--anonymise", "-o", tmp_path / "anonymous.tar")
-    assert done.returncode == 0, done.stderr
+    output("import", "ceph", dumps, "--anonymise", "-o", tmp_path / "anonymous.tar")
     for report in (read_cluster(dumps), read_cluster(tmp_path / "anonymous.tar")):
         assert report.stretch_mode == StretchMode(2, 3, is_degraded=True)
         assert report.pools[0].stretch == PoolStretch(1, 2, 3, -2)

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 import resilver
-from resilver import cli
 from resilver.calibration.disk import service_seconds
 from resilver.center.benchmarks import best, costs
+from resilver.importers.benchmarks import read_benchmarks
+from tests.terminal import Terminal
 from tests.unit import benchmark_texts as texts
 
 UNIT = "center-spider-2-unit"
@@ -35,31 +33,16 @@ def fair_lio(rates: tuple[int, ...] = RATES, host: str = "") -> str:
     return "".join(f"{host}{line}\n" for line in lines)
 
 
-def answer(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> dict[str, Any]:
-    found = cli.run([*map(str, words), "--json"])
-    captured = capsys.readouterr()
-    assert found == code, captured.err
-    told: dict[str, Any] = json.loads(captured.out)
-    return told
-
-
-def refusal(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    assert cli.run(list(map(str, words))) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    return captured.err
-
-
 def test_each_layer_is_set_beside_the_parts_that_it_measured(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, terminal: Terminal
 ) -> None:
     """Seven sets are 70 drives and one server; the file system is what all clients get."""
     block, server, files = (tmp_path / name for name in ("block", "server", "files"))
     block.write_text(fair_lio(), encoding="utf-8")
     server.write_text(texts.OBDFILTER, encoding="utf-8")
     files.write_text(texts.IOR_4.replace("file  : random", "file  : sequential"), encoding="utf-8")
-    found = answer(
-        capsys, "profile", UNIT, "--measured", block, "--measured", server, "--measured", files
+    found = terminal.json_output(
+        "profile", UNIT, "--measured", block, "--measured", server, "--measured", files
     )
     layers = {one["layer"]: one for one in found["layers"]}
     writes = {one["layer"]: one for one in found["measured"] if one["mode"] == "write"}
@@ -90,22 +73,20 @@ def test_each_layer_is_set_beside_the_parts_that_it_measured(
     ]
 
 
-def test_a_level_may_be_said_and_is_held_to_the_study(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_level_may_be_said_and_is_held_to_the_study(tmp_path: Path, terminal: Terminal) -> None:
     path = tmp_path / "block"
     path.write_text(fair_lio(), encoding="utf-8")
-    found = answer(capsys, "profile", UNIT, "--measured", f"drive={path}")
+    found = terminal.json_output("profile", UNIT, "--measured", f"drive={path}")
     assert found["measured"][0]["parts"] == 7
-    assert '"drve"; did you mean "drive"?' in refusal(
-        capsys, "profile", UNIT, "--measured", f"drve={path}"
+    assert '"drve"; did you mean "drive"?' in terminal.refusal(
+        "profile", UNIT, "--measured", f"drve={path}"
     )
     path.write_text(fair_lio((100,) * 57), encoding="utf-8")
-    assert "57 devices worked together, and the study has 56 of ost" in refusal(
-        capsys, "profile", UNIT, "--measured", path
+    assert "57 devices worked together, and the study has 56 of ost" in terminal.refusal(
+        "profile", UNIT, "--measured", path
     )
     path.write_text(texts.MDTEST, encoding="utf-8")
-    assert "no rate of a layer" in refusal(capsys, "profile", UNIT, "--measured", path)
+    assert "no rate of a layer" in terminal.refusal("profile", UNIT, "--measured", path)
 
 
 def test_costs_are_of_as_many_devices_by_mode_and_size(tmp_path: Path) -> None:
@@ -127,21 +108,21 @@ def test_devices_that_ran_alone_count_with_their_median(tmp_path: Path) -> None:
 
 
 def test_the_envelope_reads_the_devices_of_fair_lio_by_host(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, terminal: Terminal
 ) -> None:
     """The mean is 691.4 MiB/s: 640 is 7.4 % below it, and nothing else 5 %."""
     path = tmp_path / "fair-lio.txt"
     path.write_text(fair_lio(host="oss1: ") + fair_lio(host="oss2: "), encoding="utf-8")
-    found = answer(capsys, "profile", path, code=1)
+    found = terminal.json_output("profile", path, code=1)
     assert [(one["unit"], one["group"]) for one in found["next"]] == [
         ("oss1", "oss1:/dev/lun3"),
         ("oss2", "oss2:/dev/lun3"),
     ]
     assert found["next"][0]["rate_bytes_per_second"] == 640 * MIB
     path.write_text(fair_lio() + texts.FAIR_LIO, encoding="utf-8")
-    assert "it has 2 tests" in refusal(capsys, "profile", path)
+    assert "it has 2 tests" in terminal.refusal("profile", path)
     path.write_text(texts.SUITE, encoding="utf-8")
-    assert "rates of all devices together" in refusal(capsys, "profile", path)
+    assert "rates of all devices together" in terminal.refusal("profile", path)
 
 
 def suite(cells: list[tuple[str, int, int]]) -> str:
@@ -163,18 +144,20 @@ SIZES = [2**power for power in range(12, 24)]
 
 
 def test_a_disk_is_calibrated_by_the_suites_csv_at_one_queue(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, terminal: Terminal
 ) -> None:
     path = tmp_path / "suite.csv"
     path.write_text(suite([(m, s, q) for m in MODES for s in SIZES for q in (4, 16)]), "utf-8")
-    found = answer(capsys, "calibrate", "disk", path, "--fit", "line")
+    found = terminal.json_output("calibrate", "disk", path, "--fit", "line")
     assert found["queue_depth"] == 4
     assert found["device"]["read_rate"] == "100 MiB/s"
     assert all(one["fraction"] < 1e-6 for one in found["rmse"].values())
     assert any("16 made randread" in note or "16 made randwrite" in note for note in found["notes"])
-    deep = answer(capsys, "calibrate", "disk", path, "--fit", "line", "--queue", "16")
+    deep = terminal.json_output("calibrate", "disk", path, "--fit", "line", "--queue", "16")
     assert deep["queue_depth"] == 16
-    assert "there are queues of 4, 16" in refusal(capsys, "calibrate", "disk", path, "--queue", "8")
+    assert "there are queues of 4, 16" in terminal.refusal(
+        "calibrate", "disk", path, "--queue", "8"
+    )
 
 
 def test_a_line_does_with_fewer_sizes_and_the_recipe_does_not(tmp_path: Path) -> None:
@@ -189,3 +172,67 @@ def test_a_line_does_with_fewer_sizes_and_the_recipe_does_not(tmp_path: Path) ->
         assert service_seconds(table, "randread", size) == pytest.approx(expected, rel=1e-6)
     with pytest.raises(resilver.ConfigError, match="fit the line, which does without"):
         resilver.calibrate_disk(path)
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> list[str]:
+    """Every text as a file of its own."""
+    paths = []
+    for name, text in texts.TEXTS.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+        paths.append(str(tmp_path / f"{name}.txt"))
+    return paths
+
+
+def test_all_programs_go_into_one_table(outputs: list[str], terminal: Terminal) -> None:
+    out, err = terminal.texts("import", "benchmark", *outputs, "--json")
+    told = json.loads(out)
+    found = read_benchmarks(outputs)
+    assert told["rates"] == found.to_dicts()
+    assert {row["layer"] for row in told["rates"]} == {"block", "server", "file system", "metadata"}
+    assert {row["program"] for row in told["rates"]} == {
+        *("fair-lio", "OLCF suite", "obdfilter-survey", "sgpdd-survey", "IOR", "mdtest", "IO500"),
+        *("fio", "elbencho"),
+    }
+    # What was left out is in both places.
+    assert told["notes"] == list(found.notes) and told["notes"][0] in err
+    # Writes of 1 MiB in order: the suite's best is 500 MiB/s of one device, sgpdd's 320.5 of two,
+    # so that fair-lio's 190 of two is none; and the survey's 3,600.5 of seven.
+    (server,) = [
+        one
+        for one in told["costs"]
+        if (one["mode"], one["request_bytes"], one["above"]) == ("write", MIB, "server")
+    ]
+    assert server["devices"] == 7
+    assert server["cost"] == pytest.approx(1 - 3600.5 / (320.5 * 7 / 2), rel=1e-12)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_table_is_written_and_read_again(
+    outputs: list[str], tmp_path: Path, terminal: Terminal, suffix: str
+) -> None:
+    table = tmp_path / f"rates.{suffix}"
+    assert terminal.texts("import", "benchmark", *outputs, "-q", "-o", table) == ("", "")
+    assert read_benchmarks(table).rows == read_benchmarks(outputs).rows
+
+
+def test_no_name_is_cut_on_the_terminal(outputs: list[str], terminal: Terminal) -> None:
+    for path in outputs:
+        assert not any("…" in out for out in terminal.fitting("import", "benchmark", path))
+
+
+def test_wrong_files_and_places_are_refused(
+    outputs: list[str], tmp_path: Path, terminal: Terminal
+) -> None:
+    (tmp_path / "notes.txt").write_text("a list of things to do\n", encoding="utf-8")
+    for words, message in (
+        ([str(tmp_path / "absent")], "there is no such file"),
+        ([str(tmp_path / "notes.txt")], "no benchmark's output that is known here"),
+        ([outputs[0], outputs[0]], "this file is given twice"),
+        ([outputs[0], "-o", str(tmp_path / "rates.xlsx")], "a .csv or a .parquet file"),
+        ([outputs[0], "-o", str(tmp_path / "none" / "rates.csv")], "there is no folder"),
+    ):
+        assert message in terminal.refusal("import", "benchmark", *words)
+    # Every file that is wrong is told at once.
+    wrong = [str(tmp_path / "absent"), str(tmp_path / "notes.txt")]
+    assert all(path in terminal.refusal("import", "benchmark", *wrong) for path in wrong)

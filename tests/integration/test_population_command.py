@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
-from resilver import Population, Study, cli, import_sizes
+from resilver import Population, Study, import_sizes
 from resilver.importers.sizes import read_sizes
 from resilver.importers.walk import TreeWalk
 from tests.front_door import environment
+from tests.terminal import Terminal
 
 STUDY = """
 [cluster]
@@ -43,31 +42,24 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def answer(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[str, str]:
-    code = cli.run([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    assert code == 0, captured.err
-    return captured.out, captured.err
-
-
 def test_a_scan_writes_the_histogram_that_studies_read(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     file = tmp_path / "sizes.txt"
-    out, err = answer(capsys, "import", "sizes", "--scan", data, "-o", file)
+    out, err = terminal.texts("import", "sizes", "--scan", data, "-o", file)
     assert out == ""
     # Sizes 1000 to 1023 lie in one power of two, 1024 to 1099 in the next.
     assert read_sizes(file) == ((1000, 1024, 24), (1024, 1100, 76))
     assert "100 files, 102.5 KiB, in 2 bins" in err
     assert "100.00 % of that volume" in err
     # Without a file, its text goes to stdout and nothing else does.
-    assert answer(capsys, "import", "sizes", "--scan", data)[0] == file.read_text()
-    assert answer(capsys, "import", "sizes", "--scan", data, "-q") == (file.read_text(), "")
+    assert terminal.output("import", "sizes", "--scan", data) == file.read_text()
+    assert terminal.texts("import", "sizes", "--scan", data, "-q") == (file.read_text(), "")
 
 
-def test_json_says_what_was_measured(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_says_what_was_measured(data: Path, terminal: Terminal) -> None:
     (data / "link").symlink_to("0")
-    found = json.loads(answer(capsys, "import", "sizes", "--scan", data, "--json")[0])
+    found = terminal.json_output("import", "sizes", "--scan", data)
     assert (found["files"], found["bytes"]) == (100, 100 * 1000 + 99 * 100 // 2)
     assert found["left_out"] == {"symbolic_links": 1}
     assert found["bins"] == [[1000, 1024, 24], [1024, 1100, 76]]
@@ -76,49 +68,45 @@ def test_json_says_what_was_measured(data: Path, capsys: pytest.CaptureFixture[s
     assert found["plain_volume_error"] == pytest.approx(135_118 / 104_950 - 1)
 
 
-def test_plain_edges_that_are_far_off_are_said_to_be(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out, err = answer(capsys, "import", "sizes", "--scan", data, "--plain-edges")
+def test_plain_edges_that_are_far_off_are_said_to_be(data: Path, terminal: Terminal) -> None:
+    out, err = terminal.texts("import", "sizes", "--scan", data, "--plain-edges")
     assert out.splitlines()[-2:] == ["512 1024 24", "1024 2048 76"]
     assert "128.7 % of that volume" in err and "more than 1 % off" in err
-    finer = answer(capsys, "import", "sizes", "--scan", data, "--plain-edges", "--bins", 64)[1]
+    finer = terminal.texts("import", "sizes", "--scan", data, "--plain-edges", "--bins", 64)[1]
     assert "more than 1 % off" not in finer
 
 
 def test_of_several_populations_the_one_that_cannot_be_drawn_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("small").write_text("5\n", encoding="utf-8")
-    assert cli.run(["population", "show", "mira", "small", "--bytes", "1 TiB"]) == 2
-    captured = capsys.readouterr()
     # 2^40 bytes in files of 5 are more than 2^37 files.
-    assert captured.out == "" and 'small.bytes = "1 TiB": in files of 5 B' in captured.err
+    assert 'small.bytes = "1 TiB": in files of 5 B' in terminal.refusal(
+        "population", "show", "mira", "small", "--bytes", "1 TiB"
+    )
 
 
 def test_files_that_are_all_empty_are_said_to_be_drawn_as_one_byte(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("empty").write_text("0\n" * 30, encoding="utf-8")
-    out, err = answer(capsys, "import", "sizes", "empty")
+    out, err = terminal.texts("import", "sizes", "empty")
     assert "all files are empty, and each is drawn as one byte" in out
     assert out.endswith("\n0 1 30\n")
     assert "all files are empty, and each is drawn as one byte" in err and "off" not in out + err
-    shown = json.loads(
-        answer(capsys, "population", "show", "empty", "--bytes", "90 B", "--json")[0]
-    )
+    shown = terminal.json_output("population", "show", "empty", "--bytes", "90 B")
     # 90 bytes in files of one byte.
     assert (shown[0]["files"], shown[0]["expected_mean_file_bytes"]) == (90, 1.0)
 
 
 def test_a_link_to_a_histogram_is_followed(
-    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    data: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
 ) -> None:
     monkeypatch.chdir(data.parent)
     Path("link").symlink_to("sizes.txt")
-    answer(capsys, "import", "sizes", "--scan", data, "-o", "link")
+    terminal.output("import", "sizes", "--scan", data, "-o", "link")
     assert Path("link").is_symlink() and "1024 1100 76" in Path("sizes.txt").read_text()
 
 
@@ -160,16 +148,10 @@ def python() -> str:
     ],
 )
 def test_bad_input_is_refused_and_nothing_is_printed(
-    arguments: list[str],
-    says: str,
-    data: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], says: str, data: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
 ) -> None:
     monkeypatch.chdir(data.parent)
-    assert cli.run(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and says in captured.err
+    assert says in terminal.refusal(*arguments)
     assert sorted(path.name for path in data.parent.iterdir()) == ["data"]
 
 
@@ -190,9 +172,9 @@ def test_an_interrupted_scan_ends_with_130_and_writes_nothing(tmp_path: Path) ->
     assert not (tmp_path / "sizes.txt").exists()
 
 
-def test_every_command_has_an_example_and_takes_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_an_example_and_takes_json(terminal: Terminal) -> None:
     for words in (["import", "sizes"], ["population", "show"]):
-        text = answer(capsys, *words, "--help")[0]
+        text = terminal.output(*words, "--help")
         assert f"resilver {' '.join(words)}" in text.split("Example", 1)[1]
         assert "--json" in text
 
@@ -234,24 +216,21 @@ def test_what_was_measured_is_a_histogram_in_python(data: Path) -> None:
 
 @pytest.mark.parametrize("name", ["absent", 5, ""])
 def test_a_study_of_no_such_folder_is_refused(
-    name: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: object, tmp_path: Path, terminal: Terminal
 ) -> None:
     file = tmp_path / "study.toml"
     file.write_text(STUDY.replace('"data"', json.dumps(name)))
-    assert cli.run(["check", str(file)]) == 2
-    assert "population.histogram" in capsys.readouterr().err
+    assert "population.histogram" in terminal.refusal("check", file)
 
 
-def test_populations_are_shown_side_by_side(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_populations_are_shown_side_by_side(data: Path, tmp_path: Path, terminal: Terminal) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
     file = tmp_path / "sizes.txt"
-    answer(capsys, "import", "sizes", "--scan", data, "-o", file)
+    terminal.output("import", "sizes", "--scan", data, "-o", file)
     shown = ("genomes1000", file, tmp_path / "study.toml")
     picture = tmp_path / "picture.svg"
-    out, err = answer(
-        capsys, "population", "show", *shown, "--bytes", "40 GiB", "-o", picture, "--json"
+    out, err = terminal.texts(
+        "population", "show", *shown, "--bytes", "40 GiB", "-o", picture, "--json"
     )
     assert err == f"wrote {picture}\n"
     assert picture.read_text().startswith("<svg")
@@ -265,25 +244,24 @@ def test_populations_are_shown_side_by_side(
         for total, part in (("files", "files"), ("objects", "objects"), ("bytes", "file_bytes")):
             assert sizes[total] == sum(row[part] for row in sizes["classes"])
     # A study alone is drawn whole: 8 servers of 1 MiB.
-    whole = json.loads(answer(capsys, "population", "show", shown[2], "--json")[0])
+    whole = terminal.json_output("population", "show", shown[2])
     assert 8 * 2**20 - 1100 < whole[0]["bytes"] <= 8 * 2**20
 
 
 def test_a_folder_or_a_listing_is_shown_as_it_is_imported(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     listing = tmp_path / "listing"
     listing.write_text("".join(f"{1000 + number} {number}\n" for number in range(100)))
-    out, _ = answer(capsys, "population", "show", data, listing, "--bytes", "1 MiB", "--json")
+    out = terminal.output("population", "show", data, listing, "--bytes", "1 MiB", "--json")
     folder, listed = json.loads(out)
     assert folder["classes"] == listed["classes"]
     assert folder["expected_mean_file_bytes"] == pytest.approx(1049.5)
 
 
-def test_the_table_has_shares_of_count_and_volume(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_has_shares_of_count_and_volume(terminal: Terminal) -> None:
     # One file of 1 MiB in a class of its own is 100 % of everything, also where it is expected.
-    out, _ = answer(
-        capsys, "population", "show", "genomes1000", "--set", "population.files=40",
+    out = terminal.output("population", "show", "genomes1000", "--set", "population.files=40",
         "--set", 'population.histogram={ bins = [["1 MiB", "1048577 B", 1]] }',
     )  # fmt: skip
     row = next(line.split() for line in out.splitlines() if line.split()[:2] == ["1", "MiB"])

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import resilver
-from resilver import cli
 from resilver.center.control import LIMIT, Floats, control, run_length
 from tests.mutants import mutant
 from tests.scale import SEED, numbers, times
+from tests.terminal import Terminal
 
 FIRST = 30
 LEVEL, DEVIATION = 500e9, 5e9
@@ -34,19 +34,13 @@ def planted(shape: Floats, seed: int) -> Floats:
 
 
 def asked(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    text: str,
-    *words: str,
-    code: int = 0,
+    tmp_path: Path, terminal: Terminal, text: str, *words: str, code: int = 0
 ) -> dict[str, Any]:
-    path = tmp_path / "runs.csv"
-    path.write_text(text, encoding="utf-8")
-    found = cli.run(["quality", str(path), "--json", *words])
-    captured = capsys.readouterr()
-    assert found == code, captured.err
-    told: dict[str, Any] = json.loads(captured.out) if captured.out else {"error": captured.err}
-    return told
+    (tmp_path / "runs.csv").write_text(text, encoding="utf-8")
+    found: dict[str, Any] = terminal.json_output(
+        "quality", tmp_path / "runs.csv", *words, code=code
+    )
+    return found
 
 
 def csv_of(values: Floats) -> str:
@@ -158,11 +152,11 @@ def test_an_outlier_is_no_step() -> None:
 
 
 def test_what_is_out_of_control_is_told_with_time_and_size(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, terminal: Terminal
 ) -> None:
     shape = np.zeros(120)
     shape[45], shape[80:] = -12.0, -4.0
-    told = asked(tmp_path, capsys, csv_of(planted(shape, 3)), code=1)
+    told = asked(tmp_path, terminal, csv_of(planted(shape, 3)), code=1)
     outlier, step = told["findings"]
     assert (outlier["kind"], outlier["run"]) == ("outlier", 45)
     # 2024-02-15 12:00 UTC.
@@ -173,22 +167,22 @@ def test_what_is_out_of_control_is_told_with_time_and_size(
     assert not told["holds"]
 
 
-def test_runs_in_control_end_with_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_in_control_end_with_zero(tmp_path: Path, terminal: Terminal) -> None:
     """A sawtooth of one deviation has no chance in it."""
     values = LEVEL + DEVIATION * np.tile([1.0, -1.0], 60)
-    told = asked(tmp_path, capsys, csv_of(values))
+    told = asked(tmp_path, terminal, csv_of(values))
     assert told["holds"] and told["findings"] == []
     # Neighbours differ each time, which is told.
     assert told["series"][0]["correlation"] < -0.9
 
 
 def test_equal_runs_have_no_deviation_and_a_step_of_them_is_found(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, terminal: Terminal
 ) -> None:
     same = np.full(40, LEVEL)
-    assert asked(tmp_path, capsys, csv_of(same))["holds"]
+    assert asked(tmp_path, terminal, csv_of(same))["holds"]
     lower = np.concatenate([same, np.full(10, 0.9 * LEVEL)])
-    (step,) = asked(tmp_path, capsys, csv_of(lower), code=1)["findings"]
+    (step,) = asked(tmp_path, terminal, csv_of(lower), code=1)["findings"]
     assert (step["kind"], step["run"]) == ("step", 40)
     assert step["share"] == pytest.approx(-0.1, abs=1e-9)
 
@@ -196,16 +190,14 @@ def test_equal_runs_have_no_deviation_and_a_step_of_them_is_found(
 # ---------------------------------------------------------------------------------- reading
 
 
-def test_columns_units_and_series_are_as_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_columns_units_and_series_are_as_said(tmp_path: Path, terminal: Terminal) -> None:
     lines = ["fs,day,bw"]
     for at in range(40):
         lines += [f"a,{at},{500 + at % 2}", f"b,{at},{300 + at % 2}"]
     lines.append("a,41,nan")
     told = asked(
         tmp_path,
-        capsys,
+        terminal,
         "\n".join(lines),
         *("--value", "bw", "--unit", "MiB/s", "--by", "fs", "--time", "day"),
     )
@@ -214,15 +206,13 @@ def test_columns_units_and_series_are_as_said(
     assert told["notes"] == ["runs.csv: 1 lines without a bw are left out"]
 
 
-def test_runs_are_taken_in_the_order_of_time(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_are_taken_in_the_order_of_time(tmp_path: Path, terminal: Terminal) -> None:
     shape = np.zeros(100)
     shape[70:] = -6.0
     head, *lines = csv_of(planted(shape, 4)).splitlines()
     order = np.random.default_rng(5).permutation(len(lines))
     shuffled = "\n".join([head, *(lines[at] for at in order)])
-    findings = asked(tmp_path, capsys, shuffled, code=1)["findings"]
+    findings = asked(tmp_path, terminal, shuffled, code=1)["findings"]
     assert ("step", 70) in {(one["kind"], one["run"]) for one in findings}
 
 
@@ -243,13 +233,10 @@ def test_runs_are_taken_in_the_order_of_time(
     ],
 )
 def test_wrong_input_is_told(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    text: str,
-    words: list[str],
-    message: str,
+    tmp_path: Path, terminal: Terminal, text: str, words: list[str], message: str
 ) -> None:
-    assert message in asked(tmp_path, capsys, text, *words, code=2)["error"]
+    (tmp_path / "runs.csv").write_text(text, encoding="utf-8")
+    assert message in terminal.refusal("quality", tmp_path / "runs.csv", *words)
 
 
 def test_any_change_to_a_file_of_runs_is_read_or_refused_as_input(tmp_path: Path) -> None:
@@ -265,18 +252,12 @@ def test_any_change_to_a_file_of_runs_is_read_or_refused_as_input(tmp_path: Path
         json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_the_page_the_terminal_and_python_say_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_the_terminal_and_python_say_the_same(tmp_path: Path, terminal: Terminal) -> None:
     shape = np.zeros(120)
     shape[80:] = -4.0
     path, page = tmp_path / "runs.csv", tmp_path / "runs.html"
     path.write_text(csv_of(planted(shape, 3)), encoding="utf-8")
-    for columns in (60, 80):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        assert cli.run(["quality", str(path), "-o", str(page)]) == 1
-        out = capsys.readouterr().out
-        assert max(map(len, out.splitlines())) <= columns
+    for out in terminal.fitting("quality", path, "-o", page, code=1):
         assert "Out of control: 1 finding in 90 runs" in out
     text = page.read_text(encoding="utf-8")
     assert "chart-quality-0" in text and "Out of control: 1 finding in 90 runs" in text
@@ -300,7 +281,7 @@ def test_the_real_runs_of_a_benchmark_have_their_slowest_named(shared_data: Path
 
 
 def test_figures_are_in_the_unit_of_the_file_and_agree_with_each_other(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, terminal: Terminal
 ) -> None:
     # Rule: values of 100 MiB/s in the mean are shown as 100 MiB/s, not as 104.9 MB/s, and the
     # sentence and the table count the same runs until a step is found.
@@ -308,13 +289,11 @@ def test_figures_are_in_the_unit_of_the_file_and_agree_with_each_other(
     values = 100.0 + np.random.default_rng(SEED + 9).standard_normal(len(shape)) + shape
     path = tmp_path / "runs.csv"
     path.write_text("rate\n" + "\n".join(map(repr, values.tolist())) + "\n", encoding="utf-8")
-    assert cli.run(["quality", str(path), "--unit", "MiB/s"]) == 1
-    out = capsys.readouterr().out
+    out = terminal.output("quality", path, "--unit", "MiB/s", code=1)
     assert "MB/s" not in out and "GB/s" not in out
     after = re.search(r"step to (\d+\.?\d*) MiB/s.*found\s+after (\d+) runs?", out, re.DOTALL)
     assert after is not None and float(after[1]) == pytest.approx(96.0, abs=1.0)
-    code = cli.run(["quality", str(path), "--unit", "MiB/s", "--json"])
-    (found,) = json.loads(capsys.readouterr().out)["findings"]
-    assert code == 1 and found["found_run"] - found["run"] + 1 == int(after[2])
+    (found,) = terminal.json_output("quality", path, "--unit", "MiB/s", code=1)["findings"]
+    assert found["found_run"] - found["run"] + 1 == int(after[2])
     (row,) = [line.split() for line in out.splitlines() if "runs.csv" in line and " step " in line]
     assert row[-2] == after[2]
