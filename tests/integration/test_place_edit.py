@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from resilver import cli
 from resilver.crush import CrushMap
+from tests.terminal import Terminal
 
 if not hasattr(CrushMap, "to_bytes"):
     pytest.skip("maps cannot be written by this core", allow_module_level=True)
@@ -38,16 +37,13 @@ def built(tmp_path: Path) -> Path:
 
 @pytest.mark.oracle
 @oracle
-def test_a_built_map_is_crushtools(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_built_map_is_crushtools(built: Path, terminal: Terminal) -> None:
     theirs = built.with_name("theirs")
     crushtool("-o", theirs, "--build", "--num_osds", 16, *LAYERS)
     assert built.read_bytes() == theirs.read_bytes()
-    capsys.readouterr()
     for view, words in (("--decompile", ["-d", theirs]), ("--tree", ["-i", theirs, "--tree"])):
-        assert cli.run(["place", str(built), view]) == 0
-        assert capsys.readouterr().out == crushtool(*words)
-    assert cli.run(["place", str(built), "--dump"]) == 0
-    assert capsys.readouterr().out == crushtool("-i", theirs, "--dump")
+        assert terminal.output("place", built, view) == crushtool(*words)
+    assert terminal.output("place", built, "--dump") == crushtool("-i", theirs, "--dump")
 
 
 CLASSES_AND_STAND_INS = """
@@ -87,44 +83,25 @@ choose_args 7 {
 
 @pytest.mark.oracle
 @oracle
-def test_a_tree_of_classes_and_stand_ins_is_crushtools(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_tree_of_classes_and_stand_ins_is_crushtools(tmp_path: Path, terminal: Terminal) -> None:
     """Rule: shadows have their class, each set of stand-ins a column, and devices their number."""
     text = tmp_path / "map.txt"
     text.write_text(CLASSES_AND_STAND_INS)
     # crushtool's own compiler takes no stand-ins for every pool (-1), which clusters have.
-    assert cli.run(["place", str(text), "-o", str(tmp_path / "map")]) == 0
-    capsys.readouterr()
-    assert cli.run(["place", str(text), "--tree"]) == 0
-    assert capsys.readouterr().out == crushtool("-i", tmp_path / "map", "--tree")
+    terminal.output("place", text, "-o", tmp_path / "map")
+    assert terminal.output("place", text, "--tree") == crushtool("-i", tmp_path / "map", "--tree")
 
 
 def test_a_map_that_cannot_be_written_leaves_what_was_there(
-    built: Path, capsys: pytest.CaptureFixture[str]
+    built: Path, terminal: Terminal
 ) -> None:
     """Rule: a failed -o prints nothing on stdout and leaves no file of its own behind."""
     before = sorted(built.parent.iterdir())
-    capsys.readouterr()
     (built.parent / "folder").mkdir()
     for place in ("absent/map", "folder"):
         wanted = built.parent / place
-        assert cli.run(["place", str(built), "--tree", "-o", str(wanted)]) == 2
-        captured = capsys.readouterr()
-        assert captured.out == ""
-        assert "cannot be written" in captured.err
+        assert "cannot be written" in terminal.refusal("place", built, "--tree", "-o", wanted)
     assert sorted(built.parent.iterdir()) == sorted([*before, built.parent / "folder"])
-
-
-def test_an_edit_that_cannot_be_names_the_file(
-    built: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Rule: the message begins with the map's file, and names item, rule and remedy."""
-    out = str(built.with_name("out"))
-    assert cli.run(["place", str(built), "--remove-item", "osd.99", "-o", out]) == 2
-    expected = "built: item = osd.99: an edit is of a device or bucket that the map has; correct"
-    assert expected in capsys.readouterr().err
-    assert not Path(out).exists()
 
 
 @pytest.mark.oracle
@@ -159,39 +136,35 @@ def test_every_form_holds_the_same_map(built: Path) -> None:
     assert forced.read_text().startswith("# begin crush map")
 
 
-def test_an_edit_can_be_looked_at_without_a_file(
-    built: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_edit_can_be_looked_at_without_a_file(built: Path, terminal: Terminal) -> None:
     # Once osd.5 is removed it holds nothing; the file stays as it was.
     before = built.read_bytes()
-    capsys.readouterr()
     words = ["--remove-item", "osd.5", "--rule", "0", "--num-rep", "3"]
-    assert cli.run(["place", str(built), *words]) == 0
-    names = {line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]}
+    names = {line.split()[0] for line in terminal.output("place", built, *words).splitlines()[1:]}
     assert names == {f"osd.{number}" for number in range(16)} - {"osd.5"}
     assert built.read_bytes() == before
 
 
 @pytest.mark.parametrize(
-    "edit",
+    ("edit", "says"),
     [
-        ["--remove-item", "osd.99"],
-        ["--move", "nothing", "--loc", "rack", "rack0"],
-        ["--reweight-item", "osd.3", "-1"],
-        ["--add-item", "3", "1.0", "osd.3", "--loc", "host", "host0"],
+        (
+            ["--remove-item", "osd.99"],
+            "item = osd.99: an edit is of a device or bucket that the map",
+        ),
+        (["--move", "nothing", "--loc", "rack", "rack0"], "error: built: "),
+        (["--reweight-item", "osd.3", "-1"], "error: "),
+        (["--add-item", "3", "1.0", "osd.3", "--loc", "host", "host0"], "error: built: "),
     ],
 )
-def test_an_edit_that_cannot_be_made_writes_nothing(
-    built: Path, edit: list[str], capsys: pytest.CaptureFixture[str]
+def test_an_edit_that_cannot_be_made_says_why_and_writes_nothing(
+    built: Path, edit: list[str], says: str, terminal: Terminal
 ) -> None:
+    """Rule: the message begins with the map's file, and names item, rule and remedy."""
     target = built.with_name("target")
-    assert cli.run(["place", str(built), *edit, "-o", str(target)]) == 2
+    assert says in terminal.refusal("place", built, *edit, "-o", target)
     assert not target.exists()
-    assert capsys.readouterr().err.startswith("error: ")
 
 
-def test_a_file_that_cannot_be_written_is_named(
-    built: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.run(["place", str(built), "-o", str(built / "below")]) == 2
-    assert "cannot be written" in capsys.readouterr().err
+def test_a_file_that_cannot_be_written_is_named(built: Path, terminal: Terminal) -> None:
+    assert "cannot be written" in terminal.refusal("place", built, "-o", built / "below")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from tests.front_door import command
+from tests.terminal import json_output
 
 
 def built(folder: Path, devices: int, *layers: object) -> str:
@@ -21,9 +19,7 @@ def built(folder: Path, devices: int, *layers: object) -> str:
 
 
 def compared(folder: Path) -> dict[str, Any]:
-    done = command("place", "--compare", "8.bin", "9.bin", "--json", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
+    (row,) = json_output("place", "--compare", "8.bin", "9.bin", cwd=folder)
     assert isinstance(row, dict)
     return row
 

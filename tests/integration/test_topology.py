@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
@@ -10,11 +9,10 @@ import networkx
 import numpy as np
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 import resilver
 from resilver import ConfigError, Topology, cli
 from resilver.spec.topology_kinds import KINDS
+from tests.terminal import Terminal
 
 SMALL = [
     "torus 5x4x3 routers 7",
@@ -165,10 +163,9 @@ def test_a_seed_is_a_whole_number(key: str, value: object) -> None:
         resilver.topology("torus 4x4", **{key: value})  # type: ignore[arg-type]
 
 
-def test_json_of_one_and_of_several(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_of_one_and_of_several(terminal: Terminal) -> None:
     """One topology is an object, several are a list; words without quotes are one text."""
-    assert cli.run(["topology", "torus", "16x16x16", "--routers", "128", "--json"]) == 0
-    one = json.loads(capsys.readouterr().out)
+    one = terminal.json_output("topology", "torus", "16x16x16", "--routers", "128")
     assert (one["nodes"], one["links"], one["ports"], one["diameter"]) == (4096, 12288, 24576, 24)
     # 4 hops a ring to any node; the 128 routers, where they were drawn, are no ends.
     assert one["mean_hops"] == pytest.approx(12 * 4096 / 4095, rel=1e-3)
@@ -178,30 +175,23 @@ def test_json_of_one_and_of_several(capsys: pytest.CaptureFixture[str]) -> None:
         {"kind": "router", "ports": 6, "nodes": 128},
         {"kind": "host", "ports": 6, "nodes": 3968},
     ]
-    assert cli.run(["topology", "torus 4x4", "leaf spine 4x2 hosts 4", "--json"]) == 0
-    several = json.loads(capsys.readouterr().out)
+    several = terminal.json_output("topology", "torus 4x4", "leaf spine 4x2 hosts 4")
     assert [row["mean_router_disk_hops"] for row in several] == [None, None]
     assert several[1]["oversubscription"] == [2.0]
-    assert cli.run(["topology", "--list", "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)) == len(KINDS) + 1
+    assert len(terminal.json_output("topology", "--list")) == len(KINDS) + 1
 
 
-def test_tables_say_what_there_is(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_say_what_there_is(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """A person reads sizes, distances and costs of one, and several beside each other."""
     monkeypatch.setenv("COLUMNS", "160")
-    assert cli.run(["topology", "leaf spine 16x4 hosts 20 routers 8"]) == 0
-    said = capsys.readouterr().out
+    said = terminal.output("topology", "leaf spine 16x4 hosts 20 routers 8")
     for words in ("hosts 312", "routers 8", "switches 20", "links 384", "oversubscription 5 : 1"):
         assert words in " ".join(said.split())
-    assert cli.run(["topology", "torus 4x4", "hypercube 4"]) == 0
-    said = capsys.readouterr().out
+    said = terminal.output("topology", "torus 4x4", "hypercube 4")
     # They are one graph under two names.
     rows = [line.split() for line in said.splitlines() if "torus" in line or "hypercube" in line]
     assert rows[0][2:] == rows[1][2:]
-    assert cli.run(["topology", "--list"]) == 0
-    assert "dragonfly" in capsys.readouterr().out
+    assert "dragonfly" in terminal.output("topology", "--list")
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
@@ -226,12 +216,9 @@ def test_a_picture_is_written(tmp_path: Path, ending: str) -> None:
         (["graph nowhere"], "there is no such file"),
     ],
 )
-def test_bad_input_is_said(
-    arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_said(arguments: list[str], part: str, terminal: Terminal) -> None:
     """The command ends with 2 and one line that says what to do."""
-    assert cli.run(["topology", *arguments]) == 2
-    assert part in capsys.readouterr().err
+    assert part in terminal.refusal("topology", *arguments)
 
 
 def test_large_networks_take_seconds() -> None:
@@ -248,23 +235,21 @@ def test_large_networks_take_seconds() -> None:
 
 
 def test_topologies_are_compared_by_their_oversubscription(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # By hand: a leaf of 20 hosts with a link to each of 5 spines has 4 links down for one up; two
     # levels of switches with as many ports up as down have 1 : 1 each; a torus has no levels.
     monkeypatch.setenv("COLUMNS", "80")
     texts = ["leaf spine 10x5 hosts 20 entries 2", "fat tree levels 3 ports 4", "torus 4x4"]
-    assert cli.run(["topology", *texts]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = terminal.output("topology", *texts).splitlines()
     rows = [line.split() for line in lines if line.strip()[:1].isdigit()]
     assert [row[-1] for row in rows if len(row) > 8] == ["4:1", "1:1", "-"]
     assert max(map(len, lines)) <= 80
 
 
-def test_switches_are_no_ends_of_mean_hops(capsys: pytest.CaptureFixture[str]) -> None:
+def test_switches_are_no_ends_of_mean_hops(terminal: Terminal) -> None:
     """24 hosts below 6 leaves: 3 others at 2 hops, 20 at 4. More spines bring them no nearer."""
     expected = (3 * 2 + 20 * 4) / 23
     for text in ("leaf spine 6x3 hosts 4", "leaf spine 6x30 hosts 4"):
-        assert cli.run(["topology", text, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["mean_hops"] == pytest.approx(expected)
+        assert terminal.json_output("topology", text)["mean_hops"] == pytest.approx(expected)
     assert expected == pytest.approx(3.739, abs=5e-4)
