@@ -9,6 +9,7 @@ import json
 import tomllib
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,8 @@ from resilver.errors import ConfigError
 from resilver.importers.packed import packed_files
 from tests.front_door import command
 from tests.integration.test_import_ceph import SHAPE
-from tests.reference.ceph_cluster import write_cluster
+from tests.reference.ceph_cluster import Shape, write_cluster
+from tests.terminal import output, refusal
 from tests.unit.benchmark_texts import IOR_JSON
 
 
@@ -50,8 +52,8 @@ def test_dots_in_texts_and_numbers_are_no_keys(tmp_path: Path) -> None:
     text += "b = [" + "1.5, " * 200 + "]\nc = '''\n" + "x." * 100 + "\n'''\n"
     (tmp_path / "study.toml").write_text(text)
     assert tomllib.loads(text)
-    done = command("check", "study.toml", cwd=tmp_path)
-    assert done.returncode == 2 and "dots" not in done.stderr and "demo" in done.stderr
+    done = refusal("check", "study.toml", cwd=tmp_path)
+    assert "dots" not in done and "demo" in done
 
 
 @pytest.mark.parametrize("value", ["inf", "nan", "-inf", "1e999", "1e308", "-1.0"])
@@ -70,9 +72,7 @@ def test_no_figure_is_infinite(
     (name,) = catalog.list(kind)
     given = f"[1, {value}, 1]" if key == "weights" else value
     words = [command_of, name, "--set", f"{key}={given}"]
-    done = command(*words, cwd=tmp_path)
-    assert done.returncode == 2 and "defect" not in done.stderr, done.stderr
-    assert key.split(".")[-1] in done.stderr
+    assert key.split(".")[-1] in refusal(*words, cwd=tmp_path)
 
 
 def test_names_in_hdf5_that_are_no_utf_8_are_shown_as_far_as_they_are(
@@ -127,9 +127,9 @@ def test_links_to_themselves_and_to_nowhere_are_passed_over(tmp_path: Path) -> N
 
 def test_a_list_is_refused_as_what_it_is_and_not_as_a_key(tmp_path: Path) -> None:
     (tmp_path / "list.json").write_text('[{"osd": 0, "up": 1, "in": 1, "weight": 1.0}]')
-    done = command("import", "ceph", "list.json", "-o", "b.tar.gz", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "list.json: it is no JSON object; expected the one that `ceph report`" in done.stderr
+    assert "list.json: it is no JSON object; expected the one that `ceph report`" in refusal(
+        "import", "ceph", "list.json", "-o", "b.tar.gz", cwd=tmp_path
+    )
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t"])
@@ -138,8 +138,7 @@ def test_no_cell_of_csv_is_a_formula(sign: str, tmp_path: Path) -> None:
     name = f"{sign}HYPERLINK(1)"
     (tmp_path / f"{name}.json").write_text(IOR_JSON)
     words = ("import", "benchmark", f"./{name}.json", "-o", "table.csv")
-    done = command(*words, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    output(*words, cwd=tmp_path)
     rows = list(csv.reader(io.StringIO((tmp_path / "table.csv").read_text())))
     cells = [cell for row in rows for cell in row if "HYPERLINK" in cell]
     assert cells and all(cell.startswith(("'", "./", "IOR")) for cell in cells), cells
@@ -158,3 +157,88 @@ def test_a_quiet_what_if_that_fails_says_why_in_one_line(tmp_path: Path) -> None
     stuck, lost = found["answer"]["stuck_groups"], found["answer"]["lost_groups"]
     assert f"{stuck:,} PGs are stuck and {lost:,} PGs are lost" in done.stderr
     assert done.stderr.count("\n") == 1 and stuck + lost > 0
+
+
+MAPPED = Shape(osds=40, osds_per_host=4, racks=5, groups=400)
+
+
+def without(document: Any, *path: str | int, value: Any = None) -> None:
+    """Take a member out of a document, or put another value there."""
+    *rest, last = path
+    for part in rest:
+        document = document[part]
+    if value is None:
+        del document[last]
+    else:
+        document[last] = value
+
+
+@pytest.fixture
+def dumps(tmp_path: Path) -> Path:
+    folder = write_cluster(tmp_path / "dumps", MAPPED)
+    # It has the map once more.
+    (folder / "ceph_report.json").unlink()
+    return folder
+
+
+def changed(dumps: Path, *path: str | int, value: Any = None) -> Path:
+    """A cluster's dumps, of which the CRUSH map has one member changed."""
+    file = next(dumps.glob("*crush*"))
+    document = json.loads(file.read_text())
+    without(document, *path, value=value)
+    file.write_text(json.dumps(document))
+    return dumps
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("types", 1, "type_id"), None, "types[1]: missing field `type_id`"),
+        (("types", 1, "type_id"), [[8]], "types[1].type_id: invalid type: sequence"),
+        (("types", 2, "name"), None, "types[2]: missing field `name`"),
+        (("rules", 0, "rule_id"), None, "rules[0]: missing field `rule_id`"),
+        (("buckets", 0, "items", 0, "weight"), {"a": 1}, "items[0].weight: invalid type: map"),
+        (("buckets", 0, "items", 0, "id"), None, "items[0]: missing field `id`"),
+        (("devices", 0, "name"), None, "devices[0]: missing field `name`"),
+        (("buckets", 0, "type_id"), None, "buckets[0]: missing field `type_id`"),
+    ],
+)
+def test_a_map_without_what_ceph_always_writes_is_refused_with_its_place(
+    dumps: Path, path: tuple[str | int, ...], value: Any, words: str
+) -> None:
+    changed(dumps, *path, value=value)
+    for words_of in (
+        ("what-if", dumps, "--fail", "osd.3"),
+        ("place", dumps, "--quality", "--pool", "vms"),
+    ):
+        told = command(*words_of)
+        assert (told.returncode, told.stdout) == (2, ""), told.stderr
+        assert words in told.stderr
+        # The core counts lines in JSON of its own, which nobody has.
+        assert " at line " not in told.stderr
+
+
+def test_a_rule_without_a_name_has_that_of_its_number(dumps: Path) -> None:
+    changed(dumps, "rules", 0, "rule_name")
+    whole = command("what-if", dumps, "--fail", "osd.3", "--json")
+    assert whole.returncode in (0, 1), whole.stderr
+    tree = output("place", dumps, "--rule", "rule0", "--num-rep", 2, "--max-x", 3, "--json")
+    named = command("place", dumps, "--rule", "0", "--num-rep", 2, "--max-x", 3, "--json")
+    assert tree == named.stdout
+
+
+def test_a_binary_map_names_no_rule_and_is_read(shared_data: Path, tmp_path: Path) -> None:
+    # In a binary map the names of rules are a table of their own, by number: in this one the entry
+    # of rule 0, its number, its length and its letters, is made that of a rule that is not there.
+    data = (shared_data / "ceph" / "maps" / "flax.bin").read_bytes()
+    entry = b"\0\0\0\0" + len("replicated_ruleset").to_bytes(4, "little") + b"replicated_ruleset"
+    assert data.count(entry) == 1
+    path = tmp_path / "map.bin"
+    path.write_bytes(data.replace(entry, b"\x40" + entry[1:]))
+    options = ("--rule", "rule0", "--num-rep", 3, "--min-x", 0, "--max-x", 31, "--show-mappings")
+    told = output("place", path, *options)
+    # The steps are the same: so are the mappings.
+    same = command(
+        "place", shared_data / "ceph" / "maps" / "flax.bin", *options[:1], "0", *options[2:]
+    )
+    assert told == same.stdout and told.count("CRUSH rule 0 x ") == 32
