@@ -252,17 +252,6 @@ def test_all_rates_times_a_number_give_all_answers_times_it() -> None:
         assert other.round_robin.mean == pytest.approx(1024 * one.round_robin.mean)
 
 
-def test_a_busier_target_never_makes_the_job_faster() -> None:
-    rng = draws("busier")
-    for _ in range(times(STATES)):
-        count, files = int(rng.integers(2, 30)), int(rng.integers(1, 40))
-        streams = rng.poisson(1.0, count)
-        before = resilver.advise(resilver.LoadState.of(count, streams=streams), files=files)
-        streams[rng.integers(count)] += 1
-        after = resilver.advise(resilver.LoadState.of(count, streams=streams), files=files)
-        assert after.expected.slowest <= before.expected.slowest * (1 + 1e-9)
-
-
 @pytest.mark.parametrize("streams", [0.25, 0.5, 1.0, 2.0])
 def test_round_robin_s_mean_rate_is_that_of_a_poisson_law(streams: float) -> None:
     """The mean of 1 / (1 + B) for B Poisson of l is (1 - e^-l) / l. 40 states of 1,008 targets: the

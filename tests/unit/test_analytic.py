@@ -153,35 +153,9 @@ def test_data_loss_is_counted_as_by_enumeration(attachment: Attachment, toleranc
         assert counted == enumerated(attachment, switches, tolerance), switches
 
 
-def test_data_loss_of_the_study() -> None:
-    """Sets of s of 24 switches that hold a whole pair (local) or two pairs (distributed), over all.
-
-    With no whole pair there are C(12, s) 2^s sets, with one 12 C(11, s - 2) 2^(s - 2).
-    """
-    for switches in range(1, 7):
-        every = comb(24, switches)
-        none = comb(12, switches) * 2**switches
-        one = 12 * comb(11, switches - 2) * 2 ** (switches - 2) if switches >= 2 else 0
-        assert data_loss_probability(LOCAL, switches, 3) == Fraction(every - none, every)
-        assert data_loss_probability(DISTRIBUTED, switches, 3) == Fraction(
-            every - none - one, every
-        )
-    # The same by trying all C(24, 4) = 10,626 sets.
-    assert enumerated(DISTRIBUTED, 4, 3) == Fraction(66, 10_626)
-
-
 def test_groups_that_straddle_sets_are_refused() -> None:
     with pytest.raises(ConfigError, match="group_size = 6"):
         data_loss_probability(Attachment("local", 8, 4, 2, 6), 2, 3)
-
-
-def test_stripes_lost_with_two_pairs_of_switches() -> None:
-    """Four servers of each distributed group: RS(8,3) loses the C(11, 4) of C(24, 4) = 10,626 sets
-    that lie in a stripe, LRC(8,5,4) 2 of the C(13, 4) = 715, those it does not survive."""
-    rs = [Fraction(0)] * 4 + [Fraction(1)]
-    lrc = [Fraction(0)] * 4 + [Fraction(2, 715), Fraction(1)]
-    assert stripes_lost(24, 11, 4, rs) == Fraction(330, 10_626)
-    assert stripes_lost(24, 13, 4, lrc) == Fraction(2, 10_626)
 
 
 def test_stripes_lost_as_by_enumeration() -> None:

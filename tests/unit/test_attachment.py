@@ -114,15 +114,3 @@ def test_groups_that_cannot_be_dealt_say_why(
     (problem,) = attachment_problems(attachment, servers)
     assert says in problem.rule
     assert problem.remedy.startswith("use ")
-
-
-def test_a_dealt_group_has_as_many_members_at_every_set() -> None:
-    """Each of 3 groups of 8 servers has two at each of 4 sets of 6 places, and no place is
-    shared."""
-    attachment = Attachment("distributed", leaves=8, slots=6, ports=2, group_size=8)
-    assert attachment_problems(attachment, 24) == []
-    places = [attachment.place(server) for server in range(24)]
-    assert len(set(places)) == 24
-    for group in range(3):
-        sets = [places[server][0] for server in attachment.group(group)]
-        assert sorted(sets) == [0, 0, 1, 1, 2, 2, 3, 3]

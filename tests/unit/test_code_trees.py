@@ -16,7 +16,6 @@ from resilver.judgement import (
     burst_losses,
     enclosure_loss_probability,
     group_loss_probability,
-    loss_counts,
 )
 
 STUDIED = "rs 17+3 over rs 8+2"
@@ -137,16 +136,6 @@ def test_repairs_stay_within_a_group_until_it_is_dead(capsys: pytest.CaptureFixt
     assert "data are lost" in out and "dead groups of level 1: 0, 1, 2, 3" in out
 
 
-def test_a_tree_of_one_level_is_its_code() -> None:
-    for text in ("rs 4+2", "lrc 4+3 local 2", "copies 3", "product rs 2+1 x rs 2+1"):
-        tree, code = resilver.code_tree(text), resilver.redundancy(text)
-        assert tree.name == code.name and (tree.parity, tree.pieces) == (code.parity, code.pieces)
-        assert tree.survivable_up_to(tree.pieces) == [
-            code.survivable(losses) for losses in range(code.pieces + 1)
-        ]
-        assert tree.redundancy_share == code.redundancy_share
-
-
 def test_what_is_too_much_to_count_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
     # A group may be dead from nine losses on, of which 52 choose 9 sets are too many to look at.
     # Data are lost with both groups, so with 18 losses at the fewest.
@@ -158,13 +147,6 @@ def test_what_is_too_much_to_count_is_said_to_be(capsys: pytest.CaptureFixture[s
     assert {"survived of 17 lost 100.00 %", "survived of 18 lost not counted"} <= out
     code, _, error = run(capsys, large, "--bursts", "9")
     assert code == 2 and "--bursts = 9: a code has more than ten million sets" in error
-
-
-def test_products_of_polynomials_do_not_run_over() -> None:
-    # (1 + 10^40 x)^3 = 1 + 3 10^40 x + 3 10^80 x^2 + 10^120 x^3, cut at x^2.
-    assert loss_counts.power([1, 10**40], 3, 2) == [1, 3 * 10**40, 3 * 10**80]
-    assert loss_counts.power([5, 1], 0, 3) == [1]
-    assert loss_counts.product([0, 2], [3], 4) == [0, 6] and loss_counts.product([0], [7], 2) == [0]
 
 
 @pytest.mark.parametrize(

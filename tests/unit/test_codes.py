@@ -40,29 +40,12 @@ def test_the_study_s_table_of_space_and_strips_comes_out(
         assert row["fault_tolerance"] == 3
 
 
-def test_shares_of_a_server_s_bandwidth_follow_from_the_strips_that_it_moves() -> None:
-    # k = 8. Of 15 strips sent, 8 are a reader's; of 8 + 7 + p received, 8 are a writer's.
-    solomon, local = (resilver.redundancy(text) for text in ("rs 8+3", "lrc 8+5 local 4"))
-    assert solomon.read_share == local.read_share == 8 / 15
-    assert (solomon.write_share, local.write_share) == (8 / 18, 8 / 20)
-    assert (solomon.rebuild_share, local.rebuild_share) == (1 / 8, 1 / 4)
-    # A copy is read without peers; of 3 received, 1 is a writer's and 2 are peers' copies.
-    copies = resilver.redundancy("copies 3")
-    assert (copies.read_share, copies.write_share, copies.rebuild_share) == (1, 1 / 3, 1)
-
-
 def test_survival_is_listed_for_every_number_of_losses(capsys: pytest.CaptureFixture[str]) -> None:
     row = printed_json(capsys, "lrc 8+5 local 4")
     found = {one["losses"]: (one["survivable"], one["all"]) for one in row["survivable"]}
     assert list(found) == list(range(1, 14))
     assert found[3] == (286, 286) and found[4] == (713, 715) and found[6] == (0, 1716)
     assert [one["share"] for one in row["survivable"]][2:4] == [1, 713 / 715]
-
-
-def test_what_is_too_much_to_count_is_said_to_be() -> None:
-    found = resilver.redundancy("lrc 40+12 local 10").survivable(9)
-    # 52 choose 9 sets.
-    assert (found.survivable, found.share, found.all) == (None, None, 3_679_075_400)
 
 
 def test_the_table_sets_codes_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:

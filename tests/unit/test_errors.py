@@ -51,12 +51,3 @@ def test_an_integer_too_long_to_print_is_described() -> None:
 
 def test_a_shown_value_stays_short() -> None:
     assert len(show("x" * 10_000)) <= 72 and len(show(list(range(10_000)))) <= 72
-
-
-def test_every_public_name_that_needs_no_core_can_be_imported() -> None:
-    needs_core = {"CrushMap", "Progress", "RunResult", "simulate", "Results", "execute", "report"}
-    for name in set(resilver.__all__) - needs_core:
-        assert getattr(resilver, name) is not None
-    assert set(resilver.__all__) <= set(dir(resilver))
-    with pytest.raises(AttributeError):
-        _ = resilver.no_such_name

@@ -67,13 +67,6 @@ def test_runs_of_more_expected_work_begin_first_and_others_stay_in_order(
     assert log.read_text().split() == ["2", "4", "1", "3"]
 
 
-def test_finished_runs_are_not_done_again(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    perform(FakeStudy(seeds=[1, 2], log=str(log)), tmp_path / "a")
-    perform(FakeStudy(seeds=[1, 2], log=str(log)), tmp_path / "a")
-    assert log.read_text().split() == ["1", "2"]
-
-
 def test_more_seeds_extend_a_folder(tmp_path: Path) -> None:
     log = tmp_path / "log"
     perform(FakeStudy(seeds=[1, 2], log=str(log)), tmp_path / "a")

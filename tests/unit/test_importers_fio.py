@@ -187,11 +187,6 @@ def test_what_is_not_fios_report_is_refused(text: str, message: str) -> None:
         parse_fio(text, Path("disk.json"))
 
 
-def test_disk_util_and_other_members_are_not_needed() -> None:
-    assert "disk_util" not in REPORT
-    assert len(parsed(REPORT).jobs) == 8
-
-
 def test_several_files_are_one_measurement(tmp_path: Path) -> None:
     paths = [
         fio_reports.write(fio_reports.report([fio_reports.job(mode, 4096, 1e-4)]), tmp_path / mode)

@@ -37,11 +37,6 @@ def only(path: Path) -> Log:
     return log
 
 
-@pytest.mark.parametrize("kind", TEXTS)
-def test_a_log_is_told_by_what_it_holds(kind: str, tmp_path: Path) -> None:
-    assert [log.kind for log in read_log(put(tmp_path, TEXTS[kind]))] == [kind]
-
-
 def test_jobs_moved_what_they_did_at_all_targets(tmp_path: Path) -> None:
     log = only(put(tmp_path, JOBS))
     assert log.rows == (

@@ -77,17 +77,6 @@ def test_racks_are_kept_apart(racks: int, spare: str, failed: list[int]) -> None
         assert out.isdisjoint(row)
 
 
-def test_stripes_of_codes_lie_in_one_group_each() -> None:
-    # 288 servers in 12 groups of 24 hold 13 pieces each; 3,000 objects are 250 a group, standard
-    # deviation 15; six of them.
-    at = system(288, 13, group_size=24)
-    counts = [0] * 12
-    for row in rows_of(at, 0, 3000, []):
-        assert len(row) == 13 and len({server // 24 for server in row}) == 1
-        counts[row[0] // 24] += 1
-    assert all(abs(count - 250) < 90 for count in counts), counts
-
-
 def test_failures_in_turn_move_only_what_they_take() -> None:
     at = system(30, 6, group_size=10, spare="dedicated", spares=2)
     turns = list(accumulate([[3], [9], [12], [7], [8]]))

@@ -111,25 +111,6 @@ def test_objects_in_placement_groups_are_lost_with_their_groups() -> None:
     assert unrecoverable(system, table["object"].to_numpy(), failed).tolist() == expected
 
 
-def test_copies_are_lost_where_none_is_left() -> None:
-    # Rule: replicas are a code too: what has no survivor is lost, as the table of `affected` says.
-    description = {
-        "cluster": {"servers": 12},
-        "population": {"file_size": "1 MiB", "files": 2000},
-        "placement": {"algorithm": "rendezvous"},
-        "redundancy": {"replicas": 3},
-    }
-    system = Study.from_dict(description).runs()[0].system
-    failed = [1, 4, 5, 8]
-    table = affected(system, failed)
-    gone = sum(not survivors for survivors in table["survivors"].to_pylist())
-    # Of 2,000 objects C(4, 3) / C(12, 3) = 4/220 have all copies there: 36, standard deviation 6.
-    found = lost_objects(system, failed)
-    assert found.unrecoverable_objects == gone and 0 < gone < 80
-    assert found.unrecoverable_bytes == gone * 2**20
-    assert found.lost_pieces == sum(table["lost"].to_pylist())
-
-
 def test_what_fails_nowhere_loses_nothing() -> None:
     system = system_of("rs 8+3", LAYOUTS["groups"])
     assert lost_objects(system, []) == LostObjects(0, 0, 0, {}, 0, 0)

@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -102,18 +101,6 @@ def test_parts_add_up() -> None:
     behind = scan.scan_to_end(end, 10, held)
     assert (behind.files, behind.bytes, behind.is_last) == (0, 0, True)
     assert scan.scan(end, 10).files == 10
-
-
-# Rule: the affected objects of a part are those of the whole population's that lie in its files.
-def test_a_part_lists_its_own_objects() -> None:
-    scan = PopulationScan(system_of(KINDS["groups"], failed=3), SEED)
-    whole = scan.scan(0, 300)
-    part = scan.scan(120, 60)
-    files = whole.affected_objects >> np.uint64(28)
-    inside = (files >= 120) & (files < 180)
-    assert inside.any()
-    np.testing.assert_array_equal(part.affected_objects, whole.affected_objects[inside])
-    np.testing.assert_array_equal(part.affected_bytes, whole.affected_bytes[inside])
 
 
 # Rule: parts that do not make up the population are refused, and say what is wrong.

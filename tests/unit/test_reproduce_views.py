@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from resilver.analytic import Attachment
 from resilver.reproduce import entry
-from resilver.reproduce.coding import switch_rows
 from resilver.reproduce.tables import Tables, table_of
 
 Rows = list[dict[str, Any]]
@@ -127,31 +124,3 @@ def test_groups_that_rebuild_stand_over_their_share_of_a_group_at_rest(tmp_path:
     # Beside a rebuild, the worst group's part of the sum is another.
     assert busy["read_least_group_of_analytic"] is None and busy["attachment"] == "local"
     assert rest["read_least_group_of_analytic"] == 0.5 and rest["read_share_rebuilding"] is None
-
-
-def _lost_by_brute_force(kind: Any, failed: int, tolerance: int) -> float:
-    """Every set of so many of the 8 switches, of groups of 8 servers of two ports, one by one."""
-    attachment = Attachment(kind, leaves=8, slots=8, ports=2, group_size=8)
-    fatal = 0
-    sets = list(combinations(range(8), failed))
-    for gone in sets:
-        for group in range(attachment.groups):
-            lost = sum(
-                set(attachment.switches(one)) <= set(gone) for one in attachment.group(group)
-            )
-            if lost > tolerance:
-                fatal += 1
-                break
-    return fatal / len(sets)
-
-
-@pytest.mark.parametrize("kind", ["local", "distributed"])
-def test_the_chance_of_losing_data_is_what_trying_every_set_gives(kind: str) -> None:
-    rows = switch_rows(leaves=8, slots=8, ports=2, group_size=8, codes=["rs 4+3"], switches_max=5)
-    ours = {
-        row["switches"]: row["data_loss_probability"]
-        for row in rows
-        if row["attachment"] == kind and "switches" in row
-    }
-    expected = {failed: _lost_by_brute_force(kind, failed, 3) for failed in range(1, 6)}
-    assert ours == pytest.approx(expected)

@@ -52,23 +52,6 @@ def test_spider_s_targets_are_where_its_servers_say(spider: Storage) -> None:
     assert seen == set(range(2016))
 
 
-def test_spider_s_networks_are_those_of_the_target_s_number_alone(spider: Storage) -> None:
-    # The other published form: of target t of a namespace 201 + 9 ((t mod 144) // 72) + ((t + 4) //
-    # 8) mod 9, and 18 more in the second namespace.
-    target = np.arange(2016) % 1008
-    expected = 201 + 9 * (target % 144 // 72) + (target + 4) // 8 % 9
-    expected[1008:] += 18
-    np.testing.assert_array_equal(spider.target_networks, expected)
-
-
-def test_every_network_has_56_targets_on_eight_servers(spider: Storage) -> None:
-    networks, counts = np.unique(spider.target_networks, return_counts=True)
-    assert networks.tolist() == list(range(201, 237))
-    assert set(counts.tolist()) == {56}
-    assert set(np.unique(spider.server_networks, return_counts=True)[1].tolist()) == {8}
-    assert set(np.bincount(spider.target_servers).tolist()) == {7}
-
-
 def test_leaves_go_round_within_their_row() -> None:
     found = small(leaves=[0, 2])
     # Block b's second server is on the leaf of b + 2 of the three blocks of its row.

@@ -228,21 +228,6 @@ def test_tables_are_read_by_duckdb_and_pandas(tmp_path: Path) -> None:
         results.to_pandas("events")
 
 
-def test_the_tables_of_networks_and_traffic_are_read_by_duckdb_and_pandas(tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    results = perform(FakeStudy(seeds=[1, 2]), tmp_path / "a")
-    query = f"select from_name, to_name, forward_packets from '{tmp_path}/a/links.parquet' "
-    busiest = duckdb.connect().execute(query + 'where "from" = 0').fetchall()
-    # Of the fake's three links, 0-3, 1-3 and 2-3 with 10, 11 and 12 packets, one is from node 0.
-    assert busiest == [("host.0", "switch.0", 10)] * 2
-    links = results.to_pandas("links")
-    assert links["forward_packets"].sum() == 2 * (10 + 11 + 12)
-    assert list(links["link"]) == [0, 1, 2] * 2
-    assert set(results.to_pandas("distributions")["quantity"]) == {"hops"}
-    # An interval in which nothing was completed has no mean delay.
-    assert list(results.to_pandas("traffic")["mean_delay_seconds"].isna()) == [False, True] * 2
-
-
 def test_rows_are_sorted_and_typed_by_the_schema(tmp_path: Path) -> None:
     # The fake hands its transfers over in the order 3, 1, 2, 0.
     results = perform(FakeStudy(seeds=[1]), tmp_path / "a")

@@ -96,17 +96,6 @@ def test_any_chain_is_as_exact_as_its_rates(data: st.DataObject, states: int) ->
     assert relative(chain.loss_probability(seconds), exact) < EXACT
 
 
-def test_a_chain_is_what_its_runs_are() -> None:
-    # 20,000 runs jump by jump: mean and share within three standard errors (0.3 % each to fail).
-    chain = group_chain(5, 2, failure_rate=0.1, repair_rate=0.5)
-    times = np.array(markov.drawn_times(chain.rates.tolist(), 20_000, seed=7))
-    assert abs(times.mean() - chain.mttdl_seconds()) < 3 * times.std() / math.sqrt(len(times))
-    for seconds in (3.0, 20.0):
-        share = chain.loss_probability(seconds)
-        error = math.sqrt(share * (1 - share) / len(times))
-        assert abs((times <= seconds).mean() - share) < 3 * error
-
-
 def test_without_repair_a_group_is_an_order_of_lifetimes() -> None:
     # More than two of five exponential lifetimes are over: a binomial sum.
     chain, time = group_chain(5, 2, failure_rate=1.0), 0.01

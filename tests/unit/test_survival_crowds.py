@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resilver import ConfigError, code_tree, redundancy
-from resilver.judgement import burst_losses, group_loss_probability, loss_probability
+from resilver import ConfigError, redundancy
+from resilver.judgement import group_loss_probability, loss_probability
 from resilver.judgement.lost_sets import LostSets
 from resilver.survival.bursts import system_bursts
 from resilver.survival.chains import group_chain
@@ -205,16 +205,6 @@ def test_pieces_in_racks_of_their_own_survive_any_burst_of_fewer_racks() -> None
     for failures, within in rows:
         lost = rows[failures, within]["loss_probability"]
         assert (lost == 0.0) == (failures < 3 or within in (1, 2)), (failures, within)
-
-
-def test_groups_apart_are_counted_as_their_polynomials() -> None:
-    levels = code_tree("rs 6+2").levels
-    counted = burst_losses(levels, 6, groups=3)
-    sets = np.arange(24).reshape(3, 8)
-    for one in counted:
-        found = crowd_loss(sets, one.failures, redundancy("rs 6+2").is_survivable, devices=24)
-        assert found.is_exact
-        assert found.probability == pytest.approx(one.data, abs=1e-15)
 
 
 def test_a_system_of_shared_devices_is_a_chain_of_what_so_many_failures_lose() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
@@ -287,9 +286,3 @@ def test_models_that_cannot_be_are_refused() -> None:
     ):  # fmt: skip
         with pytest.raises(ConfigError, match=says.replace("(", r"\(")):
             refused()
-
-
-def test_every_combination_of_kinds_is_explored_once() -> None:
-    chain = kinds_chain([Kind(2, 1.0, 1.0), Kind(2, 1.0, 1.0)], 2)
-    states = [one for one in product(range(3), repeat=2) if sum(one) <= 2]
-    assert len(chain.rates) == len(states)
