@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
-from tests.front_door import command
+from tests.integration.study_runs import study_rows
+from tests.terminal import output
 
 # Twelve servers of 1,000 requests a second each, on a network that does not count, and clients that
 # never leave one of them idle. Each server holds 3,000 of the 36,000 copies.
@@ -45,21 +42,10 @@ seeds = 1
 MIB = 2**20
 
 
-def rows_of(folder: Path, *changes: str, study: str = STUDY) -> list[dict[str, Any]]:
-    """The runs of the study with these keys changed, as the command prints them."""
-    (folder / "clients.toml").write_text(study, encoding="utf-8")
-    flags = [word for change in changes for word in ("--set", change)]
-    output = f"run-{len(list(folder.iterdir()))}"
-    done = command("run", "clients.toml", "-o", output, "--json", *flags, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    rows: list[dict[str, Any]] = json.loads(done.stdout)
-    return rows
-
-
 def test_clients_get_what_a_rebuild_leaves(tmp_path: Path) -> None:
     sweep = 'study.sweep={ "recovery.bandwidth" = ["100 MiB/s", "30 MiB/s", "10 MiB/s"] }'
     rates = []
-    for row in rows_of(tmp_path, sweep):
+    for row in study_rows(tmp_path, STUDY, sweep):
         # 12,000 a second before the fault. During it eleven devices are left, and each MiB that is
         # rebuilt is a read and a write of one of them. Chance gives servers unequal shares, whence
         # up to 5 % are idle.
@@ -83,7 +69,7 @@ def test_clients_get_what_a_rebuild_leaves(tmp_path: Path) -> None:
 
 def test_a_lane_gives_clients_their_share(tmp_path: Path) -> None:
     # 75 % of the 11,000 requests a second; more where the rebuild has none for a moment.
-    (row,) = rows_of(tmp_path, "lanes.clients=0.75")
+    (row,) = study_rows(tmp_path, STUDY, "lanes.clients=0.75")
     share = row["during_read_bytes_per_second"] / MIB / 11_000
     assert 0.74 < share < 0.80
 
@@ -98,7 +84,7 @@ def test_one_slow_server_sets_the_pace_of_all(tmp_path: Path) -> None:
     slow = (
         'faults=[{ at = "1 s", part = { servers = ["server.4"] }, health = 0.1, until = "5.5 s" }]'
     )
-    (row,) = rows_of(tmp_path, slow)
+    (row,) = study_rows(tmp_path, STUDY, slow)
     before, during, after = (
         row[f"{one}_read_bytes_per_second"] / MIB for one in ("before", "during", "after")
     )
@@ -114,7 +100,7 @@ def test_one_slow_server_sets_the_pace_of_all(tmp_path: Path) -> None:
 
 def test_a_silent_failure_costs_time_outs_or_hangs(tmp_path: Path) -> None:
     silent = 'faults=[{ at = "2.5 s", fail = { disks = ["server.4"] } }]'
-    (row,) = rows_of(tmp_path, silent, 'traffic.timeout="1 s"')
+    (row,) = study_rows(tmp_path, STUDY, silent, 'traffic.timeout="1 s"')
     assert row["during_requests_lost"] > 500 and row["before_requests_lost"] == 0
     assert row["requests_hanging"] == 0 and row["after_seconds"] is None
     # Without a time-out each of the 600 comes to the dead disk at last, and nothing answers it.
@@ -127,12 +113,10 @@ def told(folder: Path, *changes: str) -> tuple[str, str]:
     """What the terminal says of the study with these keys changed, and what its page does."""
     (folder / "clients.toml").write_text(STUDY, encoding="utf-8")
     flags = [word for change in changes for word in ("--set", change)]
-    done = command("run", "clients.toml", "-o", "told", *flags, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    made = command("report", "told", "-o", "told.html", cwd=folder)
-    assert made.returncode == 0, made.stderr
+    done = output("run", "clients.toml", "-o", "told", *flags, cwd=folder)
+    output("report", "told", "-o", "told.html", cwd=folder)
     page = (folder / "told.html").read_text(encoding="utf-8")
-    return " ".join(done.stdout.split()), " ".join(page.split())
+    return " ".join(done.split()), " ".join(page.split())
 
 
 def test_the_terminal_and_the_page_lead_with_the_time_of_the_rebuild(tmp_path: Path) -> None:
@@ -146,13 +130,13 @@ def test_the_terminal_and_the_page_lead_with_the_time_of_the_rebuild(tmp_path: P
 
 def test_a_code_has_requests_move_parity_and_decode(tmp_path: Path) -> None:
     code = STUDY.replace("replicas = 3", 'code = "rs 4+2"')
-    (row,) = rows_of(tmp_path, "traffic.reads=0.0", study=code)
+    (row,) = study_rows(tmp_path, code, "traffic.reads=0.0")
     # A write of 1 MiB is six pieces of 256 KiB; what was under way as the window began and ended
     # counts on one side alone.
     completed = row["write_requests"] * MIB
     written = row["client_device_bytes_written"]
     assert abs(written - 1.5 * completed) <= 1.5 * 2 * 600 * MIB
-    (row,) = rows_of(tmp_path, 'recovery.bandwidth="20 MiB/s"', study=code)
+    (row,) = study_rows(tmp_path, code, 'recovery.bandwidth="20 MiB/s"', out="read")
     # A degraded read gathers four pieces of 256 KiB. Of four pieces of data on twelve servers, one
     # is lost with a probability of 4/12, and half of the objects are rebuilt, on average; somewhat
     # more, as new homes that have less to take in than others are done before the end.

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
-from resilver import Results
-from tests.front_door import command
+from tests.integration.study_runs import study_refusal, study_row, table_rows
 
 # 16 servers of 4 GiB each in objects of 64 MiB: 65 objects a server, three copies of each.
 STUDY = """
@@ -50,12 +47,10 @@ def runs(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The row of a study's one run with these faults, and its timeline, by the command."""
     text = STUDY.format(cluster=cluster) + "".join(f"[[faults]]\n{one}\n" for one in faults)
-    (folder / "study.toml").write_text(text, encoding="utf-8")
     out = f"run-{len(list(folder.iterdir()))}"
-    done = command("run", "study.toml", "-o", out, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    results = Results.open(folder / out)
-    return results.runs.to_pylist()[0], results.timeline.drop_columns(["run"]).to_pylist()
+    row = study_row(folder, text, out=out)
+    levels = table_rows(folder, "timeline", out)
+    return row, [{name: one[name] for name in one if name != "run"} for one in levels]
 
 
 def gone(server: int, *more: str, at: float = 0.0) -> str:
@@ -114,9 +109,7 @@ def test_objects_lack_what_two_servers_held_from_each_loss_on(
     one, other = (runs(tmp_path, gone(server))[0]["affected_objects"] for server in (3, 7))
     both = runs(tmp_path, gone(3), gone(7))[0]["affected_objects"]
     row, levels = runs(
-        tmp_path,
-        gone(3, f'detection = "{first} s"'),
-        gone(7, f'detection = "{second} s"', at=10.0),
+        tmp_path, gone(3, f'detection = "{first} s"'), gone(7, f'detection = "{second} s"', at=10.0)
     )
     known = min(first, 10 + second)
     assert 0 < one + other - both < both
@@ -144,9 +137,7 @@ def test_a_part_that_is_back_before_it_is_detected_is_an_outage(tmp_path: Path) 
     assert short["rebuilt_pieces"] == alone["rebuilt_pieces"]
 
 
-def test_a_server_that_is_back_after_its_detection_brings_what_is_missing(
-    tmp_path: Path,
-) -> None:
+def test_a_server_that_is_back_after_its_detection_brings_what_is_missing(tmp_path: Path) -> None:
     back, levels = runs(tmp_path, gone(3, 'detection = "20 s"', 'until = "20.5 s"'))
     assert back["returned_pieces"] > 0
     assert back["rebuild_seconds"] == back["last_redundant_seconds"] == pytest.approx(20.5)
@@ -177,8 +168,5 @@ def test_a_server_is_lost_with_its_host_in_the_network(tmp_path: Path) -> None:
 )
 def test_a_detection_that_cannot_be_is_refused(fault: str, says: str, tmp_path: Path) -> None:
     text = STUDY.format(cluster=LOGGP) + f"[[faults]]\n{fault}\n"
-    (tmp_path / "study.toml").write_text(text, encoding="utf-8")
-    done = command("check", "study.toml", cwd=tmp_path)
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    said = " ".join(done.stderr.split())
+    said = study_refusal(tmp_path, text)
     assert "faults.0.detection" in said and says in said, said

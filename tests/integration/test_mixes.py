@@ -6,16 +6,14 @@ right model leaves once in 16,000 times.
 
 from __future__ import annotations
 
-import json
 from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
-from tests.integration.test_command import command
+from tests.integration.study_runs import study_row, table_rows
+from tests.terminal import json_output, output
 
 KIB, MIB = 2**10, 2**20
 # One disk that stores objects and is always busy: by its table a request takes 0.2 ms, 13 ms or
@@ -46,20 +44,12 @@ duration = "2000 s"
 """
 # Eight disks behind two controllers, clients with servers of their own; reads are of two sizes.
 CONTROLLERS = """
-[[cluster.parts]]
-level = "unit"
-count = 1
-[[cluster.parts]]
-level = "controller"
-in = "unit"
-count = 2
-carries = "drive"
-service = "300 MB/s"
-[[cluster.parts]]
-level = "drive"
-in = "unit"
-count = 8
-device = "hdd-7k2-2tb"
+[cluster]
+parts = [
+  { level = "unit", count = 1 },
+  { level = "controller", in = "unit", count = 2, carries = "drive", service = "300 MB/s" },
+  { level = "drive", in = "unit", count = 8, device = "hdd-7k2-2tb" },
+]
 [cluster.fabric]
 routers = 8
 [traffic]
@@ -72,48 +62,37 @@ duration = "300 s"
 """
 
 
-def run(folder: Path, study: str, *settings: str) -> dict[str, Any]:
-    """The row of a study's run, in the folder ``out``."""
-    folder.mkdir(exist_ok=True)
-    (folder / "study.toml").write_text(study, encoding="utf-8")
-    given = [word for setting in settings for word in ("--set", setting)]
-    done = command("run", "study.toml", *given, "--json", "-o", "out", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
-    assert isinstance(row, dict)
-    return row
-
-
-def classes(folder: Path) -> list[dict[str, Any]]:
-    from resilver.study import Results
-
-    found: list[dict[str, Any]] = Results.open(folder / "out").request_classes.to_pylist()
-    return found
-
-
 def seconds(size: int, is_read: bool) -> float:
     """What the disk takes for a request."""
     return 0.0002 + (0.013 if is_read else 0.025) + size / 100e6
 
 
-@pytest.mark.parametrize("engine", ["events", "flows"])
-def test_a_disk_moves_the_harmonic_mean_of_its_classes(engine: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def disk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, list[dict[str, Any]]]]:
+    """What the disk does by either engine, and its classes."""
+    done = {}
+    for engine in ("events", "flows"):
+        folder = tmp_path_factory.mktemp(engine)
+        row = study_row(folder, DISK, f'traffic.engine="{engine}"')
+        done[engine] = row, table_rows(folder, "request_classes")
+    return done
+
+
+# By events some 40,000 large requests are drawn among 170,000: their share of the bytes moves by
+# 1.4 %, and with it the rate, in four standard deviations.
+@pytest.mark.parametrize(("engine", "band"), [("events", 0.014), ("flows", 1e-3)])
+def test_a_disk_moves_the_harmonic_mean_of_its_classes(disk: Any, engine: str, band: float) -> None:
     # Of a byte 5 % come in 16 KiB and 95 % in 1 MiB, of either 40 % read: r(c) = size / time.
-    found = run(tmp_path, DISK, f'traffic.engine="{engine}"')
     mean = sum(
         share * kind * seconds(size, is_read) / size
         for size, share in ((16 * KIB, 0.05), (MIB, 0.95))
         for is_read, kind in ((True, 0.4), (False, 0.6))
     )
-    # By events some 40,000 large requests are drawn among 170,000: their share of the bytes moves
-    # by 1.4 %, and with it the rate, in four standard deviations.
-    band = 1e-3 if engine == "flows" else 0.014
-    assert found["throughput_bytes_per_second"] == pytest.approx(1 / mean, rel=band)
+    assert disk[engine][0]["throughput_bytes_per_second"] == pytest.approx(1 / mean, rel=band)
 
 
-def test_shares_of_bytes_and_of_requests_come_out(tmp_path: Path) -> None:
-    found = run(tmp_path, DISK)
-    small, large = classes(tmp_path)
+def test_shares_of_bytes_and_of_requests_come_out(disk: Any) -> None:
+    found, (small, large) = disk["events"]
     assert (small["class"], small["request_bytes"]) == (0, 16 * KIB)
     assert (large["class"], large["request_bytes"]) == (1, MIB)
     # 0.05 / 16 KiB against 0.95 / 1 MiB: 3.2 to 0.95 of the requests, so 0.7711 are small.
@@ -131,8 +110,8 @@ def test_shares_of_bytes_and_of_requests_come_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arrivals", ['{ poisson = "20 /s" }', '{ pareto = "20 /s", shape = 1.5 }'])
 def test_requests_that_arrive_are_mixed_too(arrivals: str, tmp_path: Path) -> None:
     study = DISK.replace("outstanding = 32", f"arrivals = {arrivals}")
-    found = run(tmp_path, study)
-    small, large = classes(tmp_path)
+    found = study_row(tmp_path, study)
+    small, large = table_rows(tmp_path, "request_classes")
     count, share = found["requests_completed"], 3.2 / 4.15
     deviation = sqrt(count * share * (1 - share))
     assert abs(small["requests_completed"] - share * count) < 4 * deviation
@@ -144,21 +123,25 @@ def test_requests_that_arrive_are_mixed_too(arrivals: str, tmp_path: Path) -> No
 def test_a_mix_of_one_class_is_a_size(tmp_path: Path) -> None:
     # Both draw the same numbers for the same requests, so every event is the same.
     one = 'traffic.mix=[{ of_requests = 1.0, size = "64 KiB" }]'
-    mixed = run(tmp_path / "mixed", DISK, one, 'traffic.duration="20 s"')
+    mixed = study_row(tmp_path / "mixed", DISK, one, 'traffic.duration="20 s"')
     (mix,) = (line for line in DISK.splitlines() if line.startswith("mix"))
     plain = DISK.replace(mix, 'request_size = "64 KiB"')
-    alone = run(tmp_path / "alone", plain, 'traffic.duration="20 s"')
+    alone = study_row(tmp_path / "alone", plain, 'traffic.duration="20 s"')
     assert mixed["digest"] == alone["digest"]
     # There is one class, which is all there is.
-    assert classes(tmp_path / "mixed") == classes(tmp_path / "alone") == []
+    assert (
+        table_rows(tmp_path / "mixed", "request_classes")
+        == table_rows(tmp_path / "alone", "request_classes")
+        == []
+    )
 
 
 def test_a_class_without_a_share_asks_for_nothing(tmp_path: Path) -> None:
     none = 'traffic.mix=[{ of_bytes = 0.0, size = "16 KiB" }, { of_bytes = 1.0, size = "1 MiB" }]'
     for engine in ("events", "flows"):
         setting = f'traffic.engine="{engine}"'
-        found = run(tmp_path / engine, DISK, none, setting, 'traffic.duration="20 s"')
-        small, large = classes(tmp_path / engine)
+        found = study_row(tmp_path / engine, DISK, none, setting, 'traffic.duration="20 s"')
+        small, large = table_rows(tmp_path / engine, "request_classes")
         assert small["requests_completed"] == 0 and small["mean_delay_seconds"] is None
         assert large["requests_completed"] == found["requests_completed"] > 0
 
@@ -173,21 +156,23 @@ def test_a_class_without_a_share_asks_for_nothing(tmp_path: Path) -> None:
 def test_flows_and_events_agree_within_5_percent(mix: str, tmp_path: Path) -> None:
     engines = ("events", "flows")
     events, flows = (
-        run(tmp_path / engine, CONTROLLERS, f'traffic.engine="{engine}"', f"traffic.mix={mix}")
+        study_row(
+            tmp_path / engine, CONTROLLERS, f'traffic.engine="{engine}"', f"traffic.mix={mix}"
+        )
         for engine in engines
     )
     for column in ("throughput_bytes_per_second", "mean_delay_seconds"):
         assert flows[column] == pytest.approx(events[column], rel=0.05), column
-    of_events, of_flows = (classes(tmp_path / engine) for engine in engines)
+    of_events, of_flows = (table_rows(tmp_path / engine, "request_classes") for engine in engines)
     for one, other in zip(of_events, of_flows, strict=True):
         for column in ("throughput_bytes_per_second", "mean_delay_seconds"):
             assert other[column] == pytest.approx(one[column], rel=0.05), column
 
 
-def test_flows_tell_no_delay_of_a_class_where_one_kind_may_wait_longer(tmp_path: Path) -> None:
-    found = run(tmp_path, DISK, 'traffic.engine="flows"')
+def test_flows_tell_no_delay_of_a_class_where_one_kind_may_wait_longer(disk: Any) -> None:
+    found, classes = disk["flows"]
     assert found["mean_delay_seconds"] > 0
-    assert [row["mean_delay_seconds"] for row in classes(tmp_path)] == [None, None]
+    assert [row["mean_delay_seconds"] for row in classes] == [None, None]
 
 
 def test_a_mix_may_be_swept(tmp_path: Path) -> None:
@@ -196,9 +181,7 @@ def test_a_mix_may_be_swept(tmp_path: Path) -> None:
         'study.sweep={ "traffic.mix" = [[{ of_bytes = 1.0, size = "16 KiB" }], '
         '[{ of_bytes = 1.0, size = "1 MiB" }]] }'
     )
-    done = command("run", "study.toml", "--set", sweep, "--json", "-o", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    small, large = json.loads(done.stdout)
+    small, large = json_output("run", "study.toml", "--set", sweep, "-o", "out", cwd=tmp_path)
     assert "16 KiB" in small["traffic.mix"] and "1 MiB" in large["traffic.mix"]
     assert large["throughput_bytes_per_second"] > 10 * small["throughput_bytes_per_second"]
 
@@ -211,22 +194,23 @@ def test_the_clients_of_each_pool_have_a_mix_of_their_own(tmp_path: Path) -> Non
         f'[[pools]]\nname = "{name}"\n[pools.population]{stored}[pools.traffic]{asked}'
         for name, asked in (("a", traffic), ("b", traffic.replace("16 KiB", "64 KiB")))
     )
-    run(tmp_path, head + one + other, 'study.title="two"')
-    rows = [(row["pool"], row["class"], row["request_bytes"]) for row in classes(tmp_path)]
+    study_row(tmp_path, head + one + other, 'study.title="two"')
+    rows = [
+        (row["pool"], row["class"], row["request_bytes"])
+        for row in table_rows(tmp_path, "request_classes")
+    ]
     assert rows == [("a", 0, 16 * KIB), ("a", 1, MIB), ("b", 0, 64 * KIB), ("b", 1, MIB)]
 
 
 def test_the_terminal_and_the_page_have_a_row_a_class(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(DISK, encoding="utf-8")
     short = ("--set", 'traffic.duration="20 s"')
-    done = command("run", "study.toml", *short, "-o", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = classes(tmp_path)
+    done = output("run", "study.toml", *short, "-o", "out", cwd=tmp_path)
+    found = table_rows(tmp_path, "request_classes")
     for row in found:
-        assert f"{row['requests_completed']:,}" in done.stdout
+        assert f"{row['requests_completed']:,}" in done
     assert "requests of 16 KiB (5 % of bytes) and 1 MiB (95 %) outstanding" in " ".join(
-        done.stdout.split()
+        done.split()
     )
-    told = command("report", "out", "-o", "page.html", cwd=tmp_path)
-    assert told.returncode == 0, told.stderr
+    output("report", "out", "-o", "page.html", cwd=tmp_path)
     assert "Requests by class" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
-from tests.front_door import command
+from tests.integration.study_runs import study_refusal, study_row, table_rows
+from tests.terminal import json_output, output
 
 TREE = """
-[[cluster.parts]]
-level = "rack"
-count = 4
-[[cluster.parts]]
-level = "host"
-in = "rack"
-count = 5
-[[cluster.parts]]
-level = "osd"
-in = "host"
-count = 4
-class = "hdd"
-device = "jbod10-sata"
-spread = 0.02
-[[cluster.parts]]
-level = "osd"
-in = "host"
-count = 1
-class = "ssd"
-device = { service = "0.1 ms" }
+[cluster]
+parts = [
+  { level = "rack", count = 4 },
+  { level = "host", in = "rack", count = 5 },
+  { level = "osd", in = "host", count = 4, class = "hdd", device = "jbod10-sata", spread = 0.02 },
+  { level = "osd", in = "host", count = 1, class = "ssd", device = { service = "0.1 ms" } },
+]
 [population]
 file_size = "4 MiB"
 files = 20000
@@ -40,23 +24,6 @@ files = 20000
 class = "hdd"
 """
 THREE = "[redundancy]\nreplicas = 3\n"
-
-
-def run_of(folder: Path, text: str, out: str = "out") -> dict[str, Any]:
-    """The one row of a study's runs."""
-    (folder / "study.toml").write_text(text)
-    done = command("run", "study.toml", "--json", "-o", out, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
-    assert isinstance(row, dict)
-    return row
-
-
-def rows_of(folder: Path, table: str, out: str = "out") -> list[dict[str, Any]]:
-    from resilver.study import Results
-
-    rows: list[dict[str, Any]] = getattr(Results.open(folder / out), table).to_pylist()
-    return rows
 
 
 @pytest.mark.parametrize(
@@ -72,11 +39,11 @@ def rows_of(folder: Path, table: str, out: str = "out") -> list[dict[str, Any]]:
 def test_what_fails_is_rebuilt_on_devices_of_its_class(
     fault: str, redundancy: str, failed: list[str] | None, tmp_path: Path
 ) -> None:
-    row = run_of(tmp_path, f"{TREE}{redundancy}[[faults]]\nfail = {fault}\n")
+    row = study_row(tmp_path, f"{TREE}{redundancy}[[faults]]\nfail = {fault}\n")
     names = str(row["failed_servers"]).split(",")
     assert failed is None or names == failed
     assert row["rebuilt_objects"] > 0 and row["unrecoverable_objects"] == 0
-    servers = rows_of(tmp_path, "servers")
+    servers = table_rows(tmp_path, "servers")
     assert [server["name"] for server in servers] == [f"osd.{number}" for number in range(100)]
     assert servers[17]["host"] == "host.3"
     for number, server in enumerate(servers):
@@ -94,18 +61,16 @@ def test_what_fails_is_rebuilt_on_devices_of_its_class(
 def test_a_tree_of_racks_and_servers_heals_as_the_short_form_does(tmp_path: Path) -> None:
     """The same devices under other words are the same system, event by event."""
     rest = "[population]\nfile_size = '4 MiB'\nfiles = 5000\n[[faults]]\nfail = { servers = 1 }\n"
-    short = run_of(tmp_path, f"[cluster]\nservers = 24\nracks = 6\n{rest}", "short")
+    short = study_row(tmp_path, f"[cluster]\nservers = 24\nracks = 6\n{rest}", out="short")
     levels = 'parts = [{ level = "rack", count = 6 }, { level = "server", in = "rack", count = 4, '
-    tree = run_of(tmp_path, f"[cluster]\n{levels} ports = 1 }}]\n{rest}", "tree")
+    tree = study_row(tmp_path, f"[cluster]\n{levels} ports = 1 }}]\n{rest}", out="tree")
     assert tree["digest"] == short["digest"]
     assert tree["rebuild_seconds"] == short["rebuild_seconds"]
 
 
 def test_placement_is_judged_by_the_devices_of_its_class(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(f"{TREE}{THREE}[[faults]]\nfail = {{ osd = 1 }}\n")
-    done = command("place", "study.toml", "--quality", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    (judged,) = json.loads(done.stdout)
+    (judged,) = json_output("place", "study.toml", "--quality", cwd=tmp_path)
     # Four of each host's five devices are disks; three copies of 4096 groups are 153.6 on each.
     assert (judged["title"], judged["devices"]) == ("crush on 100 osds: 4,096 groups of 3", 80)
     assert (judged["copy_balance"]["mean"], judged["short_sets"]) == (153.6, 0)
@@ -127,21 +92,17 @@ def slow_study(fault: str) -> str:
 
 @pytest.mark.parametrize(
     ("when", "begin", "end"),
-    [
-        ("", 0.0, float("inf")),
-        ('at = "5 s"', 5.0, float("inf")),
-        ('until = "42.5 s"', 0.0, 42.5),
-    ],
+    [("", 0.0, float("inf")), ('at = "5 s"', 5.0, float("inf")), ('until = "42.5 s"', 0.0, 42.5)],
 )
 def test_a_slow_source_lengthens_the_rebuild_by_what_it_does_not_get_done(
     when: str, begin: float, end: float, tmp_path: Path
 ) -> None:
-    healthy = run_of(tmp_path, slow_study(""), "healthy")
-    read = {row["source"]: row["objects"] for row in rows_of(tmp_path, "transfers", "healthy")}
+    healthy = study_row(tmp_path, slow_study(""), out="healthy")
+    read = {row["source"]: row["objects"] for row in table_rows(tmp_path, "transfers", "healthy")}
     assert healthy["slow_parts"] is None
     assert healthy["rebuild_seconds"] == pytest.approx(max(read.values()), abs=0.2)
     fault = f'[[faults]]\npart = {{ server = ["server.1"] }}\nhealth = 0.1\n{when}\n'
-    slow = run_of(tmp_path, slow_study(fault))
+    slow = study_row(tmp_path, slow_study(fault))
     # server.1 reads an object a second before, a tenth of one while it is slow, and one after.
     left = read[1] - begin
     while_slow = min(10 * left, end - begin)
@@ -150,7 +111,7 @@ def test_a_slow_source_lengthens_the_rebuild_by_what_it_does_not_get_done(
     assert slow["rebuild_seconds"] == pytest.approx(takes, abs=0.2)
     assert (slow["slow_parts"], slow["failed_servers"]) == ("server.1", "server.0")
     # Nobody takes the slow one out: it sends what it sent before.
-    assert {row["source"]: row["objects"] for row in rows_of(tmp_path, "transfers")} == read
+    assert {row["source"]: row["objects"] for row in table_rows(tmp_path, "transfers")} == read
 
 
 def test_slow_parts_are_drawn_among_those_that_do_not_fail(tmp_path: Path) -> None:
@@ -158,7 +119,7 @@ def test_slow_parts_are_drawn_among_those_that_do_not_fail(tmp_path: Path) -> No
         '[[faults]]\nfail = { hosts = 1 }\n[[faults]]\nat = "1 s"\n'
         'part = { host = 19 }\nhealth = 0.5\nuntil = "2 s"\n'
     )
-    row = run_of(tmp_path, TREE + THREE + faults)
+    row = study_row(tmp_path, TREE + THREE + faults)
     failed = {int(name[4:]) // 5 for name in str(row["failed_servers"]).split(",")}
     slow = {int(name[5:]) for name in str(row["slow_parts"]).split(",")}
     assert slow | failed == set(range(20)) and not slow & failed
@@ -166,10 +127,6 @@ def test_slow_parts_are_drawn_among_those_that_do_not_fail(tmp_path: Path) -> No
 
 def test_a_study_of_parts_is_checked_with_its_levels(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(f"{TREE}{THREE}[[faults]]\nfail = {{ osd = 1 }}\n")
-    done = command("check", "study.toml", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert 'level = "osd", in = "host"' in done.stdout
-    (tmp_path / "study.toml").write_text(f"{TREE}{THREE}[[faults]]\nfail = {{ odsx = 1 }}\n")
-    done = command("check", "study.toml", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "faults.0.fail.odsx = 1: there is no such key" in done.stderr
+    assert 'level = "osd", in = "host"' in output("check", "study.toml", cwd=tmp_path)
+    said = study_refusal(tmp_path, f"{TREE}{THREE}[[faults]]\nfail = {{ odsx = 1 }}\n")
+    assert "faults.0.fail.odsx = 1: there is no such key" in said

@@ -1,0 +1,65 @@
+"""Runs of a study's text by the command, by events and by flows, and studies that it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from resilver.study import Results
+from tests.terminal import json_output, refusal
+
+COPIED = """
+[cluster]
+servers = 16
+device = "jbod10-sata"
+fabric = { routers = 64 }
+[population]
+file_size = "8 MiB"
+files = 20000
+[placement]
+placement_groups = 2048
+[redundancy]
+replicas = 3
+[traffic]
+"""
+"""Three copies by CRUSH on 16 servers, 64 places where clients enter; what these do follows."""
+
+
+def _words(folder: Path, study: str, settings: tuple[str, ...]) -> list[str]:
+    folder.mkdir(exist_ok=True)
+    (folder / "study.toml").write_text(study, encoding="utf-8")
+    return ["study.toml", *(word for setting in settings for word in ("--set", setting))]
+
+
+def study_rows(folder: Path, study: str, *settings: str, out: str = "out") -> list[dict[str, Any]]:
+    """The rows of a study's runs with these keys set; what they keep is in `out`."""
+    words = _words(folder, study, settings)
+    rows: list[dict[str, Any]] = json_output("run", *words, "-o", out, cwd=folder)
+    return rows
+
+
+def study_row(folder: Path, study: str, *settings: str, out: str = "out") -> dict[str, Any]:
+    """The row of the one run."""
+    (row,) = study_rows(folder, study, *settings, out=out)
+    return row
+
+
+def table_rows(folder: Path, table: str, out: str = "out") -> list[dict[str, Any]]:
+    """The rows of a table of these runs."""
+    found: list[dict[str, Any]] = getattr(Results.open(folder / out), table).to_pylist()
+    return found
+
+
+def study_refusal(folder: Path, study: str, *settings: str) -> str:
+    """Why `check` refuses a study."""
+    return refusal("check", *_words(folder, study, settings), cwd=folder)
+
+
+def run(folder: Path, study: str, engine: str) -> dict[str, Any]:
+    """The row of a study's run by an engine, in the folder of the engine's name."""
+    return study_row(folder, study, f'traffic.engine="{engine}"', out=engine)
+
+
+def rows(folder: Path, table: str, engine: str = "flows") -> list[dict[str, Any]]:
+    """The rows of a table of that run."""
+    return table_rows(folder, table, engine)
