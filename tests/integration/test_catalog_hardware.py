@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from resilver import catalog
 from resilver.spec import Cluster
 from resilver.units import BytesPerSecond, Seconds
-from tests.front_door import command
+from tests.integration.study_runs import study_rows
 
 STUDY = """
 [cluster]
@@ -66,12 +64,9 @@ def measured(
     text = STUDY.format(
         device=json.dumps(names[0]), network="ndr-infiniband", duration=duration, sweep=sweep
     )
-    (folder / "study.toml").write_text(text)
-    done = command("run", "study.toml", "-o", "run", "--json", cwd=folder)
-    assert done.returncode == 0, done.stderr
     return {
         (row["cluster.device"], row["traffic.request_size"]): row["throughput_bytes_per_second"]
-        for row in json.loads(done.stdout)
+        for row in study_rows(folder, text)
     }
 
 
@@ -112,10 +107,7 @@ def test_networks_carry_what_is_left_of_their_rate(tmp_path: Path) -> None:
     # counted or not: at 10 Gb/s one is 3.6 ms, so 1 s is measured, and 2 % allowed.
     sweep = f'"cluster.fabric.table" = {json.dumps(NETWORKS)}\n'
     text = STUDY.format(device='{ service = "0 s" }', network="10gbe", duration="1 s", sweep=sweep)
-    (tmp_path / "study.toml").write_text(text.replace('"4 KiB"', '"4 MiB"'))
-    done = command("run", "study.toml", "-o", "run", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)
+    rows = study_rows(tmp_path, text.replace('"4 KiB"', '"4 MiB"'))
     assert [row["cluster.fabric.table"] for row in rows] == NETWORKS
     for row in rows:
         sheet = catalog.load("networks", row["cluster.fabric.table"]).data_sheet

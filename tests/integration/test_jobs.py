@@ -1,4 +1,4 @@
-"""Jobs with a signature by the command: by events and by flows, alone and in each other's way."""
+"""Jobs with a signature by the command: by events and by flows, alone, together and shifted."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
-from tests.integration.flow_runs import COPIED, rows, run
-from tests.integration.test_command import command
+from resilver import Signature, shift_signatures
+from tests.integration.study_runs import COPIED, rows, run, study_refusal
+from tests.terminal import output
 
 SYSTEM = COPIED + 'duration = "600 s"\n'
 A = 'name = "a", period = "150 s", first = "10 s", length = "40 s", volume = "%s"'
@@ -153,13 +152,11 @@ def test_the_summary_says_how_long_bursts_take(tmp_path: Path) -> None:
     study = SYSTEM + TWO.format(A % "200 GB", B % "60 GB")
     (tmp_path / "study.toml").write_text(study, encoding="utf-8")
     setting = 'traffic.engine="flows"'
-    done = command("run", "study.toml", "--set", setting, "-o", "flows", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    said = " ".join(done.stdout.split())
+    done = output("run", "study.toml", "--set", setting, "-o", "flows", cwd=tmp_path)
+    said = " ".join(done.split())
     assert "a moves 200 GB within 40 s every 150 s" in said
     assert "a: bursts take" in said and "times as long as alone" in said
-    done = command("report", "flows", "-o", "report.html", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    output("report", "flows", "-o", "report.html", cwd=tmp_path)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "bursts of jobs" in page and "times as long as alone" in page
 
@@ -183,10 +180,7 @@ def test_the_summary_says_how_long_bursts_take(tmp_path: Path) -> None:
 )
 def test_what_a_job_cannot_be_is_refused_by_check(jobs: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "broken.toml").write_text("period = = 3", encoding="utf-8")
-    (tmp_path / "study.toml").write_text(f"{SYSTEM}jobs = {jobs}\n", encoding="utf-8")
-    done = command("check", "study.toml", cwd=tmp_path)
-    assert done.returncode == 2, done.stdout
-    assert message in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert message in study_refusal(tmp_path, f"{SYSTEM}jobs = {jobs}\n")
 
 
 def test_jobs_stand_alone_and_need_something_stored(tmp_path: Path) -> None:
@@ -197,10 +191,7 @@ def test_jobs_stand_alone_and_need_something_stored(tmp_path: Path) -> None:
         f"{SYSTEM}reads = 0.5\n{job}\n": "signature says this",
     }
     for study, message in studies.items():
-        (tmp_path / "study.toml").write_text(study, encoding="utf-8")
-        done = command("check", "study.toml", cwd=tmp_path)
-        assert done.returncode == 2, done.stdout
-        assert message in done.stderr and "Traceback" not in done.stderr, done.stderr
+        assert message in study_refusal(tmp_path, study)
 
 
 def test_jobs_that_are_all_there_is_have_no_goodput_and_a_short_name_in_a_sweep(
@@ -214,9 +205,51 @@ def test_jobs_that_are_all_there_is_have_no_goodput_and_a_short_name_in_a_sweep(
         "jobs = []\n", f"jobs = [{job % (A % '80 GB', chr(34) + '0 s' + chr(34))}]\n"
     )
     (tmp_path / "study.toml").write_text(study, encoding="utf-8")
-    done = command("run", "study.toml", "-o", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    said = " ".join(done.stdout.split())
+    done = output("run", "study.toml", "-o", "out", cwd=tmp_path)
+    said = " ".join(done.split())
     assert "a 80 GB in 40 s of 150 s from 10 s" in said and "from 40 s" in said
     # Nobody asks for anything but bursts: a rate of 0 B/s would say that clients stood still.
     assert "a burst" in said and "goodput" not in said and "0 B/s" not in said
+
+
+JOB = """
+[[traffic.jobs]]
+clients = 32
+first_client = {first}
+start = "{start} s"
+signature = {{ period = "200 s", length = "20 s", volume = "{volume} B" }}
+"""
+BURSTS = 3
+"""As many begin in the study's 600 s, at 0, 200 and 400 s of a job's own time or later."""
+
+
+def burst_seconds(folder: Path, volume: int, *starts: float) -> list[float]:
+    """How long all bursts of each job take together, in a study of jobs with these starts."""
+    jobs = [
+        JOB.format(first=32 * number, start=start, volume=volume)
+        for number, start in enumerate(starts)
+    ]
+    run(folder, SYSTEM + "".join(jobs), "flows")
+    took: dict[str, list[float]] = {}
+    for row in rows(folder, "jobs"):
+        took.setdefault(row["job"], []).append(row["seconds"])
+    assert all(len(one) == BURSTS for one in took.values())
+    return [sum(one) for one in took.values()]
+
+
+def test_the_best_start_saves_in_flows_what_the_plan_says(tmp_path: Path) -> None:
+    """Two like jobs, whose bursts ask for 0.9 of what the system carries: at once each burst takes
+    36 s in place of 20.
+    """
+    much = 150 * 10**9
+    # All it carries, by bursts that ask for far more.
+    carried = BURSTS * much / burst_seconds(tmp_path / "alone", much, 0.0)[0]
+    volume = round(0.9 * carried * 20.0)
+    job = Signature(period=200.0, first=0.0, length=20.0, volume=volume)
+    plan = shift_signatures(job, job, rate=carried, over=600.0)
+    assert plan.bursts == (BURSTS, BURSTS)
+    assert plan.lost(0.0) == pytest.approx((48.0, 48.0), rel=1e-6)
+    for start in (0.0, 7.0, 15.0, round(plan.best, 3)):
+        took = burst_seconds(tmp_path / f"{start:g}", volume, 0.0, start)
+        lost = [one - BURSTS * 20.0 for one in took]
+        assert lost == pytest.approx(plan.lost(start), abs=1e-3 * BURSTS * 20.0)

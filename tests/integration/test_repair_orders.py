@@ -6,7 +6,6 @@ with the core. Bands are three standard errors of both sides together, four comp
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ import pytest
 
 from resilver import Study
 from resilver.survival.study_input import pools_of
-from tests.front_door import command
 from tests.reference.durability_twin import Twin
 from tests.scale import SEED, times
+from tests.terminal import json_output
 
 YEAR, DAY = 365.25 * 86_400.0, 86_400.0
 MISSIONS = 80
@@ -71,12 +70,8 @@ def both(path: Path, mttf: float, days: float, order: str) -> list[tuple[float, 
     """What the two commands say, each with its standard error by its interval."""
     afr = 100 * -math.expm1(-365.25 / mttf)
     words = ("--repair", f"{days} d", "--repair-order", order, "--json")
-    asked = command("durability", path, "--mttf", f"{mttf} d", *words)
-    assert asked.returncode == 0, asked.stderr
-    durable = json.loads(asked.stdout)["loss_probability"]
-    judged = command("place", path, "--quality", "--afr", f"{afr:.12g} %", *words)
-    assert judged.returncode == 0, judged.stderr
-    (placed,) = json.loads(judged.stdout)
+    durable = json_output("durability", path, "--mttf", f"{mttf} d", *words)["loss_probability"]
+    (placed,) = json_output("place", path, "--quality", "--afr", f"{afr:.12g} %", *words)
     year = placed["a_year"]
     assert year["repair_order"] == order
     return [
@@ -101,21 +96,18 @@ def test_two_commands_and_plain_python_say_the_same_of_an_order(
     assert abs(durable - placed) < 3 * math.hypot(first, second), (durable, placed)
 
 
-def test_a_cluster_of_88_osds_differs_by_its_order_alone(shared_data: Path) -> None:
+def test_a_cluster_of_88_osds_differs_by_its_order_alone(report: Path) -> None:
     """Of MTTF 1217.5 d and repairs of 3 d; own Monte Carlo, device by device: 0.021 +- 0.004.
 
     In closed form N 3 u^3 / T a year, of 3,978 different sets, with u = T / (MTTF + T).
     """
-    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
     gone = 3.0 / (1217.5 + 3.0)
     by_device = -math.expm1(-3_978 * 3 * gone**3 / 3.0 * 365.25)
     assert by_device == pytest.approx(0.0214, abs=2e-4)
     words = ("durability", report, "--mttf", "1217.5 d", "--repair", "3 d", "--hosts", "never")
     found = {}
     for order in ("", "device"):
-        done = command(*words, *(("--repair-order", order) if order else ()), "--json")
-        assert done.returncode == 0, done.stderr
-        found[order] = json.loads(done.stdout)
+        found[order] = json_output(*words, *(("--repair-order", order) if order else ()))
     loss = {order: one["loss_probability"]["value"] for order, one in found.items()}
     # Sets that share devices are lost together a little more often than by themselves.
     assert 0.93 * by_device < loss["device"] < by_device

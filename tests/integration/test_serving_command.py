@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from resilver.study import Results
 from resilver.study.tables import METRICS
-from tests.front_door import command
+from tests.integration.study_runs import study_rows
 from tests.integration.test_command import tables
+from tests.terminal import json_output, output, refusal
 
 CLIENTS = """
 [cluster]
@@ -38,9 +36,7 @@ sweep = { faults = [
 def served(tmp_path_factory: pytest.TempPathFactory) -> Results:
     folder = tmp_path_factory.mktemp("served")
     (folder / "clients.toml").write_text(CLIENTS, encoding="utf-8")
-    done = command("run", "clients.toml", "-o", "a", "--json", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)
+    rows = json_output("run", "clients.toml", "-o", "a", cwd=folder)
     assert len(rows) == 6
     assert all(set(METRICS.names) <= set(row) for row in rows)
     return Results.open(folder / "a")
@@ -105,19 +101,17 @@ def test_tables_are_equal_on_repeat_and_by_any_number_of_workers(
     served: Results, tmp_path: Path
 ) -> None:
     (tmp_path / "clients.toml").write_text(CLIENTS, encoding="utf-8")
-    done = command("run", "clients.toml", "-o", "b", "--workers", 2, "-q", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    output("run", "clients.toml", "-o", "b", "--workers", 2, "-q", cwd=tmp_path)
     assert tables(served.folder) == tables(tmp_path / "b")
 
 
 def test_the_cost_of_clients_is_told_before(tmp_path: Path) -> None:
     (tmp_path / "clients.toml").write_text(CLIENTS, encoding="utf-8")
-    done = command("check", "clients.toml", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "torus 4x4x4 routers 4" in done.stdout
+    done = output("check", "clients.toml", cwd=tmp_path)
+    assert "torus 4x4x4 routers 4" in done
     for heading in ("requests", "packet", "hops", "2 disks"):
-        assert heading in done.stdout
-    assert "to move" not in done.stdout
+        assert heading in done
+    assert "to move" not in done
 
 
 @pytest.mark.parametrize(
@@ -134,9 +128,7 @@ def test_a_network_that_has_not_what_fails_is_bad_input(
     text = CLIENTS.partition("sweep")[0]
     (tmp_path / "clients.toml").write_text(text, encoding="utf-8")
     for verb in ("check", "run"):
-        done = command(verb, "clients.toml", "--set", setting, cwd=tmp_path)
-        assert done.returncode == 2, done.stdout + done.stderr
-        assert message in done.stderr and "Traceback" not in done.stderr
+        assert message in refusal(verb, "clients.toml", "--set", setting, cwd=tmp_path)
 
 
 INTERFACES = """
@@ -160,11 +152,8 @@ def test_interfaces_are_busy_within_the_window_alone(tmp_path: Path) -> None:
     # Full disks set the pace, so interfaces carry as much in any second, and are busy as long for
     # it: a warm-up before the window changes nothing. Counted with it, ten seconds would add up to
     # ten times as much.
-    (tmp_path / "study.toml").write_text(INTERFACES, encoding="utf-8")
-    done = command("run", "study.toml", "-o", "run", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
     long, short = (
         row["link_busy_fraction"] / row["throughput_bytes_per_second"]
-        for row in json.loads(done.stdout)
+        for row in study_rows(tmp_path, INTERFACES)
     )
     assert long == pytest.approx(short, rel=0.05)
