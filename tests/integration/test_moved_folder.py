@@ -1,21 +1,21 @@
-"""A run folder moves: it holds what its study read, and says nothing of where it was made."""
+"""A run folder: it moves, holds what its study read, and says what mends it where it is corrupt."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import random
+import shlex
 import shutil
 import socket
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from resilver import cli
 from resilver.spec import Study
 from resilver.study.files import keep_input
+from tests.terminal import Terminal
 
 STUDY = """
 [cluster]
@@ -131,7 +131,7 @@ def test_a_kept_input_is_called_as_it_was(ran: Path) -> None:
     ],
 )
 def test_an_input_that_is_not_there_or_is_another_is_told(
-    ran: Path, capsys: pytest.CaptureFixture[str], change: str, says: list[str]
+    ran: Path, terminal: Terminal, change: str, says: list[str]
 ) -> None:
     (path,) = (ran / "runs/lab/inputs").glob("*-requests.csv.gz")
     if change == "remove":
@@ -140,9 +140,7 @@ def test_an_input_that_is_not_there_or_is_another_is_told(
         path.write_bytes(gzip.compress(b"time,kind,size\n0 s,read,8 KiB\n"))
     else:
         path.write_bytes(path.read_bytes()[:-9])
-    capsys.readouterr()
-    assert cli.run(["run", str(ran / "runs/lab/study.toml"), "-o", "again"]) == 2
-    told = " ".join(capsys.readouterr().err.split())
+    told = terminal.refusal("run", ran / "runs/lab/study.toml", "-o", "again")
     for word in says:
         assert word in told, told
 
@@ -165,3 +163,82 @@ def test_a_compressed_report_is_read(tmp_path: Path, shared_data: Path) -> None:
         path.write_text(f'[cluster]\nceph = "{name}"\n[[faults]]\nfail = {{ osds = ["osd.12"] }}\n')
         keys.append([run.key for run in Study.load(path).runs()])
     assert keys[0] == keys[1]
+
+
+LAB = """
+[cluster]
+servers = {servers}
+[population]
+histogram = "genomes1000"
+bytes_per_server = "1 GiB"
+[[faults]]
+fail = {{ servers = 1 }}
+[study]
+seeds = 2
+"""
+
+
+@pytest.fixture(scope="module")
+def made_lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two studies, the first of which has run."""
+    here = tmp_path_factory.mktemp("corrupt")
+    for name, servers in (("lab", 8), ("other", 9)):
+        (here / f"{name}.toml").write_text(LAB.format(servers=servers))
+    assert cli.run(["run", str(here / "lab.toml"), "-o", str(here / "runs" / "lab"), "-q"]) == 0
+    return here
+
+
+@pytest.fixture
+def lab(made_lab: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run folder of one test's own, seen from beside its study."""
+    shutil.copytree(made_lab, tmp_path / "copy")
+    monkeypatch.chdir(tmp_path / "copy")
+    return Path("runs/lab")
+
+
+def without(name: str) -> object:
+    def change(text: str) -> str:
+        return json.dumps({key: value for key, value in json.loads(text).items() if key != name})
+
+    return change
+
+
+@pytest.mark.parametrize("words", [["report"], ["status"], ["run", "lab.toml", "-o"]])
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda text: text[:100], "it is no JSON"),
+        (lambda text: "[]", "it is no JSON object"),
+        (without("run_keys"), "it has no 'run_keys'"),
+        (lambda text: text.replace('"run_keys": [', '"run_keys": 7, "x": ['), "its 'run_keys'"),
+    ],
+)
+def test_what_is_corrupt_is_named_and_the_advice_mends_it(
+    lab: Path, terminal: Terminal, words: list[str], change, why: str
+) -> None:
+    path = lab / "provenance.json"
+    before = json.loads(path.read_text())
+    path.write_text(change(path.read_text()))
+    if words[0] != "run":
+        told = terminal.refusal(*words, lab)
+        assert f"'runs/lab/provenance.json' is corrupt: {why}" in told
+        advised = told.partition("`")[2].partition("`")[0]
+        assert advised == "resilver run runs/lab/study.toml -o runs/lab"
+        words = shlex.split(advised)[1:-1]
+    written = {shard: shard.stat().st_mtime_ns for shard in lab.glob("shards/*/*")}
+    assert len(written) > 10
+    _, err = terminal.texts(*words, lab, "-v")
+    assert "2 of 2 runs were in runs/lab already" in " ".join(err.split())
+    # No run is done again, and what was measured of each is as it was.
+    assert written == {shard: shard.stat().st_mtime_ns for shard in lab.glob("shards/*/*")}
+    after = json.loads(path.read_text())
+    assert after["runs"] == before["runs"] and after["tables"] == before["tables"]
+    terminal.output("report", lab)
+
+
+def test_another_study_does_not_take_a_corrupt_folder_over(lab: Path, terminal: Terminal) -> None:
+    (lab / "provenance.json").write_text("{")
+    before = (lab / "runs.parquet").read_bytes()
+    told = terminal.refusal("run", "other.toml", "-o", lab)
+    assert "is corrupt" in told and "resilver run runs/lab/study.toml -o runs/lab" in told
+    assert (lab / "runs.parquet").read_bytes() == before

@@ -1,25 +1,22 @@
-"""What `resilver run` answers: parts failed in turn, narrow terminals, clients without routers."""
+"""What `resilver run` answers: parts failed in turn, narrow terminals, settings and sweeps."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from resilver import Results, Study, cli
+from resilver.report.source import format_swept
+from resilver.units import Bytes, BytesPerSecond
+from tests.terminal import Terminal
 
 PARTS = """\
-[[cluster.parts]]
-level = "host"
-count = 3
-[[cluster.parts]]
-level = "osd"
-in = "host"
-count = 2
-device = { service = "5 ms" }
+[cluster]
+parts = [
+  { level = "host", count = 3 },
+  { level = "osd", in = "host", count = 2, device = { service = "5 ms" } },
+]
 [population]
 file_size = "4 MiB"
 bytes_per_server = "64 MiB"
@@ -50,36 +47,35 @@ fail = { servers = 1 }
 """
 
 
-def run(folder: Path, text: str, *words: str) -> int:
-    """Write the study and run it; its run folder is `runs`."""
+def words_of(folder: Path, text: str, *words: str) -> list[str]:
+    """Write the study; the words that run it into the folder `runs`."""
     (folder / "study.toml").write_text(text)
-    return cli.run(["run", str(folder / "study.toml"), "-o", str(folder / "runs"), *words])
+    return ["run", str(folder / "study.toml"), "-o", str(folder / "runs"), *words]
 
 
 @pytest.mark.parametrize(("level", "parts"), [("osd", 6), ("host", 3)])
 def test_each_part_of_a_level_fails_and_the_slowest_comes_first(
-    level: str, parts: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    level: str, parts: int, tmp_path: Path, terminal: Terminal
 ) -> None:
     # Rule: a run for each part, at the time of the study's own fault and instead of it.
-    assert run(tmp_path, PARTS, "--each", level, "--json", "-q", "--workers", "1") == 0
-    rows = json.loads(capsys.readouterr().out)
+    rows = terminal.json_output(*words_of(tmp_path, PARTS, "--each", level, "-q", "--workers", "1"))
     names = {f"{level}.{number} at 2 s" for number in range(parts)}
     assert {row["faults"] for row in rows} == names and len(rows) == parts
     times = [row["rebuild_seconds"] for row in rows]
     assert times == sorted(times, reverse=True) and times[-1] > 0
-    assert run(tmp_path, PARTS, "--each", level, "--workers", "1") == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = terminal.output(
+        *words_of(tmp_path, PARTS, "--each", level, "--workers", "1")
+    ).splitlines()
     first = next(rank for rank, line in enumerate(lines) if line.split()[:1] == [level])
     shown = [" ".join(line.split()[:4]) for line in lines[first + 2 : first + 2 + parts]]
     assert shown == [row["faults"] for row in rows]
 
 
-def test_the_ranking_names_what_is_waited_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_ranking_names_what_is_waited_for(tmp_path: Path, terminal: Terminal) -> None:
     # Rule: a row of the ranking names the part that its run waited for, as the table has it.
-    assert run(tmp_path, PARTS, "--each", "host", "--workers", "1") == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = terminal.output(
+        *words_of(tmp_path, PARTS, "--each", "host", "--workers", "1")
+    ).splitlines()
     named = {line.split()[0]: line for line in lines if line.strip().startswith("host.")}
     results = Results.open(tmp_path / "runs")
     hosts = {row["run"]: row["faults"].split()[0] for row in results.runs.to_pylist()}
@@ -89,11 +85,10 @@ def test_the_ranking_names_what_is_waited_for(
         assert (limit["name"] or limit["kind"].replace("_", " ")) in named[hosts[limit["run"]]]
 
 
-def test_hosts_of_a_real_cluster_fail_in_turn(shared_data: Path, tmp_path: Path) -> None:
+def test_hosts_of_a_real_cluster_fail_in_turn(report: Path, tmp_path: Path) -> None:
     # Rule: every host and every OSD that is in has a system of its own; the 88-OSD report has ten.
-    path = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
     study = tmp_path / "study.toml"
-    study.write_text(f'[cluster]\nceph = "{path}"\n[study]\n')
+    study.write_text(f'[cluster]\nceph = "{report}"\n[study]\n')
     for level, count in (("host", 10), ("osd", 88)):
         runs = Study.load(study, [f"study.each={level}"]).runs()
         names = {run.swept["faults"] for run in runs}
@@ -128,23 +123,21 @@ def test_a_study_that_says_each_is_the_same_as_the_option(tmp_path: Path) -> Non
     ],
 )
 def test_what_cannot_fail_in_turn_is_told(
-    settings: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    settings: list[str], says: str, tmp_path: Path, terminal: Terminal
 ) -> None:
     words = [word for setting in settings for word in ("--set", setting)]
-    assert run(tmp_path, PARTS, *words) == 2
-    assert says in capsys.readouterr().err
+    assert says in terminal.refusal(*words_of(tmp_path, PARTS, *words))
 
 
 def test_swept_values_are_whole_however_narrow_the_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rule: other columns go, and are named; where none is left, the table is turned."""
-    assert run(tmp_path, SWEPT, "--workers", "1", "-q") == 0
+    assert cli.run(words_of(tmp_path, SWEPT, "--workers", "1", "-q")) == 0
     told = {}
     for width in (200, 80, 60, 40):
         monkeypatch.setenv("COLUMNS", str(width))
-        assert run(tmp_path, SWEPT) == 0
-        out = told[width] = capsys.readouterr().out
+        out = told[width] = terminal.output(*words_of(tmp_path, SWEPT))
         # What can be copied is never broken: the lines after the figures.
         lines = out[: out.index("\nCost ")].splitlines()
         assert max(map(len, lines)) <= width
@@ -155,20 +148,18 @@ def test_swept_values_are_whole_however_narrow_the_terminal(
     assert "Without" in told[60] and "columns" in told[60]
     assert "rebuild time" in told[40] and "Without" in told[40]
     monkeypatch.setenv("COLUMNS", "30")
-    assert run(tmp_path, SWEPT) == 0
-    turned = " ".join(capsys.readouterr().out.split())
+    turned = " ".join(terminal.output(*words_of(tmp_path, SWEPT)).split())
     assert turned.count("code = copies 3, bandwidth = 50 MB/s rebuild time ") == 1
 
 
 def test_clients_enter_by_as_many_routers_as_hosts_have_ports(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, terminal: Terminal
 ) -> None:
     # Rule: without a word of routers there are twelve for twelve servers, and the summary says so.
     (tmp_path / "study.toml").write_text(SWEPT)
     system = Study.load(tmp_path / "study.toml").runs()[0].system
     assert system.cluster.fabric.router_count == 12
-    assert run(tmp_path, SWEPT, "--workers", "1") == 0
-    words = " ".join(capsys.readouterr().out.split())
+    words = " ".join(terminal.output(*words_of(tmp_path, SWEPT, "--workers", "1")).split())
     assert "clients enter by one for each network port of a host" in words
     stated = SWEPT.replace("servers = 12", "servers = 12\nfabric = { routers = 3 }")
     (tmp_path / "study.toml").write_text(stated)
@@ -178,7 +169,7 @@ def test_clients_enter_by_as_many_routers_as_hosts_have_ports(
 def test_a_notebook_shows_a_table_of_systems_and_the_study_folded(tmp_path: Path) -> None:
     # Rule: a row a system under one of headings, swept values in their words, names escaped.
     text = SWEPT.replace("[study.sweep]", '[study]\ntitle = "<b>"\n[study.sweep]')
-    assert run(tmp_path, text, "--workers", "1", "-q") == 0
+    assert cli.run(words_of(tmp_path, text, "--workers", "1", "-q")) == 0
     results = Results.open(tmp_path / "runs")
     shown = results._repr_html_()
     assert repr(results) == f"<Results {str(tmp_path / 'runs')!r}: 4 runs>"
@@ -187,3 +178,70 @@ def test_a_notebook_shows_a_table_of_systems_and_the_study_folded(tmp_path: Path
     study = Study.load(tmp_path / "study.toml")
     assert repr(study) == "<Study '<b>': 4 systems x 1 seed>"
     assert "<b>" not in study._repr_html_() and "&lt;b&gt;" in study._repr_html_()
+
+
+ENDED = """
+[cluster]
+servers = 8
+[population]
+file_size = "64 MiB"
+files = 40
+[placement]
+placement_groups = 64
+[[faults]]
+fail = { servers = 1 }
+[study.sweep]
+"recovery.bandwidth" = ["50 MB/s", "2.5 GiB/s"]
+"population.files, population.file_size" = [[40, "1.5 MiB"], [20, "1 MB"]]
+"""
+
+
+@pytest.fixture
+def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "swept.toml"
+    path.write_text(ENDED)
+    return path
+
+
+def test_swept_values_keep_their_words(ended: Path, terminal: Terminal) -> None:
+    said = terminal.output("check", ended)
+    for words in ("50 MB/s", "2.5 GiB/s", "1.5 MiB", "1 MB"):
+        assert words in said, words
+    assert "50000000" not in said and "2560" not in said
+
+
+@pytest.mark.parametrize("text", ["1 B", "1000 B", "1 kB", "1 KiB", "1.5 MiB", "12.5 MB", "7 B"])
+def test_words_of_a_value_mean_the_value(text: str) -> None:
+    size = int(Bytes.parse(text))
+    assert int(Bytes.parse(format_swept("population.file_size", size))) == size
+    rate = float(BytesPerSecond.parse(f"{text}/s"))
+    assert float(BytesPerSecond.parse(format_swept("recovery.bandwidth", rate))) == rate
+
+
+@pytest.mark.parametrize(
+    ("setting", "key"),
+    [
+        ("recovery.bandwidth=80 MB/s", "recovery.bandwidth"),
+        ("population.files=10", "population.files, population.file_size"),
+    ],
+)
+def test_a_sweep_that_a_setting_ends_is_told_of(
+    ended: Path, setting: str, key: str, terminal: Terminal
+) -> None:
+    for command in (["check", str(ended)], ["run", str(ended), "-q", "-o", f"runs/{key[:10]}"]):
+        if key == "recovery.bandwidth" or command[0] == "check":
+            _, said = terminal.texts(*command, "--set", setting)
+            assert f"note: the study sweeps {key}; --set {setting}" in said
+
+
+def test_a_setting_beside_a_sweep_says_nothing(ended: Path, terminal: Terminal) -> None:
+    assert terminal.texts("check", ended, "--set", "cluster.servers=9")[1] == ""
+
+
+def test_a_study_file_of_dots_has_its_runs_below_runs(ended: Path) -> None:
+    dots = ended.with_name("...toml")
+    dots.write_text(ENDED)
+    assert cli.run(["run", str(dots), "-q", "--set", "recovery.bandwidth=1 GB/s"]) == 0
+    assert (ended.parent / "runs" / "study" / "runs.parquet").is_file()
+    assert sorted(path.name for path in ended.parent.iterdir()) == ["...toml", "runs", "swept.toml"]

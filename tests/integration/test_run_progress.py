@@ -42,10 +42,9 @@ def halfway(looks: list[tuple[float, float]]) -> float:
 
 @pytest.mark.parametrize("change", ["fail", "drain"])
 def test_half_way_the_work_in_all_of_a_real_cluster_is_known_within_twice(
-    change: str, shared_data: Path
+    change: str, report: Path
 ) -> None:
-    report = read_cluster(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
-    looks = estimates(report, **{change: "host=cloud3-1359"})
+    looks = estimates(read_cluster(report), **{change: "host=cloud3-1359"})
     assert 0.5 < halfway(looks) < 2.0
 
 
