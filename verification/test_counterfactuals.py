@@ -1,7 +1,7 @@
 """Six clusters and six studies: the named bottleneck, relaxed, ends it a fifth sooner, and no other
 thing on the list by more; or nothing on the list helps, and nothing does.
 
-The tests keep a few (tests/integration/test_what_if_bottleneck.py and test_sensitivity.py). Here
+The tests keep a few (tests/integration/test_what_if_bottleneck.py and test_assumptions.py). Here
 devices and network of each cluster are held to a run of an input that is changed by other code.
 """
 

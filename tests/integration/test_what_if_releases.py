@@ -1,27 +1,22 @@
-"""What a cluster's release lacks, and what its monitors refuse, as a user meets it."""
+"""`resilver what-if` of another release, or of a fuller cluster, than the dumps say."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.front_door import answered, command
 from tests.reference.ceph_bundles import Bundle, write_bundle
-
-
-@pytest.fixture(scope="module")
-def jewel(shared_data: Path) -> Path:
-    """A real cluster of 10.2.7: 88 OSDs on 10 hosts, one pool of three copies in 4,096 PGs."""
-    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+from tests.terminal import refusal
 
 
 def refused(*words: object) -> str:
-    done = command("what-if", *words)
-    assert done.returncode == 2 and not done.stdout, done.stdout + done.stderr
-    return " ".join(done.stderr.split())
+    return refusal("what-if", *words)
 
 
 @pytest.mark.parametrize(
@@ -37,15 +32,15 @@ def refused(*words: object) -> str:
         (["--flag", "noautoscale"], "the flag since 17.2.0"),
     ],
 )
-def test_jewel_is_told_which_release_has_it(jewel: Path, words: list[str], says: str) -> None:
-    said = refused(jewel, "--fail", "osd.12", *words)
+def test_jewel_is_told_which_release_has_it(report: Path, words: list[str], says: str) -> None:
+    said = refused(report, "--fail", "osd.12", *words)
     assert says in said and "this cluster runs 10.2.7" in said
     assert words[0] in said
 
 
-def test_an_operator_of_jewel_changes_pg_num_himself(jewel: Path) -> None:
+def test_an_operator_of_jewel_changes_pg_num_himself(report: Path) -> None:
     """4,096 PGs become 8,192: 88 OSDs may split off 32 each, 2,816, so that two commands do it."""
-    found = answered(jewel, "--pg-num", "cephstor3=8192", "--horizon", "100 d")
+    found = answered(report, "--pg-num", "cephstor3=8192", "--horizon", "100 d")
     words = "ceph osd pool set cephstor3"
     steps = [f"{words} pg_num {4096 + 2816}", f"{words} pg_num 8192", f"{words} pgp_num 8192"]
     assert found["commands"] == steps
@@ -54,16 +49,16 @@ def test_an_operator_of_jewel_changes_pg_num_himself(jewel: Path) -> None:
     most = max(row["misplaced_objects"] for row in rows)
     assert most > 0.3 * found["cluster"]["objects"] * 3
     managed = answered(
-        jewel, "--pg-num", "cephstor3=8192", "--release", "14.2.22", "--horizon", "100 d",
+        report, "--pg-num", "cephstor3=8192", "--release", "14.2.22", "--horizon", "100 d",
         "--set-option", "mon_max_pg_per_osd=300",
     )  # fmt: skip
     rows = managed["tables"]["timeline"]
     assert max(row["misplaced_objects"] for row in rows) < 0.06 * managed["cluster"]["objects"] * 3
 
 
-def test_space_for_backfill_is_what_the_release_calls_it(jewel: Path) -> None:
+def test_space_for_backfill_is_what_the_release_calls_it(report: Path) -> None:
     """At 72 % the loss of this host leaves PGs without a place, at a ratio of 0.85 and of 0.9."""
-    words = [jewel, "--fill", "72%", "--fail", "host=cloud3-1456", "--counterfactuals"]
+    words = [report, "--fill", "72%", "--fail", "host=cloud3-1456", "--counterfactuals"]
     for release, name in (
         ("10.2.7", "osd_backfill_full_ratio"),
         ("12.2.13", "set-backfillfull-ratio"),
@@ -109,3 +104,80 @@ def test_the_monitors_refuse_too_many_pgs_an_osd(tmp_path: Path) -> None:
     # Of 3,000 PGs three copies are 187 an OSD, and five 312.
     split = ["--pg-num", "rbd=3000", "--pool-size", "rbd=5 @ 30 s", "--horizon", "1 min"]
     assert "--pool-size" in refused(dumps, *split) and "312 PGs an OSD" in refused(dumps, *split)
+
+
+def filled(*words: object) -> dict[str, Any]:
+    done = command("what-if", *words, "--horizon", "10 s", "--json")
+    assert done.stderr == "" and done.returncode in (0, 1), done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def used(found: dict[str, Any]) -> dict[int, int]:
+    return {osd["osd"]: osd["used_start_bytes"] for osd in found["tables"]["osds"]}
+
+
+def test_a_filled_cluster_holds_that_share_on_all_its_osds_together(
+    report: Path, small: Path
+) -> None:
+    for bundle in (report, small):
+        found = filled(bundle, "--fill", "75%")
+        capacity = sum(osd["capacity_bytes"] for osd in found["tables"]["osds"])
+        # Each group's objects are a whole number, which is worth 1 part in its 5,000 at the most.
+        assert sum(used(found).values()) / capacity == pytest.approx(0.75, rel=2e-4)
+        (said,) = [one for one in found["assumptions"] if one["name"] == "fill"]
+        assert said["origin"] == "stated" and said["value"].startswith("75 %")
+
+
+def test_filling_keeps_who_is_fuller_than_whom(small: Path) -> None:
+    before, after = used(filled(small)), used(filled(small, "--fill", "75%"))
+    factors = [after[osd] / before[osd] for osd in before]
+    assert max(factors) == pytest.approx(min(factors), rel=1e-3)
+
+
+def test_a_grown_pool_adds_its_copies_where_its_groups_are(small: Path) -> None:
+    found, before = filled(small, "--grow", "vms=+30%"), filled(small)
+    grown, start = used(found), used(before)
+    added = {osd: grown[osd] - start[osd] for osd in start}
+    stored = found["cluster"]["stored_bytes"] - before["cluster"]["stored_bytes"]
+    # Three copies of what was stored more, whole 4 MiB objects each; none on the flash of pool
+    # `fast`, the last 12 OSDs.
+    assert sum(added.values()) == pytest.approx(3 * stored, rel=1e-3)
+    assert all(added[osd] == 0 for osd in range(24, 36))
+    assert all(added[osd] > 0 for osd in range(24))
+    # `vms` takes 0.3 of the disks' 0.5 x 24 x 16 TB.
+    assert sum(added.values()) == pytest.approx(0.3 * 0.3 * 0.5 * 24 * 16e12, rel=0.01)
+
+
+def test_a_grown_coded_pool_adds_pieces(small: Path) -> None:
+    found, before = filled(small, "--grow", "archive=+10%"), filled(small)
+    stored = found["cluster"]["stored_bytes"] - before["cluster"]["stored_bytes"]
+    added = sum(used(found).values()) - sum(used(before).values())
+    # 4+2 pieces: 6/4 of the data.
+    assert added == pytest.approx(1.5 * stored, rel=1e-3)
+
+
+def test_a_pool_may_grow_before_the_cluster_is_filled(small: Path) -> None:
+    found = filled(small, "--fill", "60%", "--grow", "fast=+20%")
+    plain = filled(small, "--fill", "60%")
+    # The same bytes in all, more of them on flash, which has a tenth of them: 1.2 / (0.9 + 0.12).
+    assert sum(used(found).values()) == pytest.approx(sum(used(plain).values()), rel=1e-3)
+    assert used(found)[30] / used(plain)[30] == pytest.approx(1.18, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--fill", "80"], 'a percentage above 0 and up to 100; such as "80%"'),
+        (["--fill", "0%"], "a percentage above 0 and up to 100"),
+        (["--fill", "101%"], "a percentage above 0 and up to 100"),
+        # Its fullest OSD is 12 % above the mean, so the mean may be 89 %.
+        (["--fill", "99%"], "osd.47 would hold 111.1 % of what it can; fill it to 89% at the most"),
+        (["--grow", "cephstor3=+50%"], "would hold 121.3 % of what it can"),
+        (["--grow", "cephstor=+5%"], 'did you mean "cephstor3"?'),
+        (["--grow", "cephstor3=5%"], 'such as "rbd=+30%"'),
+        (["--grow", "cephstor3=-100%"], "a pool grows by a share of what it holds"),
+    ],
+)
+def test_what_cannot_be_filled_is_told_in_a_line(report: Path, words: list[str], says: str) -> None:
+    assert says in refusal("what-if", report, *words)
