@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 import resilver
-from resilver import cli
 from resilver.simulate import drawn_speeds, simulate
+from tests.terminal import Terminal
 
 # Two units of five enclosures of 20 drives: ten sets of ten each, two drives of a set an enclosure.
 # A drive of speed 1 takes 100 ms a request, and nothing else takes long.
 STUDY = """
-[[cluster.parts]]
-level = "room"
-count = 1
-ports = 8
-[[cluster.parts]]
-level = "unit"
-in = "room"
-count = 2
-[[cluster.parts]]
-level = "enclosure"
-in = "unit"
-count = 5
-[[cluster.parts]]
-level = "drive"
-in = "enclosure"
-count = 20
-spread = 0.03
-device = { service = "100 ms" }
-[[cluster.parts]]
-level = "ost"
-in = "unit"
-of = "drive"
-size = 10
-across = "enclosure"
+[cluster]
+parts = [
+  { level = "room", count = 1, ports = 8 },
+  { level = "unit", in = "room", count = 2 },
+  { level = "enclosure", in = "unit", count = 5 },
+  { level = "drive", in = "enclosure", count = 20, spread = 0.03, device = { service = "100 ms" } },
+  { level = "ost", in = "unit", of = "drive", size = 10, across = "enclosure" },
+]
 [cluster.fabric]
 routers = 20
 [population]
@@ -71,13 +51,6 @@ def study(tmp_path: Path) -> Path:
     return path
 
 
-def asked(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> dict[str, Any]:
-    assert cli.run(["profile", *map(str, words), "--json"]) == code
-    found = json.loads(capsys.readouterr().out)
-    assert isinstance(found, dict)
-    return found
-
-
 def members(number: int) -> list[int]:
     """The drives of a set: two of each of its unit's five enclosures."""
     unit, own = divmod(number, SETS // UNITS)
@@ -87,9 +60,11 @@ def members(number: int) -> list[int]:
 
 
 def test_groups_are_as_fast_as_their_slowest_drives_of_the_same_seed(
-    study: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, terminal: Terminal
 ) -> None:
-    culled = asked(capsys, study, "--within", "2%", "--set", "study.seeds=[7]")["culled"]
+    culled = terminal.json_output("profile", study, "--within", "2%", "--set", "study.seeds=[7]")[
+        "culled"
+    ]
     speeds = drawn_speeds(0.03, 7, np.arange(200), np.zeros(200))
     slowest = [min(speeds[members(number)]) for number in range(SETS)]
     assert [one["before"] for one in culled["groups"]] == pytest.approx(slowest, rel=1e-12)
@@ -102,10 +77,12 @@ def test_groups_are_as_fast_as_their_slowest_drives_of_the_same_seed(
 
 
 def test_clients_gain_what_the_groups_gain_where_disks_bind(
-    study: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, terminal: Terminal
 ) -> None:
     """A client a set, all bound by disks: together they get the sum of the sets' rates."""
-    found = asked(capsys, study, "--within", "5%", "--of", "fastest", "--set", SLOW)
+    found = terminal.json_output(
+        "profile", study, "--within", "5%", "--of", "fastest", "--set", SLOW
+    )
     culled = found["culled"]
     gain = np.mean([one["after"] for one in culled["groups"]])
     gain /= np.mean([one["before"] for one in culled["groups"]])
@@ -115,7 +92,7 @@ def test_clients_gain_what_the_groups_gain_where_disks_bind(
 
 
 def test_a_study_is_culled_as_the_lot_of_its_disks_is(
-    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     """The same law: means of 40 draws of each within 4 standard errors, one in 16,000 by chance."""
     lot = tmp_path / "lot.toml"
@@ -123,20 +100,20 @@ def test_a_study_is_culled_as_the_lot_of_its_disks_is(
     lot.write_text(text + "factor = 0.8\n", encoding="utf-8")
     for of in ("fastest", "average"):
         words = ("--within", "5%", "--of", of)
-        drawn = asked(capsys, lot, *words, "--seeds", 40)["replaced"]
+        drawn = terminal.json_output("profile", lot, *words, "--seeds", 40)["replaced"]
         seeds = ("--set", "study.seeds=40", "--set", SLOW)
-        own = asked(capsys, study, *words, *seeds)["culled"]["replaced"]
+        own = terminal.json_output("profile", study, *words, *seeds)["culled"]["replaced"]
         assert len(own) == len(drawn) == 40
         error = (statistics.variance(own) / 40 + statistics.variance(drawn) / 40) ** 0.5
         assert abs(statistics.mean(own) - statistics.mean(drawn)) < 4 * error
 
 
 def test_the_culled_study_runs_and_has_nothing_left_to_replace(
-    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     new, words = tmp_path / "new.toml", ("--within", "5%", "--of", "fastest")
-    found = asked(capsys, study, *words, "--set", SLOW, "--culled", new)["culled"]
-    again = asked(capsys, new, *words)
+    found = terminal.json_output("profile", study, *words, "--set", SLOW, "--culled", new)["culled"]
+    again = terminal.json_output("profile", new, *words)
     assert [one["before"] for one in again["culled"]["groups"]] == pytest.approx(
         [one["after"] for one in found["groups"]], rel=1e-12
     )
@@ -151,28 +128,28 @@ def test_the_culled_study_runs_and_has_nothing_left_to_replace(
 
 
 def test_a_disk_that_a_fault_names_is_replaced_by_a_healthy_one(
-    study: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, terminal: Terminal
 ) -> None:
     slow = 'faults=[{ part = { drive = ["drive.3", "drive.150"] }, health = 0.5 }]'
     even = ("--set", "cluster.parts.3.spread=0.0", "--set", slow)
-    found = asked(capsys, study, "--within", "5%", *even)["culled"]
+    found = terminal.json_output("profile", study, "--within", "5%", *even)["culled"]
     assert found["disks"] == {"drive.3": 1, "drive.150": 1}
     assert [(one["outside"], one["slowest"]) for one in found["rounds"]] == [(0, 0.5), (2, 1.0)]
     # 18 of 20 sets were whole.
     assert found["rounds"][0]["mean"] == pytest.approx(0.95)
 
 
-def test_new_disks_in_a_slow_enclosure_are_slow(
-    study: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_new_disks_in_a_slow_enclosure_are_slow(study: Path, terminal: Terminal) -> None:
     """All sets of unit 0 have drives there, so that those of unit 1 are 20 % faster for good."""
     slow = 'faults=[{ part = { enclosure = ["enclosure.2"] }, health = 0.8 }]'
     even = ("--set", "cluster.parts.3.spread=0.0", "--set", slow)
-    found = asked(capsys, study, "--within", "5%", *even, code=1)["culled"]
+    found = terminal.json_output("profile", study, "--within", "5%", *even, code=1)["culled"]
     assert not found["holds"]
     assert {(one["unit"], one["after"]) for one in found["groups"]} == {(0, 0.8), (1, 1.0)}
     # Of its own unit each set is as fast as the fastest.
-    assert asked(capsys, study, "--within", "5%", "--of", "fastest", *even)["culled"]["holds"]
+    assert terminal.json_output("profile", study, "--within", "5%", "--of", "fastest", *even)[
+        "culled"
+    ]["holds"]
 
 
 @pytest.mark.parametrize(
@@ -190,33 +167,26 @@ def test_new_disks_in_a_slow_enclosure_are_slow(
     ],
 )
 def test_what_cannot_be_culled_is_refused(
-    words: list[str], message: str, study: Path, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, study: Path, terminal: Terminal
 ) -> None:
-    assert cli.run(["profile", str(study), *words]) == 2
-    assert message in " ".join(capsys.readouterr().err.split())
+    assert message in terminal.refusal("profile", study, *words)
 
 
-def test_a_study_without_sets_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_study_without_sets_is_refused(tmp_path: Path, terminal: Terminal) -> None:
     path = tmp_path / "servers.toml"
     traffic = "[traffic]\noutstanding = 8\nduration = '1 s'\n"
     path.write_text(f"[cluster]\nservers = 4\nfabric = {{ routers = 1 }}\n{traffic}")
-    assert cli.run(["profile", str(path), "--within", "5%"]) == 2
-    assert "no level is made of disks" in capsys.readouterr().err
-    assert cli.run(["profile", "spider-2", "--culled", "new.toml"]) == 2
-    assert "this is asked of a study" in capsys.readouterr().err
+    assert "no level is made of disks" in terminal.refusal("profile", path, "--within", "5%")
+    assert "this is asked of a study" in terminal.refusal(
+        "profile", "spider-2", "--culled", "new.toml"
+    )
 
 
 def test_terminal_and_page_tell_of_rounds_and_groups(
-    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    study: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     page = tmp_path / "culled.html"
-    for columns in (60, 80):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        assert cli.run(["profile", str(study), "--within", "2%", "-o", str(page)]) == 0
-        out = capsys.readouterr().out
-        assert max(map(len, out.splitlines())) <= columns
+    for out in terminal.fitting("profile", study, "--within", "2%", "-o", page):
         said = " ".join(out.split())
         assert "of 20 osts" in said and "Clients then get" in said and "Rounds" in out
     text = page.read_text(encoding="utf-8")

@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from resilver import ConfigError, Durability, Interrupted, Study, durability
 from resilver.survival.told import Estimating
 
@@ -295,9 +293,9 @@ def test_processes_and_dask_give_the_same_bytes(tmp_path: Path) -> None:
     assert content(tmp_path / "far") == expected
 
 
-def test_a_real_cluster_is_answered_by_its_acting_sets(shared_data: Path) -> None:
+def test_a_real_cluster_is_answered_by_its_acting_sets(report: Path) -> None:
     """88 OSDs, 4,096 groups of three: a triple in 28 is one, which is 1 - (1 - 1/109736)^4096."""
-    found = one(shared_data / "ceph" / "ceph-report-jewel-88osd.json", afr="5 %", bursts=3)
+    found = one(report, afr="5 %", bursts=3)
     assert (found.devices, found.groups, found.overhead) == (88, 4096, 3.0)
     assert found.loss_probability.value is not None
     assert found.bursts is not None
@@ -309,7 +307,7 @@ def test_a_real_cluster_is_answered_by_its_acting_sets(shared_data: Path) -> Non
     assert hosts["loss_probability"] > 0.9
     origins = {row.name: row.origin for row in found.premises}
     assert origins["repair"] == "simulated" and origins["sets of devices"] == "dump"
-    slower = one(shared_data / "ceph" / "ceph-report-jewel-88osd.json", afr="5 %", repair="1 d")
+    slower = one(report, afr="5 %", repair="1 d")
     assert slower.loss_probability.low > found.loss_probability.high
 
 
@@ -322,10 +320,7 @@ def test_traces_that_run_backwards_or_overlap_are_refused(tmp_path: Path) -> Non
         (tmp_path / "lives.csv").write_text(header + text)
         with pytest.raises(ConfigError, match=message):
             study(
-                durability={
-                    "failures": [{"trace": str(tmp_path / "lives.csv")}],
-                    "repair": "1 d",
-                }
+                durability={"failures": [{"trace": str(tmp_path / "lives.csv")}], "repair": "1 d"}
             )
 
 
