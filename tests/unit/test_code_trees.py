@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from math import comb
-from typing import Any
 
 import pytest
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
 import resilver
-from resilver import ConfigError, cli
+from resilver import ConfigError
 from resilver.judgement import (
     burst_losses,
     enclosure_loss_probability,
     group_loss_probability,
 )
+from tests.unit.test_codes import printed_json, run
 
 STUDIED = "rs 17+3 over rs 8+2"
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    code = cli.run(["redundancy", *words])
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
-
-
-def printed_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    code, out, _ = run(capsys, *words, "--json")
-    assert code == 0
-    return json.loads(out)
 
 
 def cells(out: str) -> set[str]:

@@ -30,18 +30,22 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def rustup(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+@pytest.fixture
+def rustup(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A machine on which rustup has the target."""
-    (folder / "target").mkdir(parents=True)
-    (folder / "target" / "libstd-0.rlib").touch()
-    env = bare_machine(folder, rustc=PRINTS.format(folder / "target"))
+    target = tmp_path / "rustup" / "target"
+    target.mkdir(parents=True)
+    (target / "libstd-0.rlib").touch()
+    env = bare_machine(tmp_path / "rustup", rustc=PRINTS.format(target))
     # What is started is looked for on our own PATH.
     monkeypatch.setenv("PATH", env["PATH"])
     return env
 
 
-def debian(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+@pytest.fixture
+def debian(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A machine on which Debian's compiler for the web is, beside a rustup without the target."""
+    folder = tmp_path / "machine"
     source = folder / "root" / web.DEBIAN_LIBRARY
     source.parent.mkdir(parents=True)
     source.touch()
@@ -53,18 +57,14 @@ def debian(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return env
 
 
-def test_rustup_s_compiler_is_taken_as_it_is(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = web.find_compiler(rustup(tmp_path / "rustup", monkeypatch))
+def test_rustup_s_compiler_is_taken_as_it_is(rustup: dict[str, str]) -> None:
+    found = web.find_compiler(rustup)
     assert (found.cargo, found.env, found.options) == ("cargo", {}, ())
     assert found.version.startswith("rustc 1.96")
 
 
-def test_debian_s_compiler_builds_the_library(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = web.find_compiler(debian(tmp_path / "machine", monkeypatch))
+def test_debian_s_compiler_builds_the_library(debian: dict[str, str]) -> None:
+    found = web.find_compiler(debian)
     assert found.cargo == str(web.DEBIAN_CARGO)
     assert found.env["RUSTC"] == str(web.DEBIAN_RUSTC)
     assert "build-std=std,panic_abort" in found.options
@@ -72,20 +72,19 @@ def test_debian_s_compiler_builds_the_library(
 
 @pytest.mark.parametrize("lacking", ["linker", "library", "cargo", "old"])
 def test_half_of_debian_s_compiler_is_none(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: str
+    debian: dict[str, str], tmp_path: Path, lacking: str
 ) -> None:
-    env = debian(tmp_path / "machine", monkeypatch)
-    if lacking == "linker":
-        (Path(env["PATH"]) / web.DEBIAN_LINKER).unlink()
-    elif lacking == "library":
-        (tmp_path / "machine" / "root" / web.DEBIAN_LIBRARY).unlink()
-    elif lacking == "cargo":
-        web.DEBIAN_CARGO.unlink()
-    else:
+    if lacking == "old":
         text = web.DEBIAN_RUSTC.read_text(encoding="utf-8").replace("1.96", "1.63")
         web.DEBIAN_RUSTC.write_text(text, encoding="utf-8")
+    else:
+        {
+            "linker": Path(debian["PATH"]) / web.DEBIAN_LINKER,
+            "library": tmp_path / "machine" / "root" / web.DEBIAN_LIBRARY,
+            "cargo": web.DEBIAN_CARGO,
+        }[lacking].unlink()
     with pytest.raises(checkout.DevError, match="rustup target add") as problem:
-        web.find_compiler(env)
+        web.find_compiler(debian)
     assert web.PACKAGES in str(problem.value) and problem.value.code == 2
 
 
@@ -108,10 +107,9 @@ def test_tests_go_on_without_a_compiler(
 
 
 def test_it_is_built_only_when_sources_or_the_profile_changed(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Path, rustup: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A source of the border to Python is none of it."""
-    env = rustup(tmp_path / "rustup", monkeypatch)
     commands: list[Sequence[str]] = []
 
     def build(command: Sequence[str], env: dict[str, str]) -> int:
@@ -125,14 +123,16 @@ def test_it_is_built_only_when_sources_or_the_profile_changed(
     monkeypatch.setattr(web, "run", build)
 
     def builds(profile: str = "web") -> int:
-        assert web.build_web(env, profile).read_text(encoding="utf-8") == f"module {len(commands)}"
+        assert (
+            web.build_web(rustup, profile).read_text(encoding="utf-8") == f"module {len(commands)}"
+        )
         return len(commands)
 
     assert builds() == builds() == 1
     assert builds("dev") == builds("dev") == 2
-    assert not web.is_outdated(env)
+    assert not web.is_outdated(rustup)
     (place / "crates" / "web" / "src" / "lib.rs").write_text("fn b() {}", encoding="utf-8")
-    assert web.is_outdated(env)
+    assert web.is_outdated(rustup)
     assert builds() == builds() == 3
     (place / "crates" / "python").mkdir()
     (place / "crates" / "python" / "Cargo.toml").write_text("", encoding="utf-8")
