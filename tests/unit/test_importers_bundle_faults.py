@@ -38,70 +38,48 @@ def changed(folder: Path, target: Path, name: str, change: Callable[[Any], Any])
     return target
 
 
-def put(*keys: Any, value: Any) -> Callable[[Any], None]:
+def put(path: str, value: Any) -> Callable[[Any], None]:
+    """A change of the member at a path, whose parts stand between dots."""
+    *rest, last = [int(part) if part.isdecimal() else part for part in path.split(".")]
+
     def change(document: Any) -> None:
-        for key in keys[:-1]:
-            document = document[key]
-        document[keys[-1]] = value
+        for part in rest:
+            document = document[part]
+        document[last] = value
 
     return change
 
 
+GROUP_3, OSD_2 = "pg_map.pg_stats.3.", "nodes.2."
+
+
 @pytest.mark.parametrize(
-    ("name", "change", "says"),
+    ("name", "path", "value", "says"),
     [
-        (
-            "pg_dump",
-            put("pg_map", "pg_stats", 7, "mapping_epoch", value=5001),
-            r"pg_stats\[7\].mapping_epoch = 5001: expected an epoch up to 5000, .*older; fetch",
-        ),
-        (
-            "osd_dump",
-            put("epoch", value=5501),
-            r"reported_epoch = 5000: expected an epoch near 5501",
-        ),
-        ("osd_dump", put("fsid", value="x"), r"fsid = \"x\": expected 01234567.* the same cluster"),
-        (
-            "crush",
-            put("buckets", 0, "items", 0, "weight", value=1),
-            r"buckets = .*: expected the buckets that .*ceph_report.json states too",
-        ),
-        (
-            "pg_dump",
-            put("pg_map", "pg_stats", 3, "pgid", value="9.3"),
-            r"pgid = \"9.3\": expected a group of a pool that osdmap.pools lists",
-        ),
-        (
-            "pg_dump",
-            put("pg_map", "pg_stats", 3, "acting", value=[0, 40]),
-            r"pg_stats, group 1.3 = 40: expected an OSD that the OSD map lists",
-        ),
-        ("osd_df", put("nodes", 2, "kb", value=-1), r"nodes\[2\].kb = -1: expected an integer"),
-        ("osd_df", put("nodes", 2, "kb_used", value=-5), r"kb_used = -5: expected an integer"),
-        ("osd_df", put("nodes", 2, "kb_used", value=2**45), r"at most kb, which is \d+: no more"),
-        ("osd_df", put("nodes", 2, "kb_avail", value=2**45), r"kb_avail = \d+: .* at most kb"),
-        (
-            "osd_df",
-            put("nodes", 2, "kb", value=2**40),
-            r"osd.2, kb = 1099511627776: expected 15625000000, its kb in the dump of the groups",
-        ),
-        (
-            "osd_perf",
-            put("osdstats", "osd_perf_infos", 0, "perf_stats", value={}),
-            "commit_latency",
-        ),
-        ("config_dump", put(0, "name", value=3), r"\[0\].name = 3: expected text"),
-        ("osd_metadata", put(0, "bluestore_bdev_size", value="x"), r"bdev_size = \"x\": expected"),
-        ("balancer_status", put("active", value=3), r"active = 3: expected true or false"),
-        ("osd_dump", put("nearfull_ratio", value=0.92), r"backfillfull_ratio = .* at least 0.92"),
+        ("pg_dump", "pg_map.pg_stats.7.mapping_epoch", 5001, r"\[7\].* up to 5000, .*older; fetch"),
+        ("osd_dump", "epoch", 5501, r"reported_epoch = 5000: expected an epoch near 5501"),
+        ("osd_dump", "fsid", "x", r"fsid = \"x\": expected 01234567.* the same cluster"),
+        ("crush", "buckets.0.items.0.weight", 1, r"the buckets that .*ceph_report.json states too"),
+        ("pg_dump", GROUP_3 + "pgid", "9.3", r"a group of a pool that osdmap.pools lists"),
+        ("pg_dump", GROUP_3 + "acting", [0, 40], r"group 1.3 = 40: .* that the OSD map lists"),
+        ("osd_df", OSD_2 + "kb", -1, r"nodes\[2\].kb = -1: expected an integer"),
+        ("osd_df", OSD_2 + "kb_used", -5, r"kb_used = -5: expected an integer"),
+        ("osd_df", OSD_2 + "kb_used", 2**45, r"at most kb, which is \d+: no more"),
+        ("osd_df", OSD_2 + "kb_avail", 2**45, r"kb_avail = \d+: .* at most kb"),
+        ("osd_df", OSD_2 + "kb", 2**40, r"expected 15625000000, its kb in the dump of the groups"),
+        ("osd_perf", "osdstats.osd_perf_infos.0.perf_stats", {}, "commit_latency"),
+        ("config_dump", "0.name", 3, r"\[0\].name = 3: expected text"),
+        ("osd_metadata", "0.bluestore_bdev_size", "x", r"bdev_size = \"x\": expected"),
+        ("balancer_status", "active", 3, r"active = 3: expected true or false"),
+        ("osd_dump", "nearfull_ratio", 0.92, r"backfillfull_ratio = .* at least 0.92"),
     ],
 )
 def test_dumps_that_contradict_each_other_are_refused(
-    folder: Path, tmp_path: Path, name: str, change: Callable[[Any], None], says: str
+    folder: Path, tmp_path: Path, name: str, path: str, value: Any, says: str
 ) -> None:
-    bundle = changed(folder, tmp_path / "changed", name, change)
+    bundle = changed(folder, tmp_path / "changed", name, put(path, value))
     # One of the two maps is the newest; the older one in the report would hide it.
-    if name == "osd_dump" and "ratio" in says:
+    if "ratio" in path:
         (bundle / "ceph_report.json").unlink()
     with pytest.raises(ConfigError, match=says):
         read_cluster(bundle)
@@ -116,7 +94,7 @@ def test_a_group_that_nobody_reports_may_name_a_purged_osd(folder: Path, tmp_pat
 
 
 def test_two_different_dumps_of_a_kind_are_refused(folder: Path, tmp_path: Path) -> None:
-    twice = changed(folder, tmp_path / "twice", "osd_df", put("nodes", 0, "pgs", value=1))
+    twice = changed(folder, tmp_path / "twice", "osd_df", put("nodes.0.pgs", 1))
     shutil.copy(folder / "ceph_osd_df.json", twice / "later.json")
     with pytest.raises(ConfigError, match=r"two of `ceph osd df`, ceph_osd_df.json and later.json"):
         read_cluster(twice)

@@ -14,37 +14,14 @@ from hypothesis import strategies as st
 from resilver.errors import ConfigError
 from resilver.importers import ClusterReport, read_report
 from tests.scale import times
-
-TYPES = ["osd", "host", "root"]
-
-
-def bucket(number: int, name: str, kind: str, *items: int) -> dict[str, Any]:
-    """A bucket as `ceph osd crush dump` prints it, with items of weight 1."""
-    return {
-        "id": number,
-        "name": name,
-        "type_id": TYPES.index(kind),
-        "type_name": kind,
-        "alg": "straw2",
-        "items": [{"id": item, "weight": 0x10000, "pos": pos} for pos, item in enumerate(items)],
-    }
-
+from tests.unit.small_reports import CRUSH_TYPES, ONE, bucket, pool
 
 REPORT: dict[str, Any] = {
     "version": "17.2.0",
     "osdmap": {
         "pools": [
-            {
-                "pool": 7,
-                "pool_name": "rbd",
-                "type": 1,
-                "size": 2,
-                "crush_rule": 4,
-                "pg_num": 4,
-                "pg_placement_num": 4,
-                "flags": 1,
-                "flags_names": "hashpspool,selfmanaged_snaps",
-            }
+            pool(7, 4, 4, 2, 4)
+            | {"pool_name": "rbd", "flags": 1, "flags_names": "hashpspool,selfmanaged_snaps"}
         ],
         "osds": [
             {"osd": 0, "up": 1, "in": 1, "weight": 1.0},
@@ -54,12 +31,12 @@ REPORT: dict[str, Any] = {
     },
     "crushmap": {
         "devices": [{"id": 0, "name": "osd.0"}, {"id": 1, "name": "disk-b"}],
-        "types": [{"type_id": number, "name": name} for number, name in enumerate(TYPES)],
+        "types": CRUSH_TYPES,
         "buckets": [
-            bucket(-1, "default", "root", -2, -3),
-            bucket(-2, "alpha", "host", 0, 1),
-            bucket(-3, "beta", "host", 2, 3),
-            bucket(-4, "alpha~hdd", "host", 0),
+            bucket(-1, "default", "root", {-2: ONE, -3: ONE}),
+            bucket(-2, "alpha", "host", {0: ONE, 1: ONE}),
+            bucket(-3, "beta", "host", {2: ONE, 3: ONE}),
+            bucket(-4, "alpha~hdd", "host", {0: ONE}),
         ],
         "rules": [
             {"rule_id": 4, "ruleset": 9, "min_size": 3, "max_size": 9, "steps": []},
@@ -133,7 +110,7 @@ def test_shadow_trees_of_device_classes_are_no_hosts(tmp_path: Path) -> None:
 
 
 def test_a_ring_of_buckets_is_refused(tmp_path: Path) -> None:
-    ring = bucket(-2, "alpha", "host", -1, 0)["items"]
+    ring = bucket(-2, "alpha", "host", {-1: ONE, 0: ONE})["items"]
     with pytest.raises(ConfigError, match=r"crushmap: .*bucket"):
         read(tmp_path, changed("crushmap.buckets.1.items", ring))
 
