@@ -20,6 +20,13 @@ _TEXT = (
 )
 
 
+def module_name(path: str) -> str:
+    """The dotted name of a file of Python; those of ``python/`` begin below it."""
+    parts = Path(path).with_suffix("").parts
+    parts = parts[1:] if parts[0] == "python" else parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
 @dataclass
 class Python:
     """The modules below some folders of a checkout.
@@ -41,9 +48,7 @@ class Python:
         for name in names:
             if not name.endswith((".py", ".pyi")) or name.endswith("_core.pyi"):
                 continue
-            parts = Path(name).with_suffix("").parts
-            parts = parts[1:] if parts[0] == "python" else parts
-            module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            module = module_name(name)
             tree = ast.parse((root / name).read_text(encoding="utf-8"))
             if name.endswith(".pyi"):
                 found.stubs[module] = dict(_exports(module, tree))
@@ -76,7 +81,7 @@ class Python:
                     yield from self._from(node.module, one.name, folder)
                     bound[one.asname or one.name] = f"{node.module}.{one.name}"
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield from self._named(node.value)
+                yield from self.named(node.value)
         asked: set[int] = set()
         for node in nodes:
             if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
@@ -89,6 +94,14 @@ class Python:
             if isinstance(node, ast.Name) and id(node) not in asked:
                 for name in self.stubs.get(bound.get(node.id, ""), {}):
                     yield from self._from(bound[node.id], name, folder)
+
+    def named(self, text: str) -> Iterator[str]:
+        """The module that a text is the dotted name of, or of something in it."""
+        parts = text.split(".") if re.fullmatch(r"\w+(\.\w+)+", text) else []
+        for end in range(len(parts), 1, -1):
+            if (name := ".".join(parts[:end])) in self.paths:
+                yield name
+                return
 
     def graph(self) -> Graph:
         """Each module with those that it uses."""
@@ -115,13 +128,6 @@ class Python:
     def _beside(self, name: str, folder: str) -> Iterator[str]:
         """A module by its name, or by that of a file in the same folder."""
         yield from (one for one in (name, f"{folder}.{name}") if one in self.paths)
-
-    def _named(self, text: str) -> Iterator[str]:
-        parts = text.split(".") if re.fullmatch(r"\w+(\.\w+)+", text) else []
-        for end in range(len(parts), 1, -1):
-            if (name := ".".join(parts[:end])) in self.paths:
-                yield name
-                return
 
 
 def _exports(package: str, tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -219,3 +225,12 @@ def reach(graph: Graph, begin: list[str]) -> set[str]:
                 seen.add(other)
                 left.append(other)
     return seen
+
+
+def users_of(uses: Graph) -> Graph:
+    """The same arrows from the used to their users."""
+    users: Graph = {}
+    for user, used in uses.items():
+        for node in used:
+            users.setdefault(node, set()).add(user)
+    return users
