@@ -4,6 +4,7 @@
     python3 dev.py run                    build, then `resilver demo`
     python3 dev.py run check STUDY.toml   build, then any other resilver command
     python3 dev.py test                   everything a change must pass
+    python3 dev.py test --since main      what the change since that commit can reach, sooner
     python3 dev.py test -k crush          only these Python tests (any pytest arguments)
     python3 dev.py test --only cargo      only the named steps; --keep-going does the rest
     python3 dev.py verify [NAME...]       what tests try a little, at scale and drawn anew
@@ -48,6 +49,7 @@ from tools.checkout import (
 )
 from tools.front import build_front, check_front
 from tools.locks import renew, write_rust_lock
+from tools.since import Selection, choose
 from tools.steps import Row, Steps, counted, processor_seconds
 from tools.summaries import SLOW_SECONDS, cargo_summary, pytest_summary
 from tools.web import build_web
@@ -72,20 +74,34 @@ SPHINX = ["sphinx-build", "-W", "--keep-going", "--quiet", "-b", "html"]
 SPHINX += ["-d", "docs/_build/doctrees", "docs", "docs/_build/html"]
 
 
-def lint_steps(steps: Steps, env: dict[str, str], fix: bool = False) -> None:
+def named(packages: Sequence[str]) -> list[str]:
+    """Cargo's arguments for some crates; for all of them where none is named."""
+    return [word for name in packages for word in ("-p", name)] or ["--workspace"]
+
+
+def lint_steps(
+    steps: Steps, env: dict[str, str], fix: bool = False, packages: Sequence[str] = ()
+) -> None:
     """Formatting and lints of both languages."""
     check = [] if fix else ["--check"]
     repair = ["--fix"] if fix else []
-    clippy = ["--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]
+    clippy = [*named(packages), "--all-targets", "--quiet", "--", "-D", "warnings"]
     steps.step("format", lambda: run(["ruff", "format", "--quiet", *check, "."], env))
     steps.step("ruff", lambda: run(["ruff", "check", "--quiet", *repair, "."], env))
     steps.step("rustfmt", lambda: run(["cargo", "fmt", "--all", *check], env))
     steps.step("clippy", lambda: run(["cargo", "clippy", *clippy], maturin_environment(env)))
 
 
-def command_test(arguments: Sequence[str], steps: Steps) -> int:
-    """Everything a change must pass; with pytest arguments, only those Python tests."""
+def command_test(arguments: Sequence[str], steps: Steps, since: str | None = None) -> int:
+    """Everything a change must pass, or what it can reach; with pytest arguments, those tests."""
     selected = list(arguments[1:] if arguments[:1] == ["--"] else arguments)
+    chosen = Selection("")
+    if since is not None:
+        if (found := choose(since)) is None:
+            say(f"since {since}: nothing changed, so there is nothing to test")
+            return 0
+        chosen, steps.left_out = found, found.left_out
+        say(chosen.sentence)
     colour = "always" if sys.stdout.isatty() else "never"
     workers = (
         []
@@ -94,8 +110,8 @@ def command_test(arguments: Sequence[str], steps: Steps) -> int:
     )
     slow = ["--durations=0", f"--durations-min={SLOW_SECONDS:g}", "-rs"]
     colours = f"--color={'yes' if colour == 'always' else 'no'}"
-    pytest = ["pytest", colours, *workers, *slow, *selected]
-    cargo = ["cargo", "test", "--workspace", "--quiet", "--color", colour]
+    pytest = ["pytest", colours, *workers, *slow, *chosen.tests, *selected]
+    cargo = ["cargo", "test", *named(chosen.tested), "--quiet", "--color", colour]
     if steps.keep_going:
         cargo.append("--no-fail-fast")
     if "pytest" in steps.only:
@@ -106,6 +122,7 @@ def command_test(arguments: Sequence[str], steps: Steps) -> int:
     # The Rust tests are compiled while packages are fetched; the core is linked from the same
     # libraries.
     is_wanted = not selected and (not steps.only or {"cargo", "pytest"} & set(steps.only))
+    is_wanted = is_wanted and "cargo" not in steps.left_out
     env = prepare(("dev", "docs"), beside=[*cargo, "--no-run"] if is_wanted else [])
     steps.rows.append(Row("prepare", time.monotonic() - start, processor_seconds(), "ok"))
     if not selected:
@@ -114,12 +131,14 @@ def command_test(arguments: Sequence[str], steps: Steps) -> int:
         steps.beside("docs", SPHINX, env)
     steps.step("core", lambda: prepare(("dev", "docs"), "dev"))
     if not selected:
-        lint_steps(steps, env)
+        lint_steps(steps, env, packages=chosen.packages)
         steps.step("cargo", lambda: counted(steps, cargo, env, cargo_summary))
         steps.join()
         steps.step("web", lambda: web_for_tests(env))
     steps.step("pytest", lambda: counted(steps, pytest, env, pytest_summary))
-    return steps.report("dev.py test" + (" (a selection of the Python tests)" if selected else ""))
+    of_change = "" if since is None else f" --since {since}"
+    of_python = " (a selection of the Python tests)" if selected else ""
+    return steps.report(f"dev.py test{of_change}{of_python}")
 
 
 def command_verify(names: Sequence[str], steps: Steps) -> int:
@@ -243,6 +262,11 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     test = commands.add_parser(
         "test", help="everything a change must pass; other arguments are pytest's"
     )
+    test.add_argument(
+        "--since",
+        metavar="COMMIT",
+        help="only the steps, crates, tests and pages that changes since this commit can reach",
+    )
     verify = commands.add_parser("verify", help="what tests try a little, at scale, drawn anew")
     verify.add_argument(
         "names", nargs="*", help="only files of verification/ whose name has one of these words"
@@ -287,7 +311,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         commands = {
             "run": lambda: command_run(rest),
-            "test": lambda: command_test(rest, steps),
+            "test": lambda: command_test(rest, steps, options.since),
             "verify": lambda: command_verify(options.names, steps),
             "lint": lambda: command_lint(steps, options.fix),
             "sizes": lambda: command_sizes(options.lower),

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from tools import budget
@@ -87,6 +87,7 @@ class Steps:
 
     keep_going: bool = False
     only: Sequence[str] = ()
+    left_out: Collection[str] = ()
     offered: list[str] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     closing: list[str] = field(default_factory=list)
@@ -94,8 +95,7 @@ class Steps:
 
     def step(self, name: str, action: Callable[[], object]) -> None:
         """Do one step; remember its time and how it ended."""
-        self.offered.append(name)
-        if self.only and name not in self.only:
+        if not self._is_wanted(name):
             return
         say(f"--- {name}")
         start, before, ended = time.monotonic(), processor_seconds(), "ok"
@@ -114,9 +114,12 @@ class Steps:
 
     def beside(self, name: str, command: Sequence[str], env: dict[str, str]) -> None:
         """Run a tool beside the steps that follow, until `join`."""
-        self.offered.append(name)
-        if not self.only or name in self.only:
+        if self._is_wanted(name):
             self.aside[name] = Aside(command, env)
+
+    def _is_wanted(self, name: str) -> bool:
+        self.offered.append(name)
+        return name not in self.left_out and (not self.only or name in self.only)
 
     def join(self) -> None:
         """Wait for what runs beside."""
