@@ -15,6 +15,12 @@ from tests.reference.ceph_cluster import write_cluster
 from tests.unit.what_if_clusters import SMALL
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests of every page are of each one that their file has."""
+    if "pages" in metafunc.fixturenames and "name" in metafunc.fixturenames:
+        metafunc.parametrize("name", metafunc.module.CHARTS_EXPECTED)
+
+
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
     """One browser for all tests of this file."""
@@ -25,11 +31,22 @@ def page() -> Iterator[Page]:
         yield opened
 
 
+@pytest.fixture
+def until(request: pytest.FixtureRequest) -> str:
+    """What a file's pages wait for before they are judged."""
+    return str(getattr(request.module, "UNTIL", "true"))
+
+
 @pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> tuple[ClusterReport, Path]:
-    """A real cluster of 88 OSDs, and its page that computes."""
-    report = read_cluster(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
-    return report, paged(report, tmp_path_factory.mktemp("explore") / "real.html")
+def report(shared_data: Path) -> ClusterReport:
+    """A real cluster of 88 OSDs."""
+    return read_cluster(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory, report: ClusterReport) -> Path:
+    """The page of the real cluster that computes."""
+    return paged(report, tmp_path_factory.mktemp("explore") / "real.html")
 
 
 @pytest.fixture(scope="module")

@@ -1,40 +1,69 @@
-"""What holds of every page: its charts are drawn in peace, nothing overlaps, text can be read."""
+"""What holds of every page: its charts are drawn in peace, nothing overlaps, text can be read.
+
+A file of such pages imports these tests, has their paths by name in a fixture `pages`, and says in
+CHARTS_EXPECTED which charts each has, in their order; `UNTIL` is what is waited for beyond that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from tests.browser.chromium import Page
-from tests.browser.page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
+from tests.browser.page_checks import CHARTS, CONTRAST, CUT, OUTSIDE, OVERLAPS
 
 
-def check_charts(page: Page, path: Path, expected: Sequence[str]) -> None:
-    """These charts are drawn, without a complaint of the browser's or a request to anywhere."""
+def check_charts(
+    page: Page, path: Path, expected: list[str] | set[str], until: str = "true"
+) -> None:
+    """These charts are drawn, without a complaint of the browser's or a request to anywhere.
+
+    A set of them has no order.
+    """
     page.events.clear()
     page.open(path, 1366, 768, "light")
+    page.wait(until)
     seen = page.evaluate(CHARTS)
-    assert [chart["id"] for chart in seen] == list(expected)
+    assert len(seen) == len(expected)
+    assert type(expected)(chart["id"] for chart in seen) == expected, seen
     assert all(chart["marks"] >= 1 for chart in seen)
+    assert all(chart["width"] > 300 and chart["height"] > 100 for chart in seen), seen
     assert page.complaints() == []
+    # The page itself and its icon, which is an empty data address, are all that is ever asked for.
     asked = [url for url in page.requests() if not url.startswith("data:")]
     assert asked == [path.resolve().as_uri()]
+    assert page.evaluate("performance.getEntriesByType('resource').length") == 0
 
 
-def check_layout(page: Page, path: Path, width: int, until: str | None = None) -> None:
-    """No text lies on another and nothing leaves the screen, once an expression holds."""
+def test_every_chart_is_drawn_without_a_complaint_or_a_request(
+    page: Page, pages: dict[str, Path], name: str, until: str, request: pytest.FixtureRequest
+) -> None:
+    check_charts(page, pages[name], request.module.CHARTS_EXPECTED[name], until)
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_nothing_overlaps_or_leaves_the_screen(
+    page: Page, pages: dict[str, Path], name: str, until: str, width: int
+) -> None:
     page.events.clear()
-    page.open(path, width, 768, "light")
-    if until is not None:
-        page.wait(until)
+    page.open(pages[name], width, 768, "light")
+    page.wait(until)
     assert page.evaluate(OVERLAPS) == []
     assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate(CUT) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def check_contrast(page: Page, path: Path, scheme: str) -> None:
-    """Text stands out as WCAG 2 asks, 4.5 at the least."""
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(
+    page: Page, pages: dict[str, Path], name: str, until: str, scheme: str
+) -> None:
+    """As WCAG 2 asks of text (AA), 4.5 at the least; here data have as much."""
     page.events.clear()
-    page.open(path, 1366, 768, scheme)
+    page.open(pages[name], 1366, 768, scheme)
+    page.wait(until)
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
     # Where a page has no chart there is no text or mark of one.
     assert min(one for one in page.evaluate(CONTRAST) if one is not None) >= 4.5

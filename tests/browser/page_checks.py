@@ -101,6 +101,10 @@ CONTRAST = f"""(() => {{{_ITEMS}
   return [Math.min(...page), Math.min(...text), Math.min(...data)];
 }})()"""
 
+# Cells of a table whose text is wider than its cell.
+CUT = """[...document.querySelectorAll('.cards td')].filter((cell) =>
+  cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent)"""
+
 # All folded parts of the page, unfolded; true once their charts are drawn.
 UNFOLD = """(() => {
   for (const part of document.querySelectorAll("details.expert")) part.open = true;

@@ -8,8 +8,11 @@ import pytest
 
 from resilver import cli
 from resilver.center.routes import POLICIES
-from tests.browser.chromium import Page
-from tests.browser.every_page import check_charts, check_contrast, check_layout
+from tests.browser.every_page import (  # noqa: F401
+    test_every_chart_is_drawn_without_a_complaint_or_a_request,
+    test_nothing_overlaps_or_leaves_the_screen,
+    test_text_stands_out_from_its_ground,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -125,26 +128,3 @@ CHARTS_EXPECTED = {
     "culled": ["layers", "rounds", "groups"],
     "quality": ["quality-0"],
 }
-
-
-@pytest.mark.parametrize("name", CHARTS_EXPECTED)
-def test_every_chart_is_drawn_without_a_complaint_or_a_request(
-    page: Page, pages: dict[str, Path], name: str
-) -> None:
-    check_charts(page, pages[name], CHARTS_EXPECTED[name])
-
-
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("name", CHARTS_EXPECTED)
-def test_nothing_overlaps_or_leaves_the_screen(
-    page: Page, pages: dict[str, Path], name: str, width: int
-) -> None:
-    check_layout(page, pages[name], width)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", CHARTS_EXPECTED)
-def test_text_stands_out_from_its_ground(
-    page: Page, pages: dict[str, Path], name: str, scheme: str
-) -> None:
-    check_contrast(page, pages[name], scheme)

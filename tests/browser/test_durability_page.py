@@ -8,7 +8,11 @@ import pytest
 
 from resilver.report.durability import write_durability
 from tests.browser.chromium import Page
-from tests.browser.every_page import check_charts, check_contrast, check_layout
+from tests.browser.every_page import (  # noqa: F401
+    test_every_chart_is_drawn_without_a_complaint_or_a_request,
+    test_nothing_overlaps_or_leaves_the_screen,
+    test_text_stands_out_from_its_ground,
+)
 from tests.unit.durability_answers import answer, codes, hostile, layouts, never, simulated, unknown
 
 pytestmark = pytest.mark.browser
@@ -48,29 +52,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, found in answers.items():
         write_durability(found, made[name], f"resilver durability {name}")
     return made
-
-
-@pytest.mark.parametrize("name", CHARTS_EXPECTED)
-def test_every_chart_is_drawn_without_a_complaint_or_a_request(
-    page: Page, pages: dict[str, Path], name: str
-) -> None:
-    check_charts(page, pages[name], CHARTS_EXPECTED[name])
-
-
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("name", CHARTS_EXPECTED)
-def test_nothing_overlaps_or_leaves_the_screen(
-    page: Page, pages: dict[str, Path], name: str, width: int
-) -> None:
-    check_layout(page, pages[name], width)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", CHARTS_EXPECTED)
-def test_text_stands_out_from_its_ground(
-    page: Page, pages: dict[str, Path], name: str, scheme: str
-) -> None:
-    check_contrast(page, pages[name], scheme)
 
 
 def test_names_are_text_whatever_they_are(page: Page, pages: dict[str, Path]) -> None:

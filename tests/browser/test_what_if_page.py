@@ -8,7 +8,12 @@ import pytest
 
 from resilver.report.whatif import write_answer, write_compared, write_ranking, write_search
 from tests.browser.chromium import Page
-from tests.browser.every_page import check_charts, check_contrast, check_layout
+from tests.browser.every_page import (  # noqa: F401
+    check_charts,
+    test_every_chart_is_drawn_without_a_complaint_or_a_request,
+    test_nothing_overlaps_or_leaves_the_screen,
+    test_text_stands_out_from_its_ground,
+)
 from tests.browser.page_checks import MARKED_ROWS, UNFOLD
 from tests.unit.what_if_answers import answer, plans, ranking, search
 
@@ -17,6 +22,8 @@ pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror=\"document.title='taken'\">"
 MOVING = ["course", "rates", "fill", "fullest", "space", "written"]
 MOVING += [f"places-{level}" for level in range(3)]
+# The bar at the side comes once a page is long; charts are drawn anew beside it.
+UNTIL = UNFOLD
 CHARTS_EXPECTED = {
     "nothing": ["fill", "fullest", "clients"],
     "whole": [*MOVING, "clients"],
@@ -42,30 +49,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     write_ranking(ranking(), made["ranking"])
     write_search(search(), made["search"])
     return made
-
-
-@pytest.mark.parametrize("name", CHARTS_EXPECTED)
-def test_every_chart_is_drawn_without_a_complaint_or_a_request(
-    page: Page, pages: dict[str, Path], name: str
-) -> None:
-    check_charts(page, pages[name], CHARTS_EXPECTED[name])
-
-
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("name", CHARTS_EXPECTED)
-def test_nothing_overlaps_or_leaves_the_screen(
-    page: Page, pages: dict[str, Path], name: str, width: int
-) -> None:
-    # The bar at the side comes once a page is long; charts are drawn anew beside it.
-    check_layout(page, pages[name], width, until=UNFOLD)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", CHARTS_EXPECTED)
-def test_text_stands_out_from_its_ground(
-    page: Page, pages: dict[str, Path], name: str, scheme: str
-) -> None:
-    check_contrast(page, pages[name], scheme)
 
 
 def test_names_are_text_whatever_they_are(page: Page, pages: dict[str, Path]) -> None:
