@@ -126,6 +126,34 @@ def _code(key: str) -> str:
     return key if len(key) > 1 else f"Key{key.upper()}"
 
 
+def turn(page: Page, control: str, key: str = "ArrowRight") -> None:
+    """Move a control, which has the focus then, by a key."""
+    page.evaluate(f"document.getElementById('control-{control}').focus()")
+    press(page, key)
+
+
+def scrub(page: Page, place: int) -> str:
+    """Put the time at a place of its slider, of 1,000; what is said of that moment."""
+    said = page.evaluate(
+        f"(() => {{ const field = document.getElementById('time'); field.value = {place};"
+        " field.dispatchEvent(new Event('input', {bubbles: true}));"
+        " return new Promise((done) => setTimeout(() =>"
+        " done(document.querySelector('.moment').textContent), 100)); })()"
+    )
+    return str(said)
+
+
+def commanded(page: Page, words: str) -> None:
+    """Wait until the command that is offered has these words."""
+    offered = "document.getElementById('command')?.textContent"
+    page.wait(f"{offered}.includes({json.dumps(words)})")
+
+
+def happens(page: Page, words: str) -> None:
+    """Wait until what happens is said to be this."""
+    page.wait(f"document.querySelector('.happenings')?.textContent.includes({json.dumps(words)})")
+
+
 def answer(page: Page) -> dict[str, str]:
     """The figures that the page shows of the scenario that is changed, and the digest."""
     page.wait(ANSWERED)
@@ -155,7 +183,7 @@ def fails(page: Page, part: str) -> None:
     """Choose a part, let it fail, and wait for the answer."""
     select(page, part)
     click(page, "#chosen [data-change=fail]")
-    page.wait(f"document.querySelector('.happenings')?.textContent.includes('{part}')")
+    happens(page, part)
     answer(page)
 
 

@@ -32,10 +32,14 @@ from tests.browser.explore_pages import (
     click,
     clicked,
     command,
+    commanded,
+    happens,
     happens_after,
     opened,
     press,
+    scrub,
     select,
+    turn,
     written,
 )
 from tests.front_door import command as run_command
@@ -87,7 +91,7 @@ def test_a_host_fails_by_mouse_and_by_keyboard_as_by_the_command(
     clicked(page, place[0] + 12, place[1] + 24)
     page.wait("document.querySelector('#chosen')?.textContent.includes('host cloud3-1359')")
     click(page, "#chosen [data-change=fail]")
-    page.wait("document.querySelector('.happenings')?.textContent.includes('cloud3-1359')")
+    happens(page, "cloud3-1359")
     by_mouse = answer(page)
     assert command(page) == f"resilver what-if {bundle.name} --fail host=cloud3-1359"
     told = answer_of(read_cluster(bundle), changes_of({"fail": "host=cloud3-1359"}), Asked())
@@ -100,7 +104,7 @@ def test_a_host_fails_by_mouse_and_by_keyboard_as_by_the_command(
     press(page, "ArrowRight")
     press(page, "ArrowUp", shift=True)
     press(page, "f")
-    page.wait("document.querySelector('.happenings')?.textContent.includes('cloud3-1359')")
+    happens(page, "cloud3-1359")
     assert answer(page) == by_mouse
     silent(page, path)
 
@@ -117,12 +121,10 @@ def test_a_slider_and_times_make_what_the_command_makes(
     select(page, "osd.7")
     click(page, "#chosen [data-change=drain]")
     happens_after(page, "Drain: osd.7", "0.05")
-    page.evaluate("document.getElementById('control-osd_max_backfills').focus()")
-    press(page, "ArrowRight")
-    page.evaluate("document.getElementById('control-network').focus()")
-    press(page, "ArrowRight")
-    page.wait("document.getElementById('command').textContent.includes('25gbe')")
-    page.wait("document.getElementById('command').textContent.includes('180 s')")
+    turn(page, "osd_max_backfills")
+    turn(page, "network")
+    commanded(page, "25gbe")
+    commanded(page, "180 s")
     words = shlex.split(command(page))
     assert words[:3] == ["resilver", "what-if", bundle.name]
     done = run_command("what-if", bundle, *words[3:], "--json")
@@ -140,19 +142,10 @@ def test_the_time_is_scrubbed_on_the_map(page: Page, real: tuple[Path, Path]) ->
     answer(page)
     pictures = set()
     for place in (0, 380, 500, 1000):
-        page.evaluate(
-            "(() => { const field = document.getElementById('time');"
-            f" field.value = {place}; field.dispatchEvent(new Event('input', {{bubbles: true}}));"
-            " return new Promise((done) => setTimeout(done, 100)); })()"
-        )
+        scrub(page, place)
         pictures.add(page.evaluate("document.getElementById('map').toDataURL()"))
     assert len(pictures) >= 3
-    said = page.evaluate(
-        "(() => { const field = document.getElementById('time'); field.value = 500;"
-        " field.dispatchEvent(new Event('input', {bubbles: true}));"
-        " return new Promise((done) => setTimeout(() =>"
-        " done(document.querySelector('.moment').textContent), 100)); })()"
-    )
+    said = scrub(page, 500)
     reading = int(said.split(" OSDs read")[0].rsplit(" ", 1)[1])
     assert reading > 5
     assert "write" in said and "groups wait" in said
@@ -192,8 +185,7 @@ def test_a_link_opens_the_scenario_in_another_tab(page: Page, small: Path) -> No
     opened(page, small)
     select(page, "osd.5")
     click(page, "#chosen [data-change=fail]")
-    page.evaluate("document.getElementById('control-mon_osd_down_out_interval').focus()")
-    press(page, "ArrowLeft")
+    turn(page, "mon_osd_down_out_interval", "ArrowLeft")
     held = answer(page), command(page)
     link = page.evaluate("document.getElementById('link').value")
     assert link.startswith(small.resolve().as_uri() + "#")
@@ -221,7 +213,7 @@ def test_a_broken_link_is_said_to_be_one(page: Page, small: Path, fragment: str)
     assert bool(page.evaluate(alert)) == is_broken == bool(page.evaluate("location.hash"))
     select(page, "osd.1")
     click(page, "#chosen [data-change=out]")
-    page.wait("document.getElementById('command').textContent.includes('osd.1')")
+    commanded(page, "osd.1")
     assert page.evaluate(alert) == "" and "osd.1" not in page.evaluate("location.hash")
     assert page.evaluate("location.hash").startswith("#eyJ2Ijox")
     assert page.complaints() == []
@@ -248,7 +240,7 @@ def test_undo_goes_back_step_by_step_and_forth_again(page: Page, small: Path) ->
     for name in ("osd.1", "osd.2", "osd.3"):
         select(page, name)
         click(page, "#chosen [data-change=out]")
-        page.wait(f"document.getElementById('command').textContent.includes('{name}')")
+        commanded(page, name)
         seen.append(command(page))
     for there in reversed(seen[:-1]):
         button(page, "Undo")

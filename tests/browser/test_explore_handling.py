@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from resilver.importers.ceph import ClusterReport, read_cluster
+from resilver.importers.ceph import read_cluster
 from tests.browser.chromium import Page
 from tests.browser.explore_pages import (
     HEADLINE,
@@ -18,11 +18,14 @@ from tests.browser.explore_pages import (
     button,
     click,
     command,
+    commanded,
     fails,
+    happens,
     happens_after,
     opened,
     paged,
     press,
+    scrub,
     select,
 )
 from tests.reference.ceph_cluster import write_cluster
@@ -45,10 +48,8 @@ def test_where_healing_stalls_the_answer_says_when(page: Page, full: Path) -> No
     assert " 0 OSDs read, 0 write, and " in moment and " wait for a turn or for space." in moment
 
 
-def test_a_part_is_found_by_what_one_would_type(
-    page: Page, real: tuple[ClusterReport, Path]
-) -> None:
-    opened(page, real[1])
+def test_a_part_is_found_by_what_one_would_type(page: Page, real: Path) -> None:
+    opened(page, real)
 
     def look_for(text: str) -> str:
         page.evaluate("document.querySelector('input[list]').focus()")
@@ -69,16 +70,11 @@ def test_a_part_is_found_by_what_one_would_type(
     assert page.evaluate("document.querySelector('.map .chosen [role=alert]')") is None
 
 
-def test_what_happens_next_is_said_with_its_time(
-    page: Page, real: tuple[ClusterReport, Path]
-) -> None:
+def test_what_happens_next_is_said_with_its_time(page: Page, real: Path) -> None:
     """Where the time stands, and after a fresh start at the start again; ranked is then too."""
-    opened(page, real[1])
+    opened(page, real)
     fails(page, "osd.12")
-    page.evaluate(
-        "(() => { const field = document.getElementById('time'); field.value = 500;"
-        " field.dispatchEvent(new Event('input', { bubbles: true })); })()"
-    )
+    scrub(page, 500)
     when = "document.querySelector('#chosen .when')?.textContent"
     page.wait(f"{when}.startsWith('After ')")
     click(page, "[data-level=host]")
@@ -112,9 +108,9 @@ def test_to_look_at_the_other_is_nothing_to_undo(page: Page, tmp_path: Path) -> 
     ],
 )  # fmt: skip
 def test_a_time_that_no_run_has_is_refused_in_sight(
-    page: Page, real: tuple[ClusterReport, Path], typed: str, rule: str
+    page: Page, real: Path, typed: str, rule: str
 ) -> None:
-    opened(page, real[1])
+    opened(page, real)
     fails(page, "osd.12")
     happens_after(page, "Fail: osd.12", typed)
     page.wait("document.querySelector('.happenings [role=alert]') !== null")
@@ -123,14 +119,12 @@ def test_a_time_that_no_run_has_is_refused_in_sight(
     # What was there before stays.
     assert page.evaluate("document.querySelector('.happenings input').value") == "0"
     happens_after(page, "Fail: osd.12", "1,5")
-    page.wait("document.getElementById('command').textContent.includes('5400 s')")
+    commanded(page, "5400 s")
     answer(page)
 
 
-def test_what_is_down_already_is_said_to_have_no_effect(
-    page: Page, real: tuple[ClusterReport, Path]
-) -> None:
-    opened(page, real[1])
+def test_what_is_down_already_is_said_to_have_no_effect(page: Page, real: Path) -> None:
+    opened(page, real)
     fails(page, "osd.12")
     once = answer(page)["digest"]
     click(page, "#chosen [data-change=fail]")
@@ -141,10 +135,8 @@ def test_what_is_down_already_is_said_to_have_no_effect(
     assert answer(page)["digest"] != "" and once
 
 
-def test_who_has_found_a_part_goes_on_on_the_map(
-    page: Page, real: tuple[ClusterReport, Path]
-) -> None:
-    opened(page, real[1])
+def test_who_has_found_a_part_goes_on_on_the_map(page: Page, real: Path) -> None:
+    opened(page, real)
     height = "document.querySelector('.controls').getBoundingClientRect().top + scrollY"
     before = page.evaluate(height)
     page.evaluate("document.querySelector('input[list]').focus()")
@@ -155,7 +147,7 @@ def test_who_has_found_a_part_goes_on_on_the_map(
     # What is chosen moves nothing below it.
     assert page.evaluate(height) == before
     press(page, "f")
-    page.wait("document.querySelector('.happenings')?.textContent.includes('osd.12')")
+    happens(page, "osd.12")
 
 
 def test_a_map_that_does_not_fit_shows_what_is_chosen(page: Page, tmp_path: Path) -> None:
@@ -174,8 +166,8 @@ def test_a_map_that_does_not_fit_shows_what_is_chosen(page: Page, tmp_path: Path
     assert page.complaints() == []
 
 
-def test_on_a_phone_the_answer_stays_in_sight(page: Page, real: tuple[ClusterReport, Path]) -> None:
-    opened(page, real[1], width=390)
+def test_on_a_phone_the_answer_stays_in_sight(page: Page, real: Path) -> None:
+    opened(page, real, width=390)
     fails(page, "osd.12")
     page.evaluate("document.getElementById('map').scrollIntoView({ block: 'start' })")
     top = "document.querySelector('.brief').getBoundingClientRect().top"

@@ -19,8 +19,9 @@ from tests.browser.explore_pages import (
     answer,
     button,
     opened,
-    press,
+    scrub,
     select,
+    turn,
     written,
 )
 
@@ -39,8 +40,7 @@ def test_clients_are_added_to_a_study_that_has_none(page: Page, tmp_path: Path) 
     path = written(study_document(Study.from_dict(STUDY)).to_json(), tmp_path / "study.html")
     opened(page, path)
     assert not [key for key in page.evaluate(TOLD) if "throughput" in key]
-    page.evaluate("document.getElementById('control-traffic').focus()")
-    press(page, "ArrowRight")
+    turn(page, "traffic")
     page.wait("document.querySelector('[data-figure=during_p99_read_delay_seconds]') !== null")
     text = page.evaluate("document.getElementById('study').textContent")
     assert "outstanding = 16" in text
@@ -50,8 +50,7 @@ def test_clients_are_added_to_a_study_that_has_none(page: Page, tmp_path: Path) 
     assert "clients get" in page.evaluate(HEADLINE)
     # Beside a scenario without clients theirs are neither better nor worse.
     button(page, "Compare with another")
-    page.evaluate("document.getElementById('control-traffic').focus()")
-    press(page, "ArrowLeft")
+    turn(page, "traffic", "ArrowLeft")
     second = "document.querySelector('[data-figure=requests_lost] td:nth-of-type(2)')"
     page.wait(f"{second}.textContent === '{NONE}'")
     told = page.evaluate(TOLD)
@@ -66,14 +65,9 @@ def test_the_rebuild_of_a_study_plays_on_the_map(page: Page, tmp_path: Path) -> 
     path = written(study_document(study).to_json(), tmp_path / "study.html")
     opened(page, path)
     assert page.evaluate("document.querySelector('.moment').textContent").endswith("nothing moves.")
-    scrub = (
-        "(() => { const field = document.getElementById('time'); field.value = PLACE;"
-        " field.dispatchEvent(new Event('input', { bubbles: true }));"
-        " return new Promise((done) => setTimeout(done, 100)); })()"
-    )
     pictures = set()
     for place in (0, 400, 550, 700):
-        page.evaluate(scrub.replace("PLACE", str(place)))
+        scrub(page, place)
         pictures.add(page.evaluate("document.getElementById('map').toDataURL()"))
     assert len(pictures) == 4
     page.wait("/ servers? reads?, /.test(document.querySelector('.moment').textContent)")

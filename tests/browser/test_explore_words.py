@@ -26,12 +26,16 @@ from tests.browser.explore_pages import (
     button,
     click,
     command,
+    commanded,
     fails,
+    happens,
     happens_after,
     opened,
     paged,
     press,
+    scrub,
     select,
+    turn,
     written,
 )
 from tests.reference.ceph_cluster import write_cluster
@@ -40,10 +44,8 @@ from tests.unit.what_if_clusters import SMALL, of_release, small_report
 pytestmark = pytest.mark.browser
 
 
-def test_what_is_lost_for_ever_is_not_told_as_a_while(
-    page: Page, real: tuple[ClusterReport, Path]
-) -> None:
-    opened(page, real[1])
+def test_what_is_lost_for_ever_is_not_told_as_a_while(page: Page, real: Path) -> None:
+    opened(page, real)
     fails(page, "default")
     said = page.evaluate(HEADLINE)
     assert said.startswith("4,096 groups lose data; the cluster never gets whole.")
@@ -53,11 +55,10 @@ def test_what_is_lost_for_ever_is_not_told_as_a_while(
     assert told["degraded_seconds"] == ["to the end"]
 
 
-def test_overload_is_told_from_healing(page: Page, real: tuple[ClusterReport, Path]) -> None:
-    report, path = real
+def test_overload_is_told_from_healing(page: Page, real: Path, report: ClusterReport) -> None:
     load = ("cephstor3: 7040 reads/s of 16 KiB, 3520 writes/s of 4 KiB",)
     asked = Asked(load=load)
-    path = paged(report, path.with_name("loaded.html"), asked)
+    path = paged(report, real.with_name("loaded.html"), asked)
     opened(page, path)
     fails(page, "osd.12")
     clients = answer_of(report, changes_of({"fail": "osd.12"}), asked).tables["clients"].to_pylist()
@@ -73,8 +74,8 @@ def test_overload_is_told_from_healing(page: Page, real: tuple[ClusterReport, Pa
     assert not page.evaluate(CAVEAT)
 
 
-def test_without_clients_the_answer_says_so(page: Page, real: tuple[ClusterReport, Path]) -> None:
-    opened(page, real[1])
+def test_without_clients_the_answer_says_so(page: Page, real: Path) -> None:
+    opened(page, real)
     assert not page.evaluate(CAVEAT)
     fails(page, "osd.12")
     assert page.evaluate(CAVEAT).startswith("That is without clients")
@@ -83,15 +84,13 @@ def test_without_clients_the_answer_says_so(page: Page, real: tuple[ClusterRepor
     button(page, "As things are")
     select(page, "osd.12")
     click(page, "#chosen [data-change=start]")
-    page.wait("document.querySelector('.happenings')?.textContent.includes('Start again')")
+    happens(page, "Start again")
     answer(page)
     assert not page.evaluate(CAVEAT)
 
 
-def test_alike_is_the_same_and_b_is_told_to_be_as_a(
-    page: Page, real: tuple[ClusterReport, Path]
-) -> None:
-    opened(page, real[1])
+def test_alike_is_the_same_and_b_is_told_to_be_as_a(page: Page, real: Path) -> None:
+    opened(page, real)
     fails(page, "osd.12")
     button(page, "Compare with another")
     page.wait("document.querySelector('.alike') !== null")
@@ -104,30 +103,26 @@ def test_alike_is_the_same_and_b_is_told_to_be_as_a(
     assert page.evaluate("document.querySelector('.alike button')") is None
 
 
-def test_a_time_counts_from_the_failure(page: Page, real: tuple[ClusterReport, Path]) -> None:
-    opened(page, real[1])
+def test_a_time_counts_from_the_failure(page: Page, real: Path) -> None:
+    opened(page, real)
     fails(page, "osd.12")
     happens_after(page, "Fail: osd.12", "2")
-    page.wait("document.getElementById('command').textContent.includes('7200 s')")
+    commanded(page, "7200 s")
     answer(page)
     said = page.evaluate(HEADLINE)
     assert said.startswith("Whole again 16 min 19 s after the failure (at 2 h 16 min)")
 
 
-def test_at_the_end_nothing_moves(page: Page, real: tuple[ClusterReport, Path]) -> None:
-    opened(page, real[1])
+def test_at_the_end_nothing_moves(page: Page, real: Path) -> None:
+    opened(page, real)
     fails(page, "osd.12")
     moment = "document.querySelector('.moment').textContent"
     assert page.evaluate(moment) == "After 16 min 19 s nothing moves."
-    page.evaluate(
-        "(() => { const field = document.getElementById('time'); field.value = 980;"
-        " field.dispatchEvent(new Event('input', { bubbles: true })); })()"
-    )
-    page.wait(f"{moment}.includes('1 OSD reads, 1 writes')")
+    assert "1 OSD reads, 1 writes" in scrub(page, 980)
 
 
-def test_the_answer_is_copied_as_lines(page: Page, real: tuple[ClusterReport, Path]) -> None:
-    opened(page, real[1])
+def test_the_answer_is_copied_as_lines(page: Page, real: Path) -> None:
+    opened(page, real)
     page.evaluate(
         "Object.defineProperty(navigator, 'clipboard', { value: {"
         " writeText: async (text) => { globalThis.kept = text; } } }); 0"
@@ -145,9 +140,8 @@ def test_the_answer_is_copied_as_lines(page: Page, real: tuple[ClusterReport, Pa
     assert "\nAs things are: Network of a host 10 GbE; " in text
     assert "osd_max_backfills 1; " in text and "\nAssumed of it: " in text
     button(page, "Compare with another")
-    page.evaluate("document.getElementById('control-network').focus()")
-    press(page, "ArrowRight")
-    page.wait("document.getElementById('command').textContent.includes('25gbe')")
+    turn(page, "network")
+    commanded(page, "25gbe")
     answer(page)
     button(page, "Copy the answer")
     page.wait("globalThis.kept.includes('Scenario B')")
@@ -158,8 +152,8 @@ def test_the_answer_is_copied_as_lines(page: Page, real: tuple[ClusterReport, Pa
     assert "Network of a host: 25 GbE, instead of 10 GbE" in both
 
 
-def test_charts_are_as_wide_as_their_place(page: Page, real: tuple[ClusterReport, Path]) -> None:
-    opened(page, real[1], width=390)
+def test_charts_are_as_wide_as_their_place(page: Page, real: Path) -> None:
+    opened(page, real, width=390)
     fails(page, "osd.12")
     page.wait("document.querySelector('.plot canvas') !== null")
     page.view(1440, 1000)
@@ -197,20 +191,19 @@ def test_a_ranking_says_what_all_have_in_common(page: Page, full: Path) -> None:
     assert {"Groups lost", "Groups stuck", "Groups inactive"} <= set(heads)
     first = page.evaluate("document.querySelector('.ranking tbody th').textContent")
     click(page, ".ranking tbody td button")
-    page.wait(f"document.querySelector('.happenings')?.textContent.includes('{first}')")
+    happens(page, first)
     assert page.evaluate("document.activeElement.id") == "map"
     answer(page)
     assert "get whole" in page.evaluate(HEADLINE)
 
 
 def test_a_page_runs_nothing_until_it_is_asked(
-    page: Page, real: tuple[ClusterReport, Path]
+    page: Page, real: Path, report: ClusterReport
 ) -> None:
     """No worker begins; undoing all leads back to that. These dumps know no fill."""
-    report, path = real
     page.view(1440, 1000)
     page.call("Page.navigate", url="about:blank")
-    page.call("Page.navigate", url=path.resolve().as_uri())
+    page.call("Page.navigate", url=real.resolve().as_uri())
     page.wait(READY)
     page.evaluate(
         "(() => { const Own = Worker; globalThis.begun = 0; globalThis.Worker ="
@@ -248,10 +241,9 @@ def test_a_run_of_much_memory_asks_and_goes_on(page: Page, tmp_path: Path) -> No
 
 
 def test_what_limits_stands_beside_the_setting_it_comes_from(
-    page: Page, real: tuple[ClusterReport, Path]
+    page: Page, real: Path, report: ClusterReport
 ) -> None:
-    report, path = real
-    opened(page, path)
+    opened(page, real)
     assert "limit" not in page.evaluate(TOLD)
     fails(page, "osd.12")
     limits = answer_of(report, changes_of({"fail": "osd.12"}), Asked()).tables["limits"].to_pylist()
@@ -273,7 +265,7 @@ def test_under_mclock_backfills_are_set_with_what_lets_them_be(page: Page, tmp_p
     field = "document.getElementById('control-osd_max_backfills')"
     page.evaluate(f"{field}.focus()")
     press(page, "ArrowRight")
-    page.wait("document.getElementById('command').textContent.includes('osd_max_backfills')")
+    commanded(page, "osd_max_backfills")
     words = command(page)
     assert "osd_mclock_override_recovery_settings=true" in words
     found = answer(page)
