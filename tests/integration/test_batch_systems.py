@@ -20,8 +20,6 @@ import pytest
 # Looked for rather than imported: as it is imported it takes Ctrl-C from the process of the tests.
 if importlib.util.find_spec("dask_jobqueue") is None:
     pytest.skip("the extra 'cluster' is not installed", allow_module_level=True)
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from resilver.errors import ConfigError
 from resilver.study.executors import BatchJobs
 from resilver.study.tables import TABLE_NAMES

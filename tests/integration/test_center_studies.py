@@ -1,17 +1,16 @@
-"""The catalog's file systems, part by part: what there is of each, and what binds the small one."""
+"""The catalog's file systems, part by part, and the incident of 2010 as a study."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
-from resilver import Study, catalog
+from resilver import Results, Study, catalog, cli
 from resilver.catalog.entries import STUDY_FILE
-from tests.integration.test_command import command
+from resilver.reproduce.evidence import shipped_study
+from tests.terminal import json_output, refusal
 
 
 @pytest.mark.parametrize(
@@ -36,27 +35,24 @@ def test_there_is_as_much_of_each_part_as_the_source_says(
 
 def test_a_study_of_the_catalog_runs_by_its_name_and_its_controllers_bind(tmp_path: Path) -> None:
     # 2 x 17.7 GB/s with parity, of which eight in ten are the clients': 28.32 GB/s.
-    done = command("run", "center-spider-2-unit", "--json", "-o", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
+    (row,) = json_output("run", "center-spider-2-unit", "-o", "out", cwd=tmp_path)
     assert row["throughput_bytes_per_second"] == pytest.approx(28.32e9, rel=1e-6)
 
 
 def test_one_controller_left_passes_half_of_a_unit(tmp_path: Path) -> None:
     gone = 'faults=[{ at = "0 s", part = { controllers = ["controller.1"] } }]'
-    done = command(
-        "run", "center-spider-2-unit", "--json", "--set", gone, "-o", "out", cwd=tmp_path
-    )
-    assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
+    (row,) = json_output("run", "center-spider-2-unit", "--set", gone, "-o", "out", cwd=tmp_path)
     # Half of the servers' groups had nothing in their way at the other: all pass the one left.
     assert row["throughput_bytes_per_second"] == pytest.approx(28.32e9 / 2, rel=1e-6)
 
 
 def test_a_mix_on_a_disk_keeps_to_its_law_and_flows_to_events(tmp_path: Path) -> None:
-    done = command("reproduce", "center-mixed", "--json", "-o", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = {one["key"]: one for one in json.loads(done.stdout)["comparisons"]}
+    found = {
+        one["key"]: one
+        for one in json_output("reproduce", "center-mixed", "-o", "out", cwd=tmp_path)[
+            "comparisons"
+        ]
+    }
     assert [found[key]["verdict"] for key in ("law", "flows_law", "flows")] == ["passes"] * 3
     # 5 % of the bytes in 16 KiB: r is 16 KiB / 13.387 ms against 1 MiB / 21.388 ms, 60 % written.
     slower = (13.26e-3 + 16 * 2**10 / 129e6) / 2**14 / ((13.26e-3 + 2**20 / 129e6) / 2**20)
@@ -71,14 +67,75 @@ def test_the_size_of_a_transfer_follows_its_closed_form(tmp_path: Path) -> None:
         "study.sweep={}",
     )
     given = [word for setting in settings for word in ("--set", setting)]
-    done = command("run", "center-transfer", *given, "--json", "-o", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
+    (row,) = json_output("run", "center-transfer", *given, "-o", "out", cwd=tmp_path)
     each = 2**20 / (13.66e-3 + 2**20 / (8 * 129e6))
     assert row["throughput_bytes_per_second"] == pytest.approx(56 * each, rel=1e-4)
 
 
 def test_a_name_that_is_no_study_is_refused(tmp_path: Path) -> None:
-    done = command("run", "center-spider-3", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "center-spider-3" in done.stderr and "Traceback" not in done.stderr
+    assert "center-spider-3" in refusal("run", "center-spider-3", cwd=tmp_path)
+
+
+SLOW, FAST = 10e6, 30e6
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory, root: Path) -> list[dict[str, Any]]:
+    """The study that ships, through the command, with the seeds 1 and 2."""
+    folder = tmp_path_factory.mktemp("incident")
+    study = root / "studies" / "center-enclosures" / "study.toml"
+    words = ["run", str(study), "--set", "study.seeds=2", "-o", str(folder), "-q"]
+    assert cli.run(words) == 0
+    found: list[dict[str, Any]] = Results.open(folder).runs.to_pylist()
+    return found
+
+
+def of(rows: list[dict[str, Any]], enclosures: int, rate: float, lost: str) -> list[dict[str, Any]]:
+    return [
+        row
+        for row in rows
+        if row["cluster.parts.2.count"] == enclosures
+        and row["recovery.bandwidth"] == 8 * rate
+        and ("enclosure." in row["faults"]) == bool(lost)
+        and lost in row["faults"]
+    ]
+
+
+def test_it_ships_with_15_seeds_of_24_systems() -> None:
+    assert len(shipped_study("center-enclosures").runs()) == 15 * 24
+
+
+def test_a_lost_enclosure_kills_the_set_in_four_cases_of_five(rows: list[dict[str, Any]]) -> None:
+    """Two of ten disks in each of five: with the one rebuilt elsewhere three are missing."""
+    for number in range(5):
+        for row in of(rows, 5, SLOW, f"enclosure.{number}"):
+            assert (row["unrecoverable_objects"] > 0) == (number != 0)
+            # What was made anew in 18 h at 10 MB/s survives: 648 GB of a disk's 1 TB, in whole
+            # pieces of 2 GB; the rest of the set's objects of 16 GB is gone.
+            anew = int(18 * 3600 * SLOW // 2e9)
+            assert row["rebuilt_pieces"] in (anew - 1, anew)
+            assert row["unrecoverable_bytes"] == 16e9 * row["unrecoverable_objects"]
+
+
+def test_over_ten_enclosures_nothing_is_lost(rows: list[dict[str, Any]]) -> None:
+    found = [row for row in rows if row["cluster.parts.2.count"] == 10]
+    assert len(found) == 2 * 12
+    assert not any(row["unrecoverable_objects"] for row in found)
+
+
+def test_a_rebuild_that_is_over_by_then_loses_nothing(rows: list[dict[str, Any]]) -> None:
+    """A disk's pieces at 30 MB/s: about 1 TB in nine hours; at 10 MB/s in 27, beyond the 18."""
+    for enclosures in (5, 10):
+        for rate in (SLOW, FAST):
+            for row in of(rows, enclosures, rate, ""):
+                bytes_rebuilt = row["rebuilt_bytes"]
+                assert row["rebuild_seconds"] == pytest.approx(bytes_rebuilt / rate, rel=0.01)
+                assert (row["rebuild_seconds"] > 18 * 3600) == (rate == SLOW)
+    assert not any(row["unrecoverable_objects"] for row in rows if row["recovery.bandwidth"] > 1e8)
+
+
+def test_the_controller_that_fails_over_loses_nothing(rows: list[dict[str, Any]]) -> None:
+    alone = [row for row in rows if "enclosure." not in row["faults"]]
+    assert alone and all("controller.0" in row["failed_parts"] for row in alone)
+    assert not any(row["unrecoverable_objects"] for row in alone)
+    assert {row["affected_objects"] for row in alone} == {row["rebuilt_objects"] for row in alone}

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from tests.front_door import command, environment, shell_environment
 
 STUDY = """
@@ -66,11 +64,7 @@ def test_a_command_that_takes_too_long_is_killed(tmp_path: Path) -> None:
 def test_a_shell_gives_its_pipes_and_gets_the_exit_code(tmp_path: Path) -> None:
     line = "resilver schema | head -c 1; resilver chek 2> errors; echo $?; resilver --version > v"
     done = subprocess.run(
-        ["bash", "-c", line],
-        cwd=tmp_path,
-        env=shell_environment(),
-        capture_output=True,
-        text=True,
+        ["bash", "-c", line], cwd=tmp_path, env=shell_environment(), capture_output=True, text=True
     )
     assert (done.stdout, done.stderr) == ("{2\n", "")
     assert "No such command 'chek'" in (tmp_path / "errors").read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -13,9 +14,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from resilver import cli
+from tests.oracle.crush_maps import questions
 from tests.scale import times
 
 pytestmark = [
@@ -52,78 +52,39 @@ def theirs(*words: object) -> Answer:
     return Answer(done.stdout, done.stderr, done.returncode)
 
 
-TUNABLES = """
-tunable choose_local_tries 0
-tunable choose_local_fallback_tries 0
-tunable choose_total_tries 20
-tunable chooseleaf_descend_once 1
-tunable chooseleaf_vary_r 1
-tunable chooseleaf_stable 1
-tunable straw_calc_version 1
+HEAD = re.compile(r"\tid (\d)\n\ttype (\w+)\n\tmin_size 1\n\tmax_size 10\n")
+
+WITHOUT_DEVICES = """
+type 0 osd
+type 1 host
+type 2 root
+host bare { id -2 alg straw2 hash 0 }
+root default { id -1 alg straw2 hash 0 item bare weight 0.000 }
+rule r0 {
+    id 0
+    type replicated
+    min_size 1
+    max_size 3
+    step take default
+    step chooseleaf firstn 0 type host
+    step emit
+}
 """
-TYPES = "type 0 osd\ntype 1 host\ntype 2 root\n"
-CHOICES = [
-    ["chooseleaf firstn 0 type host"],
-    ["chooseleaf indep 0 type host"],
-    ["choose firstn 0 type osd"],
-    ["choose indep 0 type osd"],
-    ["choose firstn 2 type host", "choose firstn 2 type osd"],
-    ["set_chooseleaf_tries 5", "chooseleaf indep 3 type host"],
-]
-
-
-def bucket(number: int, head: str, items: str, draw: st.DrawFn) -> str:
-    """A bucket of any kind. In a tree that weighs nothing, as the part of one class may, crushtool
-    reads past its items.
-    """
-    kinds = ["straw2", "straw", "list"]
-    if items and " weight 0.000" not in items:
-        kinds.append("tree")
-    kind = draw(st.sampled_from(kinds))
-    return f"{head} {{\n\tid -{number}\n\talg {kind}\n\thash 0\n{items}}}\n"
-
-
-@st.composite
-def hosts(draw: st.DrawFn) -> tuple[str, str, list[float]]:
-    """Devices, the hosts that hold them, and the hosts' weights; some empty or of weight zero."""
-    classes = draw(st.booleans())
-    weights = st.sampled_from([0.0, 0.5, 1.0, 1.0, 1.0, 2.25])
-    devices, buckets, totals = "", "", []
-    number = 0
-    for host, count in enumerate(draw(st.lists(st.integers(0, 4), min_size=1, max_size=5))):
-        items, total = "", 0.0
-        for _ in range(count):
-            # A number that no device has leaves a gap in the utilisation.
-            number += draw(st.integers(0, 3)) == 0
-            weight = draw(weights)
-            kind = draw(st.sampled_from([" class ssd", " class hdd"])) if classes else ""
-            devices += f"device {number} osd.{number}{kind}\n"
-            items += f"\titem osd.{number} weight {weight:.3f}\n"
-            total += weight
-            number += 1
-        buckets += bucket(host + 2, f"host h{host}", items, draw)
-        totals.append(total)
-    return devices, buckets, totals
 
 
 @st.composite
 def maps(draw: st.DrawFn) -> str:
-    """A map of hosts in a root, with rules of all kinds, some of their numbers left out."""
-    devices, buckets, totals = draw(hosts())
-    items = "".join(f"\titem h{host} weight {total:.3f}\n" for host, total in enumerate(totals))
-    root = bucket(1, "root default", items, draw)
-    # A class that no device has cannot be taken.
-    taken = "default class ssd" if "class ssd" in devices else "default"
-    rules, number = "", 0
-    for _ in range(draw(st.integers(1, 3))):
-        number += draw(st.integers(0, 1))
+    """A map with rules of all kinds, some of their numbers left out, for some numbers of copies."""
+    if draw(st.integers(0, 9)) == 0:
+        return WITHOUT_DEVICES
+    numbers = iter(sorted(draw(st.sets(st.integers(0, 4), min_size=3, max_size=3))))
+
+    def head(match: re.Match[str]) -> str:
         low = draw(st.integers(1, 3))
-        steps = [f"take {taken}", *draw(st.sampled_from(CHOICES)), "emit"]
-        rules += f"rule r{number} {{\n\tid {number}\n\ttype replicated\n"
-        rules += f"\tmin_size {low}\n\tmax_size {draw(st.integers(low, 5))}\n"
-        rules += "".join(f"\tstep {step}\n" for step in steps) + "}\n"
-        number += 1
-    return TUNABLES + devices + TYPES + buckets + root + rules
+        sizes = f"\tmin_size {low}\n\tmax_size {draw(st.integers(low, 5))}\n"
+        return f"\tid {next(numbers)}\n\ttype {match[2]}\n{sizes}"
+
+    return HEAD.sub(head, draw(questions()).text)
 
 
 @st.composite
@@ -155,10 +116,7 @@ def option_lists(draw: st.DrawFn) -> list[str]:
     return words
 
 
-@settings(
-    max_examples=times(20),
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=times(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=maps(), options=option_lists())
 def test_every_show_option_prints_crushtools_bytes(
     tmp_path: Path, text: str, options: list[str]
@@ -176,10 +134,7 @@ def test_every_show_option_prints_crushtools_bytes(
     assert notes == expected.err
 
 
-@settings(
-    max_examples=times(10),
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=times(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=maps(), after=maps(), same=st.booleans(), copies=st.sampled_from([[], [3]]))
 def test_compare_prints_crushtools_bytes(
     tmp_path: Path, before: str, after: str, same: bool, copies: list[int]

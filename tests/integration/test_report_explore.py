@@ -9,7 +9,7 @@ import pytest
 from resilver.explore import beside
 from resilver.study import Results
 from tests.browser.explore_pages import built
-from tests.front_door import command
+from tests.terminal import output
 
 STUDY = """
 [cluster]
@@ -33,16 +33,14 @@ fail = { servers = 1 }
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("explored")
     (folder / "study.toml").write_text(STUDY, encoding="utf-8")
-    done = command("run", folder / "study.toml", "-o", folder / "runs", "-q")
-    assert done.returncode == 0, done.stderr
+    output("run", folder / "study.toml", "-o", folder / "runs", "-q")
     return folder / "runs"
 
 
 def test_a_report_opens_its_system_in_the_page_beside_it(runs: Path, tmp_path: Path) -> None:
     built()
     page = tmp_path / "a report & more.html"
-    done = command("report", runs, "-o", page)
-    assert done.returncode == 0, done.stderr
+    output("report", runs, "-o", page)
     assert 'href="a%20report%20%26%20more-explore.html"' in page.read_text(encoding="utf-8")
     other = tmp_path / "a report & more-explore.html"
     assert 'id="document"' in other.read_text(encoding="utf-8")

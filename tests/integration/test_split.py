@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from resilver.errors import ConfigError, Interrupted
 from resilver.spec import Study
 from resilver.study import StudyProgress, execute

@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 import resilver
 from resilver.judgement import burst_losses, enclosure_loss_probability
 from tests.reference.codes import (

@@ -68,11 +68,7 @@ def report(folder: Path) -> dict[str, object]:
     for pool in osdmap["pools"]:
         # It is to stay as it is.
         pool |= {"pg_num_target": GROUPS, "pg_placement_num_target": GROUPS}
-    return {
-        "osdmap": osdmap,
-        "crushmap": json.loads(crush),
-        "pgmap": {"pg_stats": stats},
-    }
+    return {"osdmap": osdmap, "crushmap": json.loads(crush), "pgmap": {"pg_stats": stats}}
 
 
 # Rule: with upmap entries, a failure loses the groups whose up sets had the OSD, and every OSD

@@ -94,11 +94,7 @@ def test_fixed_times_in_a_row_wait_at_the_longest_alone_in_any_order() -> None:
 @pytest.mark.parametrize("reads", [1.0, 0.0])
 def test_a_request_alone_takes_the_sum_of_its_way(reads: float) -> None:
     traffic = {"outstanding": 1, "reads": reads, "request_size": "1 MB", "duration": "1 s"}
-    ways = (
-        {"rate": "1 GB/s", "per_request": "50 us"},
-        "2 GB/s",
-        {"per_request": "20 us"},
-    )
+    ways = ({"rate": "1 GB/s", "per_request": "50 us"}, "2 GB/s", {"per_request": "20 us"})
     with_ways = results(one_host(*ways), traffic, device={"service": "3 ms"})
     without = results(one_host(None, None, None), traffic, device={"service": "3 ms"})
     kind = "read" if reads else "write"

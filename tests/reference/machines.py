@@ -62,11 +62,7 @@ class Network:
         """(L, (s - 1) G, g + (s - 1) G) of a message, by the first row that is strictly larger."""
         row = next((row for row in self.rows if row.size_bytes > size), self.rows[-1])
         transfer = max(size - 1, 0) * picoseconds(row.gap_per_byte_seconds)
-        return (
-            picoseconds(row.latency_seconds),
-            transfer,
-            transfer + picoseconds(row.gap_seconds),
-        )
+        return (picoseconds(row.latency_seconds), transfer, transfer + picoseconds(row.gap_seconds))
 
     def send(
         self,
