@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -64,23 +65,48 @@ def test_the_version_is_the_package_s() -> None:
     assert (done.returncode, done.stdout) == (0, f"resilver {resilver.__version__}\n")
 
 
-def test_help_is_grouped_by_what_a_person_wants() -> None:
-    """Rule: Simulate, Judge, Advise, Read, in this order, each with its commands alone."""
-    words = command("--help").stdout
-    groups = {}
-    headings = ("Simulate", "Judge", "Advise", "Read", "Exit codes")
+PANELS = {
+    "Predict": ["what-if", "explore", "durability", "run", "report", "demo"],
+    "Studies": ["check", "status", "reproduce", "schema"],
+    "Placement": ["place", "topology", "redundancy"],
+    "Center": ["size", "profile", "route", "advise", "signature", "usage", "scan", "quality"],
+    "Measure": ["import", "calibrate", "bench", "population"],
+}
+
+
+def test_help_is_one_screen_and_help_all_has_a_sentence_for_each_command() -> None:
+    """Six commands with a sentence each, then the names of the others by their readers."""
+    lines = command("--help").stdout.splitlines()
+    assert len(lines) <= 40
+    named = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+    others = [*PANELS][1:]
+    assert named[: 6 + len(others)] == [*PANELS["Predict"], *others]
+    words = " ".join(" ".join(lines).split())
+    assert all(f"{panel} {', '.join(PANELS[panel])}" in words for panel in others)
+    every = command("help", "all").stdout
+    headings = [*PANELS, "Exit codes"]
     for heading, following in pairwise(headings):
-        part = words[words.index(f"─ {heading} ─") : words.index(following)]
-        named = (line[2:] for line in part.splitlines() if line[:1] == "│" and line[2:3].isalpha())
-        groups[heading] = {line.split()[0] for line in named}
-    assert groups == {
-        "Simulate": {"demo", "check", "run", "status", "report", "reproduce", "what-if", "explore"},
-        "Judge": {"place", "quality", "redundancy", "topology", "durability", "size", "profile"},
-        "Advise": {"advise", "route", "signature"},
-        "Read": {
-            *("bench", "import", "calibrate", "population", "scan", "usage", "schema"),
-        },
-    }
+        part = every[every.index(f"─ {heading} ─") : every.index(following)]
+        rows = [line[2:] for line in part.splitlines() if line[:1] == "│" and line[2:3].isalpha()]
+        assert [row.split()[0] for row in rows] == PANELS[heading]
+        assert all(len(row.split()) > 3 for row in rows)
+
+
+def test_help_is_asked_for_in_three_ways() -> None:
+    assert command("help", "what-if").stdout == command("what-if", "--help").stdout
+    bare, asked = command(), command("--help")
+    assert (bare.stdout, bare.returncode, asked.returncode) == (asked.stdout, 2, 0)
+    done = command("help", "nonsense")
+    assert done.returncode == 2 and "No such command 'nonsense'" in done.stderr
+
+
+def test_options_of_a_large_command_stand_under_headings() -> None:
+    """Changes, questions, assumptions and output; none is left over but --help."""
+    text = command("what-if", "--help").stdout
+    found = re.findall(r"╭─ (\w+) ─", text)
+    assert found == ["Arguments", "Options", "Changes", "Questions", "Assumptions", "Output"]
+    options = text[text.index("─ Options ─") : text.index("─ Changes ─")]
+    assert re.findall(r"--[\w-]+", options) == ["--help"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -58,7 +58,7 @@ def promises() -> Iterator[tuple[str, typer.core.TyperCommand]]:
         for name, one in group.commands.items():
             if isinstance(one, typer.core.TyperGroup):
                 yield from below(f"{words}{name} ", one)
-            else:
+            elif not one.hidden:
                 yield f"{words}{name}", one
 
     group = typer.main.get_command(app)

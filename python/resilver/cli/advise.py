@@ -122,7 +122,7 @@ class Asked:
 
 
 def advise(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
-    """Say which targets a job's files should go to, by what is busy and full now.
+    """Recommend the targets for a job's files, by current load and fill.
 
     What that brings stands beside the file system's own round robin.
 

@@ -6,139 +6,67 @@ from typing import Annotated
 
 import typer
 
-from resilver.cli.command import EXIT_CODES, Group, Promise, group, promise
+from resilver.cli.command import EXIT_CODES, Overview, Promise, group, promise
 
 app = typer.Typer(
     name="resilver",
-    cls=Group,
-    no_args_is_help=True,
+    cls=Overview,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=EXIT_CODES,
     help=(
-        "Predict how a storage system heals: who loses what when parts of it fail, and how long "
-        "the rebuild takes.\n\nStart with [bold]resilver demo[/bold]."
+        "Predict how a storage system heals: who loses what when parts fail, how long the rebuild "
+        "takes, what clients notice, and how likely data is lost."
     ),
 )
 
 # A command's name, its function below `resilver.cli`, and the first sentence of that function's
 # docstring, which a test holds equal: an overview imports nothing of what it lists.
 _COMMANDS = {
-    "Simulate": [
+    "Predict": [
         Promise(
-            "demo",
-            "studies:demo",
-            "Rebuild one lost server of 64, summarise it and write its report page.",
+            "what-if",
+            "what_if:what_if",
+            "Predict what a failure, an expansion or another change does to a real Ceph cluster.",
         ),
         Promise(
-            "check",
-            "studies:check",
-            "Validate a study, print it with every default filled in, and estimate what it costs.",
+            "explore",
+            "explore:explore",
+            "Write one offline page that simulates: fail parts with a click and watch them heal.",
         ),
         Promise(
-            "run",
-            "studies:run",
-            "Perform every run of a study that its run folder does not have yet.",
+            "durability",
+            "durability:durability",
+            "Estimate the probability of data loss, with confidence intervals.",
         ),
-        Promise(
-            "status",
-            "studies:status",
-            "Say how far the sweep of a run folder is: done, failed, left, its "
-            "rate and its time left.",
-        ),
+        Promise("run", "studies:run", "Run a study; resumes if interrupted."),
         Promise(
             "report",
             "studies:report",
             "Write one offline page with the key figures and charts of a run folder.",
         ),
         Promise(
+            "demo",
+            "studies:demo",
+            "Rebuild one lost server of 64, print a summary and write its report page.",
+        ),
+    ],
+    "Studies": [
+        Promise(
+            "check",
+            "studies:check",
+            "Validate a study, print it with every default filled in, and estimate its cost.",
+        ),
+        Promise(
+            "status",
+            "studies:status",
+            "Show the progress of a run folder: runs done, failed and left, rate, time left.",
+        ),
+        Promise(
             "reproduce",
             "studies:reproduce",
-            "Make the figures of a published study again, with ours beside the published numbers.",
-        ),
-        Promise(
-            "what-if",
-            "what_if:what_if",
-            "Say what a failure, an expansion or another change does to a real "
-            "Ceph cluster beforehand.",
-        ),
-        Promise(
-            "explore",
-            "explore:explore",
-            "Write one offline page that computes: fail parts of a system by a click and see how "
-            "it heals.",
-        ),
-    ],
-    "Judge": [
-        Promise(
-            "place",
-            "place.perform:place",
-            "Say where things go, how good that is, and what a change would move.",
-            "place.words:PlaceCommand",
-        ),
-        Promise(
-            "redundancy",
-            "redundancy:redundancy",
-            "Say what codes cost, what they survive, and what reads, writes and rebuilds move.",
-        ),
-        Promise(
-            "topology",
-            "topology:topology",
-            "Build a network's topology: what there is, how far it is across, and what it costs.",
-        ),
-        Promise(
-            "durability",
-            "durability:durability",
-            "Say how likely data is lost, with its interval: of codes, layouts, "
-            "studies, real clusters.",
-        ),
-        Promise(
-            "size",
-            "size:size",
-            "Say how many units of each offer a file system needs, which demand "
-            "binds, how full it gets.",
-        ),
-        Promise(
-            "profile",
-            "profile:profile",
-            "Say what each layer of a file system loses, or which groups of disks are too slow.",
-        ),
-        Promise(
-            "quality",
-            "quality:quality",
-            "Say whether a benchmark's runs are in control: steps, drifts and "
-            "outliers, and their sizes.",
-        ),
-    ],
-    "Advise": [
-        Promise(
-            "route",
-            "route:route",
-            "Say which router serves which client, what each channel carries, and what a job gets.",
-        ),
-        Promise(
-            "advise",
-            "advise:advise",
-            "Say which targets a job's files should go to, by what is busy and full now.",
-        ),
-        Promise(
-            "signature",
-            "signature:signature",
-            "Find the pattern that a job's runs repeat, under what others move: "
-            "period, burst, volume.",
-        ),
-    ],
-    "Read": [
-        Promise(
-            "scan",
-            "scan:scan",
-            "Count what is below a folder, and write it as a table that resilver usage asks.",
-        ),
-        Promise(
-            "usage",
-            "usage:usage",
-            "Say who uses a file system, how much, since when not, and what a stat of all costs.",
+            "Reproduce the figures of a published study, next to the published numbers.",
         ),
         Promise(
             "schema",
@@ -146,16 +74,75 @@ _COMMANDS = {
             "Print the JSON schema of study files, for completion and checks in an editor.",
         ),
     ],
+    "Placement": [
+        Promise(
+            "place",
+            "place.perform:place",
+            "Show where data is placed, how evenly, and what a change would move.",
+            "place.words:PlaceCommand",
+        ),
+        Promise(
+            "topology",
+            "topology:topology",
+            "Build a network topology and show its parts, its diameter and its links.",
+        ),
+        Promise(
+            "redundancy",
+            "redundancy:redundancy",
+            "Compare codes: overhead, failures survived, bytes read, written and rebuilt.",
+        ),
+    ],
+    "Center": [
+        Promise(
+            "size",
+            "size:size",
+            "Size a file system: units of each offer, the demand that decides, how full it gets.",
+        ),
+        Promise(
+            "profile",
+            "profile:profile",
+            "Show what each layer of a file system loses, or which disk groups are too slow.",
+        ),
+        Promise(
+            "route",
+            "route:route",
+            "Assign clients to routers, and show channel loads and what a job gets.",
+        ),
+        Promise(
+            "advise",
+            "advise:advise",
+            "Recommend the targets for a job's files, by current load and fill.",
+        ),
+        Promise(
+            "signature",
+            "signature:signature",
+            "Find the I/O pattern that a job's runs share in server logs: period, burst, volume.",
+        ),
+        Promise(
+            "usage",
+            "usage:usage",
+            "Show who uses a file system, how much, how old it is, and what a stat of all costs.",
+        ),
+        Promise(
+            "scan",
+            "scan:scan",
+            "Count everything below a folder, and write the table that resilver usage reads.",
+        ),
+        Promise(
+            "quality",
+            "quality:quality",
+            "Check whether benchmark runs are in control: steps, drifts and outliers.",
+        ),
+    ],
 }
 _GROUPS = {
     "import": (
-        "Turn what was measured elsewhere into the inputs of studies.",
+        "Convert measurements made elsewhere into inputs of studies.",
         [
             Promise(
                 "ceph",
                 "import_cluster:ceph",
-                "Put what a Ceph cluster's commands print into one bundle, which "
-                "other commands read.",
+                "Collect the output of a Ceph cluster's commands in one bundle for other commands.",
             ),
             Promise(
                 "sizes",
@@ -165,13 +152,12 @@ _GROUPS = {
             Promise(
                 "benchmark",
                 "import_benchmark:benchmark",
-                "Read what benchmark programs wrote, as one table of rates.",
+                "Read the output of benchmark programs as one table of rates.",
             ),
             Promise(
                 "logs",
                 "import_logs:logs",
-                "Say what logs hold: of which parts, from when to when, and what was "
-                "read and written.",
+                "Show what logs contain: which parts, which period, bytes read and written.",
             ),
         ],
     ),
@@ -181,30 +167,27 @@ _GROUPS = {
             Promise(
                 "disk",
                 "calibrate.disk:disk",
-                "Fit the service-time table of a disk to what fio measured, or another benchmark.",
+                "Fit the service-time table of a disk to results of fio or another benchmark.",
             ),
             Promise(
                 "network",
                 "calibrate.network:network",
-                "Say what bandwidth a measured LogGP table gives, and how far that is "
-                "from measurements.",
+                "Compute the bandwidth of a LogGP table, and its error against measurements.",
             ),
             Promise(
                 "coding",
                 "calibrate.coding:coding",
-                "Measure how fast one core encodes and decodes, with Intel's ISA-L "
-                "(Debian: libisal2).",
+                "Measure how fast a core encodes and decodes, with ISA-L (Debian: libisal2).",
             ),
             Promise(
                 "fill",
                 "calibrate.fill:fill",
-                "Say how much slower a file system is the fuller it is, by runs of one benchmark.",
+                "Fit how a file system slows down as it fills, from runs of one benchmark.",
             ),
             Promise(
                 "failures",
                 "calibrate.failures:failures",
-                "Say how often components fail, and whether by their age, from a list "
-                "of their lives.",
+                "Estimate failure rates, and whether they depend on age, from a list of lifetimes.",
             ),
         ],
     ),
@@ -214,13 +197,17 @@ _GROUPS = {
             Promise(
                 "plan",
                 "bench:plan",
-                "Plan block tests: a published grid, or those that tell most in a given time.",
+                "Plan block tests: a published grid, or the most informative in a given time.",
             ),
-            Promise("run", "bench:run", "Run a plan's tests with fio that have no result yet."),
+            Promise(
+                "run",
+                "bench:run",
+                "Run the tests of a plan with fio, except those that have a result.",
+            ),
         ],
     ),
     "population": (
-        "What systems store: files and objects by size.",
+        "Draw what systems store: files and objects by size.",
         [
             Promise(
                 "show",
@@ -252,6 +239,16 @@ def _root(
     pass
 
 
+@app.command("help", hidden=True)
+def _help(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[COMMAND]", help="A command, or all.")
+    ] = None,
+) -> None:
+    """Print the help of a command, or of all with a sentence each."""
+    app([*([] if words == ["all"] else words or []), "--help"], obj=words, prog_name="resilver")
+
+
 for panel, promises in _COMMANDS.items():
     for one in promises:
         promise(app, one, panel)
@@ -259,4 +256,4 @@ for name, (text, promises) in _GROUPS.items():
     below = group(text)
     for one in promises:
         promise(below, one)
-    app.add_typer(below, name=name, rich_help_panel="Read")
+    app.add_typer(below, name=name, rich_help_panel="Measure")

@@ -89,7 +89,7 @@ class RunAsked:
 
 
 def plan(asked: PlanAsked, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Plan block tests: a published grid, or those that tell most in a given time.
+    """Plan block tests: a published grid, or the most informative in a given time.
 
     Tests are in a random order of a fixed seed. With -o it writes the plan, which resilver bench
     run runs, the same as a job file of fio's, and scripts for IOR and obdfilter-survey.
@@ -124,7 +124,7 @@ def plan(asked: PlanAsked, as_json: Json = False, quiet: Quiet = False) -> None:
 
 
 def run(asked: RunAsked, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Run a plan's tests with fio that have no result yet.
+    """Run the tests of a plan with fio, except those that have a result.
 
     Ctrl-C ends fio and keeps the results of tests that ended; the same command does the rest. What
     it leaves is read by resilver import benchmark and resilver calibrate disk --fit line.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from resilver.cli.command import option
@@ -11,58 +12,60 @@ if TYPE_CHECKING:
     from resilver.whatif.asking import Asked
 
 
+_assumption = partial(option, rich_help_panel="Assumptions")
+
+
 @dataclass(frozen=True)
 class ClusterAsked:
     """What is said of a cluster, and asked of it."""
 
-    load: tuple[str, ...] = option(
+    load: tuple[str, ...] = _assumption(
         "--load",
         metavar="LOAD",
-        text="What clients ask of a pool: 'rbd: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB'.",
+        text="Client load of a pool: 'rbd: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB'.",
         default=(),
     )
-    network: str = option(
+    network: str = _assumption(
         "--network",
         metavar="NETWORK",
-        text="The network of a host: of the catalog, such as 25gbe, or a rate; by default 10gbe.",
+        text="Network of a host: from the catalog, such as 25gbe, or a rate. Default: 10gbe.",
         default="",
     )
-    devices: tuple[str, ...] = option(
+    devices: tuple[str, ...] = _assumption(
         "--device",
         metavar="[CLASS=]NAME",
-        text="The device of OSDs, or of those of a class, of the catalog; by default by class and "
-        "size.",
+        text="Device model of OSDs, or of a class, from the catalog. Default: by class and size.",
         default=(),
     )
-    release: str = option(
+    release: str = _assumption(
         "--release",
         metavar="RELEASE",
-        text="The release whose defaults hold, such as 18.2.4; by default as the dumps say.",
+        text="Ceph release whose defaults apply, such as 18.2.4. Default: as in the dumps.",
         default="",
     )
-    fill: str = option(
+    fill: str = _assumption(
         "--fill",
         metavar="SHARE",
-        text="How full all OSDs are together, such as 80%: every group holds more, and what an OSD "
-        "takes for itself grows with it; by default as the dumps say.",
+        text="Fill of all OSDs together, such as 80%: scales the data of every PG and the overhead "
+        "of every OSD. Default: as in the dumps.",
         default="",
     )
-    grow: tuple[str, ...] = option(
+    grow: tuple[str, ...] = _assumption(
         "--grow",
         metavar="POOL=SHARE",
-        text="What a pool holds beyond what the dumps say, such as rbd=+30%.",
+        text="Growth of a pool's data over the dumps, such as rbd=+30%.",
         default=(),
     )
-    horizon: str = option(
+    horizon: str = _assumption(
         "--horizon",
         metavar="TIME",
-        text="How long it is followed at the most.",
+        text="Longest time to simulate.",
         default="30 d",
         show_default=True,
     )
-    events: bool = option(
+    events: bool = _assumption(
         "--events",
-        text="Move data object by object; by default by steady rates between two changes.",
+        text="Simulate object by object. Default: constant rates between changes.",
         default=False,
     )
 

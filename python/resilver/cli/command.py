@@ -40,9 +40,23 @@ def argument(metavar: str, *, text: str, default: Any = dataclasses.MISSING) -> 
     return dataclasses.field(default=default, metadata={"info": info})
 
 
+# Where a command has more options than this, those that many commands have stand under headings.
+_MANY = 12
+_HEADINGS = {
+    "Output": (
+        *("--output", "--tables", "--figures", "--format", "--keep"),
+        *("--json", "--quiet", "--verbose"),
+    ),
+    "Workers": ("--workers", "--cluster", "--cluster-config", "--split"),
+}
+_HEADING = {name: heading for heading, names in _HEADINGS.items() for name in names}
+
+
 def _plain(params: list[Any]) -> list[Any]:
     """Parameters without the type that the library writes beside flags and arguments."""
     for param in params:
+        if len(params) > _MANY and getattr(param, "rich_help_panel", None) is None:
+            param.rich_help_panel = next(filter(None, map(_HEADING.get, param.opts)), None)
         if isinstance(param, TyperArgument):
             setattr(param, "display_type_rich", lambda ctx: "")  # noqa: B010
         elif param.is_flag and param.metavar is None:
@@ -138,6 +152,47 @@ class Group(TyperGroup):
         return _plain(super().get_params(ctx))
 
 
+class Overview(Group):
+    """All commands: the first panel's with a sentence each, and the others by name."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The words of a command line; of none, all that is to be said is how to ask."""
+        if not args:
+            print(ctx.get_help())
+            raise typer.Exit(2)
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """One screen; `resilver help all` has a sentence for each command."""
+        if ctx.obj == ["all"]:
+            super().format_help(ctx, formatter)
+            return
+        panels: dict[str, list[Any]] = {}
+        for name in self.list_commands(ctx):
+            listed: Any = self.commands[name]
+            if not listed.hidden:
+                panels.setdefault(listed.rich_help_panel, []).append(listed)
+        (first, commands), *others = panels.items()
+        formatter.write_usage(ctx.command_path, "COMMAND [OPTIONS]")
+        formatter.write_paragraph()
+        formatter.write_text(self.help or "")
+        with formatter.section(first):
+            formatter.write_dl([(listed.name, listed.help) for listed in commands])
+        with formatter.section("More commands"):
+            names = ((panel, ", ".join(one.name for one in found)) for panel, found in others)
+            formatter.write_dl(list(names))
+        with formatter.section("Help"):
+            formatter.write_dl(
+                [
+                    ("resilver COMMAND --help", "The options of a command, with examples."),
+                    ("resilver help all", "All commands with a sentence each."),
+                    ("resilver --version", "The version."),
+                ]
+            )
+        formatter.write_paragraph()
+        formatter.write_text(self.epilog or "")
+
+
 def group(text: str, **more: Any) -> typer.Typer:
     """Commands under one name.
 
@@ -192,7 +247,10 @@ def command(
             if code := perform(**given, **values):
                 raise typer.Exit(code)
 
-        run.__name__, run.__doc__, run.__annotations__ = perform.__name__, perform.__doc__, {}
+        # Paragraphs wrap where the terminal ends, and not where the source does.
+        paragraphs = inspect.cleandoc(perform.__doc__ or "").split("\n\n")
+        run.__doc__ = "\n\n".join(" ".join(one.split()) for one in paragraphs)
+        run.__name__, run.__annotations__ = perform.__name__, {}
         setattr(run, "__signature__", inspect.Signature(params))  # noqa: B010
         app.command(name, cls=cls, rich_help_panel=panel)(run)
         return perform

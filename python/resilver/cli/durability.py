@@ -39,13 +39,13 @@ def durability(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Say how likely data is lost, with its interval: of codes, layouts, studies, real clusters.
+    """Estimate the probability of data loss, with confidence intervals.
 
-    The probability of a loss within a mission, its nines, the mean time to a loss, the bytes that
-    it takes, and by what. Exact where a model can be solved; else simulated until it is known to
-    the stated error.
+    Shows the probability of data loss within a mission, its nines, the mean time to data loss, the
+    bytes lost and the causes. Exact where a model can be solved, else simulated until the stated
+    error.
 
-    Exits with 1 if a probability stays unknown: then only its upper bound is told.
+    Exits with 1 if the probability remains unknown; then its upper bound is shown.
 
     Examples:
 

@@ -1,9 +1,10 @@
-"""What `resilver durability` is asked: a system, how it fails and heals, and what is told of it."""
+"""Options of `resilver durability`: the system, its failures and repairs, and the method."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from resilver.cli.command import argument, option
@@ -20,163 +21,181 @@ class Method(StrEnum):
     splitting = "splitting"
 
 
+_system = partial(option, rich_help_panel="System")
+_failures = partial(option, rich_help_panel="Failures")
+_repairs = partial(option, rich_help_panel="Repairs")
+_question = partial(option, rich_help_panel="Questions")
+_method = partial(option, rich_help_panel="Method")
+
+
 @dataclass(frozen=True)
 class System:
-    """What may lose data, how it fails and how it heals."""
+    """The system, its failures and its repairs."""
 
     what: tuple[str, ...] = argument(
         "WHAT",
-        text='A code, such as "rs 8+3", or many: "rs 4..12+2..4"; a study file, or the name of a '
-        "study in the catalog; what commands of a Ceph cluster print (a `ceph report`, a folder, "
-        "an archive); or several of these, which are compared.",
+        text='A code, such as "rs 8+3", or a range: "rs 4..12+2..4"; a study file or the name of a '
+        "study in the catalog; dumps of a Ceph cluster (a `ceph report`, a folder, an archive); "
+        "or several of these, which are compared.",
     )
-    settings: tuple[str, ...] = option(
+    settings: tuple[str, ...] = _system(
         "--set",
         metavar="KEY=VALUE",
         text="Override one key of each study, for example --set 'redundancy.code=\"rs 8+3\"'.",
         default=(),
     )
-    mission: str = option(
+    mission: str = _system(
         "--mission",
         metavar="TIME",
-        text="How long data has to last; by default as the study says, else 1 y.",
+        text="How long data must last. Default: as in the study, else 1 y.",
         default="",
     )
-    afr: tuple[str, ...] = option(
+    afr: tuple[str, ...] = _failures(
         "--afr",
         metavar="[CLASS=]SHARE",
-        text="How many devices fail a year, or of those of a class, such as 1.36% or hdd=1.36%.",
+        text="Annual failure rate of devices, or of a class, such as 1.36% or hdd=1.36%.",
         default=(),
     )
-    mttf: str = option(
+    mttf: str = _failures(
         "--mttf",
         metavar="TIME",
-        text="Instead, the mean time to a device's failure, such as '1.2e6 h'.",
+        text="Instead of --afr, the mean time to failure, such as '1.2e6 h'.",
         default="",
     )
-    drive: tuple[str, ...] = option(
+    drive: tuple[str, ...] = _failures(
         "--drive",
         metavar="[CLASS=]NAME",
-        text="Instead, a drive of the catalog, whose failures were counted.",
+        text="Instead of --afr, a drive model of the catalog with counted failures.",
         default=(),
     )
-    repair: str = option(
+    repair: str = _repairs(
         "--repair",
         metavar="HOW",
-        text="How a lost device is made whole: a time, such as '10 h'; simulate, by rebuilds of "
-        "the same study or cluster; or the bandwidth that a device gives, such as '50 MiB/s'.",
+        text="How long the repair of a device takes: a time, such as '10 h'; simulate, by "
+        "rebuilds of the same study or cluster; or the repair bandwidth of a device, such as "
+        "'50 MiB/s'.",
         default="",
     )
-    serial: bool = option(
+    serial: bool = _repairs(
         "--serial",
-        text="Repair one device at a time in each set, as RAID with one rebuild; by default all at "
+        text="Repair one device at a time in each set, like RAID with one rebuild. Default: all at "
         "once.",
         default=False,
     )
-    crews: int | None = option(
+    crews: int | None = _repairs(
         "--crews",
         metavar="N",
         min=1,
-        text="Instead, at most N repairs at a time over all sets.",
+        text="Instead of --serial, at most N repairs at a time over all sets.",
     )
     repair_order: RepairOrder | None = option(
         "--repair-order",
-        text="priority: PG by PG, those with the fewest copies left first, as Ceph does; device: "
-        "each device back as a whole at the end of its repair, as RAID with a spare does. By "
-        "default as the system does.",
+        rich_help_panel="Repairs",
+        text="priority: PG by PG, fewest remaining copies first, like Ceph; device: each device is "
+        "back when its whole repair ends, like RAID with a spare. Default: as the system does.",
     )
-    hosts: str = option(
+    hosts: str = _failures(
         "--hosts",
         metavar="CATALOG",
-        text="How hosts and racks of a Ceph cluster fail: simedc, the default, or never.",
+        text="Failures of hosts and racks of a Ceph cluster: never, or an entry of the catalog. "
+        "Default: simedc.",
         default="",
     )
-    detection: str = option(
-        "--detection", metavar="TIME", text="From a loss until repair may begin.", default=""
+    detection: str = _repairs(
+        "--detection",
+        metavar="TIME",
+        text="Time from a failure until repair may begin.",
+        default="",
     )
-    replacement: str = option(
+    replacement: str = _repairs(
         "--replacement",
         metavar="TIME",
-        text="From then until a new device is there; by default none is waited for.",
+        text="Time from then until a new device is installed. Default: no wait.",
         default="",
     )
-    unreadable: str = option(
+    unreadable: str = _failures(
         "--unreadable",
         metavar="RATE",
-        text="Unreadable bits of those that a repair reads, such as '1e-15 /bit'.",
+        text="Unrecoverable read errors during repair, such as '1e-15 /bit'.",
         default="",
     )
-    latent_errors: str = option(
+    latent_errors: str = _failures(
         "--latent-errors",
         metavar="RATE",
-        text="Errors that come up on stored bytes until they are scrubbed, such as '0.1 /TB/y'.",
+        text="Latent errors that appear on stored data until scrubbed, such as '0.1 /TB/y'.",
         default="",
     )
-    scrub_every: str = option(
-        "--scrub-every", metavar="TIME", text="How often all is read and mended.", default=""
+    scrub_every: str = _repairs(
+        "--scrub-every",
+        metavar="TIME",
+        text="Interval of scrubs, which read and repair everything.",
+        default="",
     )
-    device: str = option(
+    device: str = _system(
         "--device",
         metavar="SIZE",
-        text="What a device holds, such as '20 TB': of codes alone.",
+        text="Capacity of a device, such as '20 TB'. Only with codes.",
         default="",
     )
-    stored: str = option(
+    stored: str = _system(
         "--stored",
         metavar="SIZE",
-        text="User bytes in all, such as '10 PB': of codes alone; with --device, on as many groups "
-        "as that needs, or on --groups.",
+        text="User data in all, such as '10 PB'. Only with codes, together with --device or "
+        "--groups.",
         default="",
     )
-    groups: int | None = option(
+    groups: int | None = _system(
         "--groups",
         metavar="N",
         min=1,
-        text="How many groups there are: of codes alone, each on devices of its own; by default "
-        "one, or as many as --stored needs.",
+        text="Number of groups, each on devices of its own. Only with codes. Default: one, or as "
+        "many as --stored needs.",
     )
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is told, how well it is known, and where it goes."""
+    """The method, its precision, and where the answer goes."""
 
     method: Method | None = option(
         "--method",
+        rich_help_panel="Method",
         metavar="METHOD",
-        text="How the answer is found: exact, plain, importance, splitting, or auto, which is "
-        "exact where it can be; by default as the study says, else auto.",
+        text="exact, plain, importance, splitting, or auto (exact where possible). Default: as in "
+        "the study, else auto.",
     )
-    relative_error: str = option(
+    relative_error: str = _method(
         "--relative-error",
         metavar="SHARE",
-        text="The standard error at which a simulation stops, over what it estimates; by default "
-        "as the study says, else 5%.",
+        text="Relative standard error at which a simulation stops. Default: as in the study, else "
+        "5%.",
         default="",
     )
-    trajectories: int | None = option(
+    trajectories: int | None = _method(
         "--trajectories",
         metavar="N",
         min=1,
-        text="The most missions that are simulated.",
+        text="Most missions to simulate.",
     )
-    sensitivity: bool = option("--sensitivity", text="Tell which rate matters most.", default=False)
-    bursts: int = option(
+    sensitivity: bool = _question(
+        "--sensitivity", text="Show which rate matters most.", default=False
+    )
+    bursts: int = _question(
         "--bursts",
         metavar="N",
         min=0,
-        text="Tell how likely 1, 2, ... N failures at one moment lose data.",
+        text="Show the probability that 1, 2, ... N simultaneous failures lose data.",
         default=0,
     )
-    seed: int = option("--seed", metavar="N", min=0, text="The seed of what is drawn.", default=0)
+    seed: int = _method("--seed", metavar="N", min=0, text="Random seed.", default=0)
     page: Path | None = option(
-        "--output", "-o", metavar="FILE.html", text="Write it as a page there."
+        "--output", "-o", metavar="FILE.html", text="Write the answer as a page."
     )
     tables: Path | None = option(
-        "--tables", metavar="DIR", text="Write the tables of the answer there, as CSV."
+        "--tables", metavar="DIR", text="Write the tables of the answer to this folder, as CSV."
     )
     keep: Path | None = option(
         "--keep",
         metavar="DIR",
-        text="Keep there what is simulated, so that the same command goes on where it stopped.",
+        text="Keep simulated missions in this folder; the same command resumes from it.",
     )

@@ -54,7 +54,7 @@ class Asked:
 
 
 def explore(asked: Asked, cluster: ClusterAsked, quiet: Quiet = False) -> int:
-    """Write one offline page that computes: fail parts of a system by a click and see how it heals.
+    """Write one offline page that simulates: fail parts with a click and watch them heal.
 
     The page holds the system and the core itself. Whoever opens it can fail, stop or drain any
     part, at any time, change devices, network and settings, compare two scenarios, rank every part

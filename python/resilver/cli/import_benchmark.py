@@ -52,7 +52,7 @@ class Asked:
 
 
 def benchmark(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Read what benchmark programs wrote, as one table of rates.
+    """Read the output of benchmark programs as one table of rates.
 
     A row is a rate: of which layer, in which mode, at which size of requests, with how many
     requests, threads, clients and devices. Where two layers were measured alike it says what the

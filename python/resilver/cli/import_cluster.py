@@ -49,7 +49,7 @@ class Asked:
 
 
 def ceph(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Put what a Ceph cluster's commands print into one bundle, which other commands read.
+    """Collect the output of a Ceph cluster's commands in one bundle for other commands.
 
     Of a live cluster it runs `ceph osd dump`, `ceph osd crush dump`, `ceph pg dump`, `ceph osd df`,
     `ceph config dump` and a few more, which only read.

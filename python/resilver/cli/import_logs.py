@@ -46,7 +46,7 @@ class Asked:
 
 
 def logs(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Say what logs hold: of which parts, from when to when, and what was read and written.
+    """Show what logs contain: which parts, which period, bytes read and written.
 
     Examples:
 

@@ -103,7 +103,7 @@ class Asked:
 
 
 def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
-    """Say what each layer of a file system loses, or which groups of disks are too slow.
+    """Show what each layer of a file system loses, or which disk groups are too slow.
 
     Of a study, its layers from devices to clients: what each passes alone and behind those below,
     what is lost there, and which binds. With a target, exits with 1 if clients do not get it. With

@@ -49,7 +49,7 @@ class Asked:
 
 
 def quality(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
-    """Say whether a benchmark's runs are in control: steps, drifts and outliers, and their sizes.
+    """Check whether benchmark runs are in control: steps, drifts and outliers.
 
     Each run is held against those before it, by Shewhart's limits and cumulative sums. Exits with 1
     if anything is out of control.

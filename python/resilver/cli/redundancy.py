@@ -24,7 +24,7 @@ _LOSS_ROWS_MAX = 14
 
 
 def redundancy(asked: Asked, as_json: Json = False) -> None:
-    """Say what codes cost, what they survive, and what reads, writes and rebuilds move.
+    """Compare codes: overhead, failures survived, bytes read, written and rebuilt.
 
     Examples:
 

@@ -94,7 +94,7 @@ class Asked:
 
 
 def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
-    """Say which router serves which client, what each channel carries, and what a job gets.
+    """Assign clients to routers, and show channel loads and what a job gets.
 
     Examples:
 

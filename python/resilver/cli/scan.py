@@ -51,7 +51,7 @@ class Asked:
 
 
 def scan(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
-    """Count what is below a folder, and write it as a table that resilver usage asks.
+    """Count everything below a folder, and write the table that resilver usage reads.
 
     A file of several names counts once, and symbolic links are not followed.
 

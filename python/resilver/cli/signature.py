@@ -83,7 +83,7 @@ class Asked:
 
 
 def signature(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
-    """Find the pattern that a job's runs repeat, under what others move: period, burst, volume.
+    """Find the I/O pattern that a job's runs share in server logs: period, burst, volume.
 
     The file that -o writes is traffic: a study's traffic.jobs takes it. compare says whether two
     signatures may be one job's; shift says when the second of two jobs should start so that their

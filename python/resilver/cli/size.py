@@ -39,7 +39,7 @@ class Asked:
 
 
 def size(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
-    """Say how many units of each offer a file system needs, which demand binds, how full it gets.
+    """Size a file system: units of each offer, the demand that decides, how full it gets.
 
     Exits with 1 if no offer meets all demands, as where an offer says how many units there are, or
     if what comes in finds no room.

@@ -35,7 +35,7 @@ def demo(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Rebuild one lost server of 64, summarise it and write its report page.
+    """Rebuild one lost server of 64, print a summary and write its report page.
 
     Example: resilver demo
     """
@@ -45,7 +45,7 @@ def demo(
 
 
 def check(study: StudyFile, settings: Settings = None, as_json: Json = False) -> int:
-    """Validate a study, print it with every default filled in, and estimate what it costs.
+    """Validate a study, print it with every default filled in, and estimate its cost.
 
     Exits with 1 if a run needs more memory than this machine has.
 
@@ -90,7 +90,7 @@ def run(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
-    """Perform every run of a study that its run folder does not have yet.
+    """Run a study; resumes if interrupted.
 
     Ctrl-C keeps finished runs; the same command does the rest. Exits with 1 if PGs of a real Ceph
     cluster are stuck or lost at the end, as resilver what-if does.
@@ -126,7 +126,7 @@ def status(
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on until it ends.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Say how far the sweep of a run folder is: done, failed, left, its rate and its time left.
+    """Show the progress of a run folder: runs done, failed and left, rate, time left.
 
     It reads the folder only, and so works from another terminal, while a batch job runs, or over a
     network file system. Ends with 3 for a sweep that was left incomplete.
@@ -213,7 +213,7 @@ def reproduce(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
-    """Make the figures of a published study again, with ours beside the published numbers.
+    """Reproduce the figures of a published study, next to the published numbers.
 
     Exits with 1 if a check of our own fails, with 4 if a published number differs from ours by more
     than its tolerance. Ctrl-C keeps finished runs; the same command does the rest.

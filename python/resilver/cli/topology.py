@@ -68,7 +68,7 @@ class Asked:
 
 
 def topology(asked: Asked, as_json: Json = False) -> None:
-    """Build a network's topology: what there is, how far it is across, and what it costs.
+    """Build a network topology and show its parts, its diameter and its links.
 
     Examples:
 

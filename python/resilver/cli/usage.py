@@ -84,7 +84,7 @@ class Asked:
 
 
 def usage(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Say who uses a file system, how much, since when not, and what a stat of all costs.
+    """Show who uses a file system, how much, how old it is, and what a stat of all costs.
 
     The table of a scan is asked, and not the file system.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ def _change(key: str) -> Any:
         metavar=kind.metavar,
         text=f"{kind.sentence} Such as {example}.",
         default=(),
+        rich_help_panel="Changes",
     )
 
 
@@ -67,6 +69,10 @@ class Changes:
         return {one.name.rstrip("_"): getattr(self, one.name) for one in fields(self)}
 
 
+_question = partial(option, rich_help_panel="Questions")
+_assumption = partial(option, rich_help_panel="Assumptions")
+
+
 @dataclass(frozen=True)
 class Question:
     """What is asked beside the changes."""
@@ -75,77 +81,76 @@ class Question:
         "BUNDLE",
         text="The cluster: a `ceph report`, or a folder or an archive of what its commands print.",
     )
-    plans: tuple[Path, ...] = option(
+    plans: tuple[Path, ...] = _question(
         "--plan",
         metavar="FILE.toml",
-        text="A plan of changes with their times; several are compared. Changes given as options "
-        "are made in each.",
+        text="A plan of changes with times; several plans are compared. Changes given as options "
+        "are added to each.",
         default=(),
     )
-    each: str | None = option(
+    each: str | None = _question(
         "--each",
         metavar="LEVEL[ @ TIME]",
-        text="Have each part of a level fail in turn, such as osd, host or rack, and rank them by "
-        "harm; beside changes, once these have settled ('host @ settled') or at a time ('host @ 2 "
-        "d'), with today's failures beside.",
+        text="Fail every osd, host or rack (or another level) in turn and rank by impact. With "
+        "changes: after they have settled ('host @ settled') or at a time ('host @ 2 d'), next to "
+        "the same failures today.",
     )
-    search: str | None = option(
+    search: str | None = _question(
         "--search",
         metavar="SETTINGS",
-        text="Try settings, such as 'osd_max_backfills, mclock profile' or "
-        "'osd_max_backfills=1/2/4', for what --aim states; or 'fill', for the highest at which "
-        "it holds.",
+        text="Try settings until --aim is met, such as 'osd_max_backfills, mclock profile' or "
+        "'osd_max_backfills=1/2/4'; 'fill' finds the highest fill at which it is met.",
     )
-    aim: str | None = option(
+    aim: str | None = _question(
         "--aim",
         metavar="AIM",
-        text="What is aimed at: 'whole in 1 d', 'degraded under 6 h', 'clients p99 under 50 ms', "
+        text="The goal: 'whole in 1 d', 'degraded under 6 h', 'clients p99 under 50 ms', "
         "'fullest OSD under 85%', 'chance of loss under 1e-9', or several with and between; for "
         "--search fill 'any host heals', or another level.",
     )
-    afr: tuple[str, ...] = option(
+    afr: tuple[str, ...] = _assumption(
         "--afr",
         metavar="[CLASS=]SHARE",
-        text="How many OSDs, or those of a class, fail a year, such as 1.36% or ssd=0.9%, for the "
-        "chance that data is lost before all is whole.",
+        text="Annual failure rate of OSDs, or of a class, such as 1.36% or ssd=0.9%: adds the "
+        "probability of data loss before the cluster is healthy.",
         default=(),
     )
-    anyway: bool = option(
+    anyway: bool = _assumption(
         "--anyway",
-        text="Follow a plan that does not fit too: a note says so, and the answer which groups "
-        "wait for ever.",
+        text="Simulate even if the data does not fit; the answer lists the stuck PGs.",
         default=False,
     )
-    counterfactuals: bool = option(
+    counterfactuals: bool = _question(
         "--counterfactuals",
-        text="List what would make it end sooner, by a run with each thing relaxed (devices twice "
-        "as fast, twice the slots, ...), of a large cluster too; a small one has that list anyway.",
+        text="List what would speed up recovery: rerun with each limit relaxed (devices twice as "
+        "fast, twice the backfill slots, ...). Default for small clusters; slow for large ones.",
         default=False,
     )
-    seed: int = option("--seed", metavar="N", min=0, text="The seed of what is drawn.", default=0)
+    seed: int = _assumption("--seed", metavar="N", min=0, text="Random seed.", default=0)
     page: Path | None = option(
-        "--output", "-o", metavar="FILE.html", text="Write it as a page there."
+        "--output", "-o", metavar="FILE.html", text="Write the answer as a page."
     )
     tables: Path | None = option(
-        "--tables", metavar="DIR", text="Write the tables of the answer there, as Parquet."
+        "--tables", metavar="DIR", text="Write the tables of the answer to this folder, as Parquet."
     )
 
 
 def what_if(
+    changes: Changes,
     question: Question,
     cluster: ClusterAsked,
-    changes: Changes,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Say what a failure, an expansion or another change does to a real Ceph cluster beforehand.
+    """Predict what a failure, an expansion or another change does to a real Ceph cluster.
 
-    When it is healthy again, until when data is degraded or at risk, who gets full on the way,
-    which groups wait and why, what would help, what clients get, and lines to paste. Each change
-    happens at the start, or later: 'host=node3 @ 2 h'. Without any, what is not clean now heals.
+    Shows when the cluster is healthy again, how long data is degraded or at risk, which OSDs get
+    full, which PGs wait and why, what would help, what clients notice, and the commands to run.
+    Changes happen at the start, or at a time: 'host=node3 @ 2 h'. Without changes, the cluster
+    recovers from its present state.
 
-    Exits with 1 if groups are stuck or lost at the end, if no settings meet an aim, or if a plan
-    does not fit (unless it is followed by --anyway).
+    Exits with 1 if PGs are stuck or lost at the end, if no settings meet the goal, or if the data
+    does not fit (unless --anyway is given).
 
     Examples:
 

@@ -44,7 +44,7 @@ class CodingRequest:
 
 
 def coding(asked: CodingRequest, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Measure how fast one core encodes and decodes, with Intel's ISA-L (Debian: libisal2).
+    """Measure how fast a core encodes and decodes, with ISA-L (Debian: libisal2).
 
     Rates are of user data. Decoding is measured with every number of losses that a code survives.
 

@@ -99,7 +99,7 @@ class DiskRequest:
 
 
 def disk(asked: DiskRequest, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Fit the service-time table of a disk to what fio measured, or another benchmark.
+    """Fit the service-time table of a disk to results of fio or another benchmark.
 
     It needs reads and writes, in order and at random, at equal sizes with one queue depth; --fit
     line does with fewer sizes of some, as a reduced plan of resilver bench plan measures them.

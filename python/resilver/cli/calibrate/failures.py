@@ -44,7 +44,7 @@ class FailuresRequest:
 
 
 def failures(asked: FailuresRequest, as_json: Json = False, quiet: Quiet = False) -> int:
-    """Say how often components fail, and whether by their age, from a list of their lives.
+    """Estimate failure rates, and whether they depend on age, from a list of lifetimes.
 
     A life that did not fail counts for as long as it was seen. Prints the lines of a study that say
     so, with --quiet these alone. Where nothing failed there is a bound alone, and it exits with 1.

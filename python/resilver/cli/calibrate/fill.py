@@ -52,7 +52,7 @@ class FillRequest:
 
 
 def fill(asked: FillRequest, as_json: Json = False, quiet: Quiet = False) -> int:
-    """Say how much slower a file system is the fuller it is, by runs of one benchmark.
+    """Fit how a file system slows down as it fills, from runs of one benchmark.
 
     Rates that fall with the fill are fitted by levels. Where the runs do not show that they fall,
     no curve is written, and it exits with 1.

@@ -67,7 +67,7 @@ class NetworkRequest:
 
 
 def network(asked: NetworkRequest, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Say what bandwidth a measured LogGP table gives, and how far that is from measurements.
+    """Compute the bandwidth of a LogGP table, and its error against measurements.
 
     Examples:
 

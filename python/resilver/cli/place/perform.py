@@ -30,7 +30,7 @@ def place(
     editing: Editing,
     as_json: Json = False,
 ) -> int:
-    """Say where things go, how good that is, and what a change would move.
+    """Show where data is placed, how evenly, and what a change would move.
 
     Examples:
 
