@@ -23,7 +23,7 @@ asked = functools.partial(json_output, "durability", "--afr", "1.36%", "--relati
 def test_repairs_of_a_cluster_begin_once_its_monitors_mark_an_osd_out(report: Path) -> None:
     """Jewel's grace of 20 s and its interval of 300 s; what is known at once is never less safe."""
     found, at_once, late = (
-        asked(report, "--repair", "10 h", *more)
+        asked(report, "--repair", "20 min", *more)
         for more in ((), ("--detection", "0 s"), ("--detection", "2 h"))
     )
     premises = {row["name"]: (row["value"], row["origin"]) for row in found["premises"]}

@@ -10,7 +10,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
@@ -19,7 +18,6 @@ from resilver import cli, simulate
 from resilver.crush import CrushMap
 from resilver.importers import read_report
 from resilver.simulate import group_up_sets
-from resilver.survival.placed import placed_loss, placed_question
 from tests.front_door import command
 
 if not hasattr(CrushMap, "to_json"):
@@ -283,14 +281,6 @@ def test_loss_in_a_year_is_counted_over_the_sets_that_are_there(shared_data: Pat
     told = command(*words[:-1]).stdout
     assert "data lost in a year, device by device" in told and "AFR 2 %, repair 1 d" in told
     assert "data lost in a year, PGs by priority" in told
-
-
-def test_sets_of_the_same_devices_lose_their_data_together() -> None:
-    question = placed_question("2 %", "1 d", "device")
-    rows = [[0, 1, 2], [2, 1, 0], [1, 3, 4], [1, 0, 2]]
-    one_each = np.array([3.0, 1.0])
-    several = placed_loss(rows, question, fatal=3, devices=5)
-    assert several == placed_loss(rows[1:3], question, fatal=3, devices=5, set_bytes=one_each)
 
 
 @pytest.mark.parametrize(

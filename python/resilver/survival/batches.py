@@ -30,11 +30,13 @@ _SECONDS_BETWEEN_LOOKS = 0.2
 
 _FEWEST = 16
 
-# The first round of batches takes so many events of the core, some seconds; each round after it as
-# many missions as all before it, so that an error is looked at seldom: one that is looked at often
-# is small by chance once.
+# The first round of batches takes so many events of the core, about a second; each round after it
+# as many missions as all before it, so that an error is looked at seldom: one that is looked at
+# often is small by chance once. An event of a device in more sets than this takes longer, by as
+# much.
 _FIRST_ROUND = 4
-_EVENTS = 250_000
+_EVENTS = 100_000
+_SETS = 200
 _ROUND_MAX = 64
 
 
@@ -82,15 +84,16 @@ class Plan:
             done += wanted
 
 
-def batch_size(events: int, trajectories: int, most: int) -> int:
+def batch_size(events: int, trajectories: int, most: int, sets: float) -> int:
     """How many missions a batch has, by what those of a pilot took.
 
     Args:
         events: Events of the pilot.
         trajectories: Its missions.
         most: The most missions of all batches.
+        sets: In how many sets a device is, in the mean.
     """
-    each = int(_EVENTS * trajectories / max(events, 1))
+    each = int(_EVENTS / max(1.0, sets / _SETS) * trajectories / max(events, 1))
     return max(_FEWEST, min(each, -(-most // _FIRST_ROUND), 2**31))
 
 

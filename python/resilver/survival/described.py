@@ -111,6 +111,11 @@ class Described:
         return np.unique(np.concatenate([pool.sets[pool.sets >= 0] for pool in self.pools]))
 
     @property
+    def sets_of_a_device(self) -> float:
+        """In how many sets a device is, in the mean."""
+        return sum(int((pool.sets >= 0).sum()) for pool in self.pools) / self.devices
+
+    @property
     def user_bytes(self) -> float:
         """What is stored, without redundancy."""
         return sum(pool.user_bytes for pool in self.pools)

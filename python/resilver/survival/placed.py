@@ -81,9 +81,6 @@ def placed_loss(
         # A set that survives nothing is as many as it has members.
         sizes = np.repeat(sizes, array.shape[1])[array.ravel() >= 0]
         array = array[array >= 0].reshape(-1, 1)
-    # Sets of the same devices lose their data together: they are one set of all their bytes.
-    array, which = np.unique(np.sort(array, axis=1), axis=0, return_inverse=True)
-    sizes = np.bincount(which.ravel(), weights=sizes)
     width = array.shape[1]
     code = f"copies {width}" if fatal == width else f"rs {width - fatal + 1}+{fatal - 1}"
     used = np.unique(array[array >= 0])

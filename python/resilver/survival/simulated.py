@@ -97,7 +97,9 @@ def _plan(described: Described, question: Question, where: Where, told: Told | N
         if path is not None:
             replace_text(path, json.dumps(kept))
     most = min(int(section.trajectories), _LISTED_MAX if is_listed else 2**62)
-    each = batch_size(int(kept["events"]), int(kept["trajectories"]), most)
+    each = batch_size(
+        int(kept["events"]), int(kept["trajectories"]), most, described.sets_of_a_device
+    )
     return Plan(text, kept["method"], seed, each, most, float(section.relative_error))
 
 
