@@ -106,7 +106,8 @@ def command_test(arguments: Sequence[str], steps: Steps, since: str | None = Non
     workers = (
         []
         if any(word.startswith(("-n", "--numprocesses")) for word in selected)
-        else ["-n", "auto", "--dist", "loadgroup"]
+        # One more than processors: some tests wait for what sleeps.
+        else ["-n", str((os.cpu_count() or 1) + 1), "--dist", "loadgroup"]
     )
     slow = ["--durations=0", f"--durations-min={SLOW_SECONDS:g}", "-rs"]
     colours = f"--color={'yes' if colour == 'always' else 'no'}"

@@ -34,17 +34,27 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share what their module makes once run in one worker, so that it is made once.
+    """Tests that share what their module makes once run in one worker, one after the other.
 
-    Those that take longest begin first, so that none is left at the end for one worker alone.
+    So it is made once. Those that take longest begin first, so that none is left at the end for one
+    worker alone.
     """
+    allowed = allowed_seconds()
+    together: dict[str, float] = {}
     for item in items:
         used = getattr(item, "_fixtureinfo", None)
         fixtures = used.name2fixturedefs.values() if used else ()
         if any(fixture.scope == "module" for of_name in fixtures for fixture in of_name):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-    seconds = allowed_seconds()
-    items.sort(key=lambda item: -seconds.get(item.nodeid, 0.0))
+            module = item.nodeid.partition("::")[0]
+            item.add_marker(pytest.mark.xdist_group(module))
+            together[module] = max(together.get(module, 0.0), allowed.get(item.nodeid, 0.0))
+
+    def rank(item: pytest.Item) -> tuple[float, str]:
+        group = item.get_closest_marker("xdist_group")
+        module = item.nodeid.partition("::")[0] if group else ""
+        return -together.get(module, allowed.get(item.nodeid, 0.0)), module
+
+    items.sort(key=rank)
 
 
 SECONDS = pytest.StashKey[defaultdict[str, float]]()
