@@ -142,6 +142,17 @@ def command_test(arguments: Sequence[str], steps: Steps, since: str | None = Non
     return steps.report(f"dev.py test{of_change}{of_python}")
 
 
+# Rust tests that draw by these variables, by the word in a file of verification/ that they go with.
+AT_SCALE: dict[str, tuple[str, list[str], dict[str, str]]] = {
+    "maps": (
+        "resilver-placement",
+        [],
+        {"RESILVER_ORACLE_MAPS": "800", "RESILVER_FUZZ": "100000"},
+    ),
+    "rare": ("resilver-durability", ["rare_truth"], {"RESILVER_SEEDS": "200"}),
+}
+
+
 def command_verify(names: Sequence[str], steps: Steps) -> int:
     """What the tests try a little, twenty times over, drawn anew, on the core that users get."""
     folder = ROOT / "verification"
@@ -157,15 +168,11 @@ def command_verify(names: Sequence[str], steps: Steps) -> int:
     env.setdefault("RESILVER_SCALE", "20")
     say(f"drawn from RESILVER_SEED={seed}")
     command = ["pytest", "-n", "auto", "--dist", "loadgroup", f"--hypothesis-seed={seed}", *paths]
-    if any("maps" in path for path in paths):
-        # The Rust tests draw maps of their own, by these variables.
-        at_scale = {
-            "RESILVER_ORACLE_FIRST": seed,
-            "RESILVER_ORACLE_MAPS": "800",
-            "RESILVER_FUZZ": "100000",
-        }
-        cargo = ["cargo", "test", "-p", "resilver-placement", "--test", "suite", "--quiet"]
-        steps.step("cargo", lambda: counted(steps, cargo, env | at_scale, cargo_summary))
+    for word, (package, tests, variables) in AT_SCALE.items():
+        if any(word in path for path in paths):
+            at_scale = env | variables | {"RESILVER_ORACLE_FIRST": seed}
+            cargo = ["cargo", "test", "-p", package, "--test", "suite", "--quiet", *tests]
+            steps.step(f"cargo {word}", partial(counted, steps, cargo, at_scale, cargo_summary))
     steps.step("pytest", lambda: counted(steps, command, env, pytest_summary))
     return steps.report(f"dev.py verify, RESILVER_SEED={seed}")
 
