@@ -277,7 +277,7 @@ def test_a_tool_beside_the_steps_is_one_of_them(capfd: pytest.CaptureFixture[str
     printed = capfd.readouterr().out
     assert "all is well" in printed and "wrong" in printed
     # A step has the processor time of its own tools.
-    assert 0.3 <= steps.rows[0].processor <= steps.rows[0].wall
+    assert 0.29 < steps.rows[0].processor < steps.rows[0].wall + 0.1
     assert [(row.name, row.ended.split()[0]) for row in steps.rows] == [
         ("one", "ok"),
         ("good", "ok,"),
