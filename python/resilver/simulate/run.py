@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 from resilver import _core, core_input
 from resilver.core_errors import core_errors
 from resilver.core_input import faults_json, levels
-from resilver.crush import CrushMap
-from resilver.errors import ConfigError, Interrupted, PlacementError
+from resilver.errors import ConfigError, Interrupted
 from resilver.estimate.traffic import crowding_problems
-from resilver.importers.ceph import ClusterReport
 from resilver.simulate.network import topology_of
 from resilver.simulate.progress import Progress
 from resilver.spec import Run, System
@@ -97,13 +95,11 @@ def validate_runs(runs: Iterable[Run]) -> None:
         runs: Runs, each valid in itself.
 
     Raises:
-        PlacementError: A real cluster's CRUSH map cannot be used.
-        ConfigError: A code or a topology cannot be built, the network has not what a fault takes
+        ConfigError: A real cluster's CRUSH map cannot be used, a code or a topology cannot be built, the network has not what a fault takes
             away, or clients ask for so much more than can be done that memory would not hold it.
     """
     runs = list(runs)
     systems = {id(run.system): run.system for run in runs}.values()
-    validate(systems)
     _validate_clusters(runs)
     _validate_codes(systems)
     _validate_faults(runs)
@@ -114,20 +110,6 @@ def validate_runs(runs: Iterable[Run]) -> None:
         for problem in crowding_problems(pool)
     ]:
         raise ConfigError(crowding[:1])
-
-
-def validate(systems: Iterable[System]) -> None:
-    """Check what only the core can tell before a run: that real clusters' CRUSH maps can be used.
-
-    Args:
-        systems: Systems, each valid in itself.
-
-    Raises:
-        PlacementError: The map is not one, or a pool's rule is not in it.
-    """
-    reports = {report.sha256: report for system in systems if (report := system.report)}
-    for report in reports.values():
-        _validate_map(report)
 
 
 def _validate_clusters(runs: Iterable[Run]) -> None:
@@ -174,19 +156,6 @@ def _validate_faults(runs: Iterable[Run]) -> None:
             built = topology_of(system, run.seed)
             with core_errors():
                 _core.name_faults(text, run.seed, built)
-
-
-def _validate_map(report: ClusterReport) -> None:
-    with core_errors(report.label):
-        crush = CrushMap(_core.CrushMap.from_json(report.crushmap))
-    rules = {rule_id for rule_id, _ in crush.rules()}
-    for pool in report.pools:
-        if pool.rule_id not in rules:
-            known = ", ".join(str(rule_id) for rule_id in sorted(rules)) or "none"
-            raise PlacementError(
-                f"{report.label}: pool '{pool.name}' uses CRUSH rule {pool.rule_id}, which the map "
-                f"does not have; its rules are {known}; fetch the report again"
-            )
 
 
 def maps_of(system: System) -> list[_core.CrushMap]:

@@ -262,8 +262,6 @@ def _study(path: Path, reading: Reading, alone: bool) -> Source:
 
 def _system(path: Path, settings: Sequence[str]) -> System:
     """The one system of a study; a sweep has several, of which --set chooses."""
-    from resilver.simulate import validate
-
     study = load_study(path, settings)
     runs = study.runs()
     swept = runs[0].swept
@@ -273,5 +271,4 @@ def _system(path: Path, settings: Sequence[str]) -> System:
             f"study.sweep sweeps {', '.join(swept)}: place looks at one system, and this study has "
             f"several; choose one with --set {quote(f'{key}={value}')}"
         )
-    validate([runs[0].system])
     return runs[0].system
