@@ -95,8 +95,9 @@ def validate_runs(runs: Iterable[Run]) -> None:
         runs: Runs, each valid in itself.
 
     Raises:
-        ConfigError: A real cluster's CRUSH map cannot be used, a code or a topology cannot be built, the network has not what a fault takes
-            away, or clients ask for so much more than can be done that memory would not hold it.
+        ConfigError: A real cluster's CRUSH map cannot be used, a code or a topology cannot be
+            built, the network has not what a fault takes away, or clients ask for so much more
+            than can be done that memory would not hold it.
     """
     runs = list(runs)
     systems = {id(run.system): run.system for run in runs}.values()
