@@ -23,7 +23,7 @@ from tools.checkout import DevError
 from tools.crates import Crates
 from tools.reach import APP, DOOR, Reach, parts_of
 
-ALWAYS = {"tests/unit/test_style.py", "tests/unit/test_acyclic.py"}
+ALWAYS = {f"tests/unit/test_{name}.py" for name in ("style", "words", "acyclic")}
 EVERYTHING = r"(pyproject|Cargo|rustfmt)\.toml|constraints\.txt|locks/.*|tests/conftest\.py"
 """Files on which all tests rest."""
 

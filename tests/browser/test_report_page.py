@@ -77,7 +77,7 @@ def test_the_first_screen_has_the_answer_what_is_at_risk_and_the_assumptions(
         ".filter((part) => part.offsetParent && part.getBoundingClientRect().top < 900)"
         ".map((part) => part.textContent).join(' ')"
     )
-    assert "What if server.0 fails?" in text and "All data is whole again" in text
+    assert "What if server.0 fails?" in text and "All data is fully redundant" in text
     assert "one replica left" in text and "jbod10-sata devices" in text
     assert "qdr-infiniband" in text
     # A row a system in the table below the answer.

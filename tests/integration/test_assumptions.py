@@ -116,7 +116,7 @@ def test_a_range_over_seeds_says_that_it_is_min_and_max(tmp_path: Path) -> None:
         ("population.files=0", "nothing is stored and no client asks for anything"),
         (
             "faults=[{part={server=1},health=0.5}]",
-            "the system is told of no failure and no client asks for anything",
+            "the system detects no failure and no client sends a request",
         ),
     ],
 )

@@ -167,7 +167,7 @@ def test_the_system_rebuilds_what_it_is_told_of_and_nothing_else() -> None:
         ('part = { link = ["host.0-swich.0"] }', 'did you mean "host.0-switch.0"?'),
         ("part = { link = 1 }\ntold = true", "a link is no part whose data could be rebuilt"),
         ("part = { host = 1 }\nhealth = 1.5", "faults.0.health = 1.5: a health is a share"),
-        ("part = { host = 1 }\nhealth = 0.5\ntold = true", "nobody is told of what is slow"),
+        ("part = { host = 1 }\nhealth = 0.5\ntold = true", "slow parts are not detected"),
         ("part = { host = 3 }\ntold = true", "6 of 6 osds fail"),
         ('part = { host = 1 }\ntold = "no"', 'faults.0.told = "no": true or false is needed'),
         ("part = { link = 4294967296 }", "part.link = 4294967296: this is how many fail"),

@@ -71,7 +71,7 @@ def test_lost_pieces_are_judged_and_their_repairs_listed(
         {"piece": 12, "gathers": [8, 9, 10, 11]},
     ]
     _, out, _ = run(capsys, "lrc", "8+5", "local", "4", "--lost", "0,1,2,3")
-    assert "without 0, 1, 2, 3: data are lost" in out and "3: nothing makes it anew" in out
+    assert "without 0, 1, 2, 3: data are lost" in out and "3: it cannot be reconstructed" in out
 
 
 def test_a_product_is_judged_by_rank_and_by_its_lines(capsys: pytest.CaptureFixture[str]) -> None:

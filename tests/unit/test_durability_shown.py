@@ -211,9 +211,9 @@ def test_systems_of_one_overhead_are_told_by_how_many_times() -> None:
 def test_systems_whose_intervals_overlap_are_not_told_apart() -> None:
     _, declustered, random, racks = layouts().systems
     near = Durabilities((random, declustered), "layouts")
-    assert compared_sentences(near) == ["None is told apart from the others: about 2.1e-6 a year."]
+    assert compared_sentences(near) == ["The differences are not significant: about 2.1e-6 a year."]
     three = Durabilities((random, declustered, racks), "layouts")
-    assert "not told apart from random; racks" in compared_sentences(three)[0]
+    assert "(not significantly less than random); racks" in compared_sentences(three)[0]
 
 
 def test_unknown_systems_are_named_and_stand_last() -> None:

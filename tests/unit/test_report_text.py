@@ -178,7 +178,7 @@ def test_a_folder_whose_inputs_are_gone_still_says_what_its_tables_say() -> None
     gone = Moved(**vars(made))
     text = describe(gone, systems(gone)[0])
     assert text == "64 servers. Lost: server.0. 1 run, 1 seed."
-    assert "All data is whole again" in render(gone)
+    assert "All data is fully redundant" in render(gone)
 
 
 def test_key_figures_are_medians_with_their_range() -> None:
@@ -230,7 +230,7 @@ def test_the_first_and_the_last_object_to_be_whole_again_are_key_figures() -> No
     made = replaced(
         results(seeds=1), first_redundant_seconds=[90.0], last_redundant_seconds=[7200.0]
     )
-    figure = dict(summary(made))["First object whole again"]
+    figure = dict(summary(made))["First object fully redundant"]
     assert figure == "1 min 30 s (the last after 2 h 0 min)"
 
 

@@ -253,7 +253,7 @@ def test_the_study_in_words() -> None:
     assert describe(made, largest(systems(made))) == (
         "60 servers with cheetah-15k devices. Network: torus 8x8 routers 4, links of 1 Gb/s, "
         "packets of up to 64 KiB, adaptive routing. Clients keep 400 requests of 512 KiB "
-        "outstanding, half of them reads, each given up after 0.4 s. Lost at 500 ms: 2 links at "
+        "outstanding, half of them reads, each with a timeout of 0.4 s. Lost at 500 ms: 2 links at "
         "random. 3 runs, 3 seeds."
     )
 

@@ -324,31 +324,6 @@ def test_heavy_packages_are_imported_where_they_are_used() -> None:
         assert not heavy, f"{name_of(path)} imports {sorted(heavy)} at its top"
 
 
-def test_words_that_must_not_appear() -> None:
-    """No path of the machine it was written on, no registry address, no note to oneself, no file
-    that the project does not have.
-    """
-    # Put together from pieces, so that this file does not contain them.
-    folders = "|".join(["wo" + "rk", "ro" + "ot", "tm" + "p", "fa" + "rm"])
-    hosts = "|".join(["python" + "hosted", "npm" + "js", "crates[.]io-" + "index", "go" + "proxy"])
-    # Notes and inputs beside the project, which its readers do not have.
-    beside = r"science\.md|\bdata/(?:disk|loggp|populations)"
-    banned = re.compile(
-        rf"(?<![\w.~*}})\]-])/(?:{folders})(?:/|\b)|{hosts}|{beside}|\b(?:TO"
-        + r"DO|FIX"
-        + r"ME|XX"
-        + r"X)\b"
-    )
-    for path in files():
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            continue
-        for number, line in enumerate(text.splitlines(), 1):
-            found = banned.search(line)
-            assert found is None, f"{name_of(path)}:{number} contains {found.group()!r}"  # type: ignore[union-attr]
-
-
 def test_no_lock_file_is_committed() -> None:
     locks = {
         "Cargo.lock",

@@ -29,7 +29,9 @@ def test_single_osds_are_called_so() -> None:
     of = ranking("osd")
     healing = replace(of, harms=of.harms[1:])
     said = ranking_sentences(healing)
-    assert said[0].startswith("Of 3 OSDs, node-0 does most harm when it fails: 3 PGs inactive")
+    assert said[0].startswith(
+        "Of 3 OSDs, node-0 has the greatest impact when it fails: 3 PGs inactive"
+    )
     assert said[2] == "Half of these failures heal within 5 h 10 min, all within 9 h 10 min."
 
 

@@ -151,7 +151,7 @@ function ofHealing(page: Document, scenario: Scenario, row: Row, isQuiet: boolea
     const rests = of("rests_seconds");
     const until = page.until ?? Number.POSITIVE_INFINITY;
     const still = rests !== null && rests < until ? `nothing moves any more ${afterwards(page, scenario, rests)}` : "";
-    const text = `${digits(stuck)} of ${digits(groupsOf(page))} placement groups ${stuck === 1 ? "does" : "do"} not get whole`;
+    const text = `${digits(stuck)} of ${digits(groupsOf(page))} placement groups ${stuck === 1 ? "does" : "do"} not become clean`;
     return [`${text}${full ? ", for want of space" : ""}`, still].filter(Boolean);
   }
   if (whole === null) return [];
@@ -163,7 +163,7 @@ function ofHealing(page: Document, scenario: Scenario, row: Row, isQuiet: boolea
   // What is moved for balance may go on long after all copies are back.
   if (degraded !== null && degraded > 0 && degraded < 0.9 * whole && made > 0)
     return [`all copies are back ${afterwards(page, scenario, degraded)}, and moves to balance end ${afterwards(page, scenario, whole)}`];
-  return [`whole again ${afterwards(page, scenario, whole)}`];
+  return [`healthy ${afterwards(page, scenario, whole)}`];
 }
 
 function ofServing(scenario: Scenario, row: Row): string[] {
@@ -210,10 +210,10 @@ function ofSystem(page: Document, row: Row): string[] {
   if (whole && unreachable) {
     const are = unreachable === 1 ? "is" : "are";
     parts.push(
-      `${many(unreachable, "objects")} ${are} not made whole, as the network does not reach what is left; the others are after ${duration(whole)}`,
+      `${many(unreachable, "objects")} ${are} not rebuilt, as the network does not reach what is left; the others are after ${duration(whole)}`,
     );
   } else if (whole)
-    parts.push(`whole again after ${duration(whole)}${waits && row.kind ? `; the last waits for ${worded(waits, row)}` : ""}`);
+    parts.push(`fully redundant after ${duration(whole)}${waits && row.kind ? `; the last waits for ${worded(waits, row)}` : ""}`);
   else if (whole === 0) parts.push("nothing is lost, so nothing is rebuilt");
   const half = numberOf(row.rebuild_p50_seconds);
   if (whole && half !== null && half < UNEVEN * whole)

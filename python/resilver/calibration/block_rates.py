@@ -77,7 +77,7 @@ def _of_rates(paths: Sequence[Path]) -> FioReport:
         rule = "no rate in it is of block devices, with their queue depth and request size"
         refuse(paths[0], rule, "give what fio, fair-lio or the OLCF suite measured")
     if any(one.latency_seconds is None for one in rows):
-        notes.append("latencies are queue times size over rate, since none are told")
+        notes.append("latencies are queue times size over rate, since none are given")
     if (most := max(one.devices or 1 for one in rows)) > 1:
         notes.append(f"of up to {most} devices together a disk is taken for their mean")
     label = names_of([path.name for path in paths])

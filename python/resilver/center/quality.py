@@ -300,7 +300,7 @@ def _series(
         rule = f"{name} has {len(runs)} runs, and a chart takes {least} or more"
         refuse(path, rule, "run the benchmark more often")
     if first is not None and first < _FIRST_LEAST:
-        rule = f"what is usual is told by {_FIRST_LEAST} runs or more"
+        rule = f"a baseline needs {_FIRST_LEAST} runs or more"
         raise ConfigError(Problem(rule, "leave it out", key="first", value=show(first)))
     begun = first or min(FIRST, len(runs) // 2)
     values = np.array([value for _, value in runs])

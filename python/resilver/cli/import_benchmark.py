@@ -38,7 +38,7 @@ class Asked:
     files: tuple[Path, ...] = argument(
         "FILE",
         text="What fair-lio, the OLCF suite, obdfilter-survey, sgpdd-survey, IOR, mdtest, IO500, "
-        "fio (JSON) or elbencho wrote; gzipped or not. Each is told by its content.",
+        "fio (JSON) or elbencho wrote; gzipped or not. The format is detected.",
     )
     output: Path | None = option(
         "--output", "-o", metavar="FILE", text="The table to write: .csv or .parquet."

@@ -271,7 +271,11 @@ def _print_lost(tree: CodeTree, found: dict[str, Any]) -> None:
             lines.append(f"  a read gathers {_listed(found['read_gathers'])}")
         for repair in found["repairs"]:
             gathers = repair["gathers"]
-            how = "nothing makes it anew" if gathers is None else f"made anew of {_listed(gathers)}"
+            how = (
+                "it cannot be reconstructed"
+                if gathers is None
+                else f"reconstructed from {_listed(gathers)}"
+            )
             lines.append(f"  {repair['piece']}: {how}")
     for line in lines:
         output().print(line, soft_wrap=True)
@@ -286,7 +290,7 @@ def _plan_lines(tree: CodeTree, found: dict[str, Any]) -> list[str]:
     ]
     for step in found["repairs"] or ():
         gathered = _listed(step["gathered"])
-        lines.append(f"  {step['piece']}: made anew at level {step['level']} of {gathered}")
+        lines.append(f"  {step['piece']}: reconstructed at level {step['level']} from {gathered}")
     for level, gathered in enumerate(found["gathered_by_level"] or ()):
         is_lowest = level + 1 == len(tree.levels)
         where = "within its groups" if is_lowest else f"across groups of level {level + 1}"

@@ -296,7 +296,7 @@ def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
         columns += _client_columns(points)
     # Strips that are made anew in place, and what new homes take in: a copy, or pieces to decode.
     for heading, name, words in (
-        ("made anew", "rebuild_bytes_per_second", format_rate),
+        ("rebuilt", "rebuild_bytes_per_second", format_rate),
         ("bursts", "burst_bytes_per_second", format_rate),
         ("taken in", "gathered_bytes", format_bytes),
     ):

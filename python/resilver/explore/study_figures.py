@@ -36,14 +36,14 @@ _REBUILD: tuple[tuple[str, str, str, _Better], ...] = (
     ("network_bytes", "Sent over the network", "bytes", ""),
     ("unrecoverable_objects", "Objects lost", "count", "less"),
     ("unrecoverable_bytes", "Data lost", "bytes", "less"),
-    ("undersized_replicas", "Pieces without a new home", "count", "less"),
+    ("undersized_replicas", "Pieces without a target", "count", "less"),
     ("unreachable_objects", "Objects out of the network's reach", "count", "less"),
 )
 """What a rebuild comes to: column, label, unit, and what of it is better."""
 
 WAITS = {
     "reading": "reading at sources' disks",
-    "writing": "writing at new homes' disks",
+    "writing": "writing at the targets' disks",
     "sending": "ports that send",
     "receiving": "ports that receive",
     "link": "links of the network",

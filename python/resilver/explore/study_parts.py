@@ -28,8 +28,8 @@ class _Kind:
 
 
 _KINDS = (
-    _Kind("fail", "Fail", "It is gone, and the system is told.", "fails", {}),
-    _Kind("cut", "Cut off", "It is gone, and nobody is told.", "is cut off", {"told": False}),
+    _Kind("fail", "Fail", "It fails, and the system detects it.", "fails", {}),
+    _Kind("cut", "Cut off", "It fails undetected.", "is cut off", {"told": False}),
     _Kind("slow", "Slow", "It works at a share of its speed.", "is slow", {"health": SHARES[0]}),
 )
 

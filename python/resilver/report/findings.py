@@ -27,7 +27,7 @@ def nothing_rebuilt(point: SystemRuns) -> str | None:
             "could send them."
         )
     if number(row, "returned_pieces"):
-        return f"{start} {failed} came back before any of what it held was made anew."
+        return f"{start} {failed} came back before any of its data was rebuilt."
     if undersized := number(row, "undersized_replicas"):
         return (
             f"{start} {plural(undersized, f'lost {point.piece}')} found no device that may hold "
@@ -45,7 +45,9 @@ def rebuild_sentence(point: SystemRuns) -> str:
     known = sorted(point.known("rebuild_seconds"))
     if nothing_rebuilt(point) is not None or not known:
         return ""
-    text = f"All data is whole again {format_duration(float(np.median(known)))} after the failure"
+    text = (
+        f"All data is fully redundant {format_duration(float(np.median(known)))} after the failure"
+    )
     if len(known) > 1 and format_duration(known[0]) != format_duration(known[-1]):
         low, high = format_duration(known[0]), format_duration(known[-1])
         return f"{text} (min {low}, max {high} of {len(known):,} seeds)."
@@ -68,9 +70,11 @@ def sweep_sentence(points: list[SystemRuns]) -> str:
         return ""
     (least, first), (most, last) = (pick(known, key=lambda one: one[0]) for pick in (min, max))
     if most <= 1.02 * least:
-        return f"All {len(known):,} systems are whole again after about {format_duration(most)}."
+        return (
+            f"All {len(known):,} systems are fully redundant after about {format_duration(most)}."
+        )
     return (
-        f"The systems are whole again between {format_duration(least)} ({first.label}) and "
+        f"The systems are fully redundant between {format_duration(least)} ({first.label}) and "
         f"{format_duration(most)} ({last.label}) after the failure."
     )
 

@@ -36,7 +36,7 @@ _KINDS = {"s": "seconds", "B/s": "rate", "B": "bytes", "share": "share"}
 _CODED = (
     ("rebuild_p50_seconds", "Half of the bytes after", "s"),
     ("rebuild_p99_seconds", "99 of 100 bytes after", "s"),
-    ("gathered_bytes", "Taken in by new homes", "B"),
+    ("gathered_bytes", "Read by rebuild targets", "B"),
     ("decoded_bytes", "Decoded", "B"),
     ("network_bytes", "Sent over the network", "B"),
 )
@@ -51,7 +51,7 @@ CLIENTS = (
     ("throughput_bytes_per_second", "Goodput over all", "B/s"),
     ("analytic_read_bytes_per_second", "Reads by the analytic model", "B/s"),
     ("analytic_write_bytes_per_second", "Writes by the analytic model", "B/s"),
-    ("rebuild_bytes_per_second", "Strips made anew", "B/s"),
+    ("rebuild_bytes_per_second", "Rebuilt strips", "B/s"),
     ("analytic_rebuild_bytes_per_second", "Strips by the analytic model", "B/s"),
     ("burst_bytes_per_second", "Bursts written", "B/s"),
     ("mean_burst_delay_seconds", "Mean time of a burst", "s"),
@@ -139,7 +139,7 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
     ]
     for name, label in (
         ("unreachable_objects", "Out of the network's reach"),
-        ("undersized_replicas", f"{point.piece.capitalize()}s without a new home"),
+        ("undersized_replicas", f"{point.piece.capitalize()}s without a target"),
         ("returned_pieces", "Came back with their parts"),
         ("remapped_bytes", "Moved though not lost"),
     ):
@@ -197,7 +197,7 @@ def _lost(point: SystemRuns) -> KeyFigure | None:
 
 def _redundant(point: SystemRuns) -> KeyFigure | None:
     """When the first object had all its copies again, and when the last had."""
-    first = _median(point, "first_redundant_seconds", "First object whole again", "s")
+    first = _median(point, "first_redundant_seconds", "First object fully redundant", "s")
     if first is None:
         return None
     last = _median(point, "last_redundant_seconds", "", "s")

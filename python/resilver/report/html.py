@@ -200,7 +200,7 @@ _GOODPUT = frozenset(
     }
 )
 _OVERVIEW = (
-    ("rebuild_seconds", "whole again after", "seconds"),
+    ("rebuild_seconds", "fully redundant after", "seconds"),
     ("rebuilt_bytes", "rebuilt", "bytes"),
     ("before_throughput_bytes_per_second", "clients before", "rate"),
     ("during_throughput_bytes_per_second", "clients during", "rate"),

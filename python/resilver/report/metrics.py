@@ -183,8 +183,8 @@ STREAM_METRICS = (
     Metric(
         "rebuilt-in-place",
         "rebuild_bytes_per_second",
-        "rate of strips made anew",
-        "rate of strips made anew",
+        "rate of rebuilt strips",
+        "rate of rebuilt strips",
         "rate",
         "Bytes a second of strips that soft errors made servers rebuild.",
         zero=False,

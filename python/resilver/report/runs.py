@@ -20,7 +20,7 @@ _METRICS = (
     Column("unrecoverable_bytes", "data lost for good", "bytes"),
     Column("first_redundant_seconds", "first object whole", "seconds"),
     Column("last_redundant_seconds", "last object whole", "seconds"),
-    Column("undersized_replicas", "without a new home", "count"),
+    Column("undersized_replicas", "without a target", "count"),
     Column("placement_groups_affected", "placement groups affected", "count"),
     Column("unreachable_objects", "out of reach", "count"),
     Column("returned_pieces", "came back", "count"),

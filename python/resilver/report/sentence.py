@@ -305,7 +305,7 @@ def traffic_words(traffic: Traffic) -> str:
     if traffic.client_rate is not None:
         parts.append(f"each client at most {format_rate(float(traffic.client_rate))}")
     if traffic.timeout is not None:
-        parts.append(f"each given up after {exact_duration(traffic.timeout)}")
+        parts.append(f"each with a timeout of {exact_duration(traffic.timeout)}")
     return ", ".join(parts)
 
 

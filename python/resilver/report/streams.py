@@ -108,7 +108,7 @@ def _finding(rates: Rates) -> str:
 def _text(rates: Rates, groups: GroupRates | None) -> str:
     """What is drawn, for the caption."""
     text = (
-        "User data of completed stripe operations a second, and bytes of strips made anew by "
+        "User data of completed stripe operations a second, and bytes of strips rebuilt by "
         "rebuilds."
     )
     if any(told for _, _, told in rates):

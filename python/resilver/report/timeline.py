@@ -295,7 +295,7 @@ def together(results: ResultsLike, points: Sequence[SystemRuns]) -> Chart | None
     heading = f"All need about {format_duration(max(ends))}"
     if ends[slow] > 1.02 * ends[quick]:
         heading = (
-            f"{names[quick]} is whole again first, after {format_duration(ends[quick])}, "
+            f"{names[quick]} is fully redundant first, after {format_duration(ends[quick])}, "
             f"{names[slow]} last, after {format_duration(ends[slow])}"
         )
     shares = (25, 50, 75, 90, 99)

@@ -74,7 +74,7 @@ class Corrupt(Section):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.code is not None and self.code.pieces == 1:
-            rule = "a single copy cannot be made anew from others"
+            rule = "a single copy cannot be reconstructed from others"
             value = show(self.code.label)
             raise ConfigError(Problem(rule, "use a code with parity", key="code", value=value))
         return self

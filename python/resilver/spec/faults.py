@@ -168,7 +168,7 @@ class Broken:
         if self.health:
             return f"{text} slowed to {self.health:g}"
         is_usual = self.is_told != (self.level in UNTOLD_LEVELS)
-        return text if is_usual else f"{text} {'told' if self.is_told else 'untold'}"
+        return text if is_usual else f"{text} {'detected' if self.is_told else 'undetected'}"
 
 
 class Fault(Section):
@@ -293,7 +293,7 @@ class Fault(Section):
         if health and self.fail is not None:
             rule, remedy = "fail is of what is gone", "write part, for what is slow"
         elif self.told and health:
-            rule, remedy = "nobody is told of what is slow", "remove it, or the health"
+            rule, remedy = "slow parts are not detected", "remove it, or the health"
         elif self.told and broken.level in NETWORK_LEVELS:
             rule = f"a {broken.level} is no part whose data could be rebuilt, and who is to go "
             rule += "round it is for the routing to say"

@@ -28,7 +28,7 @@ def idle(system: System) -> str:
     if not system.faults:
         return "nothing fails and no client asks for anything"
     if not any(fault.starts_rebuild or fault.corrupt for fault in system.faults):
-        return "the system is told of no failure and no client asks for anything"
+        return "the system detects no failure and no client sends a request"
     return ""
 
 

@@ -27,7 +27,7 @@ SPREAD_MAX = 0.2
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _RESERVED = {
-    "disk": "disks that fail are those of which nobody is told; call the level drive, or osd",
+    "disk": "disks fail undetected by definition; call the level drive, or osd",
     "link": "links are the fabric's",
     "switch": "switches are the fabric's",
     "root": "the root holds all that is at the top",

@@ -148,8 +148,8 @@ def _notes(sums: Sums, loss: Figure, plan: Plan) -> Iterator[str]:
         yield "More trajectories, or the method importance or splitting, may see losses."
     elif loss.value is None:
         yield (
-            f"Too few of {missions} say most of what is known, so no probability is told; more "
-            "trajectories or another method say more."
+            f"Too few of {missions} dominate the estimate, so no probability is given; more "
+            "trajectories or another method give one."
         )
     elif loss.relative_error is not None and loss.relative_error > plan.relative_error:
         yield (

@@ -270,7 +270,7 @@ def _note_dumps(cluster: Cluster) -> None:
     unstated = Counter(names[load.pool] for load in report.loads if not load.measured)
     for name, count in unstated.items():
         notes.append(
-            f"{count:,} groups of pool '{name}' share its sum evenly, as no dump states theirs; "
+            f"{count:,} PGs of pool '{name}' share its sum evenly, as no dump states theirs; "
             "a `ceph pg dump` would."
         )
     if report.config is None:
@@ -286,7 +286,7 @@ def _note_dumps(cluster: Cluster) -> None:
         )
     if not report.usage:
         notes.append(
-            "No `ceph osd df` was given, so an OSD's used bytes are those of its groups alone."
+            "No `ceph osd df` was given, so an OSD's used bytes are those of its PGs alone."
         )
 
 

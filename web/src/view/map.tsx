@@ -56,7 +56,7 @@ export function MapOfParts({ store }: { store: Store }) {
   });
   const look = useComputed((): Look => lookOf(store, reels.value));
 
-  // The canvas is drawn at most once a frame of the screen, whatever changes; nothing else of the page is made anew for it.
+  // The canvas is drawn at most once a frame of the screen, whatever changes; nothing else of the page is built again for it.
   useSignalEffect(() => {
     const [laid, drawn, seen] = [layout.value, colours.value, look.value];
     const own = { tables: tables.value, seconds: seconds.value, selected: store.selected.value, marks: marksAt(store, seconds.value) };

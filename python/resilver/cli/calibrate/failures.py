@@ -37,7 +37,7 @@ class FailuresRequest:
     )
     law: Law = option(
         "--law",
-        text="The law of the lines to paste; auto is Weibull where a constant rate is refuted.",
+        text="Distribution of the printed lines; auto is Weibull where a constant rate is refuted.",
         default=Law.auto,
         show_default=True,
     )

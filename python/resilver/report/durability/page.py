@@ -23,7 +23,7 @@ from resilver.survival.answer import Durabilities, Durability
 _DETAILED_MAX = 12
 """Systems of which a page has sections of their own."""
 _ROWS = 60
-_AT_ONCE = "All these failures happen at one moment, before anything is made whole again."
+_AT_ONCE = "All these failures happen at one moment, before anything is repaired."
 
 
 def write_durability(found: Durability | Durabilities, path: str | Path, command: str = "") -> Path:

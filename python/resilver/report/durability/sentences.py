@@ -210,11 +210,11 @@ def _even(ordered: Sequence[Durability], named: dict[int, str]) -> str:
     if best is worst:
         return f"Known is {_told(best, named)} alone."
     if not are_apart(best.annual, worst.annual):
-        return f"None is told apart from the others: about {words.chance(best.annual)} a year."
+        return f"The differences are not significant: about {words.chance(best.annual)} a year."
     text = f"{_told(best, named)} loses data least"
     near = [one for one in ordered[1:-1] if not are_apart(best.annual, one.annual)]
     if near:
-        text += f", not told apart from {listed([named[id(one)] for one in near])}"
+        text += f" (not significantly less than {listed([named[id(one)] for one in near])})"
     text += f"; {_told(worst, named)} most"
     ratio = (worst.annual.value or 0.0) / best.annual.value if best.annual.value else None
     return f"{text}, {words.times_words(ratio)} times as often." if ratio else f"{text}."

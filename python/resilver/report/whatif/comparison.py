@@ -164,7 +164,7 @@ def compared_sentences(compared: PlansCompared) -> list[str]:
         else:
             text += f", plan {last.plan} last, after {_after(last)}"
         rest = [one for one in answers if not one.holds]
-        text += f"; p{_named(rest)[1:]} not at all" if rest and len(ordered) > 1 else ""
+        text += f"; p{_named(rest)[1:]} never" if rest and len(ordered) > 1 else ""
         said.append(f"{text}.")
     said += [_risk(_judged(answers)), _fill(_judged(answers))]
     return [text for text in said if text]
@@ -311,9 +311,7 @@ def write_compared(compared: PlansCompared, path: str | Path, command: str = "")
         if facts.stuck:
             stuck = tables.stuck_summary(facts)
             parts.append(page.shown(f"stuck-{rank}", "Not clean at the end", stuck, rows_max=12))
-        parts += [page.lines(f"commands-{rank}", "Lines to paste", one.commands)] * bool(
-            one.commands
-        )
+        parts += [page.lines(f"commands-{rank}", "Commands", one.commands)] * bool(one.commands)
         sections.append(
             PageSection(f"Plan {rank + 1}: {one.plan}", (whole_sentence(facts),), parts)
         )

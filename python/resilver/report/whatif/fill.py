@@ -217,7 +217,7 @@ def fullest_chart(facts: Facts) -> Chart | None:
         osds, key=lambda osd: share(osd, "peak_used_bytes") - share(osd, "used_start_bytes")
     )
     gain = 100 * (share(grown, "peak_used_bytes") - share(grown, "used_start_bytes"))
-    heading = f"Of the {plural(len(osds), 'fullest OSD')}, {grown['name']} takes in most: "
+    heading = f"Of the {plural(len(osds), 'fullest OSD')}, {grown['name']} grows most: by "
     heading += f"{gain:.1f} % of its capacity"
     if gain < 0.05:
         heading = f"The fullest OSD is {percent_of(osds[0], 'peak_used_bytes')} full"

@@ -97,11 +97,11 @@ def places_chart(facts: Facts, of: str, rank: int = 0) -> Chart | None:
     if not found:
         return None
     first = found[0]
-    heading = f"{first.name} takes in most: {cell_text(first.received_bytes, 'bytes')}"
+    heading = f"{first.name} receives most: {cell_text(first.received_bytes, 'bytes')}"
     takers = [one.received_bytes for one in found if one.received_bytes]
     if len(takers) > 1:
         mean = sum(takers) / len(takers)
-        heading += f", {against(first.received_bytes / mean, 'the mean')} of those that take in"
+        heading += f", {against(first.received_bytes / mean, 'the mean')} of all that receive"
     text = f"What each {of} writes, and what is read from it for others"
     text += f"; the first {_LISTED} of {len(found):,}." if len(found) > _LISTED else "."
     shown = found[:_LISTED]

@@ -196,9 +196,9 @@ def _plan(page: Document, facts: Facts) -> list[PageSection]:
         parts.append(page.shown("steps", "What happens when", tables.steps_table(answer)))
     upmaps = upmap_lines(answer)
     if answer.commands:
-        parts.append(page.lines("commands", "Lines to paste", answer.commands))
+        parts.append(page.lines("commands", "Commands", answer.commands))
     if upmaps:
-        parts.append(page.lines("upmaps", "The balancer's entries, as lines to paste", upmaps))
+        parts.append(page.lines("upmaps", "The balancer's entries, as commands", upmaps))
     history = tables.history_table(facts)
     if history.rows:
         parts.append(page.shown("history", "What becomes of the map", history, rows_max=40))

@@ -36,7 +36,7 @@ _ENDS = (
 )
 # What is behind another mark is still seen.
 _SIZE = {"condition": {"test": "datum.kind === 'healthy after'", "value": 35}, "value": 90}
-_NOT = ("not in the run", PURPLE, "triangle-right")
+_NOT = ("never", PURPLE, "triangle-right")
 _ORDER = (
     "The worst first: parts whose failure loses data, then by PGs that do not get clean, PGs "
     "that serve nobody, how long data is at risk, how long it is degraded, PGs that wait for "
@@ -49,10 +49,10 @@ def _level(ranking: Ranking) -> str:
     return "OSD" if ranking.level == "osd" else ranking.level
 
 
-def _until(seconds: float | None, never: str = "-") -> str:
+def _until(seconds: float | None, zero: str = "none") -> str:
     if seconds is None:
-        return "not in the run"
-    return duration(seconds) if seconds else never
+        return "never"
+    return duration(seconds) if seconds else zero
 
 
 def ranking_table(ranking: Ranking) -> Table:
@@ -121,7 +121,7 @@ def ranking_sentences(ranking: Ranking) -> list[str]:
         return [f"There is no {_level(ranking)} that could fail."]
     each = plural(len(harms), _level(ranking))
     first, worst = harms[0], harms[0].outcome
-    said = [f"Of {each}, {first.name} does most harm when it fails: {_harm(worst)}."]
+    said = [f"Of {each}, {first.name} has the greatest impact when it fails: {_harm(worst)}."]
     said += _beside_today(ranking)
     lost = sum(one.outcome.lost_groups > 0 for one in harms)
     stuck = sum(one.outcome.stuck_groups > 0 for one in harms)
@@ -160,7 +160,7 @@ def _beside_today(ranking: Ranking) -> Iterator[str]:
     """Which part does most harm without the changes, and when the parts fail with them."""
     if ranking.today:
         first = ranking.today[0]
-        yield f"Today, without the changes, {first.name} does: {_harm(first.outcome)}."
+        yield f"Today, without the changes, it is {first.name}: {_harm(first.outcome)}."
     if ranking.at_seconds or ranking.today:
         after = f"{duration(ranking.at_seconds)} after the start"
         settled = "once the changes have settled, " * ranking.is_settled
@@ -258,7 +258,7 @@ def write_ranking(ranking: Ranking, path: str | Path, command: str = "") -> Path
     """
     page = Document()
     sections = ranking_sections(page, ranking)
-    title = f"Which {_level(ranking)} does most harm when it fails?"
+    title = f"Which {_level(ranking)} has the greatest impact when it fails?"
     told = {"Made by": command, "Cluster": ranking.cluster.label}
     return write_judged(page, path, title, ranking_sentences(ranking), sections, told)
 
@@ -278,7 +278,7 @@ def ranking_sections(page: Document, ranking: Ranking) -> list[PageSection]:
         page.shown("assumptions", "Settings and devices", assumptions_table(ranking.assumptions))
     ]
     return [
-        PageSection("Parts by harm", (_ORDER,), parts),
+        PageSection("Parts by impact", (_ORDER,), parts),
         PageSection("What this rests on", ranking.notes, basis),
     ]
 
@@ -352,7 +352,7 @@ def write_search(search: Search, path: str | Path, command: str = "") -> Path:
     page, answer = Document(), search.answer
     parts = [page.shown("trials", "What was tried", search_table(search), rows_max=60)]
     if search.commands:
-        parts.append(page.lines("settings", "Lines to paste", search.commands))
+        parts.append(page.lines("settings", "Commands", search.commands))
     nearest = "the settings to use" if search.holds else "what comes nearest to the aim"
     sections = [
         PageSection("Settings", (), parts),

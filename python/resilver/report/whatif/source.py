@@ -184,7 +184,7 @@ def is_under_way(state: str) -> bool:
 
 
 def until_words(facts: Facts, seconds: float | None, pool: int | None = None) -> str:
-    """How long something lasted, for a cell: ``not at all``, ``2 h 10 min``, ``for ever``.
+    """How long something lasted, for a cell: ``none``, ``2 h 10 min``, ``never ends``.
 
     Args:
         facts: The answer's facts.
@@ -192,8 +192,8 @@ def until_words(facts: Facts, seconds: float | None, pool: int | None = None) ->
         pool: Of which pool; None for all.
     """
     if seconds is not None:
-        return duration(seconds) if seconds > 0.0 else "not at all"
-    return "for ever" if facts.is_for_ever(pool) else f"over {duration(facts.answer.end_seconds)}"
+        return duration(seconds) if seconds > 0.0 else "none"
+    return "never ends" if facts.is_for_ever(pool) else f"over {duration(facts.answer.end_seconds)}"
 
 
 def whole_words(facts: Facts, seconds: float | None, pool: int | None = None) -> str:

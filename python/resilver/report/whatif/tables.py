@@ -102,7 +102,9 @@ def crossings_table(facts: Facts) -> Table:
 
 
 def _crossing(seconds: float | None) -> str:
-    return "-" if seconds is None else f"after {duration(seconds)}" if seconds else "at the start"
+    return (
+        "never" if seconds is None else f"after {duration(seconds)}" if seconds else "at the start"
+    )
 
 
 def _osd_columns(osds: list[dict[str, Any]]) -> list[tuple[str, str, str, list[Any]]]:
@@ -323,4 +325,4 @@ def steps_table(answer: WhatIf) -> Table:
 def _by(commands: Sequence[str]) -> str:
     if len(commands) > 1:
         return f"{len(commands):,} of the lines below"
-    return commands[0] if commands else "-"
+    return commands[0] if commands else "none"
