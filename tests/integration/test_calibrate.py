@@ -112,7 +112,6 @@ def test_figures_are_the_same_bytes_each_time(tmp_path: Path, disk_json: Path) -
 
 
 def test_calibrated_parts_carry_a_study(tmp_path: Path, disk_json: Path) -> None:
-    pytest.importorskip("resilver._core", reason="the native core is not built")
     from resilver.simulate import simulate
 
     calibrate(tmp_path, "disk", "disk.json", "--fit", "line", "-o", "disk.toml", "-q")

@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from resilver import cli
 from resilver import text as texts
 from resilver.cli.reproduce import Request, _folder_of

@@ -12,16 +12,10 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
-from resilver import cli, simulate
-from resilver.crush import CrushMap
+from resilver import cli
 from resilver.importers import read_report
 from resilver.simulate import group_up_sets
 from tests.front_door import command
-
-if not hasattr(CrushMap, "to_json"):
-    pytest.skip("maps cannot be written by this core", allow_module_level=True)
 
 STUDY = """
 [cluster]
@@ -173,8 +167,6 @@ def test_a_code_s_losses_need_to_be_told(flat: Path) -> None:
 
 
 def test_affected_groups_are_those_that_hold_the_part(report: Path, tmp_path: Path) -> None:
-    if not hasattr(simulate, "affected_groups"):
-        pytest.skip("this core has no inverse for groups")
     found = answer(report, "--affected", "--fail", "osd.12", "--fail", "host=cloud3-1359")
     rows = found["groups"]
     cluster = read_report(report)
@@ -220,9 +212,6 @@ def test_reweighting_an_osd_moves_its_groups_as_taking_it_out_does(report: Path)
     assert moves["moved"] == sum(row["bytes"] for row in lost["groups"])
 
 
-@pytest.mark.skipif(
-    not hasattr(simulate, "place_objects"), reason="this core places no synthetic objects"
-)
 @pytest.mark.parametrize("groups", ['"none"', "256"])
 def test_a_study_is_judged_and_compared(tmp_path: Path, groups: str) -> None:
     study = tmp_path / "study.toml"
@@ -237,7 +226,6 @@ def test_a_study_is_judged_and_compared(tmp_path: Path, groups: str) -> None:
     assert [level["level"] for level in same["levels"]] == ["device", "rack"]
 
 
-@pytest.mark.skipif(not hasattr(simulate, "affected"), reason="this core has no inverse")
 def test_a_studys_affected_objects_are_summed(tmp_path: Path) -> None:
     # 500 objects of 64 MiB; the sum is that of the table, and with one failure all have survivors.
     study, table = tmp_path / "study.toml", tmp_path / "objects.csv"

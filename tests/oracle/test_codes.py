@@ -9,8 +9,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 import resilver
 from resilver.calibration.isal import Library, plain_product
 from resilver.errors import ConfigError

@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from resilver import cli
 from resilver.importers import ClusterReport, read_cluster, read_report
 from resilver.importers.ceph import ErasureProfile, GroupInfo

@@ -9,8 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 import resilver
 from resilver import ConfigError, catalog, cli
 from resilver.calibration.coding import CodingCalibration, CodingRates

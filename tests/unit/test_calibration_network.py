@@ -60,7 +60,6 @@ def test_the_modelled_time_is_the_simulators(size: int) -> None:
     """An object of one buffer, on disks that take no time, is rebuilt when a request and the
     object itself have each crossed the network once.
     """
-    pytest.importorskip("resilver._core", reason="the native core is not built")
     from resilver.simulate import simulate
 
     at_once = {"rate": "8 EB/s", "overhead": 0, "seek": [0]}

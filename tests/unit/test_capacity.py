@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from tests.front_door import command
 
 TIB = 2**40

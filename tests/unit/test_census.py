@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 import resilver
 from resilver import Population, Study, census
 from resilver.errors import ConfigError

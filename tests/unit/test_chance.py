@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from resilver.errors import ConfigError
 from resilver.simulate import simulate
 from resilver.spec import Study

@@ -6,8 +6,6 @@ from math import comb
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 import resilver
 from resilver import ConfigError
 from resilver.judgement import (

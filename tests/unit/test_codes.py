@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 import resilver
 from resilver import ConfigError, cli
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 from tests.conftest import ROOT
 
 EXAMPLE = re.compile(r">>> (?!.*\+SKIP)")

@@ -17,8 +17,6 @@ import typer
 from tests.conftest import ROOT
 from tests.front_door import environment
 
-pytest.importorskip("resilver._core", reason="the native core is not built")
-
 HEAVY = {"duckdb", "h5py", "jinja2", "networkx", "pandas", "pyarrow", "pywt", "scipy", "vl_convert"}
 """What plots, queries, or reads and writes tables."""
 
