@@ -48,7 +48,7 @@ def test_what_is_lost_for_ever_is_not_told_as_a_while(page: Page, real: Path) ->
     opened(page, real)
     fails(page, "default")
     said = page.evaluate(HEADLINE)
-    assert said.startswith("4,096 groups lose data; the cluster never gets whole.")
+    assert said.startswith("4,096 groups lose data; the cluster never becomes healthy.")
     assert "for up to" not in said and "at risk" not in said
     told = page.evaluate(TOLD)
     assert told["whole_seconds"] == ["not by the end"]
@@ -110,7 +110,7 @@ def test_a_time_counts_from_the_failure(page: Page, real: Path) -> None:
     commanded(page, "7200 s")
     answer(page)
     said = page.evaluate(HEADLINE)
-    assert said.startswith("Whole again 16 min 19 s after the failure (at 2 h 16 min)")
+    assert said.startswith("Healthy 16 min 19 s after the failure (at 2 h 16 min)")
 
 
 def test_at_the_end_nothing_moves(page: Page, real: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_ranking_says_what_all_have_in_common(page: Page, full: Path) -> None:
         "document.querySelector('.ranking')?.textContent.includes('Whichever host fails')", 60
     )
     said = page.evaluate("document.querySelector('.ranking').textContent")
-    assert "does not get whole by itself" in said
+    assert "does not become healthy by itself" in said
     heads = page.evaluate(
         "[...document.querySelectorAll('.ranking thead th')].map((one) => one.textContent)"
     )
@@ -194,7 +194,7 @@ def test_a_ranking_says_what_all_have_in_common(page: Page, full: Path) -> None:
     happens(page, first)
     assert page.evaluate("document.activeElement.id") == "map"
     answer(page)
-    assert "get whole" in page.evaluate(HEADLINE)
+    assert "become clean" in page.evaluate(HEADLINE)
 
 
 def test_a_page_runs_nothing_until_it_is_asked(

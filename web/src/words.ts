@@ -129,10 +129,10 @@ function ofCluster(page: Document, scenario: Scenario, row: Row): string[] {
   const of = (key: string) => numberOf(row[key]);
   const [whole, risk, lost, stuck] = [of("whole_seconds"), of("at_risk_seconds"), of("lost_groups") ?? 0, of("stuck_groups") ?? 0];
   const isQuiet = scenario.happenings.length === 0;
-  if (isQuiet && whole === 0 && !stuck && !lost) return ["everything is whole. Choose a part on the map and let it fail"];
+  if (isQuiet && whole === 0 && !stuck && !lost) return ["everything is healthy. Choose a part on the map and let it fail"];
   const parts = [];
   if (lost) parts.push(`${many(lost, "groups")} ${lost === 1 ? "loses" : "lose"} data`);
-  if (lost && (stuck || whole === null)) return [...parts, "the cluster never gets whole", ...ofClients(row)];
+  if (lost && (stuck || whole === null)) return [...parts, "the cluster never becomes healthy", ...ofClients(row)];
   parts.push(...ofHealing(page, scenario, row, isQuiet), ...ofServing(scenario, row));
   const left = of("at_risk_end_groups") ?? 0;
   if (risk === null)

@@ -132,5 +132,5 @@ function allAlike(store: Store, level: string, rows: Harm[]): string {
   const how = least === most ? least : `${least} to ${most}`;
   const why = full.length === rows.length ? `, for want of space: the fullest OSD gets to ${how}` : "";
   const beside = store.active.value.happenings.length > 0 ? "Beside what happens in the scenario, whichever" : "Whichever";
-  return `${beside} ${what} fails, the cluster does not get whole by itself${why}.`;
+  return `${beside} ${what} fails, the cluster does not become healthy by itself${why}.`;
 }
