@@ -30,7 +30,7 @@ _SECONDS_BETWEEN_LOOKS = 0.2
 
 _FEWEST = 16
 
-# The first round of batches takes so many events of the core, about a second; each round after it
+# Each of the four batches of the first round takes so many events of the core; each round after it
 # as many missions as all before it, so that an error is looked at seldom: one that is looked at
 # often is small by chance once. An event of a device in more sets than this takes longer, by as
 # much.

@@ -54,13 +54,13 @@ fn of_seeds(chain: &ChainInput, method: Method, trajectories: u64) -> Seeds {
     }
 }
 
-/// Of 200 true estimates 0.54 are outside three errors on average, and more than two with the probability 0.02; the mean of all is
-/// outside four of its errors once in 16,000. The variance of n has a relative standard deviation of sqrt(2 / (n - 1)), 0.1 of 200:
+/// Of 200 true estimates 0.54 are outside three errors on average, and more than five once in 50,000 draws; of 50, more than two once
+/// in 2,700. The mean of all is outside four of its errors once in 16,000. The variance of n has a relative standard deviation of sqrt(2 / (n - 1)), 0.1 of 200:
 /// five of them, a factor of 1.65, are left once in 100,000 draws.
 fn hold(name: &str, seeds: &Seeds) {
     let Seeds { count, outside, mean, error, told } = *seeds;
     println!("{name}: {outside} outside, mean {mean:.4} +- {error:.4}, told {told:.2}");
-    assert!(outside <= 2, "{name}: {outside} of {count} are outside of three standard errors");
+    assert!(outside as u64 <= 2 + count / 60, "{name}: {outside} of {count} are outside of three standard errors");
     assert!((mean - 1.0).abs() < 4.0 * error, "{name}: mean {mean} +- {error} of the exact answer");
     let far = 5.0 * (2.0 / (count - 1) as f64).sqrt();
     assert!(told.ln().abs() < far, "{name}: the variance told is {told} of what it is");
