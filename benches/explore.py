@@ -21,8 +21,8 @@ from resilver.explore.cluster import cluster_document
 from resilver.explore.document import FRAMES
 from resilver.importers.ceph import read_cluster
 from resilver.simulate.ceph import heal
-from resilver.whatif.asking import Asked, prepare
 from resilver.whatif.plan import plan_of_options
+from resilver.whatif.request import Asked, prepare
 from tests.browser.chromium import Page, chromium, find_chromium
 from tests.browser.explore_pages import READY, click, opened, press, select, written
 from tests.reference.ceph_cluster import write_cluster

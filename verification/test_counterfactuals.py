@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from resilver.simulate.ceph import heal
-from resilver.whatif.asking import Asked, prepare
 from resilver.whatif.cluster import Given
 from resilver.whatif.perform import changes_of, read_bundle
+from resilver.whatif.request import Asked, prepare
 from tests.front_door import command
 from tests.reference.ceph_cluster import write_cluster
 from tests.reference.ceph_rows import Shape

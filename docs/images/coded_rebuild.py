@@ -19,10 +19,10 @@ from figures import banded, save
 
 import resilver
 from resilver.analytic.at_risk import Windows, chance_of_loss
-from resilver.report.style import BLUE, GREEN, INK, MARKS, VERMILLION
-from resilver.report.vega import Spec, colours, level, number, rows
-from resilver.report.words import chance
-from resilver.survival.chains import failure_rate_of
+from resilver.charts.style import BLUE, GREEN, INK, MARKS, VERMILLION
+from resilver.charts.vega import Spec, colours, level, number, rows
+from resilver.data_loss.chains import failure_rate_of
+from resilver.words import chance
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/reproduce")
 CODES = {

@@ -13,9 +13,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from resilver.whatif.asking import Asked
+
 from resilver.explore.cluster import cluster_document
 from resilver.importers.ceph import read_cluster
-from resilver.whatif.asking import Asked
 from tests.browser.chromium import chromium, find_chromium
 from tests.browser.explore_pages import answer, button, click, opened, press, select, written
 

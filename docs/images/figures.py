@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from resilver.report.vega import Spec, colours, drawn, rows
+from resilver.charts.vega import Spec, colours, drawn, rows
 
 HERE = Path(__file__).parent
 
@@ -15,7 +15,7 @@ def save(spec: Spec, name: str, width: int) -> None:
     """Write a picture beside this file, and say which.
 
     Args:
-        spec: A specification by the conventions of `resilver.report.vega`.
+        spec: A specification by the conventions of `resilver.charts.vega`.
         name: The file's name without its ending.
         width: Its width in pixels.
     """

@@ -14,8 +14,8 @@ from pathlib import Path
 from figures import median, save
 
 import resilver
-from resilver.report.style import BLUE, GREY, INK, PAPER, VERMILLION
-from resilver.report.vega import Spec, level, number, rows
+from resilver.charts.style import BLUE, GREY, INK, PAPER, VERMILLION
+from resilver.charts.vega import Spec, level, number, rows
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/reproduce")
 ORANGE = VERMILLION

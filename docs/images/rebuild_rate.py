@@ -14,8 +14,8 @@ from pathlib import Path
 from figures import banded, median, save
 
 import resilver
-from resilver.report.style import BLUE, DASHES, GREY, VERMILLION
-from resilver.report.vega import number, rows
+from resilver.charts.style import BLUE, DASHES, GREY, VERMILLION
+from resilver.charts.vega import number, rows
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/reproduce")
 GIB = 2**30

@@ -60,7 +60,7 @@ from .importers import (
     read_benchmarks as read_benchmarks,
 )
 from .importers.logs import read_logs as read_logs
-from .judgement import (
+from .placement_quality import (
     Comparison as Comparison,
     Quality as Quality,
     compare as compare,
@@ -116,12 +116,12 @@ from .study import (
     sensitivity as sensitivity,
     status as status,
 )
-from .survival.answer import (
+from .data_loss.answer import (
     Durabilities as Durabilities,
     Durability as Durability,
     Premise as Premise,
 )
-from .survival.perform import durability as durability
+from .data_loss.perform import durability as durability
 from .whatif.answer import WhatIf as WhatIf
 from .whatif.fitting import PlanDoesNotFit as PlanDoesNotFit
 from .whatif.perform import what_if as what_if

@@ -22,7 +22,7 @@ from resilver.errors import ConfigError
 from resilver.simulate.ceph import heal
 from resilver.simulate.run import maps_of
 from resilver.spec import Run
-from resilver.whatif.asking import Prepared
+from resilver.whatif.request import Prepared
 from tests.browser.chromium import Page
 from tools.checkout import child_environment
 from tools.web import is_outdated

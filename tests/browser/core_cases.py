@@ -10,7 +10,7 @@ from typing import Any
 from resilver import Study
 from resilver.importers import read_report
 from resilver.spec import Run
-from resilver.whatif.asking import Asked, Prepared
+from resilver.whatif.request import Asked, Prepared
 from resilver.whatif.studied import made_ready
 from tests.unit.what_if_clusters import prepared
 

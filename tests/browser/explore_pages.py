@@ -12,7 +12,7 @@ import pytest
 from resilver.explore.cluster import cluster_document
 from resilver.explore.page import explore_page
 from resilver.importers.ceph import ClusterReport
-from resilver.whatif.asking import Asked
+from resilver.whatif.request import Asked
 from tests.browser.chromium import Page
 from tests.browser.core_answers import module
 from tools import front

@@ -16,10 +16,10 @@ from resilver import Study
 from resilver.explore.cluster import cluster_document
 from resilver.importers.ceph import read_cluster
 from resilver.simulate import simulate
-from resilver.whatif.asking import Asked
 from resilver.whatif.each import rank_failures
 from resilver.whatif.perform import answer_of, changes_of
 from resilver.whatif.plan import plan_of_options
+from resilver.whatif.request import Asked
 from tests.browser.chromium import Page, chromium, find_chromium
 from tests.browser.explore_pages import (
     ANSWERED,

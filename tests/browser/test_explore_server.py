@@ -11,7 +11,7 @@ import pytest
 from resilver.browser import CoreRequest, system_request
 from resilver.explore.native import Runs
 from resilver.explore.serve import PageServer
-from resilver.simulate.asked import perform
+from resilver.simulate.from_page import perform
 from tests.browser.chromium import Page
 from tests.browser.core_answers import CORE
 from tests.browser.core_cases import demo

@@ -12,9 +12,9 @@ import pytest
 
 from resilver.explore.cluster import cluster_document
 from resilver.importers.ceph import ClusterReport, read_cluster
-from resilver.whatif.asking import Asked
 from resilver.whatif.perform import answer_of, changes_of
 from resilver.whatif.plan import plan_of_options
+from resilver.whatif.request import Asked
 from tests.browser.chromium import Page
 from tests.browser.explore_pages import (
     ANSWERED,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from resilver.answer.document import write_page
+from resilver.answer.standing import Standing
 from resilver.report import write_html
-from resilver.report.document import write_page
 from resilver.report.html import render_waiting
-from resilver.report.standing import Standing
 from tests.browser.chromium import Page
 from tests.browser.report_fixture import results
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from resilver.charts.style import FAILED
 from resilver.report import charts, write_html
 from resilver.report.metrics import TRAFFIC_METRICS
-from resilver.report.style import FAILED
 from tests.browser.chromium import Page
 from tests.browser.every_page import (  # noqa: F401
     test_every_chart_is_drawn_without_a_complaint_or_a_request,

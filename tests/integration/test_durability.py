@@ -213,8 +213,8 @@ def test_bad_studies_name_what_is_wrong() -> None:
 
 def test_a_locally_repairable_code_is_asked_which_pieces_are_lost() -> None:
     """By numbers of lost pieces alone it is off where repair is hardly faster than failure."""
-    from resilver.survival.chains import code_chain, failure_rate_of
-    from resilver.survival.sets import sets_chain
+    from resilver.data_loss.chains import code_chain, failure_rate_of
+    from resilver.data_loss.sets import sets_chain
 
     found = one("lrc 8+5 local 4", afr="90 %", repair="60 d", mission="1 y")
     rates = {"failure_rate": failure_rate_of(afr=0.9), "repair_rate": 1 / (60 * 86_400)}

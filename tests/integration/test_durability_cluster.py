@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from resilver import redundancy
-from resilver.judgement.lost_sets import LostSets
-from resilver.survival.crowds import crowd_loss
+from resilver.data_loss.correlated import crowd_loss
+from resilver.placement_quality.lost_sets import LostSets
 from tests.terminal import json_output
 
 asked = functools.partial(json_output, "durability", "--afr", "1.36%", "--relative-error", "10%")

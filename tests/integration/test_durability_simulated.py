@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from resilver import ConfigError, Durability, Interrupted, Study, durability
-from resilver.survival.told import Estimating
+from resilver.data_loss.reports import Estimating
 
 YEAR = 365.25 * 86_400.0
 

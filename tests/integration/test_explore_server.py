@@ -21,9 +21,9 @@ from resilver.errors import ConfigError
 from resilver.explore.native import Runs
 from resilver.explore.serve import PageServer
 from resilver.importers.ceph import read_cluster
-from resilver.simulate.asked import perform
-from resilver.whatif.asking import Asked, prepare
+from resilver.simulate.from_page import perform
 from resilver.whatif.plan import plan_of_options
+from resilver.whatif.request import Asked, prepare
 from tests.browser.core_cases import demo
 from tests.explore_client import (
     SECONDS,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from resilver import Study
-from resilver.survival.study_input import pools_of
+from resilver.data_loss.study_input import pools_of
 from tests.reference.durability_twin import Twin
 from tests.scale import SEED, times
 from tests.terminal import json_output

@@ -13,8 +13,8 @@ import pytest
 
 from resilver import _core
 from resilver.importers.ceph import ClusterReport, read_cluster
-from resilver.whatif.asking import Asked, prepare
 from resilver.whatif.plan import plan_of_options
+from resilver.whatif.request import Asked, prepare
 from tests.reference.ceph_cluster import write_cluster
 from tests.unit.what_if_clusters import SMALL
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from resilver.whatif.asking import FRAMES
 from resilver.whatif.columns import TABLES
+from resilver.whatif.request import FRAMES
 from tests.front_door import answered, command
 from tests.terminal import output, refusal
 

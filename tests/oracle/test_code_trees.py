@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import resilver
-from resilver.judgement import burst_losses, enclosure_loss_probability
+from resilver.placement_quality import burst_losses, enclosure_loss_probability
 from tests.reference.codes import (
     PRODUCTS,
     Survives,

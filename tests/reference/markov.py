@@ -14,7 +14,7 @@ def mean_time(rates: Rates, start: int = 0) -> Fraction:
     """The mean time to loss, by Gauss's elimination in rational numbers.
 
     Args:
-        rates: As of `resilver.survival.absorbing.Chain`, read as the fractions that they are.
+        rates: As of `resilver.data_loss.absorbing.Chain`, read as the fractions that they are.
         start: Where it begins.
     """
     states = len(rates)

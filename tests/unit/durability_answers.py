@@ -12,8 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from resilver.data_loss.answer import Durabilities, Durability, Premise
 from resilver.figure import Figure
-from resilver.survival.answer import Durabilities, Durability, Premise
 
 YEAR = 365.25 * 86_400.0
 PIB = 2.0**50

@@ -15,8 +15,8 @@ from scipy.stats import binom
 from resilver.calibration import calibrate_failures
 from resilver.calibration.failures import fit_failures
 from resilver.errors import ConfigError
+from resilver.failure_rates import YEAR_SECONDS
 from resilver.importers.failures import FailureList, parse_failures
-from resilver.lifetimes import YEAR_SECONDS
 from resilver.spec import Failure
 from tests.front_door import command
 from tests.scale import times

@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from resilver import catalog
 from resilver.errors import ConfigError
-from resilver.lifetimes import YEAR_SECONDS
+from resilver.failure_rates import YEAR_SECONDS
 from resilver.spec import Failure
 
 FLEETS = ("backblaze-2024",)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from resilver.errors import ConfigError
-from resilver.whatif.asking import Asked
 from resilver.whatif.cluster import Given
 from resilver.whatif.configuration import read_setting
 from resilver.whatif.declared import SETTINGS
 from resilver.whatif.releases import version
+from resilver.whatif.request import Asked
 from resilver.whatif.settings import Setting
 from tests.unit.what_if_clusters import (
     ConfigEntry,

@@ -57,8 +57,8 @@ def fake_core(monkeypatch: pytest.MonkeyPatch) -> None:
     """A map whose placement is plain to see."""
     monkeypatch.setattr("resilver.crush.CrushMap", FakeMap)
     # What is lost in a year is simulated; here it is nothing.
-    monkeypatch.setattr("resilver.survival.placed.placed_loss", lambda *_, **__: None)
-    monkeypatch.setattr("resilver.survival.placed.placed_question", lambda *_: None)
+    monkeypatch.setattr("resilver.data_loss.placed.placed_loss", lambda *_, **__: None)
+    monkeypatch.setattr("resilver.data_loss.placed.placed_question", lambda *_: None)
 
 
 @pytest.fixture

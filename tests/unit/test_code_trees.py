@@ -8,7 +8,7 @@ import pytest
 
 import resilver
 from resilver import ConfigError
-from resilver.judgement import (
+from resilver.placement_quality import (
     burst_losses,
     enclosure_loss_probability,
     group_loss_probability,

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from resilver.data_loss.answer import Durabilities
 from resilver.figure import Figure
 from resilver.report.durability import (
     answer_sentences,
@@ -23,8 +24,7 @@ from resilver.report.durability import (
 )
 from resilver.report.durability.source import pareto
 from resilver.report.durability.tables import bursts_grid, compared_table, compared_words
-from resilver.report.tables import to_csv
-from resilver.survival.answer import Durabilities
+from resilver.tables import to_csv
 from tests.unit.durability_answers import (
     YEAR,
     about,

@@ -25,15 +25,15 @@ from resilver.explore.controls import (
     group_of,
 )
 from resilver.explore.document import FRAMES
-from resilver.explore.heeding import Heeding
+from resilver.explore.interactions import Heeding
 from resilver.explore.offers import cluster_groups, made_under
 from resilver.explore.patches import Patch, changes_between, patched
 from resilver.importers.ceph import ClusterReport, read_cluster
-from resilver.whatif.asking import Asked, Prepared, prepare
 from resilver.whatif.cluster import Given
 from resilver.whatif.fitting import PlanDoesNotFit
 from resilver.whatif.kinds import KINDS
 from resilver.whatif.plan import Plan, plan_of_options
+from resilver.whatif.request import Asked, Prepared, prepare
 from tests.browser.page_scenarios import AS_THINGS_ARE, as_page_reads, drawn, made_by_page
 from tests.unit.what_if_clusters import of_release, small_report
 

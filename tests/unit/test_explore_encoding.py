@@ -12,7 +12,7 @@ import pytest
 from resilver.browser import CoreRequest, cluster_request, system_request
 from resilver.errors import ConfigError, SimulationError
 from resilver.explore.encoding import encode_done, encode_failure, encode_state
-from resilver.simulate.asked import perform
+from resilver.simulate.from_page import perform
 from tests.browser.core_answers import CORE, RUNNER, asked_of_node, node
 from tests.browser.core_cases import CLUSTERS, SYSTEMS
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from resilver.data_loss.cluster import Osds, cluster_pools
+from resilver.data_loss.request import ORDERS
 from resilver.importers.ceph import ClusterReport, read_cluster
 from resilver.simulate.durability import PLAIN, DurabilityModel
 from resilver.simulate.sums import Sums
-from resilver.survival.asking import ORDERS
-from resilver.survival.cluster import Osds, cluster_pools
 
 YEAR = 365.25 * 86_400.0
 HOUR = 3600.0

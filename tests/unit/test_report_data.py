@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from resilver.charts.scales import byte_scale, log_ticks, time_scale
 from resilver.errors import ConfigError
 from resilver.report import charts, findings
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX, merged_intervals
 from resilver.report.chord import chord
 from resilver.report.flows import ARCS_MAX, RIBBONS_MAX, Flows, flows
 from resilver.report.metrics import REBUILD_TIME
-from resilver.report.scales import byte_scale, log_ticks, time_scale
 from resilver.report.servers import servers
 from resilver.report.source import largest, systems
 from resilver.report.sweep import Box, sweep

@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from resilver.charts.vega import NARROW, sized
 from resilver.errors import ConfigError
 from resilver.report import charts, write_figures
 from resilver.report.population import PopulationSizes, population_spec
 from resilver.report.source import systems
-from resilver.report.vega import NARROW, sized
 from tests.browser.report_fixture import results
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from resilver.charts.chart import Chart
 from resilver.report import charts
-from resilver.report.chart import Chart
 from resilver.report.html import render
 from resilver.report.lanes import lanes
 from resilver.report.source import SystemRuns, systems

@@ -13,18 +13,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from resilver.answer.document import parts
 from resilver.errors import ConfigError
 from resilver.report import charts, figure, findings, key_figures, summary, write_html
-from resilver.report.document import parts
 from resilver.report.faults import fault_seconds
 from resilver.report.html import SYSTEMS_MAX, render
 from resilver.report.provenance import seed_ranges, study_digest
 from resilver.report.sentence import describe
 from resilver.report.servers import Servers, by_server, finishing
 from resilver.report.source import largest, systems
-from resilver.report.tables import ROWS_CARRIED_MAX, Column, Table, to_csv
-from resilver.report.words import against
+from resilver.tables import ROWS_CARRIED_MAX, Column, Table, to_csv
 from resilver.units import format_duration
+from resilver.words import against
 from tests.browser.report_fixture import MemoryResults, replaced, results
 
 GIB = 2**30

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
+from resilver.charts.chart import Chart
 from resilver.cli import summary as cli_summary
 from resilver.errors import ConfigError
 from resilver.report import charts, figure, key_figures
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX
-from resilver.report.chart import Chart
 from resilver.report.clients import course
 from resilver.report.distributions import Histogram, by_ratios, channels, delays, histogram, hops
 from resilver.report.html import render
@@ -26,7 +26,7 @@ from resilver.report.sentence import describe
 from resilver.report.source import largest, systems
 from resilver.report.sweep import sweep
 from resilver.report.traffic_sentence import losses_sentence, traffic_sentence
-from resilver.report.words import listed, plural
+from resilver.words import listed, plural
 from tests.browser.report_fixture import MemoryResults, replaced, results
 from tests.browser.traffic_fixture import beside_rebuild, traffic_results
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from resilver.report.style import GREY
+from resilver.charts.style import GREY
 from resilver.reproduce.bars import bars, bars_drawn, bars_table, bars_words
 from resilver.reproduce.compare import compare
 from resilver.reproduce.cumulative import cumulative, cumulative_drawn, cumulative_table

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resilver.lifetimes import (
+from resilver.failure_rates import (
     YEAR_SECONDS,
     ErrorsPerByte,
     ErrorsPerByteSecond,

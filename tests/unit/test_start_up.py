@@ -107,7 +107,7 @@ def test_help_imports_its_command_alone(words: str, tmp_path: Path) -> None:
         ),
         (
             "topology 'torus 4x4'",
-            HEAVY | {"resilver.center", "resilver.study", "resilver.judgement"},
+            HEAVY | {"resilver.center", "resilver.study", "resilver.placement_quality"},
         ),
         (
             "place --build 8 host straw2 4 root straw2 0 -o map.bin",

@@ -240,7 +240,7 @@ def test_only_simulate_and_maps_call_the_core() -> None:
 
 def test_calibration_builds_on_importers_and_the_spec_alone() -> None:
     """The fits know no run, no result and no core; the spec, in turn, knows no fit."""
-    rooms = {"calibration", "errors", "importers", "lifetimes", "spec", "text", "units"}
+    rooms = {"calibration", "errors", "importers", "failure_rates", "spec", "text", "units"}
     for path in package():
         found = imports_of(path)
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
@@ -267,7 +267,7 @@ def test_a_center_is_sized_without_a_run_or_a_page() -> None:
 def test_a_what_if_asks_the_core_and_knows_no_page() -> None:
     """Pages and the terminal read its answer, which asks nothing of the core itself."""
     rooms = {"catalog", "core_input", "errors", "importers", "quantities", "simulate", "spec"}
-    rooms |= {"analytic", "columns", "counterfactuals", "crush", "lifetimes", "text", "units"}
+    rooms |= {"analytic", "columns", "counterfactuals", "crush", "failure_rates", "text", "units"}
     for path in package():
         found = imports_of(path)
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
@@ -281,18 +281,19 @@ def test_a_what_if_asks_the_core_and_knows_no_page() -> None:
             assert ours <= {"counterfactuals", "errors", "quantities", "whatif"}, name_of(path)
 
 
-def test_survival_answers_are_read_by_pages_that_ask_nothing_more() -> None:
+def test_durability_answers_are_read_by_pages_that_ask_nothing_more() -> None:
     """Closed forms and rare events know no page; pages know their answers alone."""
-    rooms = {"analytic", "catalog", "core_input", "errors", "importers", "judgement"}
-    rooms |= {"figure", "lifetimes", "quantities", "simulate", "spec", "study", "units", "whatif"}
+    rooms = {"analytic", "catalog", "core_input", "errors", "importers", "placement_quality"}
+    rooms |= {"data_loss", "failure_rates", "figure", "quantities", "simulate", "spec", "study"}
+    rooms |= {"units", "whatif"}
     for path in package():
         found = imports_of(path)
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
-        if name_of(path).startswith("python/resilver/survival/"):
-            assert ours <= rooms | {"survival"}, f"{name_of(path)} imports {sorted(ours - rooms)}"
+        if name_of(path).startswith("python/resilver/data_loss/"):
+            assert ours <= rooms, f"{name_of(path)} imports {sorted(ours - rooms)}"
         if name_of(path).startswith("python/resilver/report/"):
-            read = {name for name in found if name.startswith("resilver.survival.")}
-            answers = "resilver.survival.answer"
+            read = {name for name in found if name.startswith("resilver.data_loss.")}
+            answers = "resilver.data_loss.answer"
             assert all(name.startswith(answers) for name in read), f"{name_of(path)}: {read}"
 
 

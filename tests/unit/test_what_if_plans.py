@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from resilver.whatif.asking import Asked, prepare
 from resilver.whatif.changes import CHANGES
 from resilver.whatif.cluster import Given
 from resilver.whatif.fitting import PlanDoesNotFit
 from resilver.whatif.kinds import KINDS
 from resilver.whatif.plan import plan_of_options, read_plan
+from resilver.whatif.request import Asked, prepare
 from tests.build import refused
 from tests.unit.what_if_clusters import prepared, small_report
 

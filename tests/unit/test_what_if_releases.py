@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from resilver.whatif.asking import Asked
 from resilver.whatif.cluster import Given
+from resilver.whatif.request import Asked
 from tests.build import refused
 from tests.unit.what_if_clusters import ConfigEntry, of_release, prepared, small_report
 

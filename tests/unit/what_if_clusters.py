@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from resilver.importers.ceph import ClusterReport, ConfigEntry, OsdMetadata, read_cluster
-from resilver.whatif.asking import Asked, Prepared, prepare
 from resilver.whatif.plan import plan_of_options
+from resilver.whatif.request import Asked, Prepared, prepare
 from tests.reference.ceph_cluster import write_cluster
 from tests.reference.ceph_rows import Shape
 

@@ -7,7 +7,6 @@ mod choice;
 mod class;
 mod config;
 mod curve;
-mod described;
 mod devices;
 mod event;
 mod faults;
@@ -31,6 +30,7 @@ mod recovery;
 mod rows;
 mod running;
 mod scan;
+mod scenario;
 mod search;
 mod simulation;
 mod storage;
@@ -47,12 +47,12 @@ pub use checker::ConservationError;
 pub use config::{
     Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, PlaceScratch, Placement, StoredPool, SystemConfig,
 };
-pub use described::{StudyFaults, read, system_of};
 pub use devices::{DeviceKind, Devices, Discipline, drawn_speeds};
 pub use faults::{Ask, Fault, FaultError, LevelNames, Named, Names, PartsOfLevel, Wanted, choose_failed, named_faults};
 pub use file_words::FileWords;
 pub use flows::{FlowOutcome, FlowRow, FlowsOf, LayerRow};
 pub use forward::ForwardInverse;
+pub use scenario::{StudyFaults, read, system_of};
 
 pub use choice::{ObjectOrder, SourceChoice};
 pub use class::TrafficClass;

@@ -10,10 +10,10 @@ from typing import Any, get_args
 from resilver.core_errors import core_errors
 from resilver.core_input import core_json
 from resilver.errors import ConfigError, Problem, show
-from resilver.simulate.asked import RunKind
+from resilver.simulate.from_page import RunKind
 from resilver.simulate.run import maps_of
 from resilver.spec import System
-from resilver.whatif.asking import Prepared
+from resilver.whatif.request import Prepared
 
 
 @dataclass(frozen=True)

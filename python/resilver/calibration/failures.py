@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import ConfigError, Problem
+from resilver.failure_rates import YEAR_SECONDS, posterior_rate
 from resilver.importers.failures import FailureList, read_failures
-from resilver.lifetimes import YEAR_SECONDS, posterior_rate
 
 FailureLaw = Literal["auto", "exponential", "weibull"]
 """Which law is asked for; ``auto`` for Weibull where a constant rate is refuted."""

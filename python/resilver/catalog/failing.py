@@ -1,7 +1,7 @@
 """What the catalog knows of failures: laws of parts and bursts, and drives that were counted.
 
 Of drives a fleet's owner counts drive-days and failures. Their rate here is the mean of what these
-counts allow, and its interval the middle 95 % (`resilver.lifetimes.posterior_rate`).
+counts allow, and its interval the middle 95 % (`resilver.failure_rates.posterior_rate`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from resilver.catalog.entries import load, names
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.lifetimes import posterior_rate
+from resilver.failure_rates import posterior_rate
 
 YEAR_DAYS = 365.25
 

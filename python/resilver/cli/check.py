@@ -75,7 +75,7 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> int:
     runs = study.runs()
     validate_runs(runs)
     if study.durability is not None:
-        from resilver.survival.systems import refuse_study
+        from resilver.data_loss.systems import refuse_study
 
         refuse_study(study)
     points = estimates(runs)
@@ -178,8 +178,8 @@ def notes(study: Study) -> list[str]:
     Returns:
         Sentences, the weightiest first.
     """
-    from resilver.report.words import listed
     from resilver.spec.idle import idle_note
+    from resilver.words import listed
 
     systems = {id(run.system): run.system for run in study.runs()}
     found = []

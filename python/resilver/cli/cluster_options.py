@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from resilver.cli.command import option
 
 if TYPE_CHECKING:
-    from resilver.whatif.asking import Asked
+    from resilver.whatif.request import Asked
 
 
 _assumption = partial(option, rich_help_panel="Assumptions")
@@ -75,8 +75,8 @@ class ClusterAsked:
         Args:
             afr: How many OSDs fail a year.
         """
-        from resilver.whatif.asking import Asked
         from resilver.whatif.cluster import Given
+        from resilver.whatif.request import Asked
 
         given = Given(self.release, self.devices, self.network, self.fill, self.grow, afr)
         return Asked(given, self.load, self.horizon, self.events)

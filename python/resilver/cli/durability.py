@@ -20,10 +20,10 @@ from resilver.errors import ConfigError, Problem
 from resilver.units import format_duration
 
 if TYPE_CHECKING:
+    from resilver.data_loss.answer import Durabilities, Durability
+    from resilver.data_loss.reports import Estimating
+    from resilver.data_loss.request import Asked
     from resilver.spec import Study
-    from resilver.survival.answer import Durabilities, Durability
-    from resilver.survival.asking import Asked
-    from resilver.survival.told import Estimating
 
 _RANGE = re.compile(r"(\d{1,6})\.\.(\d{1,6})")
 _CODES_MAX = 2000
@@ -57,9 +57,9 @@ def durability(
 
     resilver durability bundle.tar.zst --drive hdd=st12000nm0007
     """
-    from resilver.survival.answer import Durabilities
-    from resilver.survival.asking import Where
-    from resilver.survival.perform import answer_of
+    from resilver.data_loss.answer import Durabilities
+    from resilver.data_loss.perform import answer_of
+    from resilver.data_loss.request import Where
 
     _check(system, question)
     for folder, option_name in ((question.tables, "--tables"), (figures, "--figures")):
@@ -150,7 +150,7 @@ def _ranged(word: str) -> list[str]:
 
 
 def _asked(system: System, question: Question) -> Asked:
-    from resilver.survival.asking import Asked
+    from resilver.data_loss.request import Asked
 
     same = {one.name: getattr(system, one.name) for one in fields(System)}
     for name in ("what", "settings", "serial", "repair_order"):
@@ -207,7 +207,7 @@ def _write(
         written.append(write_durability(found, question.page, command))
     if question.tables is not None:
         from resilver.report.durability import durability_tables
-        from resilver.report.tables import to_csv
+        from resilver.tables import to_csv
 
         for name, made in durability_tables(found).items():
             save_whole(question.tables / f"{name}.csv", to_csv(made, None))

@@ -9,10 +9,10 @@ from rich.text import Text
 
 from resilver.cli.console import output
 from resilver.cli.tables import print_figures, print_turned
+from resilver.data_loss.answer import Durabilities, Durability
 from resilver.report.durability import tables
 from resilver.report.durability.sentences import answer_sentences, compared_sentences
-from resilver.report.tables import Table, cell_text
-from resilver.survival.answer import Durabilities, Durability
+from resilver.tables import Table, cell_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

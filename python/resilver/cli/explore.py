@@ -77,8 +77,8 @@ def explore(asked: Asked, cluster: ClusterAsked, quiet: Quiet = False) -> int:
     keep_inputs(asked.page, [asked.source])
     check_page(asked.page)
     document = _document(asked, cluster)
+    from resilver.answer.document import write_page
     from resilver.explore.page import explore_page
-    from resilver.report.document import write_page
 
     write_page(explore_page(document), asked.page, "page")
     if not quiet:

@@ -21,7 +21,7 @@ from resilver.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     from resilver.importers.log_rows import Log
-    from resilver.report.tables import Table
+    from resilver.tables import Table
 
 _JOBS_SHOWN = 10
 
@@ -77,7 +77,7 @@ def logs(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
 
 
 def _table(found: Sequence[Log]) -> Table:
-    from resilver.report.tables import table
+    from resilver.tables import table
 
     return table(
         ("file", "file", "text", [log.path.name for log in found]),
@@ -109,7 +109,7 @@ def _jobs(found: Sequence[Log]) -> dict[str, tuple[float, float]]:
 
 
 def _jobs_table(jobs: dict[str, tuple[float, float]]) -> Table:
-    from resilver.report.tables import table
+    from resilver.tables import table
 
     return table(
         ("job", "job", "text", list(jobs)),

@@ -217,10 +217,10 @@ def _short(measured: str) -> str:
 
 
 def _print(found: LayerProfile | MeasuredProfile | LotProfile, said: list[str]) -> None:
+    from resilver.answer.figure_tables import figures_table
     from resilver.center.layering import LayerProfile
     from resilver.center.profiling import MeasuredProfile, median_draw
     from resilver.report import culling, layering
-    from resilver.report.figure_tables import figures_table
 
     for sentence in said:
         output().print(Text(sentence, "bold"))

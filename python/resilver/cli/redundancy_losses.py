@@ -68,7 +68,7 @@ def losses_of(tree: CodeTree, asked: Asked) -> dict[str, Any]:
     Raises:
         ConfigError: A number is out of range, or asks about nothing.
     """
-    from resilver.judgement import burst_losses, enclosure_loss_probability
+    from resilver.placement_quality import burst_losses, enclosure_loss_probability
 
     found: dict[str, Any] = {}
     _check(asked)

@@ -105,7 +105,7 @@ def report(
 
 def _check(page: Path, wanted: Wanted) -> None:
     """Refuse what would not be what its name says, before anything is written."""
-    from resilver.report.vega import FORMATS
+    from resilver.charts.vega import FORMATS
 
     ending = page.suffix.lower().removeprefix(".")
     if ending in FORMATS:
@@ -159,8 +159,8 @@ def follow(folder: Path, page: Path, *, as_json: bool) -> bool:
 
 
 def _write_so_far(found: Status, page: Path, *, reload_seconds: int | None) -> None:
+    from resilver.answer.standing import Standing
     from resilver.report.live import this_moment, write_live
-    from resilver.report.standing import Standing
 
     progress = found.progress
     standing = Standing(

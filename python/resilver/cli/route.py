@@ -169,7 +169,7 @@ def _pictures(asked: Asked, routes: list[Routes], jobs: list[JobRates]) -> list[
 
 def _check(asked: Asked) -> None:
     """Refuse what means nothing beside other options."""
-    from resilver.report.vega import FORMATS
+    from resilver.charts.vega import FORMATS
 
     if asked.format not in FORMATS:
         rule = "a chart is written as png, svg or pdf"
@@ -253,8 +253,8 @@ def _write(
     from resilver.report.job import flows_table
     from resilver.report.routes import routes_table
     from resilver.report.routes_page import write_routes
-    from resilver.report.tables import to_csv
     from resilver.study.files import replace_text
+    from resilver.tables import to_csv
 
     assert asked.output is not None
     if asked.output.suffix == ".csv":

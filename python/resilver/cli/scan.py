@@ -108,7 +108,7 @@ def _performed(walk: TreeWalk, table: Path | None, *, quiet: bool) -> Scanned:
 
 def _print(found: Scanned) -> None:
     """What was counted, by kind."""
-    from resilver.report.words import plural
+    from resilver.words import plural
 
     words = {"file": "files", "folder": "folders", "link": "symbolic links"}
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")

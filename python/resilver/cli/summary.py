@@ -131,7 +131,7 @@ def _sensitivity(effects: Sequence[Effect], width: int) -> Table:
 
 def _beside(shown: Any, width: int) -> Table:
     """A table, or in a narrow terminal one with its rows as columns, so that nothing is cut."""
-    from resilver.report.tables import cell_text
+    from resilver.tables import cell_text
 
     headings = [column.heading for column in shown.columns]
     cells = [
@@ -307,7 +307,7 @@ def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
 
 def _client_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
     """What a swept point states of clients: what they got during its faults, where it has some."""
-    from resilver.report.words import percent
+    from resilver.words import percent
 
     def count(value: float) -> str:
         return f"{value:,.0f}"
@@ -386,7 +386,7 @@ def print_whereabouts(console: Console, results: Results, next_command: str | No
 
 def _phases(results: Results) -> str:
     """The share of each phase in the time of all runs; empty where it was not measured."""
-    from resilver.report.words import percent
+    from resilver.words import percent
 
     sums = {
         phase: sum(value or 0.0 for value in results.runs[f"{phase}_seconds"].to_pylist())

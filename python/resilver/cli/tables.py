@@ -11,7 +11,7 @@ from rich.text import Text
 from resilver.cli.console import output
 
 if TYPE_CHECKING:
-    from resilver.report.tables import Table as ReportTable
+    from resilver.tables import Table as ReportTable
 
 _NAME_WIDTH = 24
 
@@ -25,7 +25,7 @@ def print_figures(title: str, made: ReportTable, columns: int, rows_max: int = 1
         columns: How many of its columns.
         rows_max: How many of its rows; how many more there are is said.
     """
-    from resilver.report.tables import cell_text
+    from resilver.tables import cell_text
 
     shown = Table(box=SIMPLE_HEAD, pad_edge=False, title=Text(title, "bold"), title_justify="left")
     for column in made.columns[:columns]:
@@ -46,7 +46,7 @@ def print_figures(title: str, made: ReportTable, columns: int, rows_max: int = 1
 
 def print_turned(made: ReportTable) -> None:
     """A table of a report with its rows side by side, as many as the window has room for."""
-    from resilver.report.tables import cell_text
+    from resilver.tables import cell_text
 
     console = output()
     side_by_side = max(1, (console.width - _NAME_WIDTH) // _NAME_WIDTH)

@@ -312,8 +312,8 @@ def _print_several(built: Sequence[Topology]) -> None:
 
 
 def _draw(one: Topology, picture: Path) -> None:
+    from resilver.charts.vega import drawn
     from resilver.report.graph import graph_spec
-    from resilver.report.vega import drawn
 
     kinds = [str(kind) for kind in one.kinds]
     spec = graph_spec(one.positions, one.ends, kinds, labels=one.node_names)

@@ -232,9 +232,9 @@ def _check(question: Question) -> None:
 
 def _ask(question: Question, cluster: ClusterAsked, changes: Changes, told: _Display) -> Answer:
     from resilver.whatif import perform
-    from resilver.whatif.asking import FRAMES
     from resilver.whatif.each import rank_failures
     from resilver.whatif.headroom import FILL, search_fill
+    from resilver.whatif.request import FRAMES
     from resilver.whatif.searching import search
 
     # The film is for whoever reads the tables of a plan.

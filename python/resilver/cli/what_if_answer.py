@@ -84,8 +84,8 @@ def print_compared(compared: PlansCompared) -> None:
     Args:
         compared: The plans' answers.
     """
-    from resilver.report.tables import Table
     from resilver.report.whatif.comparison import compared_sentences, compared_table
+    from resilver.tables import Table
 
     _print_sentences(compared_sentences(compared))
     made = compared_table(compared)

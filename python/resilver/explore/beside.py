@@ -30,9 +30,9 @@ def explore_beside(results: Results, report: Path) -> str:
         tree = points[0].system.cluster.tree if points else None
         if tree is None or tree.devices > DEVICES_MAX:
             return ""
+        from resilver.answer.document import write_page
         from resilver.explore.page import explore_page
         from resilver.explore.study import study_document
-        from resilver.report.document import write_page
         from resilver.study.provenance import STUDY_FILE
 
         document = study_document(results.folder / STUDY_FILE)

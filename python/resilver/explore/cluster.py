@@ -23,13 +23,13 @@ from resilver.explore.document import (
 from resilver.explore.offers import cluster_groups
 from resilver.importers.ceph import ClusterReport
 from resilver.report.whatif.sentences import GOVERNS
-from resilver.whatif.asking import Asked, prepare
 from resilver.whatif.changes import CHANGES
 from resilver.whatif.cluster import Cluster, read_state
 from resilver.whatif.configuration import Configuration, Ledger, release_of
 from resilver.whatif.figures import FIGURES, HARM
 from resilver.whatif.kinds import KINDS
 from resilver.whatif.plan import TAKES_ROOM, plan_of_options
+from resilver.whatif.request import Asked, prepare
 from resilver.whatif.tree import Tree
 
 _LABELS = {

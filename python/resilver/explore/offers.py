@@ -9,13 +9,13 @@ from typing import Any
 from resilver import catalog
 from resilver.explore.controls import Group, Make, Offer, Option, Stop, device_names, group_of
 from resilver.importers.ceph import ClusterReport
-from resilver.whatif.asking import Asked, Prepared, prepare
 from resilver.whatif.cluster import read_state
 from resilver.whatif.configuration import Configuration, Ledger, read_setting, release_of
 from resilver.whatif.declared import SETTINGS
 from resilver.whatif.osd_settings import OVERRIDE, all_settings
 from resilver.whatif.plan import plan_of_options
 from resilver.whatif.releases import Release
+from resilver.whatif.request import Asked, Prepared, prepare
 from resilver.whatif.settings import Setting
 
 _VALUES = {

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from resilver.answer.document import rendered, vega_script
 from resilver.browser import browser_file
+from resilver.charts.style import CONFIG, DARK, DASHES, SERIES
 from resilver.errors import ConfigError
 from resilver.explore.document import INTEGER_MAX
-from resilver.report.document import rendered, vega_script
-from resilver.report.style import CONFIG, DARK, DASHES, SERIES
 
 _LEVEL = 9
 # The browser itself refuses whatever a page that computes must not do: no script but the page's

@@ -33,9 +33,9 @@ from resilver.errors import ConfigError, Problem
 from resilver.estimate.run import estimate
 from resilver.explore.controls import Control, Group, Stop
 from resilver.explore.document import Document
-from resilver.explore.heeding import Chosen, Heeding
+from resilver.explore.fixed_draws import pinned
+from resilver.explore.interactions import Chosen, Heeding
 from resilver.explore.patches import Patch, changes_between
-from resilver.explore.pinning import pinned
 from resilver.explore.study_figures import charts_of, figures_of, harm_of, has_clients, map_of
 from resilver.explore.study_maker import Maker
 from resilver.explore.study_offer import Choice, StudyOffer, is_part_of, sentence_of

@@ -16,8 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.failure_rates import LongSeconds
 from resilver.importers.csv_rows import columns_of, csv_rows
-from resilver.lifetimes import LongSeconds
 from resilver.text import decode, name_of, read_bytes, refuse
 
 LIVES_MAX = 10_000_000

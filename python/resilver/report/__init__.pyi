@@ -1,6 +1,5 @@
 """The public names of `resilver.report` and where each is from."""
 
-from .chart import Chart as Chart
 from .charts import NAMES as NAMES, OF_STUDY as OF_STUDY, figure as figure
 from .figures import write_figures as write_figures
 from .headline import KeyFigure as KeyFigure, key_figures as key_figures, summary as summary

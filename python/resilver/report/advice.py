@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from resilver.answer.document import Document
+from resilver.charts.chart import Chart
+from resilver.charts.style import SERIES
+from resilver.charts.vega import Spec, colours, rows, tip
+from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_rate, duration
-from resilver.report.chart import Chart
-from resilver.report.document import Document
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.style import SERIES
-from resilver.report.tables import Table, table
-from resilver.report.vega import Spec, colours, rows, tip
-from resilver.report.vega import number as axis
+from resilver.tables import Table, table
 
 if TYPE_CHECKING:
     from resilver.center import Advice

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 
 from resilver.report.source import ResultsLike
-from resilver.report.tables import Column, Table
-from resilver.report.words import listed, plural
 from resilver.spec.assumptions import Assumption, lead
+from resilver.tables import Column, Table
+from resilver.words import listed, plural
 
 _COLUMNS = (
     Column("name", "Assumption", "text"),

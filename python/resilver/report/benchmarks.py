@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from resilver.report.tables import Cell, Table, cell_text, table
-from resilver.report.words import plural
+from resilver.tables import Cell, Table, cell_text, table
+from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.center.benchmarks import LayerCost

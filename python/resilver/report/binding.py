@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from resilver.report.arrays import rows_of_run
 from resilver.report.source import ResultsLike, SystemRuns
-from resilver.report.words import plural
 from resilver.units import format_duration
+from resilver.words import plural
 
 _STRETCHES_SHOWN_MAX = 3
 # What clients have under way, and the rate that they ask for, by what says it.

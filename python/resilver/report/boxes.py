@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from resilver.charts.chart import Chart
+from resilver.charts.scales import log_ticks
+from resilver.charts.style import DASHES, GREY, MARKS, PURPLE, SERIES
+from resilver.charts.vega import READ, Spec, colours, letters, rows, told_apart
+from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats
-from resilver.report.chart import Chart
 from resilver.report.metrics import REBUILD_RATE, REBUILD_TIME
-from resilver.report.scales import log_ticks
-from resilver.report.style import DASHES, GREY, MARKS, PURPLE, SERIES
 from resilver.report.sweep import LABELS_ROOM, Sweep, finding, sweep_table
-from resilver.report.vega import READ, Spec, colours, letters, rows, told_apart
-from resilver.report.vega import number as axis
-from resilver.report.words import plural
+from resilver.words import plural
 
 
 def jitter(count: int) -> Floats:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.report.scales import log_ticks
-from resilver.report.style import BLUE, DASHES, MARKS, VERMILLION
-from resilver.report.vega import Spec, colours, rows, told_apart, write_picture
-from resilver.report.vega import number as axis
+from resilver.charts.scales import log_ticks
+from resilver.charts.style import BLUE, DASHES, MARKS, VERMILLION
+from resilver.charts.vega import Spec, colours, rows, told_apart, write_picture
+from resilver.charts.vega import number as axis
 from resilver.units import exact_bytes
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from resilver.report.chart import Chart
+from resilver.charts.chart import Chart
+from resilver.charts.style import GREY, SERIES
+from resilver.charts.vega import Spec, rows, tip
 from resilver.report.routes import WORDS
-from resilver.report.style import GREY, SERIES
-from resilver.report.tables import table
-from resilver.report.vega import Spec, rows, tip
+from resilver.tables import table
 
 if TYPE_CHECKING:
     from resilver.center.routes import Routes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from resilver.charts.chart import Chart
 from resilver.errors import ConfigError, name_remedy
 from resilver.report import distributions, sensitivity
 from resilver.report.boxes import over_sweep
-from resilver.report.chart import Chart
 from resilver.report.chord import transfers
 from resilver.report.clients import course, has_traffic
 from resilver.report.devices import busy

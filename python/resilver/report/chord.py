@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resilver.report.chart import Chart
+from resilver.charts.chart import Chart
+from resilver.charts.style import BLUE, INK, ORANGE, VERMILLION
+from resilver.charts.vega import READ, Spec, colours, rows
 from resilver.report.flows import Flows, flows
 from resilver.report.source import ResultsLike, SystemRuns
-from resilver.report.style import BLUE, INK, ORANGE, VERMILLION
-from resilver.report.tables import table
-from resilver.report.vega import READ, Spec, colours, rows
-from resilver.report.words import percent, plural, size_of
+from resilver.tables import table
+from resilver.words import percent, plural, size_of
 
 GAP_SHARE = 0.12
 """The share of the circle left empty between arcs."""

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from resilver.charts.chart import Chart
+from resilver.charts.scales import Scale, rate_scale, time_scale
+from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
+from resilver.charts.vega import Spec
 from resilver.report.arrays import (
     Floats,
     column,
@@ -11,16 +15,12 @@ from resilver.report.arrays import (
     moments_within,
     rows_of_run,
 )
-from resilver.report.chart import Chart
 from resilver.report.faults import fault_marks_text, repair_seconds
-from resilver.report.scales import Scale, rate_scale, time_scale
 from resilver.report.source import ResultsLike, SystemRuns, number
-from resilver.report.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
-from resilver.report.tables import table
 from resilver.report.timeline import Marks, Panel, edges_of, over_time, rate_of
-from resilver.report.vega import Spec
-from resilver.report.words import listed, percent
+from resilver.tables import table
 from resilver.units import format_duration, format_rate
+from resilver.words import listed, percent
 
 _HARDLY = 0.01
 """A change of the goodput that is too small to speak of."""

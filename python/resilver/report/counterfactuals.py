@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from resilver.counterfactuals import HELPS_SHARE, Counterfactual, bottleneck
 from resilver.quantities import duration
-from resilver.report.tables import Table, table
-from resilver.report.words import listed, percent, plural
+from resilver.tables import Table, table
+from resilver.words import listed, percent, plural
 
 HEADING = "What would help"
 SAME = 0.001

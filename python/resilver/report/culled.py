@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from resilver.report.chart import Chart
+from resilver.charts.chart import Chart
 from resilver.report.culling import culling_sentence, rounds_chart
 from resilver.report.group_heat import heat_chart
-from resilver.report.tables import cell_text
-from resilver.report.words import plural
+from resilver.tables import cell_text
+from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.center.layering import LayerProfile

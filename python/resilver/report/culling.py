@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from resilver.answer.document import Document
+from resilver.answer.figure_tables import figures_table
+from resilver.charts.chart import Chart
+from resilver.charts.style import BLUE, DASHES, GREY, MARKS, VERMILLION
+from resilver.charts.vega import Spec, colours, rows, tip
+from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats
-from resilver.report.chart import Chart
-from resilver.report.document import Document
-from resilver.report.figure_tables import figures_table
 from resilver.report.group_heat import heat_chart
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.style import BLUE, DASHES, GREY, MARKS, VERMILLION
-from resilver.report.tables import Cell, Table, table
-from resilver.report.vega import Spec, colours, rows, tip
-from resilver.report.vega import number as axis
-from resilver.report.words import plural
+from resilver.tables import Cell, Table, table
+from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.center.culling import Culling

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from resilver.charts.chart import Chart
+from resilver.charts.style import BLUE, GREEN, MARKS, ORANGE, PURPLE, VERMILLION
+from resilver.charts.vega import READ, Spec, colours, rows, told_apart, zoom
+from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats, descending
-from resilver.report.chart import Chart
 from resilver.report.servers import Servers, rank_axis
-from resilver.report.style import BLUE, GREEN, MARKS, ORANGE, PURPLE, VERMILLION
-from resilver.report.tables import Table, table
-from resilver.report.vega import READ, Spec, colours, rows, told_apart, zoom
-from resilver.report.vega import number as axis
-from resilver.report.words import percent, plural
+from resilver.tables import Table, table
+from resilver.words import percent, plural
 
 
 def busy(data: Servers) -> Chart | None:

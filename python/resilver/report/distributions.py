@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from resilver.charts.chart import Chart
+from resilver.charts.scales import log_ticks, time_scale
+from resilver.charts.style import BLUE, DASHES, GREEN, ORANGE, VERMILLION
+from resilver.charts.vega import READ, UPRIGHT, Spec, colours, lines_up, rows, tip
+from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats, column, rows_of_run
-from resilver.report.chart import Chart
-from resilver.report.scales import log_ticks, time_scale
 from resilver.report.source import ResultsLike, SystemRuns
-from resilver.report.style import BLUE, DASHES, GREEN, ORANGE, VERMILLION
-from resilver.report.tables import table
-from resilver.report.vega import READ, UPRIGHT, Spec, colours, lines_up, rows, tip
-from resilver.report.vega import number as axis
-from resilver.report.words import percent, plural
+from resilver.tables import table
 from resilver.units import format_duration
+from resilver.words import percent, plural
 
 BINS_DRAWN = 72
 """Bins of a drawn histogram of delays: finer ones would show the draws of one seed."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from resilver.report.source import SystemRuns
-from resilver.report.words import listed, percent, plural
 from resilver.spec.faults import Fault
 from resilver.units import format_duration
+from resilver.words import listed, percent, plural
 
 _SHOWN_MAX = 6
 _MOMENTS_SHOWN_MAX = 4

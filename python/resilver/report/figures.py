@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from resilver.charts.vega import FORMATS, WIDTH
 from resilver.errors import ConfigError
 from resilver.report import charts
 from resilver.report.clusters import is_of_clusters
 from resilver.report.source import ResultsLike, SystemRuns, largest, systems
-from resilver.report.vega import FORMATS, WIDTH
 
 
 def write_figures(

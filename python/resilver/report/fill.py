@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.report.style import BLUE, GREY, VERMILLION
-from resilver.report.tables import Table, table
-from resilver.report.vega import colours, rows, write_picture
-from resilver.report.vega import number as axis
+from resilver.charts.style import BLUE, GREY, VERMILLION
+from resilver.charts.vega import colours, rows, write_picture
+from resilver.charts.vega import number as axis
+from resilver.tables import Table, table
 
 if TYPE_CHECKING:
     from resilver.calibration.fill import Correlation, FillCalibration

@@ -6,8 +6,8 @@ import numpy as np
 
 from resilver.report.arrays import column, rows_of_run
 from resilver.report.source import ResultsLike, SystemRuns, number
-from resilver.report.words import plural, size_of
 from resilver.units import format_duration
+from resilver.words import plural, size_of
 
 
 def nothing_rebuilt(point: SystemRuns) -> str | None:

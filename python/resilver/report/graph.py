@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from resilver.report.style import BLUE, FAILED, GREY, INK, LOAD, ORANGE, PAPER
+from resilver.charts.style import BLUE, FAILED, GREY, INK, LOAD, ORANGE, PAPER
+from resilver.charts.vega import READ, Spec, colours, rows, told_apart
 from resilver.report.topology_lines import Lines, lines_of
-from resilver.report.vega import READ, Spec, colours, rows, told_apart
-from resilver.report.words import percent, plural
+from resilver.words import percent, plural
 
 HOTTEST = 5
 """How many of the busiest links are named."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from resilver.charts.chart import Chart
+from resilver.charts.style import BLUE, VERMILLION
+from resilver.charts.vega import Spec, colours, rows, tip
 from resilver.report.arrays import Floats
-from resilver.report.chart import Chart
-from resilver.report.style import BLUE, VERMILLION
-from resilver.report.tables import Cell, table
-from resilver.report.vega import Spec, colours, rows, tip
+from resilver.tables import Cell, table
 
 if TYPE_CHECKING:
     from resilver.center.culling import Reference

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from resilver.report.findings import busiest_words, nothing_rebuilt
 from resilver.report.servers import servers
 from resilver.report.source import ResultsLike, SystemRuns, largest, number, serves_only, systems
-from resilver.report.tables import cell_text
-from resilver.report.words import percent
+from resilver.tables import cell_text
+from resilver.words import percent
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from resilver.answer.document import Document, rendered, write_page
+from resilver.answer.standing import Standing
+from resilver.charts.chart import Chart
 from resilver.report import charts
 from resilver.report.assumptions import assumptions_table, spread_note
-from resilver.report.chart import Chart
 from resilver.report.clients import has_traffic
 from resilver.report.clusters import is_of_clusters, write_clusters
-from resilver.report.document import Document, rendered, write_page
 from resilver.report.findings import at_risk, nothing_rebuilt, rebuild_sentence, sweep_sentence
 from resilver.report.headline import key_figures
 from resilver.report.network import named_tables
@@ -28,11 +29,10 @@ from resilver.report.source import (
     serves_only,
     systems,
 )
-from resilver.report.standing import Standing
-from resilver.report.tables import Cell, Table, table
 from resilver.report.traffic_sentence import traffic_sentence
 from resilver.report.waits import system_wait, wait_sentence
-from resilver.report.words import listed
+from resilver.tables import Cell, Table, table
+from resilver.words import listed
 
 SYSTEMS_MAX = 12
 """Systems whose charts one page carries; each adds up to about 100 KB to it."""

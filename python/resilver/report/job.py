@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from resilver.charts.chart import Chart
+from resilver.charts.style import DASHES, SERIES
+from resilver.charts.vega import Spec, colours, level, rows, tip, told_apart
+from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_rate
-from resilver.report.chart import Chart
 from resilver.report.routes import WORDS
-from resilver.report.style import DASHES, SERIES
-from resilver.report.tables import Table, table
-from resilver.report.vega import Spec, colours, level, rows, tip, told_apart
-from resilver.report.vega import number as axis
-from resilver.report.words import listed
+from resilver.tables import Table, table
+from resilver.words import listed
 
 if TYPE_CHECKING:
     from resilver.center.jobs import JobRates

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from resilver.charts.chart import Chart
+from resilver.charts.scales import time_scale
+from resilver.charts.style import DASHES, MARKS, SERIES
+from resilver.charts.vega import Spec, colours, rows, tip, told_apart
+from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_bytes
 from resilver.report.arrays import Floats, column, rows_of_run
-from resilver.report.chart import Chart
-from resilver.report.scales import time_scale
 from resilver.report.source import ResultsLike, SystemRuns
-from resilver.report.style import DASHES, MARKS, SERIES
-from resilver.report.tables import table
-from resilver.report.vega import Spec, colours, rows, tip, told_apart
-from resilver.report.vega import number as axis
-from resilver.report.words import plural
 from resilver.spec import Traffic
 from resilver.spec.jobs import names_of
+from resilver.tables import table
 from resilver.units import exact_duration, format_duration
+from resilver.words import plural
 
 _JOBS_SHOWN_MAX = 8
 _TOLD_MAX = 4

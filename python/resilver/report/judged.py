@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.report.document import Document, rendered, write_page
+from resilver.answer.document import Document, rendered, write_page
 
 if TYPE_CHECKING:
     from resilver.report.headline import KeyFigure

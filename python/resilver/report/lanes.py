@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from resilver.charts.chart import Chart
+from resilver.charts.scales import byte_scale
+from resilver.charts.style import BLUE, GREEN, INK, ORANGE, PURPLE
+from resilver.charts.vega import READ, Spec, colours, level, rows
+from resilver.charts.vega import number as axis
 from resilver.report.arrays import rows_of_run
-from resilver.report.chart import Chart
-from resilver.report.scales import byte_scale
 from resilver.report.source import ResultsLike, SystemRuns
-from resilver.report.style import BLUE, GREEN, INK, ORANGE, PURPLE
-from resilver.report.tables import Column, Table
-from resilver.report.vega import READ, Spec, colours, level, rows
-from resilver.report.vega import number as axis
-from resilver.report.words import listed, percent, size_of
+from resilver.tables import Column, Table
 from resilver.units import format_duration
+from resilver.words import listed, percent, size_of
 
 _NOUNS = {"rebuild": "rebuilds"}
 """Classes that a sentence has in the plural, as it has clients and bursts."""

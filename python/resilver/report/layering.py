@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.answer.document import Document
+from resilver.charts.chart import Chart
+from resilver.charts.style import BLUE, GREY, INK, VERMILLION
+from resilver.charts.vega import Spec, colours, level, rows, tip
+from resilver.charts.vega import number as axis
 from resilver.report.benchmarks import cost_sentences, costs_table
-from resilver.report.chart import Chart
 from resilver.report.culled import culled_charts, culled_sentences
-from resilver.report.document import Document
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.style import BLUE, GREY, INK, VERMILLION
-from resilver.report.tables import Table, cell_text, table_of
-from resilver.report.vega import Spec, colours, level, rows, tip
-from resilver.report.vega import number as axis
-from resilver.report.words import plural
+from resilver.tables import Table, cell_text, table_of
+from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.center.layering import Layer, LayerProfile

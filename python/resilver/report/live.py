@@ -6,11 +6,11 @@ import datetime
 from pathlib import Path
 from typing import Protocol, Self
 
+from resilver.answer.document import write_page
+from resilver.answer.standing import Standing
 from resilver.report.clusters import is_of_clusters
-from resilver.report.document import write_page
 from resilver.report.html import render, render_waiting, systems_shown
 from resilver.report.source import ResultsLike, systems
-from resilver.report.standing import Standing
 
 
 class FinishedRuns(ResultsLike, Protocol):

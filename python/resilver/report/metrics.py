@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from resilver.report.scales import Scale, rate_scale, time_scale
-from resilver.report.tables import cell_text
+from resilver.charts.scales import Scale, rate_scale, time_scale
+from resilver.tables import cell_text
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from resilver.charts.chart import Chart
 from resilver.report.arrays import Floats, column, rows_of_run
-from resilver.report.chart import Chart
 from resilver.report.graph import graph_spec
 from resilver.report.source import ResultsLike, SystemRuns, number
-from resilver.report.tables import Table, table
 from resilver.report.traffic_sentence import failed_disks
-from resilver.report.words import percent, plural
+from resilver.tables import Table, table
+from resilver.words import percent, plural
 
 HOTTEST = 10
 """Links and nodes that are named."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from resilver.report.document import rendered
+from resilver.answer.document import rendered
 from resilver.report.source import ResultsLike, format_swept, swept_keys, systems
-from resilver.report.tables import cell_text
+from resilver.tables import cell_text
 
 _ROWS_MAX = 100
 _COLUMNS = (

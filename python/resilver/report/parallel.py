@@ -11,10 +11,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resilver.report.style import DASHES, GREY, MARKS, SERIES
-from resilver.report.tables import Cell, Column, Table
-from resilver.report.vega import READ, UPRIGHT, Spec, colours, letters, rows, told_apart
-from resilver.report.vega import number as channel
+from resilver.charts.style import DASHES, GREY, MARKS, SERIES
+from resilver.charts.vega import READ, UPRIGHT, Spec, colours, letters, rows, told_apart
+from resilver.charts.vega import number as channel
+from resilver.tables import Cell, Column, Table
 
 _STEP = 10.0
 _MARGIN = 2.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from resilver.report.source import ResultsLike, SystemRuns
-from resilver.report.tables import Column, Table
+from resilver.tables import Column, Table
 
 _COLUMNS = (
     Column("pool", "Pool", "text"),

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from resilver.report.style import BLUE, INK, VERMILLION
-from resilver.report.vega import Spec, colours, rows, write_picture
-from resilver.report.vega import number as axis
+from resilver.charts.style import BLUE, INK, VERMILLION
+from resilver.charts.vega import Spec, colours, rows, write_picture
+from resilver.charts.vega import number as axis
 from resilver.units import exact_bytes, format_bytes
 
 if TYPE_CHECKING:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from resilver.answer.document import Document
 from resilver.center.control import DECISION, LIMIT, run_length
 from resilver.center.quality import is_correlated
-from resilver.report.chart import Chart
-from resilver.report.document import Document
+from resilver.charts.chart import Chart
+from resilver.charts.style import BLUE, GREY, VERMILLION
+from resilver.charts.vega import Spec, colours, number, rows, tip, told_apart
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.style import BLUE, GREY, VERMILLION
-from resilver.report.tables import Table, cell_text, table
-from resilver.report.vega import Spec, colours, number, rows, tip, told_apart
-from resilver.report.words import plural
+from resilver.tables import Table, cell_text, table
 from resilver.units import RATE_UNITS
+from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.center.quality import Finding, QualityCharts, Series

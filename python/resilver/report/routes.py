@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resilver.report.chart import Chart
-from resilver.report.style import DASHES, INK, SERIES
-from resilver.report.tables import Table, table
-from resilver.report.vega import Spec, colours, rows, tip, told_apart
-from resilver.report.vega import number as axis
+from resilver.charts.chart import Chart
+from resilver.charts.style import DASHES, INK, SERIES
+from resilver.charts.vega import Spec, colours, rows, tip, told_apart
+from resilver.charts.vega import number as axis
+from resilver.tables import Table, table
 
 if TYPE_CHECKING:
     from resilver.center.machines import Machine

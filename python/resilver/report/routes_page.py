@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.answer.document import Document
+from resilver.charts.chart import Chart
+from resilver.charts.vega import write_picture
 from resilver.report.channels import heat_charts
-from resilver.report.chart import Chart
-from resilver.report.document import Document
 from resilver.report.job import (
     clients_chart,
     held_chart,
@@ -25,7 +26,6 @@ from resilver.report.routes import (
     policies_table,
     served_chart,
 )
-from resilver.report.vega import write_picture
 
 if TYPE_CHECKING:
     from resilver.center.jobs import JobRates

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from resilver.report.source import ResultsLike, format_swept, number, serves_only, swept_keys
-from resilver.report.tables import Cell, Column, Table
+from resilver.tables import Cell, Column, Table
 
 _METRICS = (
     Column("failed_servers", "failed", "text"),

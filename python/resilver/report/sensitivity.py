@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from resilver.charts.chart import Chart
+from resilver.charts.style import BLUE, INK, ORANGE
+from resilver.charts.vega import READ, UPRIGHT, Spec, colours, level, rows
+from resilver.charts.vega import number as axis
 from resilver.counterfactuals import best_first
-from resilver.report.chart import Chart
 from resilver.report.counterfactuals import SAME, help_sentence, signed
 from resilver.report.source import ResultsLike
-from resilver.report.style import BLUE, INK, ORANGE
-from resilver.report.tables import Column, Table
-from resilver.report.vega import READ, UPRIGHT, Spec, colours, level, rows
-from resilver.report.vega import number as axis
+from resilver.tables import Column, Table
 from resilver.units import format_duration, format_rate
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from resilver.report.source import (
     serves_only,
     swept_keys,
 )
-from resilver.report.words import listed, percent, plural
 from resilver.spec.cluster import Cluster
 from resilver.spec.device import DeviceClasses, DeviceTable
 from resilver.spec.lanes import CLASSES
@@ -24,6 +23,7 @@ from resilver.spec.redundancy import Redundancy
 from resilver.spec.system import System
 from resilver.spec.traffic import Traffic
 from resilver.units import exact_bytes, exact_duration, format_rate
+from resilver.words import listed, percent, plural
 
 _SWEPT_SHOWN_MAX = 6
 _FAILED = ("failed_servers", "failed_disks", "failed_links", "failed_switches", "failed_parts")

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from resilver.charts.chart import Chart
+from resilver.charts.scales import byte_scale, time_scale
+from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
+from resilver.charts.vega import READ, Spec, colours, rows, tip, zoom
+from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats, column, descending, rows_of_run
-from resilver.report.chart import Chart
-from resilver.report.scales import byte_scale, time_scale
 from resilver.report.source import ResultsLike, SystemRuns, number
-from resilver.report.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
-from resilver.report.tables import Table, table
-from resilver.report.vega import READ, Spec, colours, rows, tip, zoom
-from resilver.report.vega import number as axis
-from resilver.report.words import against, percent, plural
+from resilver.tables import Table, table
 from resilver.units import format_duration
+from resilver.words import against, percent, plural
 
 _FEW_GROUPS = 16.0
 """Below this many groups a device, chance scatters them by more than a quarter of their mean."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import BaseModel
 
 from resilver.errors import ConfigError
-from resilver.lifetimes import WrittenQuantity
+from resilver.failure_rates import WrittenQuantity
 from resilver.quantities import LinkRate
 from resilver.spec.sweep import Point, section_models
 from resilver.spec.system import System

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from resilver.charts.chart import Chart
+from resilver.charts.scales import rate_scale
+from resilver.charts.style import BLUE, GREEN, INK, ORANGE, VERMILLION
+from resilver.charts.vega import READ, Spec, colours, level, rows, told_apart
+from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats, column, rows_of_run
-from resilver.report.chart import Chart
-from resilver.report.scales import rate_scale
 from resilver.report.source import ResultsLike, SystemRuns, number
-from resilver.report.style import BLUE, GREEN, INK, ORANGE, VERMILLION
-from resilver.report.tables import Table, table
-from resilver.report.vega import READ, Spec, colours, level, rows, told_apart
-from resilver.report.vega import number as axis
-from resilver.report.words import against, listed, plural
+from resilver.tables import Table, table
 from resilver.units import format_rate
+from resilver.words import against, listed, plural
 
 KINDS = ("read", "write", "rebuild", "burst")
 NOUNS = {"read": "reads", "write": "writes", "rebuild": "rebuilds", "burst": "bursts"}

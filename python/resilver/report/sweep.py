@@ -11,12 +11,12 @@ from textwrap import wrap
 
 import numpy as np
 
+from resilver.charts.scales import Scale
 from resilver.report.arrays import Floats
 from resilver.report.metrics import REBUILD_RATE, Metric
-from resilver.report.scales import Scale
 from resilver.report.source import SystemRuns, format_swept, number
-from resilver.report.tables import Table, table
-from resilver.report.words import percent
+from resilver.tables import Table, table
+from resilver.words import percent
 
 LABELS_ROOM = 16
 """The most tick labels that fit below the chart."""

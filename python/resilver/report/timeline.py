@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from resilver.charts.chart import Chart
+from resilver.charts.scales import Scale, byte_scale, rate_scale, time_scale, time_title
+from resilver.charts.style import BLUE, DASHES, GREEN, INK, ORANGE, SERIES, VERMILLION
+from resilver.charts.vega import Spec, colours, lines_up, rows, tip, told_apart, zoom
+from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats, intervals_of, moments_within, rows_of_run
-from resilver.report.chart import Chart
 from resilver.report.faults import fault_marks_text
-from resilver.report.scales import Scale, byte_scale, rate_scale, time_scale, time_title
 from resilver.report.source import ResultsLike, SystemRuns, number
-from resilver.report.style import BLUE, DASHES, GREEN, INK, ORANGE, SERIES, VERMILLION
-from resilver.report.tables import table
-from resilver.report.vega import Spec, colours, lines_up, rows, tip, told_apart, zoom
-from resilver.report.vega import number as axis
-from resilver.report.words import percent
+from resilver.tables import table
 from resilver.units import format_duration
+from resilver.words import percent
 
 SYSTEMS_TOGETHER_MAX = 8
 """Systems in one chart over time: more lines than this are not told apart."""

@@ -11,8 +11,8 @@ from resilver.report.arrays import column, rows_of_run
 from resilver.report.binding import binding_sentence
 from resilver.report.jobs import jobs_sentence
 from resilver.report.source import ResultsLike, Row, SystemRuns, number
-from resilver.report.words import listed, percent, plural
 from resilver.units import format_duration, format_rate
+from resilver.words import listed, percent, plural
 
 _NAMES_SHOWN_MAX = 3
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.answer.document import Document
+from resilver.charts.chart import Chart
+from resilver.charts.style import BLUE, INK, SKY
+from resilver.charts.vega import Spec, colours, level, rows, tip
+from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_bytes
 from resilver.report.capacity import ages_chart
-from resilver.report.chart import Chart
-from resilver.report.document import Document
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.style import BLUE, INK, SKY
-from resilver.report.tables import Table, table
-from resilver.report.vega import Spec, colours, level, rows, tip
-from resilver.report.vega import number as axis
-from resilver.report.words import percent, plural
+from resilver.tables import Table, table
 from resilver.units import exact_bytes, format_duration
+from resilver.words import percent, plural
 
 if TYPE_CHECKING:
     from resilver.center.usage import Usage, UsageRow

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from resilver.report.source import ResultsLike, SystemRuns, systems
-from resilver.report.words import percent
 from resilver.units import format_duration
+from resilver.words import percent
 
 _DEVICES = ("reading", "writing")
 _NETWORK = ("sending", "receiving", "link")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from resilver.report.tables import Cell, Column, Table
-from resilver.report.vega import Spec
+from resilver.charts.vega import Spec
 from resilver.reproduce.compare import DIVISORS
 from resilver.reproduce.drawing import bars_spec
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
 from resilver.reproduce.words import number_words, unit_words
+from resilver.tables import Cell, Column, Table
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver.report.tables import Column, Table
-from resilver.report.vega import Spec
+from resilver.charts.vega import Spec
 from resilver.reproduce.compare import DIVISORS
 from resilver.reproduce.drawing import cumulative_spec
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
 from resilver.reproduce.words import number_words
+from resilver.tables import Column, Table
 
 # Lines of more points than a screen has columns only make the page slow.
 _POINTS_MAX = 400

@@ -7,13 +7,13 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from resilver.report.tables import Column, Table
-from resilver.report.vega import Spec
+from resilver.charts.vega import Spec
 from resilver.reproduce.compare import DIVISORS, Comparison
 from resilver.reproduce.drawing import lines_spec
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
 from resilver.reproduce.words import number_words, unit_words
+from resilver.tables import Column, Table
 from resilver.units import exact_bytes
 
 _X_KINDS = {"bytes": "bytes", "%": "share", "ms": "seconds"}

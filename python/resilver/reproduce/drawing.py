@@ -1,16 +1,16 @@
 """How the pictures of a reproduction are drawn: bars, lines, cumulative lines and histograms.
 
-Each function makes one specification by the conventions of `resilver.report.vega`.
+Each function makes one specification by the conventions of `resilver.charts.vega`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from resilver.report.scales import log_ticks
-from resilver.report.style import BLUE, DASHES, GREY, INK, MARKS, PURPLE, SERIES, VERMILLION
-from resilver.report.vega import READ, Spec, colours, letters, rows, told_apart
-from resilver.report.vega import number as axis
+from resilver.charts.scales import log_ticks
+from resilver.charts.style import BLUE, DASHES, GREY, INK, MARKS, PURPLE, SERIES, VERMILLION
+from resilver.charts.vega import READ, Spec, colours, letters, rows, told_apart
+from resilver.charts.vega import number as axis
 
 BarRow = tuple[str, str, float, float, float, str]
 """A bar: its group, its series, its height, its least and its greatest run, and its words."""

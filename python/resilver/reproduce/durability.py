@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from resilver.data_loss.answer import Durability
+from resilver.data_loss.chains import approximate_mttdl, group_chain
+from resilver.data_loss.windows import rados_loss, stripe_chain, striped_mttdl, window_loss
 from resilver.errors import SimulationError
+from resilver.failure_rates import LongSeconds
 from resilver.figure import Figure
-from resilver.lifetimes import LongSeconds
 from resilver.reproduce.tables import Row
-from resilver.survival.answer import Durability
-from resilver.survival.chains import approximate_mttdl, group_chain
-from resilver.survival.windows import rados_loss, stripe_chain, striped_mttdl, window_loss
 from resilver.units import Bytes, BytesPerSecond
 
 
@@ -113,7 +113,7 @@ def _stripe_rows(
 
 def _burst_rows(codes: Mapping[str, str], failures: int) -> Iterator[Row]:
     from resilver import code_tree
-    from resilver.judgement import burst_losses
+    from resilver.placement_quality import burst_losses
 
     for name, code in codes.items():
         for found in burst_losses(code_tree(code).levels, failures):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from resilver.report.tables import Column, Table
-from resilver.report.vega import Spec
+from resilver.charts.vega import Spec
 from resilver.reproduce.drawing import histogram_spec
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
+from resilver.tables import Column, Table
 from resilver.units import exact_bytes
 
 _EXPONENTS_A_TICK = 6

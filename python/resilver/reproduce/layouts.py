@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from resilver.data_loss.answer import Durability
 from resilver.errors import SimulationError
 from resilver.reproduce.tables import Row
-from resilver.survival.answer import Durability
 
 if TYPE_CHECKING:
     from resilver.spec import Study
@@ -71,7 +71,7 @@ def _study(
 
 def _alone(study: Study) -> Row:
     """Losses by drives that fail by themselves."""
-    from resilver.survival.perform import durability
+    from resilver.data_loss.perform import durability
 
     found = durability(study, workers=0)
     if not isinstance(found, Durability):
@@ -90,8 +90,8 @@ def _alone(study: Study) -> Row:
 def _outage(study: Study, share: float, most: int) -> Row:
     """That one outage loses data: the mean over how many drives do not come back from it."""
     from resilver import redundancy
-    from resilver.judgement import loss_probability
-    from resilver.survival.study_input import pools_of
+    from resilver.data_loss.study_input import pools_of
+    from resilver.placement_quality import loss_probability
 
     (run,) = study.runs()
     (pool,) = pools_of(run.system, run.seed)

@@ -8,10 +8,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from resilver.report.chart import Chart
-from resilver.report.document import Document, rendered, write_page
+from resilver.answer.document import Document, rendered, write_page
+from resilver.charts.chart import Chart
 from resilver.report.provenance import provenance
-from resilver.report.tables import Column, Table
 from resilver.reproduce.compare import (
     ABSENT,
     DIFFERS,
@@ -30,6 +29,7 @@ from resilver.reproduce.entries import stand_in
 from resilver.reproduce.make import Part, Reproduction
 from resilver.reproduce.published import CHECK, CONSTRUCTED, GOAL, MEASURED, PREDICTED
 from resilver.reproduce.words import allowed_words, deviation_words, number_words
+from resilver.tables import Column, Table
 
 MARKS = {
     **dict.fromkeys((WITHIN, PASSES, MET, HOLDS), "✓"),

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from resilver.charts.chart import Chart
+from resilver.charts.vega import Spec
 from resilver.report import NAMES, charts
 from resilver.report.boxes import Published as Star
 from resilver.report.boxes import sweep_spec
-from resilver.report.chart import Chart
 from resilver.report.parallel import parallel_spec, parallel_table, parallel_words
 from resilver.report.source import SystemRuns, number
 from resilver.report.sweep import Sweep, sweep, sweep_table
-from resilver.report.tables import Table
-from resilver.report.vega import Spec
 from resilver.reproduce.bars import bars, bars_drawn, bars_table, bars_words
 from resilver.reproduce.compare import Comparison
 from resilver.reproduce.cumulative import (
@@ -29,6 +28,7 @@ from resilver.reproduce.histograms import histogram, histogram_drawn, histogram_
 from resilver.reproduce.parallels import parallels
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
+from resilver.tables import Table
 from resilver.units import format_rate
 
 _GIB = 2.0**30

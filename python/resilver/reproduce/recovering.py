@@ -188,9 +188,9 @@ class Run:
 def whole_seconds(lab: Lab, run: Run) -> float:
     """How long a lab takes until it is whole."""
     from resilver.simulate.ceph import heal
-    from resilver.whatif.asking import Asked, prepare
     from resilver.whatif.cluster import Given
     from resilver.whatif.perform import changes_of
+    from resilver.whatif.request import Asked, prepare
 
     plan = changes_of({"set_option": run.options, **run.changes})
     # One machine, or a network that was never the limit.

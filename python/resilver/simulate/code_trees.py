@@ -139,7 +139,7 @@ class CodeTree:
     def survivable_up_to(self, losses: int) -> list[Survivable]:
         """`survivable` for each number of losses from none, counted at once."""
         check_losses(losses, self.pieces)
-        from resilver.judgement.loss_counts import survived_by_level
+        from resilver.placement_quality.loss_counts import survived_by_level
 
         found = survived_by_level(self.levels, losses)
         counted = [] if found is None else found[0]

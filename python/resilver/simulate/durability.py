@@ -84,7 +84,7 @@ class DurabilityModel(_Model):
 
 
 class ChainModel(_Model):
-    """A Markov chain that fails and is repaired; its exact answer is `resilver.survival.chains`'.
+    """A Markov chain that fails and is repaired; its exact answer is `resilver.data_loss.chains`'.
 
     Args:
         chain: The core's `ChainInput` as JSON.

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import PlainValidator, WithJsonSchema
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.lifetimes import LongSeconds, long_words
+from resilver.failure_rates import LongSeconds, long_words
 from resilver.spec.problems import unknown_key
 from resilver.spec.section import TEXT, either, one_key
 from resilver.units import BytesPerSecond, exact_rate

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from resilver.errors import ConfigError, Problem
-from resilver.lifetimes import ErrorsPerByte, ErrorsPerByteSecond, LongSeconds
+from resilver.failure_rates import ErrorsPerByte, ErrorsPerByteSecond, LongSeconds
 from resilver.spec.drawn_times import AnyRepair, AnyTime, DrawnTime, RepairSpeed
 from resilver.spec.failures import Failure
 from resilver.spec.section import AboveZero, Count, Flag, Section

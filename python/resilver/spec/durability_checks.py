@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from resilver.errors import Problem, name_remedy, show
-from resilver.lifetimes import long_words
+from resilver.failure_rates import long_words
 from resilver.spec.cluster import Cluster
 from resilver.spec.durability import DurabilityQuestion
 from resilver.spec.failing import levels_of, part_names

@@ -11,8 +11,8 @@ from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, mode
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
+from resilver.failure_rates import YEAR_SECONDS, FailedShare, FailureRate, LongSeconds, long_words
 from resilver.importers.failures import FailureList, read_failures
-from resilver.lifetimes import YEAR_SECONDS, FailedShare, FailureRate, LongSeconds, long_words
 from resilver.spec.drawn_times import SHAPE_MAX, SHAPE_MIN, AnyTime
 from resilver.spec.section import AboveZero, Section, Share, either, file_path
 

@@ -27,7 +27,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.lifetimes import LongSeconds, WrittenQuantity
+from resilver.failure_rates import LongSeconds, WrittenQuantity
 from resilver.quantities import LinkRate
 from resilver.spec.problems import problems_of, unknown_key
 from resilver.units import (

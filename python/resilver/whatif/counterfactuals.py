@@ -11,11 +11,11 @@ from resilver.counterfactuals import FACTOR, Counterfactual, best_first
 from resilver.quantities import duration
 from resilver.units import format_rate
 from resilver.whatif.answer import WhatIf
-from resilver.whatif.asking import Prepared
 from resilver.whatif.declared import SETTINGS
 from resilver.whatif.mclock import profile_shares
 from resilver.whatif.osd_settings import OVERRIDE
 from resilver.whatif.releases import Release
+from resilver.whatif.request import Prepared
 
 EFFORT_MAX = 3_000_000
 """A run by flows of up to so many steps is made again by default with each thing relaxed.

@@ -14,9 +14,9 @@ from resilver.importers.ceph import ClusterReport
 from resilver.quantities import duration
 from resilver.units import SECONDS_MAX, Seconds
 from resilver.whatif.answer import WhatIf
-from resilver.whatif.asking import Asked, Prepared, prepare
 from resilver.whatif.perform import Told, run_all
 from resilver.whatif.plan import AT, Plan
+from resilver.whatif.request import Asked, Prepared, prepare
 from resilver.whatif.several import Harm, Ranking, harm_order
 from resilver.whatif.tree import Tree
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from resilver.analytic.at_risk import Windows, chance_of_loss, critical_seconds
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.lifetimes import YEAR_SECONDS, FailedShare
+from resilver.failure_rates import YEAR_SECONDS, FailedShare
 from resilver.spec.failures import Failure
 from resilver.spec.osd_devices import KNOWN_CLASSES
 from resilver.whatif.answer import ClusterFacts

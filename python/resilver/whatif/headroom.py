@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ceph import ClusterReport
-from resilver.whatif.asking import Asked
 from resilver.whatif.cluster import read_state
 from resilver.whatif.configuration import Configuration, release_of
 from resilver.whatif.each import NotSettled, rank_failures
@@ -15,6 +14,7 @@ from resilver.whatif.filling import fill_of, make_fuller
 from resilver.whatif.fitting import PlanDoesNotFit
 from resilver.whatif.perform import Told
 from resilver.whatif.plan import Plan
+from resilver.whatif.request import Asked
 from resilver.whatif.several import FillSearch, FillTrial
 
 FILL = "fill"

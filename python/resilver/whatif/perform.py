@@ -17,12 +17,12 @@ from resilver.errors import ConfigError, Interrupted, Problem, name_remedy, show
 from resilver.importers.ceph import ClusterReport, read_cluster
 from resilver.simulate.ceph import HealProgress, heal
 from resilver.whatif.answer import WhatIf
-from resilver.whatif.asking import HORIZON, Asked, Prepared, prepare
 from resilver.whatif.cluster import Given
 from resilver.whatif.columns import TABLES, conform, since
 from resilver.whatif.counterfactuals import compared, ending, is_cheap, relaxed_runs
 from resilver.whatif.failing import risks_table
 from resilver.whatif.plan import Plan, joined, plan_of_options, read_plan
+from resilver.whatif.request import HORIZON, Asked, Prepared, prepare
 from resilver.whatif.several import PlansCompared
 
 Kept = TypeVar("Kept")

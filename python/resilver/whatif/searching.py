@@ -13,7 +13,6 @@ from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ceph import ClusterReport
 from resilver.whatif.aims import Axis, Goal, read_aim, read_axes
 from resilver.whatif.answer import WhatIf
-from resilver.whatif.asking import Asked, Prepared, prepare
 from resilver.whatif.changes import setting_text
 from resilver.whatif.columns import TABLES
 from resilver.whatif.configuration import read_setting, release_of
@@ -22,6 +21,7 @@ from resilver.whatif.osd_settings import OVERRIDE
 from resilver.whatif.perform import Told, run_all
 from resilver.whatif.plan import Plan, Wanted
 from resilver.whatif.releases import Release
+from resilver.whatif.request import Asked, Prepared, prepare
 from resilver.whatif.settings import Setting
 from resilver.whatif.several import Search, Trial
 

@@ -18,12 +18,12 @@ from resilver.spec import System
 from resilver.spec.ceph_run import CephRun
 from resilver.spec.failing import part_names
 from resilver.whatif.answer import WhatIf
-from resilver.whatif.asking import Asked, Prepared, prepare
 from resilver.whatif.cluster import Given
 from resilver.whatif.declared import SETTINGS
 from resilver.whatif.kinds import BY_KEY, KINDS
 from resilver.whatif.perform import answer_of, changes_of
 from resilver.whatif.plan import Plan, Wanted
+from resilver.whatif.request import Asked, Prepared, prepare
 
 _KEYS = {
     **{kind.option: f"changes.{kind.key}" for kind in KINDS},

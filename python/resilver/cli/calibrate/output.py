@@ -38,7 +38,7 @@ def check_places(figure: Path | None, *others: Path | None) -> None:
     """
     check_writable(*others, figure)
     if figure is not None:
-        from resilver.report.vega import check_format
+        from resilver.charts.vega import check_format
 
         check_format(figure, "--figure")
 

@@ -17,7 +17,7 @@ from resilver.cli.place.placements import Placement, placements
 from resilver.cli.place.source import ClusterSource, MapSource, Source, StudySource
 from resilver.cli.place.structure import MapLevel
 from resilver.errors import ConfigError
-from resilver.judgement import Comparison, LevelMoves, compare
+from resilver.placement_quality import Comparison, LevelMoves, compare
 from resilver.units import format_bytes
 
 # Rows of the table of devices and hosts: those with the most to do, for a person to read; JSON has

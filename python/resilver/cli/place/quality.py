@@ -15,13 +15,13 @@ from resilver.cli.console import output, print_json
 from resilver.cli.place.options import Inputs, Judging
 from resilver.cli.place.placements import Placement, placements
 from resilver.errors import ConfigError
-from resilver.judgement import Balance, Quality, quality, rebuild_targets, replica_sets
-from resilver.lifetimes import FailedShare, LongSeconds
-from resilver.report.words import chance
+from resilver.failure_rates import FailedShare, LongSeconds
+from resilver.placement_quality import Balance, Quality, quality, rebuild_targets, replica_sets
+from resilver.words import chance
 
 if TYPE_CHECKING:
     from resilver.cli.place.source import Source
-    from resilver.survival.placed import PlacedLoss
+    from resilver.data_loss.placed import PlacedLoss
 
 # Where lost copies go is known only by placing everything again without a device, so it is asked
 # for some devices: at most so many, and so few that no more sets than these are placed again.
@@ -55,7 +55,7 @@ class Failing:
     Attributes:
         afr: The share that fails in a year.
         repair: Until all that a failed device held is repaired.
-        order: One of the orders of `resilver.survival.asking.ORDERS`; else that of the system.
+        order: One of the orders of `resilver.data_loss.request.ORDERS`; else that of the system.
     """
 
     afr: str
@@ -72,7 +72,7 @@ class Failing:
         Raises:
             ConfigError: An option's value cannot be.
         """
-        from resilver.survival.placed import placed_loss, placed_question
+        from resilver.data_loss.placed import placed_loss, placed_question
 
         try:
             question = placed_question(self.afr, self.repair, self.order_of(placement))

@@ -6,7 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from resilver.report.chart import Chart
+from resilver.charts.chart import Chart
+from resilver.charts.style import BLUE, GREY, INK, SERIES, VERMILLION
+from resilver.charts.vega import UPRIGHT, Spec, colours, level, rows, tip, told_apart
+from resilver.charts.vega import number as axis
+from resilver.data_loss.answer import Durability, nines
 from resilver.report.durability import words
 from resilver.report.durability.naming import Point, Side, named_points
 from resilver.report.durability.sentences import named_factor
@@ -18,11 +22,7 @@ from resilver.report.durability.tables import (
     sensitivity_rows,
     sensitivity_table,
 )
-from resilver.report.style import BLUE, GREY, INK, SERIES, VERMILLION
-from resilver.report.vega import UPRIGHT, Spec, colours, level, rows, tip, told_apart
-from resilver.report.vega import number as axis
-from resilver.report.words import percent, plural
-from resilver.survival.answer import Durability, nines
+from resilver.words import percent, plural
 
 _CAUSED_MAX = 24
 """Systems whose causes stand below each other."""

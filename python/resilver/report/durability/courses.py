@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from resilver.charts.chart import Chart
+from resilver.charts.scales import Scale, log_ticks, time_scale
+from resilver.charts.style import BLUE, DASHES, INK, MARKS, SERIES
+from resilver.charts.vega import Spec, colours, rows, tip, told_apart
+from resilver.charts.vega import number as axis
+from resilver.data_loss.answer import Durability
 from resilver.figure import Figure
 from resilver.report.arrays import Floats, column
-from resilver.report.chart import Chart
 from resilver.report.durability import words
 from resilver.report.durability.source import labels, within
 from resilver.report.durability.tables import (
@@ -22,12 +27,7 @@ from resilver.report.durability.tables import (
     plural_of,
     within_words,
 )
-from resilver.report.scales import Scale, log_ticks, time_scale
-from resilver.report.style import BLUE, DASHES, INK, MARKS, SERIES
-from resilver.report.tables import table
-from resilver.report.vega import Spec, colours, rows, tip, told_apart
-from resilver.report.vega import number as axis
-from resilver.survival.answer import Durability
+from resilver.tables import table
 
 _LINES_MAX = 7
 """Systems whose courses are told apart."""

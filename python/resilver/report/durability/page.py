@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from resilver.answer.document import Document
+from resilver.charts.chart import Chart
+from resilver.data_loss.answer import Durabilities, Durability
 from resilver.figure import Figure
-from resilver.report.chart import Chart
-from resilver.report.document import Document
 from resilver.report.durability import tables, words
 from resilver.report.durability.charts import causes_chart, pareto_chart, sensitivity_chart
 from resilver.report.durability.courses import bursts_chart, heat_chart, survival_chart
@@ -16,9 +17,8 @@ from resilver.report.durability.sentences import answer_sentences, compared_sent
 from resilver.report.durability.source import is_yearly, label, labels, title, within
 from resilver.report.headline import KeyFigure
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.tables import cell_text
-from resilver.report.words import plural
-from resilver.survival.answer import Durabilities, Durability
+from resilver.tables import cell_text
+from resilver.words import plural
 
 _DETAILED_MAX = 12
 """Systems of which a page has sections of their own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from resilver.data_loss.answer import Durabilities, Durability, nines
 from resilver.figure import Figure
 from resilver.report.durability import words
 from resilver.report.durability.source import (
@@ -19,8 +20,7 @@ from resilver.report.durability.source import (
     within,
 )
 from resilver.report.durability.tables import sensitivity_rows
-from resilver.report.words import listed, percent, plural, size_of
-from resilver.survival.answer import Durabilities, Durability, nines
+from resilver.words import listed, percent, plural, size_of
 
 _NAMED = 6
 """Systems of the Pareto line that a sentence names."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from resilver.data_loss.answer import Durabilities, Durability
 from resilver.figure import Figure
 from resilver.report.durability.words import is_a_year, mission
-from resilver.survival.answer import Durabilities, Durability
 
 SAME_OVERHEAD = 0.005
 """Overheads that differ by no more than this share are told as equal."""

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from resilver.data_loss.answer import Durabilities, Durability, Premise, nines
 from resilver.figure import TOO_FEW, Figure
 from resilver.report.durability import words
 from resilver.report.durability.source import have_one_overhead, is_yearly, labels, pareto, within
-from resilver.report.tables import Column, Table, table
-from resilver.survival.answer import Durabilities, Durability, Premise, nines
+from resilver.tables import Column, Table, table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
+from resilver.data_loss.answer import nines
 from resilver.figure import TOO_FEW, Figure
-from resilver.survival.answer import nines
 
 YEAR_SECONDS = 365.25 * 86_400
 _BACKBLAZE_YEAR_SECONDS = 365.0 * 86_400

@@ -7,7 +7,7 @@ from typing import Any
 
 from resilver.quantities import duration
 from resilver.report.whatif.source import DETECTED, Facts, times_of
-from resilver.report.words import percent
+from resilver.words import percent
 
 _SERVED = 0.995
 """Clients that get this share of what they ask get all of it, but for rounding."""

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from resilver.answer.document import Document
+from resilver.charts.chart import Chart
+from resilver.charts.scales import Scale, count_scale, time_scale
+from resilver.charts.style import SERIES
 from resilver.quantities import duration
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX, Floats
-from resilver.report.chart import Chart
-from resilver.report.document import Document
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.scales import Scale, count_scale, time_scale
-from resilver.report.style import SERIES
-from resilver.report.tables import Table, cell_text, table
 from resilver.report.timeline import Marks, Panel, over_time
 from resilver.report.whatif import tables
 from resilver.report.whatif.clients import delay_words
 from resilver.report.whatif.fill import fills
 from resilver.report.whatif.sentences import whole_sentence
 from resilver.report.whatif.source import Facts, until_words, whole_words
-from resilver.report.words import listed, plural
+from resilver.tables import Table, cell_text, table
+from resilver.words import listed, plural
 
 if TYPE_CHECKING:
     from resilver.whatif.answer import Outcome, WhatIf

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from resilver.charts.chart import Chart
+from resilver.charts.scales import time_scale
+from resilver.charts.style import BLUE, GREEN, GREY, INK, PURPLE, VERMILLION
+from resilver.charts.vega import Spec, colours, level, rows, tip, told_apart, zoom
+from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats
-from resilver.report.chart import Chart
-from resilver.report.scales import time_scale
-from resilver.report.style import BLUE, GREEN, GREY, INK, PURPLE, VERMILLION
-from resilver.report.tables import table
-from resilver.report.vega import Spec, colours, level, rows, tip, told_apart, zoom
-from resilver.report.vega import number as axis
 from resilver.report.whatif.course import shown_moments
 from resilver.report.whatif.sentences import percent_of, ratio_words
 from resilver.report.whatif.source import LEVELS, Facts, share
 from resilver.report.whatif.tables import osds_table
-from resilver.report.words import plural
+from resilver.tables import table
+from resilver.words import plural
 
 _NAMED = (BLUE, VERMILLION, GREEN, PURPLE)
 """The fullest OSDs have a line of their own colour each."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.report.document import Document
+from resilver.answer.document import Document
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.tables import Table, cell_text, table
 from resilver.report.whatif.ranking import ranking_sections, ranking_sentences
-from resilver.report.words import plural
+from resilver.tables import Table, cell_text, table
+from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.whatif.several import FillSearch, FillTrial

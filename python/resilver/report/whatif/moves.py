@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from resilver.report.chart import Chart
-from resilver.report.scales import byte_scale
-from resilver.report.style import BLUE, GREY, VERMILLION
-from resilver.report.tables import cell_text
-from resilver.report.vega import Spec, colours, level, rows, tip
-from resilver.report.vega import number as axis
+from resilver.charts.chart import Chart
+from resilver.charts.scales import byte_scale
+from resilver.charts.style import BLUE, GREY, VERMILLION
+from resilver.charts.vega import Spec, colours, level, rows, tip
+from resilver.charts.vega import number as axis
 from resilver.report.whatif.sentences import unwritten_words
 from resilver.report.whatif.source import Facts
 from resilver.report.whatif.tables import Place, places, places_table, pools_table
-from resilver.report.words import against, plural
+from resilver.tables import cell_text
+from resilver.words import against, plural
 
 _LISTED = 24
 _POOLS = (

@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.answer.document import Document
+from resilver.charts.chart import Chart
 from resilver.quantities import duration
-from resilver.report.chart import Chart
 from resilver.report.counterfactuals import HEADING, counterfactuals_table
-from resilver.report.document import Document
 from resilver.report.headline import KeyFigure
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.tables import cell_text
 from resilver.report.whatif import tables
 from resilver.report.whatif.clients import delay_words
 from resilver.report.whatif.course import clients_chart, course_chart, rates_chart, space_chart
@@ -22,7 +21,8 @@ from resilver.report.whatif.fill import fill_chart, fullest_chart
 from resilver.report.whatif.moves import places_chart, pools_chart
 from resilver.report.whatif.sentences import answer_sentences, question, unwritten_words
 from resilver.report.whatif.source import Facts, until_words, whole_words
-from resilver.report.words import chance, percent
+from resilver.tables import cell_text
+from resilver.words import chance, percent
 
 if TYPE_CHECKING:
     from resilver.whatif.answer import WhatIf

@@ -7,20 +7,20 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from resilver.answer.document import Document
+from resilver.charts.chart import Chart
+from resilver.charts.scales import time_scale
+from resilver.charts.style import BLUE, GREY, PURPLE, VERMILLION
+from resilver.charts.vega import Spec, colours, level, rows, tip, told_apart
+from resilver.charts.vega import number as axis
 from resilver.quantities import duration
-from resilver.report.chart import Chart
-from resilver.report.document import Document
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.scales import time_scale
-from resilver.report.style import BLUE, GREY, PURPLE, VERMILLION
-from resilver.report.tables import Table, cell_text, table
-from resilver.report.vega import Spec, colours, level, rows, tip, told_apart
-from resilver.report.vega import number as axis
 from resilver.report.whatif.clients import delay_words
 from resilver.report.whatif.page import answer_sections
 from resilver.report.whatif.sentences import answer_sentences, question
 from resilver.report.whatif.tables import assumptions_table
-from resilver.report.words import plural
+from resilver.tables import Table, cell_text, table
+from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.whatif.answer import Outcome

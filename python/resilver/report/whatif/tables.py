@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from resilver.quantities import duration
-from resilver.report.tables import Table, table, table_of
 from resilver.report.whatif.clients import clients_by_pool, delay_words, worst_delay
 from resilver.report.whatif.sentences import GOVERNS, ratio_words, waits_by_kind
 from resilver.report.whatif.source import LEVELS, Facts, share, until_words, whole_words
+from resilver.tables import Table, table, table_of
 
 if TYPE_CHECKING:
     from resilver.whatif.answer import Assumption, WhatIf

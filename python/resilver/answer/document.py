@@ -1,0 +1,220 @@
+"""One offline HTML file: its head, its charts with their tables, its scripts, and its writing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from resilver.answer.standing import Standing
+from resilver.charts.chart import Chart
+from resilver.charts.style import CONFIG, DARK
+from resilver.charts.vega import GAP, NARROW, ROOM, free_names
+from resilver.errors import ConfigError
+from resilver.tables import Table, cell_text, to_csv
+
+if TYPE_CHECKING:
+    import jinja2
+
+# The browser itself then refuses whatever a page without network must not do: no script but the
+# page's own two, by their hashes, and no code made from text. Vega sets inline styles.
+_POLICY = (
+    "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
+    "connect-src 'none'; base-uri 'none'; form-action 'none'"
+)
+
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@cache
+def _environment(folder: Path) -> jinja2.Environment:
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([folder, _TEMPLATES]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    made.filters["words"] = cell_text
+    return made
+
+
+def rendered(template: str, folder: Path = _TEMPLATES, /, **values: Any) -> str:
+    """A template, filled in.
+
+    Args:
+        template: Its name.
+        folder: Where it is, if it is none of this package; those of this package are known to it.
+        values: What it names.
+    """
+    return _environment(folder).get_template(template).render(**values)
+
+
+def parts() -> Any:
+    """What every page is made of: the macros of tables and charts."""
+    return _environment(_TEMPLATES).get_template("parts.html").module
+
+
+class Document:
+    """What the parts of a page leave for its end.
+
+    Attributes:
+        charts: The specifications of its charts, by id.
+        csv: The CSVs of its tables, by name.
+        hosts: The host of each device that is not one itself, by their names.
+    """
+
+    def __init__(self) -> None:
+        self.charts: dict[str, Any] = {}
+        self.csv: dict[str, str] = {}
+        self.hosts: dict[str, str] = {}
+
+    def add_table(self, name: str, table: Table) -> None:
+        """Carry a table's CSV.
+
+        Args:
+            name: What it is called on the page.
+            table: The table.
+        """
+        self.csv[name] = to_csv(table)
+
+    def add_chart(self, name: str, chart: Chart) -> None:
+        """Carry a chart and its table's CSV.
+
+        Args:
+            name: What it is called on the page.
+            chart: The chart.
+        """
+        self.charts[name] = free_names(chart.make())
+        self.add_table(name, chart.table)
+
+    def shown(
+        self,
+        name: str,
+        title: str,
+        table: Table,
+        columns: int | None = None,
+        rows_max: int | None = None,
+    ) -> str:
+        """A table that is open, of its first columns and rows, with its CSV, which has them all."""
+        self.add_table(name, table)
+        rows = [row[:columns] for row in table.rows[:rows_max]]
+        more = len(table.rows) - len(rows)
+        note = (
+            f"{table.note} And {more:,} more rows: the CSV has them.".strip()
+            if more
+            else table.note
+        )
+        return str(parts().shown(name, title, Table(table.columns[:columns], rows, note)))
+
+    def lines(self, name: str, title: str, lines: Sequence[str]) -> str:
+        """Lines that a reader copies."""
+        return str(parts().lines(name, title, "\n".join(lines)))
+
+    def figure(self, chart: Chart) -> str:
+        """One chart with its finding, its words and its table."""
+        self.add_chart(chart.name, chart)
+        return str(parts().figure(chart.name, chart))
+
+    def assemble(self, title: str, body: str, standing: Standing | None = None) -> str:
+        """The whole page.
+
+        Args:
+            title: Its title.
+            body: The HTML between its head and its scripts.
+            standing: How far the study is, on a page that follows it.
+        """
+        own = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
+        scripts = [*([vega_script()] if self.charts else []), own]
+        hashes = (hashlib.sha256(text.encode()).digest() for text in scripts)
+        allowed = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes)
+        layout = {"narrow": NARROW, "gap": GAP, "room": ROOM}
+        data = {"charts": self.charts, "csv": self.csv, "hosts": self.hosts}
+        data |= {"config": CONFIG, "dark": DARK}
+        return rendered(
+            "page.html",
+            title=title,
+            body=body,
+            policy=_POLICY.format(scripts=allowed),
+            css=(_TEMPLATES / "page.css").read_text(encoding="utf-8"),
+            data=_json(data | {"layout": layout}),
+            scripts=scripts,
+            reload=standing.reload_seconds if standing is not None else None,
+        )
+
+
+@cache
+def vega_script() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script that needs no network.
+
+    Putting it together takes seconds, so it is kept in the user's cache folder, by its version.
+    """
+    import vl_convert
+
+    versions = f"{version('vl-convert-python')}-{vl_convert.get_vega_version()}"
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    kept = root / "resilver" / f"vega-{versions}.js"
+    try:
+        return kept.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        made = str(vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;"))
+    made = made.replace("</script", "<\\/script")
+    partial = kept.with_name(f".{kept.name}.{os.getpid()}")
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(made, encoding="utf-8")
+        partial.replace(kept)
+    except OSError:
+        # Without a folder to keep it in, the next page makes it again.
+        partial.unlink(missing_ok=True) if partial.parent.is_dir() else None
+    return made
+
+
+def write_page(text: str, path: str | Path, name: str = "report") -> Path:
+    """Write a page.
+
+    Args:
+        text: The page.
+        path: The file to write; it is replaced in one step, so that no half page is ever read. A
+            link is followed, and what is no file (a pipe, a device) is written into.
+        name: What the page is, for the message if it cannot be written.
+
+    Returns:
+        The path.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    target = Path(path)
+    place = target.resolve()
+    # Two commands may write one page at a time; each has its own unfinished one.
+    partial = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    is_special = place.exists() and not place.is_file() and not place.is_dir()
+    try:
+        if is_special:
+            place.write_text(text, encoding="utf-8")
+        else:
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(place)
+    except OSError as error:
+        if not is_special:
+            partial.unlink(missing_ok=True)
+        raise ConfigError(
+            f"{name} = {str(target)!r} cannot be written ({error.strerror}); "
+            "choose another file with -o"
+        ) from error
+    return target
+
+
+def _json(value: object) -> str:
+    """JSON that no reader of HTML can mistake for a tag."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

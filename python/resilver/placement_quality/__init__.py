@@ -1,0 +1,38 @@
+"""Judgement of a placement: how even, how spread and how safe it is, and what a change would move.
+
+Plain NumPy over replica sets; where the sets come from (CRUSH, a ring, a cluster's report, a file)
+makes no difference here. `docs/models/placement-quality.md` defines every measure.
+"""
+
+from resilver.placement_quality.balance import Balance, balance
+from resilver.placement_quality.bursts import BurstLoss, burst_losses, enclosure_loss_probability
+from resilver.placement_quality.comparison import Comparison, LevelMoves, compare
+from resilver.placement_quality.loss import (
+    LossProbability,
+    group_loss_probability,
+    loss_probability,
+)
+from resilver.placement_quality.quality import Quality, quality
+from resilver.placement_quality.rebuild import Parallelism, rebuild_sources, rebuild_targets
+from resilver.placement_quality.replica_sets import NO_DEVICE, replica_sets
+
+__all__ = [
+    "NO_DEVICE",
+    "Balance",
+    "BurstLoss",
+    "Comparison",
+    "LevelMoves",
+    "LossProbability",
+    "Parallelism",
+    "Quality",
+    "balance",
+    "burst_losses",
+    "compare",
+    "enclosure_loss_probability",
+    "group_loss_probability",
+    "loss_probability",
+    "quality",
+    "rebuild_sources",
+    "rebuild_targets",
+    "replica_sets",
+]
