@@ -20,18 +20,23 @@ EXIT_CODES = (
 _Perform = TypeVar("_Perform", bound=Callable[..., int | None])
 
 
-def option(*names: str, text: str, default: Any = None, **more: Any) -> Any:
+def option(
+    *names: str, text: str, default: Any = None, is_output: bool = False, **more: Any
+) -> Any:
     """A field of a dataclass that is an option of a command.
 
     Args:
         names: Its names, as they are typed.
         text: Its help.
         default: Its value where it is not given; a tuple may stand several times.
+        is_output: Whether it says where the answer goes, and nothing of what is asked.
         more: What `typer.Option` takes.
     """
     more.setdefault("show_default", False)
     info = typer.Option(*names, help=text, **more)
-    return dataclasses.field(default=default, metadata={"info": info, "names": names, **more})
+    return dataclasses.field(
+        default=default, metadata={"info": info, "names": names, "is_output": is_output, **more}
+    )
 
 
 def argument(metavar: str, *, text: str, default: Any = dataclasses.MISSING) -> Any:

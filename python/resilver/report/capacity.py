@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from resilver.answer import Section, Shown
+from resilver.answer.figure_tables import figures_table
+from resilver.charts.chart import Chart
+from resilver.charts.style import BLUE, DASHES, INK, SERIES, VERMILLION
+from resilver.charts.vega import Spec, colours, rows, tip
+from resilver.charts.vega import number as axis
 from resilver.quantities import DAY_SECONDS, daily, decimal_bytes, duration
-from resilver.report.chart import Chart
-from resilver.report.document import Document
-from resilver.report.figure_tables import figures_table
-from resilver.report.judged import PageSection
-from resilver.report.style import BLUE, DASHES, INK, SERIES, VERMILLION
-from resilver.report.tables import Cell, Table, table
-from resilver.report.vega import Spec, colours, rows, tip
-from resilver.report.vega import number as axis
-from resilver.report.words import plural
+from resilver.tables import Cell, Table, table
+from resilver.words import plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,47 +113,37 @@ def _days(seconds: float) -> str:
     return duration(seconds) if days < 10 else f"{days:,.0f} d"
 
 
-def capacity_sections(page: Document, sizing: Sizing) -> list[PageSection]:
-    """What the page says of time.
+def capacity_sections(sizing: Sizing) -> list[Section]:
+    """What an answer shows of time.
 
     Args:
-        page: What tables and charts are added to.
         sizing: The sizing.
     """
-    sections = []
+    sections: list[Section] = []
     found = sizing.outlook
     if found is not None and found.figures:
-        parts = []
-        if found.year is not None:
-            parts.append(page.figure(fill_chart(found, sizing.file.knees)))
-        parts.append(page.shown("capacity", "How full it gets", figures_table(found.figures), 3))
-        sections.append(PageSection("Fill over time", (), parts))
+        figures = Shown("capacity", "Fill over time", figures_table(found.figures), 3)
+        chart = () if found.year is None else (fill_chart(found, sizing.file.knees),)
+        sections.append(Section("Fill over time", (*chart, figures)))
     if found is not None and found.rates:
-        is_measured = found.rates[0].is_measured
-        parts = [page.shown("rates", "Share of the bandwidth", rates_table(found))]
-        texts = () if is_measured else (STAND_IN_NOTE,)
-        sections.append(PageSection("What the fill leaves of the bandwidth", texts, parts))
+        rates = Shown("rates", "Share of the bandwidth", rates_table(found))
+        texts = () if found.rates[0].is_measured else (STAND_IN_NOTE,)
+        sections.append(Section("What the fill leaves of the bandwidth", (rates,), texts))
     if found is not None and found.listing is not None:
         own = sizing.file.capacity.purge if sizing.file.capacity else None
         days = own.days if own is not None else 14
-        chart, purges = ages_chart(found.listing.bytes_by_day, days), purges_table(found)
-        parts = [page.figure(chart), page.shown("purges", "What a purge frees now", purges)]
-        sections.append(PageSection("Ages", (), parts))
+        purges = Shown("purges", "What a purge frees now", purges_table(found))
+        sections.append(Section("Ages", (ages_chart(found.listing.bytes_by_day, days), purges)))
     if found is not None and found.fills:
-        parts = [
-            page.figure(targets_chart(found)),
-            page.shown("file-systems", "The file systems", fills_table(found)),
-        ]
+        fills = Shown("file-systems", "The file systems", fills_table(found))
         text = (
             "Slopes are Theil and Sen's, with an interval of 95 % that takes the snapshots for "
             "independent: it is too narrow where use comes in waves longer than their distance."
         )
-        sections.append(PageSection("What targets gain", (text,), parts))
+        sections.append(Section("What targets gain", (targets_chart(found), fills), (text,)))
     if sizing.dealt is not None:
-        made = namespaces_table(sizing)
-        sections.append(
-            PageSection("Namespaces", (), [page.shown("namespaces", "Projects by namespace", made)])
-        )
+        dealt = Shown("namespaces", "Projects by namespace", namespaces_table(sizing))
+        sections.append(Section("Namespaces", (dealt,)))
     return sections
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.answer import Answer, Part, Section, Shown
+from resilver.answer.figure_tables import figures_table
+from resilver.charts.chart import Chart
+from resilver.charts.style import INK, SERIES
+from resilver.charts.vega import Spec, colours, level, rows, tip
+from resilver.charts.vega import number as axis
 from resilver.quantities import daily, decimal_bytes
 from resilver.report.capacity import capacity_sections, capacity_sentences
-from resilver.report.chart import Chart
-from resilver.report.document import Document
-from resilver.report.figure_tables import figures_table
-from resilver.report.judged import PageSection, write_judged
-from resilver.report.style import INK, SERIES
-from resilver.report.tables import Cell, Table, table
-from resilver.report.vega import Spec, colours, level, rows, tip
-from resilver.report.vega import number as axis
-from resilver.report.words import listed, plural
+from resilver.tables import Cell, Table, table
+from resilver.words import listed, plural
 
 if TYPE_CHECKING:
     from resilver.center import SizedOffer, Sizing
@@ -176,66 +174,57 @@ def _units_spec(sizing: Sizing) -> Spec:
     }
 
 
-def write_sizing(sizing: Sizing, path: str | Path, command: str = "") -> Path:
-    """Write the page of a sizing.
+def sizing_answer(sizing: Sizing) -> Answer:
+    """The answer of a sizing.
 
     Args:
         sizing: The sizing.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
-
-    Returns:
-        The path.
-
-    Raises:
-        ConfigError: The file cannot be written.
     """
-    page = Document()
-    sections = sizing_sections(page, sizing)
     asks = "How full it gets" if sizing.outlook is not None else "What islands copy"
     asks = "How large the file system must be" if sizing.offers else asks
-    title = sizing.file.description.rstrip(".") or asks
-    told = {"Source": sizing.file.source, "Made by": command}
-    return write_judged(page, path, title, answer_sentences(sizing), sections, told)
+    return Answer(
+        sizing.file.description.rstrip(".") or asks,
+        answer_sentences(sizing),
+        _sections(sizing),
+        sizing.to_dict(),
+        holds=sizing.holds,
+        source={"Source": sizing.file.source},
+    )
 
 
-def sizing_sections(page: Document, sizing: Sizing) -> list[PageSection]:
-    """What the page says of demands and offers.
-
-    Args:
-        page: What tables and charts are added to.
-        sizing: The sizing.
-    """
-    sections = []
+def _sections(sizing: Sizing) -> list[Section]:
+    """What an answer shows of demands and offers."""
+    sections: list[Section] = []
     if sizing.demands:
-        parts = [page.shown("demands", "What is asked", figures_table(sizing.demands), 3)]
-        sections.append(PageSection("The demand", (), parts))
+        demands = Shown("demands", "What is asked", figures_table(sizing.demands), 3)
+        sections.append(Section("The demand", (demands,)))
     if sizing.offers:
-        parts = []
-        if len(sizing.offers) > 1:
-            parts.append(page.shown("offers", "The offers", offers_table(sizing.offers)))
-        if (chart := units_chart(sizing)) is not None:
-            parts.append(page.figure(chart))
+        parts: list[Part | None] = []
+        if many := len(sizing.offers) > 1:
+            offers = offers_table(sizing.offers)
+            parts.append(Shown("offers", "The offers", offers, is_turned=True))
+        parts.append(units_chart(sizing))
         text = (
             "Nothing is weighed into a score. An offer is dominated where another is no worse in "
+            "anything that both state and better in some."
         )
-        text += "anything that both state and better in some."
-        sections.append(PageSection("The offers", (text,) if len(sizing.offers) > 1 else (), parts))
+        shown = [part for part in parts if part is not None]
+        sections.append(Section("The offers", shown, (text,) if many else ()))
     for rank, offer in enumerate(sizing.offers):
-        parts = []
-        if offer.needs:
-            parts.append(page.shown(f"needs-{rank}", "Units by demand", needs_table(offer)))
-        words = plural(offer.units, "unit")
-        parts.append(page.shown(f"figures-{rank}", words, figures_table(offer.figures), 3))
-        sections.append(PageSection(offer.name, (), parts))
-    sections += capacity_sections(page, sizing)
+        words = f"{offer.name}: {plural(offer.units, 'unit')}"
+        figures = Shown(f"figures-{rank}", words, figures_table(offer.figures), 3)
+        needs = Shown(f"needs-{rank}", f"{offer.name}: units by demand", needs_table(offer))
+        sections.append(Section(offer.name, (needs, figures) if offer.needs else (figures,)))
+    sections += capacity_sections(sizing)
     if sizing.knees and sizing.offers:
         text = "A file system that stays below a knee is larger than what it stores by:"
-        parts = [page.shown("knees", "Head room", figures_table(sizing.knees), 3)]
-        sections.append(PageSection("Head room", (text,), parts))
+        knees = Shown("knees", "Head room", figures_table(sizing.knees), 3)
+        sections.append(Section("Head room", (knees,), (text,)))
     if sizing.copied is not None:
-        text = "What is copied where each system has a file system of its own, and not where all "
-        text += "share one:"
-        made = page.shown("islands", "Islands", figures_table(sizing.copied.figures), 3)
-        sections.append(PageSection("Islands", (text,), [made]))
+        text = (
+            "What is copied where each system has a file system of its own, and not where all "
+            "share one:"
+        )
+        islands = Shown("islands", "Islands", figures_table(sizing.copied.figures), 3)
+        sections.append(Section("Islands", (islands,), (text,)))
     return sections

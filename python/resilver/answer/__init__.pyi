@@ -1,0 +1,13 @@
+"""The public names of `resilver.answer` and where each is from."""
+
+from .model import (
+    Answer as Answer,
+    KeyFigure as KeyFigure,
+    Lines as Lines,
+    Part as Part,
+    Section as Section,
+    Shown as Shown,
+    sections_of as sections_of,
+)
+from .page import render as render, write as write
+from .pictures import write_pictures as write_pictures

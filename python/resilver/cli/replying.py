@@ -1,0 +1,98 @@
+"""How every command replies: its answer in the terminal, as JSON, as a page, as files."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from resilver.cli.console import EXIT_FAILED, output, print_json, say
+
+if TYPE_CHECKING:
+    from resilver.answer import Answer
+
+
+def command_line(name: str, *requests: Any) -> str:
+    """What makes the same answer again, as it is typed beside the files that it names.
+
+    Args:
+        name: The command.
+        requests: What was asked: instances of the dataclasses that declare its options. What has
+            its default is left out, and so is where the answer went.
+    """
+    words: list[str] = []
+    options: list[str] = []
+    for request in requests:
+        for field in dataclasses.fields(request):
+            value = getattr(request, field.name)
+            if "info" not in field.metadata or field.metadata.get("is_output"):
+                continue
+            names = field.metadata.get("names", ())
+            if value in (None, field.default) and names:
+                continue
+            values = value if isinstance(value, tuple) else (value,)
+            if not names:
+                words += map(_word, values)
+            elif value is True:
+                options.append(names[0])
+            else:
+                options += [word for one in values for word in (names[0], _word(one))]
+    return shlex.join(["resilver", *name.split(), *words, *options])
+
+
+def _word(value: Any) -> str:
+    """A value as it is typed; files without their folders, so that a page tells no home."""
+    if isinstance(value, Enum):
+        return str(value.value)
+    text = str(value)
+    level, sign, path = text.rpartition("=")
+    is_file = isinstance(value, Path) or ("/" in path and Path(path).exists())
+    return f"{level}{sign}{Path(path).name}" if is_file else text
+
+
+def reply(
+    answer: Answer,
+    command: str = "",
+    *,
+    page: Path | None = None,
+    pictures: Path | None = None,
+    format: str = "png",
+    wrote: tuple[Path | None, ...] = (),
+    as_json: bool = False,
+    quiet: bool = False,
+) -> int:
+    """Give an answer to whoever asked.
+
+    Args:
+        answer: The answer.
+        command: What makes it again, for its page.
+        page: Where its page goes; None for none.
+        pictures: The folder of its charts; None for none.
+        format: As what those are written.
+        wrote: What else was written, which is said.
+        as_json: Print its record, and nothing else.
+        quiet: Print nothing.
+
+    Returns:
+        The exit code: 1 where the answer is no.
+    """
+    if page is not None:
+        from resilver.answer.page import write
+
+        write(answer, page, command)
+    if pictures is not None:
+        from resilver.answer.pictures import write_pictures
+
+        write_pictures(answer, pictures, format)
+    if as_json:
+        print_json(answer.to_dict())
+    elif not quiet:
+        from resilver.answer.terminal import print_answer
+
+        print_answer(answer, output())
+    for path in (*wrote, page, pictures):
+        if path is not None and not quiet:
+            say(f"wrote {path}")
+    return 0 if answer.holds else EXIT_FAILED
