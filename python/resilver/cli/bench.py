@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.errors import ConfigError, Problem, show
+from resilver.request import argument, option
 from resilver.units import Seconds
 
 if TYPE_CHECKING:

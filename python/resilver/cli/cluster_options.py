@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from resilver.cli.command import option
+from resilver.request import option
 
 if TYPE_CHECKING:
     from resilver.whatif.request import Asked

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
+
+from resilver.request import is_asked
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 failed or the answer is no, 2 bad usage or input, 3 a sweep left "
@@ -18,31 +20,6 @@ EXIT_CODES = (
 )
 
 _Perform = TypeVar("_Perform", bound=Callable[..., int | None])
-
-
-def option(
-    *names: str, text: str, default: Any = None, is_output: bool = False, **more: Any
-) -> Any:
-    """A field of a dataclass that is an option of a command.
-
-    Args:
-        names: Its names, as they are typed.
-        text: Its help.
-        default: Its value where it is not given; a tuple may stand several times.
-        is_output: Whether it says where the answer goes, and nothing of what is asked.
-        more: What `typer.Option` takes.
-    """
-    more.setdefault("show_default", False)
-    info = typer.Option(*names, help=text, **more)
-    return dataclasses.field(
-        default=default, metadata={"info": info, "names": names, "is_output": is_output, **more}
-    )
-
-
-def argument(metavar: str, *, text: str, default: Any = dataclasses.MISSING) -> Any:
-    """A field of a dataclass that is an argument of a command; without a default it is required."""
-    info = typer.Argument(metavar=metavar, help=text, show_default=False)
-    return dataclasses.field(default=default, metadata={"info": info})
 
 
 # Where a command has more options than this, those that many commands have stand under headings.
@@ -271,11 +248,20 @@ def _params_of(kind: Any) -> list[inspect.Parameter]:
             inspect.Parameter.KEYWORD_ONLY,
             # What may stand several times is a list to the library; none given is None.
             default=_default(field),
-            annotation=Annotated[_parsed(hints[field.name]), field.metadata["info"]],
+            annotation=Annotated[_parsed(hints[field.name]), _info(field.metadata)],
         )
         for field in dataclasses.fields(kind)
-        if "info" in field.metadata
+        if is_asked(field)
     ]
+
+
+def _info(declared: Mapping[str, Any]) -> Any:
+    """An option or an argument as the library has it."""
+    if "names" not in declared:
+        metavar, text = declared["metavar"], declared["text"]
+        return typer.Argument(metavar=metavar, help=text, show_default=False)
+    more = {"show_default": False, **declared["more"]}
+    return typer.Option(*declared["names"], help=declared["text"], **more)
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
@@ -292,7 +278,7 @@ def _made(kind: Any, given: dict[str, Any]) -> Any:
     """An instance of a dataclass of options, whose values leave `given`."""
     values = {}
     for field in dataclasses.fields(kind):
-        if "info" not in field.metadata:
+        if not is_asked(field):
             continue
         value = given.pop(field.name)
         is_many = isinstance(value, list) or isinstance(field.default, tuple)

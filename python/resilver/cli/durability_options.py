@@ -7,8 +7,8 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from resilver.cli.command import argument, option
 from resilver.cli.options import RepairOrder
+from resilver.request import argument, option
 
 
 class Method(StrEnum):

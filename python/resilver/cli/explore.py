@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from resilver.cli.cluster_options import ClusterAsked
-from resilver.cli.command import argument, option
 from resilver.cli.console import say
 from resilver.cli.options import Quiet
 from resilver.cli.saving import check_page, keep_inputs
 from resilver.errors import ConfigError, Problem, show
+from resilver.request import argument, option
 
 _STUDY = ".toml"
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_table, keep_inputs, save_whole
 from resilver.cli.tables import print_figures
+from resilver.request import argument, option
 
 if TYPE_CHECKING:
     from resilver.importers.benchmarks import Benchmarks

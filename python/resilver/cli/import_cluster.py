@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_writable, keep_inputs, save_whole
 from resilver.errors import ConfigError, Problem
+from resilver.request import argument, option
 from resilver.units import format_bytes
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_table, keep_inputs
 from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem
+from resilver.request import argument, option
 
 if TYPE_CHECKING:
     from resilver.importers.log_rows import Log

@@ -15,11 +15,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import messages, print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import keep_inputs, save_whole
 from resilver.errors import ConfigError, Problem
+from resilver.request import argument, option
 from resilver.units import format_bytes
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from resilver.cli.command import option
+from resilver.request import option
 
 
 class FigureFormat(StrEnum):

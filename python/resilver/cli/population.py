@@ -14,11 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from resilver import catalog
-from resilver.cli.command import argument, option
 from resilver.cli.console import messages, output, print_json, say
 from resilver.cli.loading import load_study
 from resilver.cli.options import Json, Quiet
 from resilver.errors import ConfigError, Problem, name_remedy
+from resilver.request import argument, option
 from resilver.units import VOLUME_MAX, Bytes, exact_bytes, format_bytes
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_page, check_writable, keep_inputs, save_whole
 from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem, show
+from resilver.request import argument, option
 
 if TYPE_CHECKING:
     from resilver.center.layering import LayerProfile

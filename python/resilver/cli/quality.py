@@ -8,11 +8,11 @@ from pathlib import Path
 
 from rich.text import Text
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_page, keep_inputs
 from resilver.cli.tables import print_figures
+from resilver.request import argument, option
 
 _WIDE, _COLUMNS_NARROW, _SHOWN = 80, 4, 40
 

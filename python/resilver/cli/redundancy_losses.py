@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rich import box
 from rich.table import Table
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import output
 from resilver.errors import ConfigError, Problem, show
+from resilver.request import argument, option
 
 if TYPE_CHECKING:
     from resilver.simulate import CodeTree

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.cli.console import EXIT_FAILED, output, print_json, say
+from resilver.request import is_asked
 
 if TYPE_CHECKING:
     from resilver.answer import Answer
@@ -27,7 +28,7 @@ def command_line(name: str, *requests: Any) -> str:
     for request in requests:
         for field in dataclasses.fields(request):
             value = getattr(request, field.name)
-            if "info" not in field.metadata or field.metadata.get("is_output"):
+            if not is_asked(field) or field.metadata.get("is_output"):
                 continue
             names = field.metadata.get("names", ())
             if value in (None, field.default) and names:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import make_folder, output, print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_writable, keep_inputs
 from resilver.cli.tables import print_figures, print_turned
 from resilver.errors import ConfigError, Problem, show
+from resilver.request import argument, option
 
 if TYPE_CHECKING:
     from resilver.center.jobs import JobRates

@@ -10,13 +10,13 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.importing import say_left_out, walk_display
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_writable
 from resilver.errors import ConfigError, Problem
 from resilver.quantities import decimal_bytes
+from resilver.request import argument, option
 
 if TYPE_CHECKING:
     from resilver.importers.scanned import Scanned

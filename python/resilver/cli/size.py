@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from resilver.cli.command import argument, option
 from resilver.cli.options import Json, Quiet
 from resilver.cli.replying import command_line, reply
 from resilver.cli.saving import check_page, keep_inputs
+from resilver.request import argument, option
 
 
 @dataclass(frozen=True)

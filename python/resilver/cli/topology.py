@@ -13,11 +13,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json
 from resilver.cli.saving import check_writable, keep_inputs, save_whole
 from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.request import argument, option
 
 if TYPE_CHECKING:
     from resilver.simulate import Topology

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_page, keep_inputs
 from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem, show
+from resilver.request import argument, option
 
 if TYPE_CHECKING:
     from resilver.report.usage import StatRates

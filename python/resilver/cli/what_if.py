@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.cli.cluster_options import ClusterAsked
-from resilver.cli.command import argument, option
 from resilver.cli.console import EXIT_FAILED, print_json, say
 from resilver.cli.live_line import LiveLine
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_page, keep_inputs
 from resilver.errors import ConfigError, Problem, show
+from resilver.request import argument, option
 from resilver.whatif.kinds import BY_KEY
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from rich import box
 from rich.table import Table
 
 from resilver.cli.calibrate.output import Bar, check_places, option_bytes, tell_written
-from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import save_whole
+from resilver.request import argument, option
 from resilver.units import exact_bytes
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from resilver.cli.calibrate.output import (
     option_bytes,
     tell_written,
 )
-from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError, Problem
+from resilver.request import argument, option
 from resilver.units import exact_bytes
 
 if TYPE_CHECKING:

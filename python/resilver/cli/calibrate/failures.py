@@ -11,9 +11,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from resilver.cli.command import argument, option
 from resilver.cli.console import EXIT_FAILED, output, print_json
 from resilver.cli.options import Json, Quiet
+from resilver.request import argument, option
 
 if TYPE_CHECKING:
     from resilver.calibration.failures import FailureCalibration, Fitted

@@ -9,10 +9,10 @@ from types import TracebackType
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from resilver.cli.command import option
 from resilver.cli.console import messages, say
 from resilver.cli.saving import check_writable
 from resilver.errors import ConfigError
+from resilver.request import option
 from resilver.units import Bytes
 
 FIGURE = option(

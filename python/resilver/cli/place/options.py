@@ -10,8 +10,8 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from resilver.cli.command import argument, option
 from resilver.cli.options import RepairOrder
+from resilver.request import argument, option
 
 SEPARATOR = "\x1f"
 """Joins the words of an option that takes several; no name can contain it."""

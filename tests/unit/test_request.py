@@ -1,0 +1,62 @@
+"""Requests: quantities of options are read in one way and refused in one form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from resilver.cli.replying import command_line
+from resilver.errors import ConfigError
+from resilver.request import argument, name_of, option, rate, seconds, share, size, value_of
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request of every kind of field."""
+
+    files: tuple[str, ...] = argument("FILE", text="What is read.")
+    within: str | None = option("--within", text="A share.", quantity=share("7.5%", most=0.5))
+    wait: str = option("--wait", text="A time.", quantity=seconds(), default="")
+    room: str | None = option("--room", text="A size.", quantity=size())
+    speed: str | None = option("--speed", "-s", text="A rate.", quantity=rate())
+    count: int = option("--count", text="How many.", default=3)
+    loud: bool = option("--loud", text="A flag.", default=False)
+    sets: tuple[str, ...] = option("--set", text="Keys.", default=())
+    page: str | None = option("--output", text="Where.", is_output=True)
+
+
+def test_quantities_are_read_in_si_units() -> None:
+    asked = Asked((), within="7.5 %", wait="2 min", room="1 KiB", speed="10 Gb/s")
+    values = [value_of(asked, name) for name in ("within", "wait", "room", "speed")]
+    assert values == [0.075, 120.0, 1024.0, 1.25e9]
+    assert value_of(Asked(()), "within") is None and value_of(Asked(()), "wait") is None
+    assert value_of(Asked((), within="0.075"), "within") == 0.075
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "words"),
+    [
+        ("within", "0%", "above 0 and at most 0.5; such as 7.5%"),
+        ("within", "51%", "above 0 and at most 0.5; such as 7.5%"),
+        ("within", "some", "a share is a percentage or a number"),
+        ("wait", "0 s", "the value must be above 0; such as 10 h"),
+        ("wait", "3", "needs a unit"),
+        ("room", "3 s", "not a unit of size"),
+        ("speed", "nan B/s", "rate"),
+    ],
+)
+def test_what_is_no_such_quantity_is_refused_by_its_option(
+    field: str, text: str, words: str
+) -> None:
+    asked = Asked((), **{field: text})
+    with pytest.raises(ConfigError) as refused:
+        value_of(asked, field)
+    assert str(refused.value).startswith(f'{name_of(Asked, field)} = "{text}"')
+    assert words in str(refused.value)
+
+
+def test_the_command_line_has_what_is_not_the_default() -> None:
+    asked = Asked(("a.csv", "b c.csv"), within="5%", loud=True, sets=("x=1", "y=2"), page="p.html")
+    line = command_line("some thing", asked)
+    assert line == "resilver some thing a.csv 'b c.csv' --within 5% --loud --set x=1 --set y=2"
