@@ -103,17 +103,17 @@ class Document:
         table: Table,
         columns: int | None = None,
         rows_max: int | None = None,
+        read: Table | None = None,
     ) -> str:
         """A table that is open, of its first columns and rows, with its CSV, which has them all."""
         self.add_table(name, table)
-        rows = [row[:columns] for row in table.rows[:rows_max]]
-        more = len(table.rows) - len(rows)
-        note = (
-            f"{table.note} And {more:,} more rows: the CSV has them.".strip()
-            if more
-            else table.note
-        )
-        return str(parts().shown(name, title, Table(table.columns[:columns], rows, note)))
+        if read is None:
+            rows = [row[:columns] for row in table.rows]
+            read = Table(table.columns[:columns], rows, table.note)
+        more = len(read.rows[rows_max:]) if rows_max is not None else 0
+        said = [read.note, f"And {more:,} more rows: the CSV has them." if more else ""]
+        note = " ".join(filter(None, said))
+        return str(parts().shown(name, title, Table(read.columns, read.rows[:rows_max], note)))
 
     def lines(self, name: str, title: str, lines: Sequence[str]) -> str:
         """Lines that a reader copies."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from resilver.charts.chart import Chart
-from resilver.tables import Table
+from resilver.tables import Table, cell_text
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class Shown:
         rows: How many of its rows a page shows; None for all.
         printed: How many of its rows the terminal shows; 0 leaves the table to the page.
         is_turned: Whether the terminal shows each row as a column: few rows, many columns.
+        is_split: Whether columns without room in a terminal stand below the others.
+        folded: Whether a column of one value in all rows is named in the note instead.
     """
 
     name: str
@@ -50,6 +52,27 @@ class Shown:
     rows: int | None = None
     printed: int = 40
     is_turned: bool = False
+    is_split: bool = False
+    folded: bool = False
+
+    def read(self) -> Table:
+        """The table as people read it: its first columns, without those that say nothing."""
+        columns, rows = self.table.columns[: self.columns], self.table.rows
+        is_same = [
+            self.folded and len(rows) > 1 and at > 0 and len({row[at] for row in rows}) == 1
+            for at in range(len(columns))
+        ]
+        kept = [at for at, same in enumerate(is_same) if not same]
+        said = [
+            f"{columns[at].heading} {cell_text(rows[0][at], columns[at].kind)}"
+            for at, same in enumerate(is_same)
+            if same
+        ]
+        notes = [self.table.note, f"The same in every row: {'; '.join(said)}." if said else ""]
+        note = " ".join(filter(None, notes))
+        return Table(
+            tuple(columns[at] for at in kept), [[row[at] for at in kept] for row in rows], note
+        )
 
 
 @dataclass(frozen=True)
@@ -81,11 +104,13 @@ class Section:
         heading: Its heading.
         parts: What it shows, in the order of a page.
         texts: Its paragraphs on a page.
+        printed: Whether the terminal shows heading and paragraphs too, as of an answer in another.
     """
 
     heading: str
     parts: Sequence[Part] = field(default=(), repr=False)
     texts: Sequence[str] = ()
+    printed: bool = False
 
     @property
     def anchor(self) -> str:
@@ -105,7 +130,9 @@ class Answer:
         holds: Whether the answer is yes, where it is yes or no.
         figures: Numbers worth knowing, below the verdict on a page.
         notes: What it rests on, and what was left out.
+        basis: The same in tables, which stand beside the notes on a page.
         source: What it is made from, by what that is.
+        hosts: The host of each device, which a page marks with the device.
     """
 
     title: str
@@ -115,11 +142,14 @@ class Answer:
     holds: bool = True
     figures: Sequence[KeyFigure] = ()
     notes: Sequence[str] = ()
+    basis: Sequence[Part] = field(default=(), repr=False)
     source: Mapping[str, str] = field(default_factory=dict)
+    hosts: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def parts(self) -> Iterator[Part]:
-        """The parts of all sections, in their order."""
-        return (part for section in self.sections for part in section.parts)
+        """The parts of all sections, in their order, and what the answer rests on."""
+        yield from (part for section in self.sections for part in section.parts)
+        yield from self.basis
 
     def charts(self) -> list[Chart]:
         """The charts of all sections, in their order."""
@@ -140,16 +170,19 @@ class Answer:
         return notebook(self)
 
 
-def sections_of(*given: tuple[str, Iterable[Part | None]] | Section) -> list[Section]:
+def sections_of(*given: tuple[Any, ...] | Section) -> list[Section]:
     """Sections of those of these that show anything.
 
     Args:
-        given: A section, or its heading and its parts, of which None is left out.
+        given: A section; or its heading, its parts, of which None is left out, and its paragraphs,
+            which do not stand without a part.
     """
-    made = [
-        one
-        if isinstance(one, Section)
-        else Section(one[0], [part for part in one[1] if part is not None])
-        for one in given
-    ]
-    return [one for one in made if one.parts or one.texts]
+    sections = []
+    for one in given:
+        if isinstance(one, Section):
+            sections += [one] if one.parts or one.texts else []
+            continue
+        heading, parts, *texts = one
+        if shown := [part for part in parts if part is not None]:
+            sections.append(Section(heading, shown, [text for text in texts if text]))
+    return sections

@@ -17,7 +17,7 @@ def shown(page: Document, part: Part) -> str:
         part: The part.
     """
     if isinstance(part, Shown):
-        return page.shown(part.name, part.title, part.table, part.columns, part.rows)
+        return page.shown(part.name, part.title, part.table, rows_max=part.rows, read=part.read())
     if isinstance(part, Lines):
         return page.lines(part.name, part.title, part.lines)
     return page.figure(part)
@@ -33,9 +33,10 @@ def render(answer: Answer, source: Mapping[str, str] | None = None) -> str:
     from resilver import __version__
 
     page = Document()
+    page.hosts |= answer.hosts
     sections = [*answer.sections]
-    if answer.notes:
-        sections.append(Section("What this rests on", texts=answer.notes))
+    if answer.notes or answer.basis:
+        sections.append(Section("What this rests on", answer.basis, answer.notes))
     every = {"resilver": __version__, **answer.source, **(source or {})}
     body = rendered(
         "answer.html",

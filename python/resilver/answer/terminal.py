@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from resilver.answer.model import Answer, Lines, Shown
-from resilver.tables import Table, cell_text
+from resilver.answer.model import Answer, Lines, Section, Shown
+from resilver.tables import Column, Table, cell_text
 
 _GAP = 3
 """Blanks between columns."""
 _WORD_MAX = 24
 """Letters of a word, such as an address, that a line may break."""
+_SHORT = 15
+"""Letters of a text that stays on one line, such as `10 min 20 s`."""
 
 
 def print_answer(answer: Answer, console: Console) -> None:
@@ -28,11 +32,15 @@ def print_answer(answer: Answer, console: Console) -> None:
     print_said(answer.verdict, console)
     for text in answer.notes:
         console.print(Text(text, "dim"))
-    for part in answer.parts():
-        if isinstance(part, Shown) and part.printed and part.table.rows:
-            print_table(part, console)
-        elif isinstance(part, Lines):
-            print_lines(part, console)
+    for section in (*answer.sections, Section("", answer.basis)):
+        if section.printed:
+            console.print()
+            print_said([f"{section.heading}:", *section.texts], console)
+        for part in section.parts:
+            if isinstance(part, Shown) and part.printed and part.table.rows:
+                print_table(part, console)
+            elif isinstance(part, Lines):
+                print_lines(part, console)
 
 
 def print_said(said: Sequence[str], console: Console) -> None:
@@ -55,98 +63,124 @@ def print_lines(part: Lines, console: Console) -> None:
     """
     if not part.lines:
         return
-    console.print(Text(f"{part.title}:", "bold"))
+    _print_title(f"{part.title}:", console)
     for line in part.lines[: part.printed]:
         console.print(Text(f"  {line}"), soft_wrap=True)
-    if part.printed is not None and len(part.lines) > part.printed:
-        more = len(part.lines) - part.printed
-        console.print(Text(f"... and {more:,} more; the page and --json have all", "dim"))
+    _print_more(len(part.lines), part.printed, "the page and --json have all", console)
 
 
 def print_table(part: Shown, console: Console) -> None:
     """Print a table: the rows that it may have, and the columns that there is room for.
 
-    No word and no number is broken. Columns without room are left out from the last on, and named.
+    No word and no number is broken. Columns without room are left out from the last on, and named,
+    or stand below the others.
 
     Args:
         part: The table.
         console: Where to.
     """
-    made = part.table
-    columns = list(range(len(made.columns)))[: part.columns]
+    read, splits = part.read(), part.is_split or part.is_turned
+    made = Table(read.columns, read.rows[: part.printed], read.note)
+    made = _turned(made) if part.is_turned else made
     lines = [
-        [cell_text(row[at], made.columns[at].kind) for at in columns]
-        for row in made.rows[: part.printed]
+        [cell_text(cell, column.kind) for cell, column in zip(row, made.columns, strict=True)]
+        for row in made.rows
     ]
-    if part.is_turned:
-        _print_turned(part.title, made, lines, console)
-        return
-    widths = [
-        _least(made.columns[at].heading, [line[at] for line in lines], made.columns[at].kind)
-        for at in columns
-    ]
-    shown = columns
-    while len(shown) > 1 and sum(widths[at] + _GAP for at in shown) > console.width:
-        shown = shown[:-1]
-    table = _table(part.title)
-    for at in shown:
-        _add_column(table, made, at, widths[at])
-    for line in lines:
-        table.add_row(*(Text(line[at]) for at in shown))
-    console.print(table)
-    left_out = [made.columns[at].heading for at in columns[len(shown) :]]
-    if left_out:
-        console.print(Text(f"Not shown: {', '.join(left_out)}; --json has all.", "dim"))
-    if len(made.rows) > part.printed:
-        more = len(made.rows) - part.printed
-        console.print(Text(f"... and {more:,} more; --json has all", "dim"))
+    _print_title(part.title, console)
+    left = list(range(len(made.columns)))
+    while left:
+        widths = _widths(
+            [made.columns[at] for at in left],
+            [[line[at] for at in left] for line in lines],
+            console.width,
+            splits,
+        )
+        _print_columns(made, lines, left, widths, console)
+        left = left[len(widths) :]
+        if left and not splits:
+            named = ", ".join(made.columns[at].heading for at in left)
+            console.print(Text(f"Not shown: {named}; --json has all.", "dim"))
+            break
+        if left:
+            console.print()
+            left = [0, *left]
+    _print_more(len(read.rows), part.printed, "--json has all", console)
+    if read.note:
+        console.print(Text(read.note, "dim"))
 
 
-def _print_turned(
-    title: str, made: Table, lines: Sequence[Sequence[str]], console: Console
+def _print_columns(
+    table: Table,
+    lines: Sequence[Sequence[str]],
+    columns: Sequence[int],
+    widths: Sequence[int],
+    console: Console,
 ) -> None:
-    """A table with its rows side by side, as many as there is room for."""
-    headings = [column.heading for column in made.columns[: len(lines[0])]]
-    first = max(map(len, headings)) + _GAP
-    widths = [max(max(len(word) for word in " ".join(line).split()), 16) + _GAP for line in lines]
-    at = 0
-    while at < len(lines):
-        end, room = at + 1, console.width - first - widths[at]
-        while end < len(lines) and widths[end] <= room:
-            room -= widths[end]
-            end += 1
-        table = _table(title if at == 0 else "")
-        table.add_column("")
-        for line in lines[at:end]:
-            table.add_column(Text(line[0]), justify="right", overflow="fold")
-        for row, heading in list(enumerate(headings))[1:]:
-            table.add_row(heading, *(Text(line[row]) for line in lines[at:end]))
-        console.print(table)
-        at = end
+    """Print the first columns of these, as many as have a width."""
+    shown = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for at, width in zip(columns, widths, strict=False):
+        column = table.columns[at]
+        # An address that is longer than a column may be is cut in two rather than off.
+        justify: Literal["left", "right"] = "left" if _is_text(column) else "right"
+        shown.add_column(Text(column.heading), justify=justify, overflow="fold", width=width)
+    for line in lines:
+        shown.add_row(*(Text(line[at]) for at in columns[: len(widths)]))
+    console.print(shown)
 
 
-def _table(title: str) -> RichTable:
-    shown = Text(title, "bold") if title else None
-    return RichTable(box=SIMPLE_HEAD, pad_edge=False, title=shown, title_justify="left")
+def _turned(table: Table) -> Table:
+    """A table with a column a row: the cells of the first column are the headings."""
+    first, *others = table.columns
+    heads = [cell_text(row[0], first.kind) for row in table.rows]
+    columns = (Column("name", "", "text"), *(Column("value", head, "text") for head in heads))
+    rows = [
+        [column.heading, *(cell_text(row[at], column.kind) for row in table.rows)]
+        for at, column in enumerate(others, 1)
+    ]
+    return Table(columns, rows, table.note)
 
 
-def _add_column(table: RichTable, made: Table, at: int, width: int) -> None:
-    column = made.columns[at]
-    is_text = column.kind == "text" and column.name != "value"
-    # An address that is longer than a column may be is cut in two rather than off.
-    table.add_column(
-        column.heading,
-        justify="left" if is_text else "right",
-        overflow="fold",
-        min_width=width,
-        no_wrap=column.kind != "text",
-    )
+def _is_text(column: Column) -> bool:
+    """Whether a column holds words rather than numbers."""
+    return column.kind == "text" and column.name != "value"
 
 
-def _least(heading: str, cells: Sequence[str], kind: str) -> int:
-    """The least width of a column: texts wrap between words, and numbers do not."""
-    words = [word for text in (heading, *cells) for word in text.split()] or [""]
-    longest = max(map(len, words))
-    if kind == "text":
-        return min(longest, _WORD_MAX)
-    return max(longest, *(len(cell) for cell in cells), 1) if cells else longest
+def _print_title(title: str, console: Console) -> None:
+    console.print()
+    console.print(Text(title, "bold"))
+
+
+def _print_more(count: int, printed: int | None, where: str, console: Console) -> None:
+    """Say how many there are beyond those printed."""
+    if printed is not None and count > printed:
+        console.print(Text(f"... and {count - printed:,} more; {where}", "dim"))
+
+
+def _widths(
+    columns: Sequence[Column], lines: Sequence[Sequence[str]], room: int, splits: bool
+) -> list[int]:
+    """The widths of the first columns, as many as there is room for.
+
+    Each has the room of its longest word at least, and a short text that of all its words; what is
+    left goes to those that want more, in equal parts.
+    """
+    whole = _WORD_MAX if splits else _SHORT
+    ranges = []
+    for at, column in enumerate(columns):
+        cells = [line[at] for line in lines]
+        words = [*column.heading.split()]
+        for cell in cells:
+            words += [cell] if not _is_text(column) or cell_len(cell) <= whole else cell.split()
+        least = max(map(cell_len, words), default=1)
+        most = max(map(cell_len, (column.heading, *cells)))
+        ranges.append((min(least, _WORD_MAX) if _is_text(column) else least, max(least, most)))
+    # A split table repeats its first column, so that one beside it gets there.
+    while len(ranges) > 1 + splits and sum(least + _GAP for least, _ in ranges) - _GAP > room:
+        ranges.pop()
+    widths = [least for least, _ in ranges]
+    left = room - sum(least + _GAP for least in widths) + _GAP
+    rising = sorted(range(len(ranges)), key=lambda at: ranges[at][1] - ranges[at][0])
+    for rank, at in enumerate(rising):
+        more = min(ranges[at][1] - widths[at], left // (len(rising) - rank))
+        widths[at], left = widths[at] + max(more, 0), left - max(more, 0)
+    return [min(width, room) for width in widths]

@@ -74,7 +74,7 @@ def reply(
         format: As what those are written.
         wrote: What else was written, which is said.
         as_json: Print its record, and nothing else.
-        quiet: Print nothing.
+        quiet: Print nothing but, where the answer is no, its first sentence.
 
     Returns:
         The exit code: 1 where the answer is no.
@@ -96,4 +96,7 @@ def reply(
     for path in (*wrote, page, pictures):
         if path is not None and not quiet:
             say(f"wrote {path}")
+    if quiet and not answer.holds:
+        # Why the exit code is 1, for the log of a script that prints nothing else.
+        say(answer.verdict[0])
     return 0 if answer.holds else EXIT_FAILED
