@@ -10,12 +10,16 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Callable
-from typing import Any, SupportsFloat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, SupportsFloat, TypeVar
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_Request = TypeVar("_Request", bound="DataclassInstance")
 _SHARE = re.compile(r"(\d+(?:\.\d*)?(?:e-?\d+)?)\s*(%?)")
 
 
@@ -89,6 +93,8 @@ def option(
     default: Any = None,
     quantity: Quantity | None = None,
     is_output: bool = False,
+    choices: Sequence[str] = (),
+    flag: str | None = None,
     **more: Any,
 ) -> Any:
     """A field of a request that is an option of a command.
@@ -99,9 +105,12 @@ def option(
         default: Its value where it is not given; a tuple may stand several times.
         quantity: How its text is read by `value_of`; None where it is no quantity.
         is_output: Whether it says where the answer goes, and nothing of what is asked.
+        choices: The texts that it may be, where not any.
+        flag: Its value where its name is typed, which then takes none.
         more: What `typer.Option` takes.
     """
-    metadata = {"names": names, "text": text, "quantity": quantity, "is_output": is_output}
+    metadata: dict[str, Any] = {"names": names, "text": text, "quantity": quantity}
+    metadata |= {"is_output": is_output, "choices": choices, "flag": flag}
     return dataclasses.field(default=default, metadata={**metadata, **more, "more": more})
 
 
@@ -131,7 +140,7 @@ def value_of(request: Any, field: str) -> float | None:
 
     Args:
         request: The request.
-        field: The name of a field that declares a quantity.
+        field: The name of a field that declares a quantity; an API may give a number for its text.
 
     Raises:
         ConfigError: Its text is no such quantity, or beyond its range.
@@ -139,6 +148,58 @@ def value_of(request: Any, field: str) -> float | None:
     text = getattr(request, field)
     if text is None or text == "":
         return None
+    if isinstance(text, int | float):
+        return text
     declared = next(one for one in dataclasses.fields(request) if one.name == field)
     quantity: Quantity = declared.metadata["quantity"]
     return quantity.read(text, declared.metadata["names"][0])
+
+
+def request_of(kind: type[_Request], options: Mapping[str, Any]) -> _Request:
+    """The request that options by their names make.
+
+    Args:
+        kind: Its class.
+        options: Values of its fields; of a field of several texts, one is enough.
+
+    Raises:
+        ConfigError: There is no such option, or its value cannot be.
+    """
+    known = {field.name: field.default for field in dataclasses.fields(kind)}
+    values = {}
+    for name, value in options.items():
+        if name not in known:
+            remedy = name_remedy(name, list(known))
+            raise ConfigError(Problem("there is no option of this name", remedy, key=name))
+        is_many = isinstance(known[name], tuple)
+        values[name] = ((value,) if isinstance(value, str) else tuple(value)) if is_many else value
+    request = kind(**values)
+    check(request)
+    return request
+
+
+def check(request: DataclassInstance) -> None:
+    """Refuse values that are none of an option's choices or beyond its range.
+
+    Raises:
+        ConfigError: With every such value.
+    """
+    if problems := list(_problems(request)):
+        raise ConfigError(problems)
+
+
+def _problems(request: DataclassInstance) -> Iterator[Problem]:
+    for field in dataclasses.fields(request):
+        value, declared = getattr(request, field.name), field.metadata
+        choices, least = declared.get("choices"), declared.get("min")
+        if value == field.default:
+            continue
+        if choices and value not in choices:
+            rule = f"this is {', '.join(choices[:-1])} or {choices[-1]}"
+            yield Problem(rule, name_remedy(str(value), choices), field.name, show(value))
+        most = declared.get("max", math.inf)
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        if least is not None and not (is_number and least <= value <= most):
+            rule = f"this is a whole number from {least:,}"
+            rule += f" to {most:,}" if math.isfinite(most) else " on"
+            yield Problem(rule, f"such as {least}", field.name, show(value))

@@ -8,7 +8,17 @@ import pytest
 
 from resilver.cli.replying import command_line
 from resilver.errors import ConfigError
-from resilver.request import argument, name_of, option, rate, seconds, share, size, value_of
+from resilver.request import (
+    argument,
+    name_of,
+    option,
+    rate,
+    request_of,
+    seconds,
+    share,
+    size,
+    value_of,
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +33,9 @@ class Asked:
     count: int = option("--count", text="How many.", default=3)
     loud: bool = option("--loud", text="A flag.", default=False)
     sets: tuple[str, ...] = option("--set", text="Keys.", default=())
+    order: str = option("--in-order", text="A choice.", choices=("first", "last"), default="")
+    back: str = option("--back", text="A flag with a value.", flag="backwards", default="")
+    seed: int = option("--seed", text="A number.", min=0, max=9, default=0)
     page: str | None = option("--output", text="Where.", is_output=True)
 
 
@@ -57,6 +70,23 @@ def test_what_is_no_such_quantity_is_refused_by_its_option(
 
 
 def test_the_command_line_has_what_is_not_the_default() -> None:
-    asked = Asked(("a.csv", "b c.csv"), within="5%", loud=True, sets=("x=1", "y=2"), page="p.html")
-    line = command_line("some thing", asked)
-    assert line == "resilver some thing a.csv 'b c.csv' --within 5% --loud --set x=1 --set y=2"
+    asked = Asked(("a.csv", "b c.csv"), within="5%", loud=True, sets=("x=1", "y=2"), page="p.html",
+                  back="backwards")  # fmt: skip
+    assert command_line("some thing", asked) == (
+        "resilver some thing a.csv 'b c.csv' --within 5% --loud --set x=1 --set y=2 --back"
+    )
+
+
+def test_what_is_no_choice_or_out_of_range_is_refused_with_all_others() -> None:
+    asked = request_of(Asked, {"files": (), "sets": "x=1", "order": "last", "within": 0.05})
+    assert asked.sets == ("x=1",) and value_of(asked, "within") == 0.05
+    with pytest.raises(ConfigError, match="no option of this name") as refused:
+        request_of(Asked, {"files": (), "sed": 3})
+    assert "seed" in str(refused.value)
+    with pytest.raises(ConfigError) as refused:
+        request_of(Asked, {"files": (), "order": "lats", "seed": 10})
+    first, second = refused.value.problems
+    assert (first.key, first.rule) == ("order", "this is first or last")
+    assert (second.key, second.rule) == ("seed", "this is a whole number from 0 to 9")
+    with pytest.raises(ConfigError, match="from 0 to 9"):
+        request_of(Asked, {"files": (), "seed": True})

@@ -10,4 +10,4 @@ from .model import (
     sections_of as sections_of,
 )
 from .page import render as render, write as write
-from .pictures import write_pictures as write_pictures
+from .pictures import write_files as write_pictures

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
@@ -43,8 +44,13 @@ def _environment(folder: Path) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
     )
-    made.filters["words"] = cell_text
+    made.filters |= {"words": cell_text, "unbroken": _unbroken}
     return made
+
+
+def _unbroken(text: str) -> str:
+    """A text whose exponents no line ends within: ``2.3e-6`` with a hyphen that does not break."""
+    return re.sub(r"(\de)-(?=\d)", "\\1\u2011", text)
 
 
 def rendered(template: str, folder: Path = _TEMPLATES, /, **values: Any) -> str:

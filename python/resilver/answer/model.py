@@ -126,7 +126,7 @@ class Answer:
         title: The title of its page.
         verdict: Its first sentences; the first one answers the question.
         sections: What stands behind it.
-        record: The same for a program, JSON-able, in SI units.
+        record: The same for a program, JSON-able, in SI units: an object, or a list of them.
         holds: Whether the answer is yes, where it is yes or no.
         figures: Numbers worth knowing, below the verdict on a page.
         notes: What it rests on, and what was left out.
@@ -138,7 +138,7 @@ class Answer:
     title: str
     verdict: Sequence[str]
     sections: Sequence[Section] = field(default=(), repr=False)
-    record: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    record: Any = field(default_factory=dict, repr=False)
     holds: bool = True
     figures: Sequence[KeyFigure] = ()
     notes: Sequence[str] = ()
@@ -156,12 +156,12 @@ class Answer:
         return [part for part in self.parts() if isinstance(part, Chart)]
 
     def tables(self) -> dict[str, Table]:
-        """The tables of all sections by name."""
-        return {part.name: part.table for part in self.parts() if isinstance(part, Shown)}
+        """The tables of all sections and of their charts by name."""
+        return {part.name: part.table for part in self.parts() if not isinstance(part, Lines)}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Any:
         """The record of the answer."""
-        return dict(self.record)
+        return self.record
 
     def _repr_html_(self) -> str:
         """How a notebook shows it: the verdict and the tables, without a script."""

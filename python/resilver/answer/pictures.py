@@ -1,4 +1,4 @@
-"""The charts and the tables of an answer as files."""
+"""The tables and the charts of an answer as files."""
 
 from __future__ import annotations
 
@@ -6,23 +6,33 @@ from pathlib import Path
 
 from resilver.answer.model import Answer
 from resilver.charts.vega import write_picture
+from resilver.errors import ConfigError
+from resilver.tables import to_csv
 
 
-def write_pictures(answer: Answer, folder: Path, format: str = "png") -> list[Path]:
-    """Write the charts of an answer as files, one a chart, named by it.
+def write_files(
+    answer: Answer, tables: Path | None, pictures: Path | None, format: str = "png"
+) -> None:
+    """Write the tables of an answer as CSV and its charts as pictures, each named by its part.
 
     Args:
         answer: The answer.
-        folder: Where the files go.
+        tables: The folder of its tables and of those of its charts; None for none.
+        pictures: The folder of its charts; None for none.
         format: "png", "svg" or "pdf".
-
-    Returns:
-        The files.
 
     Raises:
         ConfigError: A file cannot be written.
     """
-    return [
-        write_picture(chart.make(), folder / f"{chart.name}.{format}", chart.heading, "--figures")
-        for chart in answer.charts()
-    ]
+    if tables is not None:
+        for name, made in answer.tables().items():
+            path = tables / f"{name}.csv"
+            try:
+                path.write_text(to_csv(made, None), encoding="utf-8")
+            except OSError as error:
+                rule = f"--tables: {str(path)!r} cannot be written ({error.strerror})"
+                raise ConfigError(f"{rule}; choose another place") from error
+    if pictures is not None:
+        for chart in answer.charts():
+            path = pictures / f"{chart.name}.{format}"
+            write_picture(chart.make(), path, chart.heading, "--figures")

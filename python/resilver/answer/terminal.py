@@ -12,6 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from resilver.answer.model import Answer, Lines, Section, Shown
+from resilver.charts.chart import Chart
 from resilver.tables import Column, Table, cell_text
 
 _GAP = 3
@@ -37,10 +38,16 @@ def print_answer(answer: Answer, console: Console) -> None:
             console.print()
             print_said([f"{section.heading}:", *section.texts], console)
         for part in section.parts:
-            if isinstance(part, Shown) and part.printed and part.table.rows:
-                print_table(part, console)
-            elif isinstance(part, Lines):
+            if isinstance(part, Lines):
                 print_lines(part, console)
+            elif part.printed and part.table.rows:
+                print_table(part if isinstance(part, Shown) else _table_of(part), console)
+
+
+def _table_of(chart: Chart) -> Shown:
+    """The table of a chart, which says the same."""
+    title, columns, printed = chart.table_title, chart.columns, chart.printed
+    return Shown(chart.name, title, chart.table, columns, printed=printed)
 
 
 def print_said(said: Sequence[str], console: Console) -> None:

@@ -22,6 +22,8 @@ class Chart:
         table: The same numbers in rows.
         table_title: What the table holds.
         is_for_experts: Whether a page folds it.
+        printed: How many rows of its table a terminal shows, which draws nothing.
+        columns: How many columns of them; None for all.
     """
 
     name: str
@@ -31,6 +33,8 @@ class Chart:
     table: Table
     table_title: str
     is_for_experts: bool = False
+    printed: int = 0
+    columns: int | None = None
 
     def drawn(self, format: str, width: int = WIDTH) -> bytes:
         """The chart as a file's bytes, titled with its finding.

@@ -248,7 +248,7 @@ def _params_of(kind: Any) -> list[inspect.Parameter]:
             inspect.Parameter.KEYWORD_ONLY,
             # What may stand several times is a list to the library; none given is None.
             default=_default(field),
-            annotation=Annotated[_parsed(hints[field.name]), _info(field.metadata)],
+            annotation=Annotated[_parsed(field, hints[field.name]), _info(field.metadata)],
         )
         for field in dataclasses.fields(kind)
         if is_asked(field)
@@ -267,10 +267,14 @@ def _info(declared: Mapping[str, Any]) -> Any:
 def _default(field: dataclasses.Field[Any]) -> Any:
     if field.default is dataclasses.MISSING:
         return inspect.Parameter.empty
+    if field.metadata.get("flag"):
+        return False
     return field.default or None if isinstance(field.default, tuple) else field.default
 
 
-def _parsed(hint: Any) -> Any:
+def _parsed(field: dataclasses.Field[Any], hint: Any) -> Any:
+    if field.metadata.get("flag"):
+        return bool
     return list[get_args(hint)[0]] | None if get_origin(hint) is tuple else hint  # type: ignore[misc]
 
 
@@ -281,6 +285,8 @@ def _made(kind: Any, given: dict[str, Any]) -> Any:
         if not is_asked(field):
             continue
         value = given.pop(field.name)
+        if flag := field.metadata.get("flag"):
+            value = flag if value else field.default
         is_many = isinstance(value, list) or isinstance(field.default, tuple)
         values[field.name] = tuple(value or ()) if is_many else value
     return kind(**values)

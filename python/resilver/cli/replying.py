@@ -36,7 +36,7 @@ def command_line(name: str, *requests: Any) -> str:
             values = value if isinstance(value, tuple) else (value,)
             if not names:
                 words += map(_word, values)
-            elif value is True:
+            elif value is True or field.metadata["flag"]:
                 options.append(names[0])
             else:
                 options += [word for one in values for word in (names[0], _word(one))]
@@ -58,6 +58,7 @@ def reply(
     command: str = "",
     *,
     page: Path | None = None,
+    tables: Path | None = None,
     pictures: Path | None = None,
     format: str = "png",
     wrote: tuple[Path | None, ...] = (),
@@ -70,6 +71,7 @@ def reply(
         answer: The answer.
         command: What makes it again, for its page.
         page: Where its page goes; None for none.
+        tables: The folder of its tables; None for none.
         pictures: The folder of its charts; None for none.
         format: As what those are written.
         wrote: What else was written, which is said.
@@ -83,17 +85,17 @@ def reply(
         from resilver.answer.page import write
 
         write(answer, page, command)
-    if pictures is not None:
-        from resilver.answer.pictures import write_pictures
+    if tables is not None or pictures is not None:
+        from resilver.answer.pictures import write_files
 
-        write_pictures(answer, pictures, format)
+        write_files(answer, tables, pictures, format)
     if as_json:
         print_json(answer.to_dict())
     elif not quiet:
         from resilver.answer.terminal import print_answer
 
         print_answer(answer, output())
-    for path in (*wrote, page, pictures):
+    for path in (*wrote, page, tables, pictures):
         if path is not None and not quiet:
             say(f"wrote {path}")
     if quiet and not answer.holds:
