@@ -155,6 +155,22 @@ def test_a_number_that_breaks_a_rule_of_its_kind_is_refused(
     assert told in " ".join(err.split()) and "Traceback" not in err
 
 
+def test_a_figure_judges_one_predicted_number(ask: Asked, shelf: Shelf) -> None:
+    """Two programs' published rates are not both predicted by one rate of ours."""
+    other = {**PREDICTED, "key": "other", "paper": 50}
+    shelf.put("e", rates((8, 50.0)), [PREDICTED, other])
+    assert command(["reproduce", "e", "-q"]) == 2
+    err = " ".join(ask.capfd.readouterr().err.split())
+    assert "published.csv, other: each predicted number is judged by its own figure" in err
+    assert "and rate has this query" in err
+    # What is put in, or a check of ours, may be of that figure; so may a number of other rows.
+    put_in = {**other, "kind": "by construction", "put_in": "the rate"}
+    own = {**CHECK, "key": "own", "low": 1}
+    elsewhere = {**other, "key": "elsewhere", "where": "servers = 8"}
+    shelf.put("f", rates((8, 50.0)), [PREDICTED, put_in, own, elsewhere])
+    assert command(["reproduce", "f", "-q"]) == 0
+
+
 def test_a_comma_without_quotes_is_refused(ask: Asked, shelf: Shelf) -> None:
     shelf.put("e", rates((8, 50.0)), [RATE])
     file = shelf.folder / "e" / "published.csv"
@@ -228,7 +244,7 @@ def test_a_query_that_does_not_fit_the_runs_is_told(ask: Asked, shelf: Shelf) ->
 def test_a_conclusion_is_judged_by_its_numbers(ask: Asked, shelf: Shelf) -> None:
     lines: list[dict[str, Any]] = [
         {**PREDICTED, "key": "good"},
-        {**PREDICTED, "key": "bad", "within": 0.1},
+        {**PREDICTED, "key": "bad", "within": 0.1, "where": "servers = 8"},
         {**CHECK, "key": "passing", "low": 1},
         {**CHECK, "key": "failing", "low": 100},
         {**PREDICTED, "key": "put", "kind": "by construction", "put_in": "the rate"},

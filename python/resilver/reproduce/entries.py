@@ -20,7 +20,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.reproduce.published import Axis, Conclusion, PictureSpec, Published
+from resilver.reproduce.published import PREDICTED, Axis, Conclusion, PictureSpec, Published
 
 FILE = "reproduce.toml"
 NUMBERS = "published.csv"
@@ -170,7 +170,15 @@ def _published(path: Traversable) -> tuple[Published, ...]:
     if not path.is_file():
         return ()
     lines = csv.DictReader(path.read_text(encoding="utf-8").splitlines(), strict=True)
-    return tuple(read_number(line, str(path)) for line in lines)
+    numbers = tuple(read_number(line, str(path)) for line in lines)
+    judging: dict[str, str] = {}
+    for number in numbers:
+        first = judging.setdefault(number.query, number.key) if number.kind == PREDICTED else ""
+        if first not in ("", number.key):
+            rule = f"each predicted number is judged by its own figure, and {first} has this query"
+            fix = "keep the number that this figure predicts"
+            raise ConfigError(Problem(rule, fix, "select", place=f"{path}, {number.key}"))
+    return numbers
 
 
 def read_number(line: Mapping[str, str], place: str) -> Published:
