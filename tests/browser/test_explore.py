@@ -148,7 +148,7 @@ def test_the_time_is_scrubbed_on_the_map(page: Page, real: tuple[Path, Path]) ->
     said = scrub(page, 500)
     reading = int(said.split(" OSDs read")[0].rsplit(" ", 1)[1])
     assert reading > 5
-    assert "write" in said and "groups wait" in said
+    assert "write" in said and "PGs wait" in said
     # Played, it comes to its end by itself.
     button(page, "Play")
     page.wait("document.querySelector('.scrubber button').textContent === 'Pause'")

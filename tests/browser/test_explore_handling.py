@@ -39,7 +39,7 @@ def test_where_healing_stalls_the_answer_says_when(page: Page, full: Path) -> No
     opened(page, full)
     fails(page, "node-000")
     headline = page.evaluate(HEADLINE)
-    assert re.search(r"^[\d,]+ of 320 placement groups do not become clean", headline)
+    assert re.search(r"^[\d,]+ of 320 PGs do not become clean", headline)
     assert "; nothing moves any more after " in headline
     rests = page.evaluate(TOLD)["rests_seconds"][0]
     assert f"after {rests}" in headline

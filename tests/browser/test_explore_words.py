@@ -48,7 +48,7 @@ def test_what_is_lost_for_ever_is_not_told_as_a_while(page: Page, real: Path) ->
     opened(page, real)
     fails(page, "default")
     said = page.evaluate(HEADLINE)
-    assert said.startswith("4,096 groups lose data; the cluster never becomes healthy.")
+    assert said.startswith("4,096 PGs lose data; the cluster never becomes healthy.")
     assert "for up to" not in said and "at risk" not in said
     told = page.evaluate(TOLD)
     assert told["whole_seconds"] == ["not by the end"]
@@ -136,7 +136,7 @@ def test_the_answer_is_copied_as_lines(page: Page, real: Path) -> None:
     assert "- Whole: after 16 min 19 s\n" in text
     assert command(page) in text and answer(page)["digest"] in text
     assert page.evaluate(CAVEAT) in text
-    assert ": 88 OSDs, 4,096 placement groups, release 10.2.7\n" in text
+    assert ": 88 OSDs, 4,096 PGs, release 10.2.7\n" in text
     assert "\nAs things are: Network of a host 10 GbE; " in text
     assert "osd_max_backfills 1; " in text and "\nAssumed of it: " in text
     button(page, "Compare with another")
@@ -188,7 +188,7 @@ def test_a_ranking_says_what_all_have_in_common(page: Page, full: Path) -> None:
     heads = page.evaluate(
         "[...document.querySelectorAll('.ranking thead th')].map((one) => one.textContent)"
     )
-    assert {"Groups lost", "Groups stuck", "Groups inactive"} <= set(heads)
+    assert {"PGs lost", "PGs stuck", "PGs inactive"} <= set(heads)
     first = page.evaluate("document.querySelector('.ranking tbody th').textContent")
     click(page, ".ranking tbody td button")
     happens(page, first)

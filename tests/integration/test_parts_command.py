@@ -72,7 +72,7 @@ def test_placement_is_judged_by_the_devices_of_its_class(tmp_path: Path) -> None
     (tmp_path / "study.toml").write_text(f"{TREE}{THREE}[[faults]]\nfail = {{ osd = 1 }}\n")
     (judged,) = json_output("place", "study.toml", "--quality", cwd=tmp_path)
     # Four of each host's five devices are disks; three copies of 4096 groups are 153.6 on each.
-    assert (judged["title"], judged["devices"]) == ("crush on 100 osds: 4,096 groups of 3", 80)
+    assert (judged["title"], judged["devices"]) == ("crush on 100 osds: 4,096 PGs of 3", 80)
     assert (judged["copy_balance"]["mean"], judged["short_sets"]) == (153.6, 0)
     # No two copies are in one rack, so that a device shares sets with at most the 60 in the others.
     assert judged["scatter_width_max"] == 60

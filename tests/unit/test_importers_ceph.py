@@ -158,7 +158,7 @@ def test_a_pools_own_sum_goes_before_the_clusters(tmp_path: Path) -> None:
 def test_of_two_pools_with_unknown_groups_neither_is_guessed(tmp_path: Path) -> None:
     report = changed("pgmap.pg_stats", [])
     report["osdmap"]["pools"].append({**REPORT["osdmap"]["pools"][0], "pool": 8})
-    with pytest.raises(ConfigError, match="states the bytes of 0 groups of pool 7, and no sum"):
+    with pytest.raises(ConfigError, match="states the bytes of 0 PGs of pool 7, and no sum"):
         _ = read(tmp_path, report).loads
     # With the sum of one pool, the other has the rest: 1000 - 400 bytes, 10 - 4 objects.
     report["pgmap"]["pool_stats"] = [
@@ -221,10 +221,10 @@ def test_the_newer_spelling_pg_map_is_the_same(tmp_path: Path) -> None:
         ("osdmap.osds.0.weight", "x", r"expected a number"),
         ("osdmap.osds.0.osd", -1, r"expected an integer from 0"),
         ("osdmap.osds.1.osd", 0, r"expected an OSD number that stands once"),
-        ("pgmap.pg_stats.0.pgid", "7", r'pgid = "7": expected a group such as "3.fff"'),
-        ("pgmap.pg_stats.0.pgid", "8.0", r"expected a group of a pool that osdmap.pools lists"),
-        ("pgmap.pg_stats.0.pgid", "7.4", r"expected a group number below pg_num, which is 4"),
-        ("pgmap.pg_stats.0.pgid", "7.1", r"expected a group that stands once"),
+        ("pgmap.pg_stats.0.pgid", "7", r'pgid = "7": expected a PG such as "3.fff"'),
+        ("pgmap.pg_stats.0.pgid", "8.0", r"expected a PG of a pool that osdmap.pools lists"),
+        ("pgmap.pg_stats.0.pgid", "7.4", r"expected a PG number below pg_num, which is 4"),
+        ("pgmap.pg_stats.0.pgid", "7.1", r"expected a PG that stands once"),
         ("pgmap.pg_stats.0.up", ["x"], r"up\[0\] = \"x\": expected an integer"),
         ("pgmap.pg_stats.0.stat_sum.num_bytes", -5, r"num_bytes = -5: expected an integer of at"),
         ("crushmap.buckets.0.id", 1, r"crushmap: buckets\[0\]: .*id = 1"),

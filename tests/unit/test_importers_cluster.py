@@ -141,9 +141,9 @@ def changed(document: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
     ("key", "value", "says"),
     [
         ("pg_upmap", [{"pgid": "1.0"}], r'pg_upmap\[0\] = .*expected a member named "osds"'),
-        ("pg_upmap", [{"pgid": "x", "osds": []}], r'pg_upmap\[0\].pgid = "x": expected a group'),
+        ("pg_upmap", [{"pgid": "x", "osds": []}], r'pg_upmap\[0\].pgid = "x": expected a PG'),
         ("pg_upmap", [{"pgid": "1.0", "osds": ["a"]}], r"osds\[0\] = \"a\": expected an integer"),
-        ("pg_upmap", OSD_DUMP["pg_upmap"] * 2, r"pg_upmap\[1\].pgid.* a group that stands once"),
+        ("pg_upmap", OSD_DUMP["pg_upmap"] * 2, r"pg_upmap\[1\].pgid.* a PG that stands once"),
         ("pg_temp", [{"pgid": "1.0", "osds": [1] * 65}], r"pg_temp\[0\].osds = .* at most 64 OSDs"),
         ("pg_upmap_items", [{"pgid": "1.0", "mappings": [{"from": 1}]}], r'member named "to"'),
         ("pg_upmap_primaries", [{"pgid": "1.0"}], r'a member named "primary_osd"'),
@@ -195,7 +195,7 @@ def test_dumps_of_different_states_are_refused(tmp_path: Path) -> None:
     other["nodes"][2]["id"] = 3
     with pytest.raises(ConfigError, match=r"nodes\[2\].id = 3: expected an OSD that the osdmap"):
         read(tmp_path, osd_df=other)
-    with pytest.raises(ConfigError, match=r"a group of a pool that osdmap\.pools lists"):
+    with pytest.raises(ConfigError, match=r"a PG of a pool that osdmap\.pools lists"):
         read(tmp_path, pg_dump={"pg_stats": [{"pgid": "2.0"}]})
 
 

@@ -171,7 +171,7 @@ def test_osds_are_added_to_the_host_of_the_one_they_are_like() -> None:
         ({"slow": "osd.1=nan%"}, "a device works at is from 0.1 % to 100 %"),
         ({"slow": "host=node-01=30%"}, "there are 9, node-000 to node-008"),
         ({"crush_reweight": "osd.1=nan"}, "a CRUSH weight is a number from 0"),
-        ({"upmap": "1.ffff 0 1"}, "pool 'vms' has 64 groups; the last is 1.3f"),
+        ({"upmap": "1.ffff 0 1"}, "pool 'vms' has 64 PGs; the last is 1.3f"),
         ({"upmap": "1.1 0"}, "pairs of OSDs, from and to"),
         ({"flag": "noot"}, 'did you mean "noout"?'),
         ({"balance": "cehp"}, 'did you mean "ceph"?'),

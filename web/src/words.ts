@@ -131,12 +131,12 @@ function ofCluster(page: Document, scenario: Scenario, row: Row): string[] {
   const isQuiet = scenario.happenings.length === 0;
   if (isQuiet && whole === 0 && !stuck && !lost) return ["everything is healthy. Choose a part on the map and let it fail"];
   const parts = [];
-  if (lost) parts.push(`${many(lost, "groups")} ${lost === 1 ? "loses" : "lose"} data`);
+  if (lost) parts.push(`${many(lost, "PGs")} ${lost === 1 ? "loses" : "lose"} data`);
   if (lost && (stuck || whole === null)) return [...parts, "the cluster never becomes healthy", ...ofClients(row)];
   parts.push(...ofHealing(page, scenario, row, isQuiet), ...ofServing(scenario, row));
   const left = of("at_risk_end_groups") ?? 0;
   if (risk === null)
-    parts.push(`${many(left, "groups")} ${left === 1 ? "is" : "are"} at risk to the end: one more failure may lose data or stop clients`);
+    parts.push(`${many(left, "PGs")} ${left === 1 ? "is" : "are"} at risk to the end: one more failure may lose data or stop clients`);
   else if (risk > 0) parts.push(`at risk for ${duration(lasting(scenario, risk))}: one more failure may lose data or stop clients`);
   else if (!isQuiet) parts.push("no single further failure loses data on the way");
   return [...parts, ...ofClients(row)];
@@ -151,7 +151,7 @@ function ofHealing(page: Document, scenario: Scenario, row: Row, isQuiet: boolea
     const rests = of("rests_seconds");
     const until = page.until ?? Number.POSITIVE_INFINITY;
     const still = rests !== null && rests < until ? `nothing moves any more ${afterwards(page, scenario, rests)}` : "";
-    const text = `${digits(stuck)} of ${digits(groupsOf(page))} placement groups ${stuck === 1 ? "does" : "do"} not become clean`;
+    const text = `${digits(stuck)} of ${digits(groupsOf(page))} PGs ${stuck === 1 ? "does" : "do"} not become clean`;
     return [`${text}${full ? ", for want of space" : ""}`, still].filter(Boolean);
   }
   if (whole === null) return [];
@@ -169,7 +169,7 @@ function ofHealing(page: Document, scenario: Scenario, row: Row, isQuiet: boolea
 function ofServing(scenario: Scenario, row: Row): string[] {
   const [inactive, until] = [numberOf(row.inactive_groups), numberOf(row.inactive_seconds)];
   if (!inactive) return [];
-  const text = `${many(inactive, "groups")} ${inactive === 1 ? "serves" : "serve"} nobody`;
+  const text = `${many(inactive, "PGs")} ${inactive === 1 ? "serves" : "serve"} nobody`;
   return [until === null ? `${text}, also at the end` : `${text} for up to ${duration(lasting(scenario, until))}`];
 }
 
@@ -288,7 +288,7 @@ function settingsOf(page: Document): string {
 function whatItIs(page: Document): string {
   const count = page.parts.filter((one) => one.number !== null).length;
   const release = page.assumptions.find((one) => one.name === "release")?.value;
-  const groups = page.kind === "cluster" ? [`${digits(groupsOf(page))} placement groups`] : [];
+  const groups = page.kind === "cluster" ? [`${digits(groupsOf(page))} PGs`] : [];
   return [`${digits(count)} ${units(page, count)}`, ...groups, ...(release ? [`release ${release}`] : [])].join(", ");
 }
 

@@ -121,7 +121,7 @@ def _missing(cluster: ClusterReport) -> list[str]:
     return [
         f"{what}: {words}"
         for there, what, words in (
-            (cluster.groups, "the bytes of each group", "`ceph pg dump`"),
+            (cluster.groups, "the bytes of each PG", "`ceph pg dump`"),
             (cluster.usage, "how full each OSD is", "`ceph osd df`"),
             (cluster.config is not None, "settings", "`ceph config dump`"),
             (cluster.metadata, "hardware", "`ceph osd metadata`"),
@@ -134,7 +134,7 @@ def _missing(cluster: ClusterReport) -> list[str]:
 def _summarise(told: dict[str, Any], cluster: ClusterReport) -> None:
     release = f"Ceph {told['release']}, " if told["release"] else ""
     pools = "1 pool" if told["pools"] == 1 else f"{told['pools']:,} pools"
-    say(f"{release}{told['osds']:,} OSDs, {pools}, {told['groups']:,} placement groups")
+    say(f"{release}{told['osds']:,} OSDs, {pools}, {told['groups']:,} PGs")
     for missing in told["missing"]:
         say(f"not in it: {missing}")
     names = "without names" if told["anonymous"] else "with its names and addresses"

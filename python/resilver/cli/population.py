@@ -151,7 +151,7 @@ def _find(name: str, settings: Sequence[str], volume: str | None) -> _Shown:
     system = study.runs()[0].system
     population = system.population
     if population is None:
-        rule = "a real cluster's report states what its groups hold, and no files"
+        rule = "a real cluster's report states what its PGs hold, and no files"
         raise ConfigError(Problem(rule, "show a study with a population", value=f'"{name}"'))
     size: str | int | None = volume
     if volume is None and population.files == 0:

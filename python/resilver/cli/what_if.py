@@ -349,6 +349,6 @@ class _Display(LiveLine):
         from resilver.units import format_duration
 
         part = f"run {done + 1} of {total}, " if total > 1 else ""
-        left = f"{state.unclean_groups:,} of {state.groups:,} groups to go"
+        left = f"{state.unclean_groups:,} of {state.groups:,} PGs to go"
         self.show(f"{part}{left} after {format_duration(state.simulated_seconds)}")
         return True

@@ -92,7 +92,7 @@ def cluster_pools(report: ClusterReport, osds: Osds) -> tuple[tuple[StoredPool, 
         if not is_stated:
             notes.append(
                 f"The sets of pool '{pool.name}' are those of its CRUSH map, as no dump states "
-                "its groups'."
+                "its PGs'."
             )
         sets = osds.numbered(sets[:, : pool.size])
         holds = stored > 0
@@ -100,7 +100,7 @@ def cluster_pools(report: ClusterReport, osds: Osds) -> tuple[tuple[StoredPool, 
         pools.append(StoredPool(pool.name, code, sets[holds], piece_bytes))
         lacking = int(((sets[holds] < 0).any(axis=1)).sum())
         if lacking:
-            notes.append(f"{lacking:,} groups of pool '{pool.name}' lack a piece from the start.")
+            notes.append(f"{lacking:,} PGs of pool '{pool.name}' lack a piece from the start.")
     if not pools:
         rule = "all pools are empty by its dumps, so no data can be lost"
         raise ConfigError(Problem(rule, "use dumps of a cluster with data", place=report.label))

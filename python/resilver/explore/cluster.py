@@ -82,7 +82,7 @@ _LIMIT = Shown(
 _CHARTS = (
     Lines(
         "groups",
-        "Groups that are not whole",
+        "PGs that are not active+clean",
         "timeline",
         "count",
         (
@@ -140,7 +140,7 @@ _MAP = Map(
             "time_seconds",
             "waits_for",
             "waiting_groups",
-            Waiting("group", "a turn or for space", "its own turn"),
+            Waiting("PG", "a turn or for space", "its own turn"),
         ),
         Film("fill", "osd", (Series("used_bytes", "Fill", "share", "capacity"),)),
     ),
@@ -187,9 +187,9 @@ def _pool_notes(report: ClusterReport) -> list[str]:
     """How many copies or pieces each pool has, and from how many on it serves."""
     return [
         f"Pool {pool.name!r} has {pool.size} {'pieces' if pool.kind == 'erasure' else 'copies'} of"
-        f" each group, of which {pool.min_size} {'has' if pool.min_size == 1 else 'have'} to be"
+        f" each PG, of which {pool.min_size} {'has' if pool.min_size == 1 else 'have'} to be"
         " there for clients, and"
-        f" {pool.pg_num:,} groups."
+        f" {pool.pg_num:,} PGs."
         for pool in report.pools
     ]
 

@@ -164,7 +164,7 @@ class Waiting:
     """What waits in a film, and for what, in words.
 
     Attributes:
-        what: What waits: ``group``.
+        what: What waits: ``PG``.
         why: What they wait for.
         own: What is waited for where a unit waits for itself.
     """

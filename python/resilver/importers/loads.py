@@ -52,7 +52,7 @@ def group_loads(report: ClusterReport) -> tuple[GroupLoad, ...]:
     if held > VOLUME_MAX:
         refuse(
             report.label,
-            f"its groups hold {held} B, and at most {format_bytes(VOLUME_MAX)} can be simulated",
+            f"its PGs hold {held} B, and at most {format_bytes(VOLUME_MAX)} can be simulated",
             "check pgmap.pg_stats[].stat_sum.num_bytes and the sums of pools",
         )
     return tuple(loads)
@@ -100,7 +100,7 @@ def _even_shares(
     if size < 0 or (objects is not None and objects < 0):
         refuse(
             report.label,
-            f"the groups of pool {pool_id} hold more than the report's sum for it",
+            f"the PGs of pool {pool_id} hold more than the report's sum for it",
             "the report contradicts itself; fetch it again while the cluster is quiet",
         )
     sizes = _split(size, len(absent))
@@ -136,7 +136,7 @@ def _refuse_unknown(
     some = sum(1 for key in stated if key[0] == pool_id)
     refuse(
         report.label,
-        f"it states the bytes of {some} groups of pool {pool_id}, and no sum for the others",
-        "add a `ceph pg dump -f json`, which has those of each group; a `ceph report` has had none "
+        f"it states the bytes of {some} PGs of pool {pool_id}, and no sum for the others",
+        "add a `ceph pg dump -f json`, which has those of each PG; a `ceph report` has had none "
         "since Luminous",
     )

@@ -103,7 +103,7 @@ def compare(
     if len(old) != len(new):
         raise ConfigError(
             f"before has {len(old)} sets and after {len(new)}: both place the same sets; "
-            "compare pools with as many groups, or the same inputs"
+            "compare pools with as many PGs, or the same inputs"
         )
     loads = np.ones(len(old)) if set_bytes is None else np.asarray(set_bytes, dtype=np.float64)
     if loads.shape != (len(old),):

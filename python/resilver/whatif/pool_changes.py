@@ -101,12 +101,12 @@ def group_of(text: str, cluster: Cluster) -> tuple[PoolState, int]:
     """
     found = _PGID.fullmatch(text)
     if found is None:
-        rule = "a group is a pool's number, a dot and a hexadecimal number"
+        rule = "a PG is a pool's number, a dot and a hexadecimal number"
         raise ConfigError(Problem(rule, 'such as "3.1a"', value=show(text)))
     pool = cluster.pool(found[1])
     number = int(found[2], 16)
     if number >= pool.pg_num:
-        rule = f"pool '{pool.info.name}' has {pool.pg_num} groups"
+        rule = f"pool '{pool.info.name}' has {pool.pg_num} PGs"
         remedy = f"the last is {pool.info.id}.{pool.pg_num - 1:x}"
         raise ConfigError(Problem(rule, remedy, value=show(text)))
     return pool, number
@@ -117,7 +117,7 @@ def upmap(value: str, cluster: Cluster) -> Made:
     words = value.split()
     pool, group = group_of(words[0] if words else "", cluster)
     if len(words) % 2 == 0:
-        rule = "an upmap entry is a group and pairs of OSDs, from and to"
+        rule = "an upmap entry is a PG and pairs of OSDs, from and to"
         raise ConfigError(Problem(rule, 'such as "3.1a 5 17"', value=show(value)))
     osds = [targets(word, cluster).osds[0] for word in words[1:]]
     pairs = list(zip(osds[::2], osds[1::2], strict=True))
@@ -130,7 +130,7 @@ def upmap(value: str, cluster: Cluster) -> Made:
 def upmap_text(pgid: str, pairs: list[tuple[int, int]]) -> str:
     """What an upmap entry does, as a clause."""
     moved = listed([f"from osd.{one} to osd.{other}" for one, other in pairs]) if pairs else ""
-    return f"group {pgid} moves {moved}" if pairs else f"group {pgid} loses its upmap entry"
+    return f"PG {pgid} moves {moved}" if pairs else f"PG {pgid} loses its upmap entry"
 
 
 def upmap_command(pgid: str, pairs: list[tuple[int, int]]) -> str:
@@ -153,7 +153,7 @@ def force(value: str, cluster: Cluster) -> Made:
             {"kind": "force", "pool": pool, "groups": some} for pool, some in by_pool.items()
         ]
         lines = [f"ceph pg force-recovery {words}", f"ceph pg force-backfill {words}"]
-        return Made(changes, f"group {listed(words.split())} goes first", lines)
+        return Made(changes, f"PG {listed(words.split())} goes first", lines)
     pool = cluster.pool(value)
     require(FORCE_POOLS, cluster.release, value)
     name = shlex.quote(pool.info.name)
@@ -178,7 +178,7 @@ def balance(value: str, cluster: Cluster) -> Made:
     if word == "bytes":
         entries = int(number(count.strip() or "100", 1, _ENTRIES_MAX, "how many entries"))
         return _balance_by_bytes(entries, cluster)
-    rule = "groups are balanced by the manager's balancer (ceph, off) or by bytes (bytes, bytes 50)"
+    rule = "PGs are balanced by the manager's balancer (ceph, off) or by bytes (bytes, bytes 50)"
     remedy = name_remedy(value, ("ceph", "off", "bytes"))
     raise ConfigError(Problem(rule, remedy, value=show(value)))
 
@@ -197,6 +197,6 @@ def _balance_by_bytes(entries: int, cluster: Cluster) -> Made:
         {"kind": "upmap", "pool": one.pool, "group": one.group, "pairs": list(one.pairs)}
         for one in plan.entries
     ]
-    many = "1 group moves" if len(changes) == 1 else f"{len(changes):,} groups move"
+    many = "1 PG moves" if len(changes) == 1 else f"{len(changes):,} PGs move"
     lines = cluster.upmap_lines([one.command for one in plan.entries])
     return Made(changes, f"{many} to even out how full OSDs are", lines)

@@ -107,7 +107,7 @@ def print_affected(source: Source, judging: Judging, path: Path | None, *, as_js
         left, to = (", ".join(row[key]) or "none" for key in ("survivors", "homes"))
         sys.stdout.write(f"{row['pgid']:<{width}}  lost {row['lost']}  left {left}  to {to}\n")
     if (hidden := len(groups) - _GROUPS_SHOWN) > 0:
-        sys.stdout.write(f"and {hidden:,} more placement groups; -o FILE.csv and --json have all\n")
+        sys.stdout.write(f"and {hidden:,} more PGs; -o FILE.csv and --json have all\n")
 
 
 def _received(
@@ -236,7 +236,7 @@ def _of_cluster(source: ClusterSource, judging: Judging) -> _Found:
     }
     named = [_group_row(row, pools[row["pool"]], osds) for row in rows]
     words = (
-        f"{', '.join(dict.fromkeys(judging.fail))}: {len(rows):,} placement groups "
+        f"{', '.join(dict.fromkeys(judging.fail))}: {len(rows):,} PGs "
         f"({format_bytes(sums['bytes'])}) lose {sums['copies_lost']:,} copies or pieces; "
         f"{sums['placement_groups_without_data']:,} have too few left to rebuild from"
     )

@@ -79,7 +79,7 @@ def _plan(report: ClusterReport, pools: list[int], balancing: Balancing) -> Bala
 
 def _in_words(plan: BalancePlan, balancing: Balancing) -> list[str]:
     count = len(plan.entries)
-    way = "by groups, as Ceph's balancer" if balancing.balance is Balance.ceph else "by bytes"
+    way = "by PGs, as Ceph's balancer" if balancing.balance is Balance.ceph else "by bytes"
     if not count:
         return [f"{way}: no entry makes it more even"]
     moved = "" if plan.moved_bytes is None else f", {format_bytes(plan.moved_bytes)}"
@@ -110,7 +110,7 @@ def _measures(plan: BalancePlan) -> list[tuple[str, str, str]]:
         "most_fill": "fullest OSD",
         "least_fill": "emptiest OSD",
         "fill_deviation": "  standard deviation",
-        "most_groups": "most groups on an OSD",
+        "most_groups": "most PGs on an OSD",
         "least_groups": "fewest",
         "groups_deviation": "  standard deviation",
     }

@@ -139,9 +139,7 @@ def _alike(one: Placement, other: Placement) -> tuple[Placement, Placement]:
     A group that is split keeps its objects' lower bits: group x of more groups comes from group
     stable_mod(x) of fewer, and takes an even share of its bytes.
     """
-    if one.unit != other.unit or (
-        one.unit != "placement group" and len(one.sets) != len(other.sets)
-    ):
+    if one.unit != other.unit or (one.unit != "PG" and len(one.sets) != len(other.sets)):
         raise ConfigError(
             f"--compare: {len(one.sets):,} {one.unit}s of {one.title!r} and {len(other.sets):,} "
             f"{other.unit}s of {other.title!r} are not the same data; use the same inputs"

@@ -59,7 +59,7 @@ class Reading:
         "--crush", metavar="FILE", text="The CRUSH map of a `ceph osd dump`."
     )
     pg_dump: Path | None = _read(
-        "--pg-dump", metavar="FILE", text="`ceph pg dump`: the groups' bytes."
+        "--pg-dump", metavar="FILE", text="`ceph pg dump`: the PGs' bytes."
     )
     osd_df: Path | None = _read(
         "--osd-df", metavar="FILE", text="`ceph osd df`: reweights and use."
@@ -99,7 +99,7 @@ class Inputs:
         "--weight",
         "-w",
         metavar="OSD W",
-        text="Reweight, 0 to 1, as `ceph osd reweight` has it; of a cluster's groups too, and with "
+        text="Reweight, 0 to 1, as `ceph osd reweight` has it; of a cluster's PGs too, and with "
         "--compare of those after. Repeatable.",
         default=(),
     )
@@ -131,7 +131,7 @@ class Inputs:
 class Judging:
     """Where things are, how good that is, and what a change or a failure does."""
 
-    groups: bool = _where("--groups", text="Every placement group, with its up set.", default=False)
+    groups: bool = _where("--groups", text="Every PG, with its up set.", default=False)
     object_name: str | None = _where(
         "--object", metavar="NAME", text="Where one object of --pool is."
     )
@@ -193,7 +193,7 @@ class Balancing:
 
     balance: Balance | None = _balance(
         "--balance",
-        text="Entries as Ceph's balancer writes them, by groups, or our own, by bytes.",
+        text="Entries as Ceph's balancer writes them, by PGs, or our own, by bytes.",
     )
     entries: int = _balance(
         "--entries",
@@ -205,7 +205,7 @@ class Balancing:
     )
     deviation: int | None = _balance(
         "--deviation",
-        metavar="GROUPS",
+        metavar="PGS",
         min=1,
         text="Of ceph: an OSD may miss its target by so many; by default 5.",
     )

@@ -120,9 +120,9 @@ def _of_pool(source: ClusterSource, pool: PoolInfo) -> Placement:
         return group_up_sets(replace(report, osds=osds), pool.id)[rows]
 
     return Placement(
-        title=f"pool '{pool.name}' ({pool.id}): {pool.pg_num:,} groups of {pool.size}",
+        title=f"pool '{pool.name}' ({pool.id}): {pool.pg_num:,} PGs of {pool.size}",
         key=pool.name,
-        unit="placement group",
+        unit="PG",
         sets=group_up_sets(report, pool.id),
         set_bytes=_piece_bytes(report, pool),
         by_position=pool.kind == "erasure",
@@ -223,7 +223,7 @@ def _of_study(system: System, name: str, asked: Inputs, seed: int) -> Placement:
             return group_sets_of(system, failed, seed=seed)
         return place_objects(system, seed, first, last - first + 1, failed)
 
-    what = f"{groups:,} groups" if groups is not None else f"objects {first} to {last}"
+    what = f"{groups:,} PGs" if groups is not None else f"objects {first} to {last}"
     algorithm = system.placement.algorithm if system.placement else "crush"
     code = system.code
     fatal = None
@@ -234,7 +234,7 @@ def _of_study(system: System, name: str, asked: Inputs, seed: int) -> Placement:
         title=(f"pool '{name}': " if name else "")
         + f"{algorithm} on {servers:,} {plural(tree.device_level)}: {what} of {copies}",
         key=name or "study",
-        unit="object" if groups is None else "placement group",
+        unit="object" if groups is None else "PG",
         sets=sets(()),
         set_bytes=None,
         by_position=code is not None and algorithm == "crush",

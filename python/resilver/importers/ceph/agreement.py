@@ -76,7 +76,7 @@ def check_epochs(osdmap: Node, pgmap: Node) -> None:
             newest = reported
     if newest is not None and newest.whole(0, _EPOCH_MAX) + REPORT_EPOCHS_MAX < epoch:
         newest.fail(
-            f"an epoch near {epoch}, that of the OSD map: all groups are older; fetch both again"
+            f"an epoch near {epoch}, that of the OSD map: all PGs are older; fetch both again"
         )
 
 
@@ -108,7 +108,7 @@ def check_members(
             continue
         for number in (*group.up, *group.acting):
             if number not in known:
-                where = f"pg_stats, group {group.pgid}"
+                where = f"pg_stats, PG {group.pgid}"
                 Node(number, where, pgmap.file).fail(
                     f"an OSD that the OSD map lists; {_AGAIN}, or give those of one cluster"
                 )

@@ -102,14 +102,14 @@ def _primary_temps(
         key = _key(node, seen, tables)
         following = next(nodes, None)
         if following is None:
-            node.fail("a group with the OSD that is its primary after it")
+            node.fail("a PG with the OSD that is its primary after it")
         yield key, following
 
 
 def _key(name: Node, seen: set[tuple[int, int]], tables: dict[int, _Tables]) -> tuple[int, int]:
     key = group_key(name)
     if key in seen:
-        name.fail("a group that stands once")
+        name.fail("a PG that stands once")
     seen.add(key)
     tables.setdefault(key[0], _Tables())
     return key

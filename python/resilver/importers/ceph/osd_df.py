@@ -108,5 +108,5 @@ def check_capacities(
             continue
         if abs(one.capacity_bytes - other) > _SIZE_SLACK * other:
             Node(one.capacity_bytes // _KIB, f"osd.{one.osd}, kb", document.file).fail(
-                f"{other // _KIB}, its kb in the dump of the groups; give dumps of one cluster"
+                f"{other // _KIB}, its kb in the dump of the PGs; give dumps of one cluster"
             )

@@ -51,7 +51,7 @@ def group_key(name: Node) -> tuple[int, int]:
     """
     match = _PGID.fullmatch(name.text())
     if match is None:
-        name.fail('a group such as "3.fff": pool, a dot, a hexadecimal number')
+        name.fail('a PG such as "3.fff": pool, a dot, a hexadecimal number')
     return int(match.group(1)), int(match.group(2), 16)
 
 
@@ -94,7 +94,7 @@ def read_groups(pgmap: Node, pools: tuple[PoolInfo, ...]) -> tuple[GroupInfo, ..
             states[group.state] = group.state
         key = (group.pool, group.number)
         if key in groups:
-            node.at("pgid").fail("a group that stands once")
+            node.at("pgid").fail("a PG that stands once")
         groups[key] = group
     return tuple(groups[key] for key in sorted(groups))
 
@@ -156,9 +156,9 @@ def _group(node: Node, counts: dict[int, int]) -> GroupInfo:
     name = node.at("pgid")
     pool, number = group_key(name)
     if pool not in counts:
-        name.fail("a group of a pool that osdmap.pools lists")
+        name.fail("a PG of a pool that osdmap.pools lists")
     if number >= counts[pool]:
-        name.fail(f"a group number below pg_num, which is {counts[pool]} for pool {pool}")
+        name.fail(f"a PG number below pg_num, which is {counts[pool]} for pool {pool}")
     sums = node.get("stat_sum")
     amount = read_total(sums)
     return GroupInfo(

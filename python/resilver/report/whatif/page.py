@@ -163,7 +163,7 @@ def _waits(page: Document, facts: Facts) -> list[PageSection]:
         summary, every = tables.stuck_summary(facts), tables.stuck_table(facts)
         parts = [page.shown("stuck", "By state and reason", summary, rows_max=24)]
         parts.append(page.shown("stuck-groups", "Every one of them", every, rows_max=24))
-        sections.append(PageSection("Groups that are not clean at the end", (), parts))
+        sections.append(PageSection("PGs that are not clean at the end", (), parts))
     if found := facts.answer.counterfactuals:
         parts = [page.shown("counterfactuals", HEADING, counterfactuals_table(found))]
         sections.append(PageSection(HEADING, (_HELPS,), parts))

@@ -47,7 +47,7 @@ def reservations() -> Iterator[Setting]:
     yield osd_setting(
         "osd_allow_recovery_below_min_size",
         "flag",
-        "Whether groups of coded pools recover with fewer pieces than min_size.",
+        "Whether PGs of coded pools recover with fewer pieces than min_size.",
         False,
         octopus=True,
         source="options; release notes of 15.2.0",
@@ -87,7 +87,7 @@ def inside_a_group() -> Iterator[Setting]:
     yield osd_setting(
         "osd_recovery_max_active",
         "whole",
-        "Objects under way of all groups of which an OSD is primary; 0 takes that of its device.",
+        "Objects under way of all PGs of which an OSD is primary; 0 takes that of its device.",
         3,
         octopus=0,
     )
@@ -110,14 +110,14 @@ def inside_a_group() -> Iterator[Setting]:
     yield osd_setting(
         "osd_max_pg_log_entries",
         "whole",
-        "The most entries of a group's log; what lies behind by more is filled anew.",
+        "The most entries of a PG's log; what lies behind by more is filled anew.",
         10_000,
         least=1,
     )
     yield osd_setting(
         "osd_min_pg_log_entries",
         "whole",
-        "The fewest entries of a group's log.",
+        "The fewest entries of a PG's log.",
         3000,
         luminous=1500,
         nautilus=3000,
@@ -127,11 +127,11 @@ def inside_a_group() -> Iterator[Setting]:
     yield osd_setting(
         "osd_target_pg_log_entries_per_osd",
         "whole",
-        "Entries that an OSD aims at over the logs of all its groups.",
+        "Entries that an OSD aims at over the logs of all its PGs.",
         _LIMIT,
         octopus=300_000,
         least=1,
-        source="options; before Octopus there was no aim, and a degraded group kept the most",
+        source="options; before Octopus there was no aim, and a degraded PG kept the most",
         span=Span(OCTOPUS),
     )
     for device, size in (("hdd", 64 * 1024), ("ssd", 16 * 1024)):

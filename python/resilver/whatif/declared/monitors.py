@@ -64,7 +64,7 @@ _ROWS: tuple[tuple[str, Kind, Value, float, float | None, str], ...] = (
         1024,
         1,
         None,
-        "The most groups that may be under creation at a time.",
+        "The most PGs that may be under creation at a time.",
     ),
     (
         "mon_stretch_cluster_recovery_ratio",
@@ -121,7 +121,7 @@ _ROWS: tuple[tuple[str, Kind, Value, float, float | None, str], ...] = (
         5,
         1,
         None,
-        "How many groups an OSD may be off its share before the balancer acts.",
+        "How many PGs an OSD may be off its share before the balancer acts.",
     ),
 )
 
