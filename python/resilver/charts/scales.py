@@ -45,6 +45,22 @@ def rate_scale(largest: float) -> Scale:
     return Scale(scale.divisor, f"{scale.unit}/s")
 
 
+def decimal_scale(largest: float, unit: str) -> Scale:
+    """The unit with a decimal prefix in which `largest` is at least 1, as disks are sold.
+
+    Args:
+        largest: The largest value.
+        unit: The unit without a prefix, such as ``B/s``.
+
+    >>> decimal_scale(2.5e12, "B/s")
+    Scale(divisor=1000000000000.0, unit='TB/s')
+    """
+    for prefix, divisor in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6)):
+        if largest >= divisor:
+            return Scale(divisor, f"{prefix}{unit}")
+    return Scale(1.0, unit)
+
+
 def time_scale(largest: float) -> Scale:
     """The unit of time in which `largest` seconds is at least 2: one tick says little."""
     for seconds, unit in _SECONDS:

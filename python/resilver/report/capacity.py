@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from resilver.answer import Section, Shown
 from resilver.answer.figure_tables import figures_table
 from resilver.charts.chart import Chart
-from resilver.charts.style import BLUE, DASHES, INK, SERIES, VERMILLION
-from resilver.charts.vega import Spec, colours, rows, tip
+from resilver.charts.idioms import columns, data_of, levels, lines, points, series
+from resilver.charts.scales import decimal_scale
+from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.quantities import DAY_SECONDS, daily, decimal_bytes, duration
 from resilver.tables import Cell, Table, table
@@ -160,30 +161,6 @@ def fill_chart(found: Outlook, knees: tuple[float, ...]) -> Chart:
     heading = f"It is {fill.max():.3g} % full at most, and {fill[-1]:.3g} % on the last day"
     text = "How full the file system is on each day, before that day's purge; dashed, the knees."
 
-    def spec() -> Spec:
-        ends = (0.0, max(100.0 * max(knees, default=0.0), float(fill.max())) * 1.1)
-        line = {"type": "line", "color": BLUE, "strokeWidth": 2}
-        rule = {"type": "rule", "color": VERMILLION, "strokeDash": DASHES[1], "strokeWidth": 1.5}
-        label = {"type": "text", "align": "left", "dy": -6, "color": INK}
-        marks = rows(y=[100.0 * one for one in knees], text=[f"{100 * one:g} %" for one in knees])
-        told = {"text": {"field": "text", "type": "nominal"}, "x": {"datum": 1}}
-        return {
-            "height": 260,
-            "encoding": {
-                "x": axis("day", "day", ends=(1.0, float(max(days[-1], 2)))),
-                "y": axis("y", "full (%)", ends=ends),
-            },
-            "layer": [
-                {"data": rows(day=days, y=fill), "mark": line},
-                {
-                    "data": marks,
-                    "mark": rule,
-                    "encoding": {"x": {"value": 0}, "x2": {"value": {"expr": "width"}}},
-                },
-                {"data": marks, "mark": label, "encoding": told},
-            ],
-        }
-
     made = table(
         ("day", "day", "count", days),
         ("fill", "full", "share", found.year.fill.tolist()),
@@ -191,6 +168,14 @@ def fill_chart(found: Outlook, knees: tuple[float, ...]) -> Chart:
         ("purged_bytes", "purged", "TB", found.year.purged_bytes.tolist()),
         ("refused_bytes", "refused", "TB", found.year.refused_bytes.tolist()),
     )
+
+    def spec() -> Spec:
+        ends = (0.0, max(100.0 * max(knees, default=0.0), float(fill.max())) * 1.1)
+        across = axis("x", "day", ends=(1.0, float(max(days[-1], 2))))
+        marked = {100.0 * one: f"{100 * one:g} %" for one in knees}
+        data = data_of(made, x="day", y="fill")
+        return lines(data, across, axis("y", "full (%)", ends=ends), over=[levels(marked)])
+
     return Chart("fill", heading, text, spec, made, "fill by day")
 
 
@@ -214,28 +199,17 @@ def ages_chart(by_day: npt.NDArray[np.float64], days: int) -> Chart:
     kinds = ("kept", f"{days} d and older")
 
     def spec() -> Spec:
-        top = max(shown)
-        power = 1e15 if top >= 1e15 else 1e12 if top >= 1e12 else 1e9 if top >= 1e9 else 1.0
-        unit = {1e15: "PB", 1e12: "TB", 1e9: "GB", 1.0: "B"}[power]
+        scale = decimal_scale(max(shown), "B")
         data = rows(
-            x=list(range(len(shown))),
-            x2=[day + 0.9 for day in range(len(shown))],
-            y=[one / power for one in shown],
+            x=[day + 0.45 for day in range(len(shown))],
+            y=[one / scale.divisor for one in shown],
             kind=[kinds[day >= days] for day in range(len(shown))],
+            day=range(len(shown)),
         )
-        return {
-            "height": 240,
-            "data": data,
-            "mark": {"type": "rect"},
-            "encoding": {
-                "x": axis("x", "days since the last use", ends=(0.0, float(len(shown)))),
-                "x2": {"field": "x2"},
-                "y": axis("y", f"stored ({unit})"),
-                "y2": {"datum": 0},
-                "color": colours(kinds, (BLUE, VERMILLION)) | {"field": "kind"},
-                "tooltip": tip(("x", "days"), ("y", unit)),
-            },
-        }
+        across = axis("x", "days since the last use", ends=(0.0, float(len(shown))))
+        read = tip(("day", "days"), ("y", scale.unit))
+        upwards = axis("y", f"stored ({scale.unit})")
+        return columns(data, across, upwards, series(kinds), wide=0.9, read=read)
 
     made = table(("days", "days", "count", range(len(shown))), ("bytes", "stored", "TB", shown))
     return Chart("ages", heading, text, spec, made, "stored by age")
@@ -254,24 +228,13 @@ def targets_chart(found: Outlook) -> Chart:
     heading = f"{plural(len(every), 'target')} are {min(fills):.3g} to {max(fills):.3g} % full"
 
     def spec() -> Spec:
-        data = rows(
-            kind=[name for name, _ in every],
-            text=[f"{name} {of.target}" for name, of in every],
-            x=fills,
-            y=gains,
-        )
+        text = [f"{name} {of.target}" for name, of in every]
+        data = rows(kind=[name for name, _ in every], text=text, x=fills, y=gains)
         room = 0.05 * (max(fills) - min(fills) + 1.0)
-        return {
-            "height": 300,
-            "data": data,
-            "mark": {"type": "point", "filled": True, "size": 30},
-            "encoding": {
-                "x": axis("x", "full (%)", ends=(min(fills) - room, max(fills) + room)),
-                "y": axis("y", "gains (TB a day)"),
-                "color": colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"},
-                "tooltip": tip(("text", "target"), ("x", "full (%)"), ("y", "TB a day")),
-            },
-        }
+        across = axis("x", "full (%)", ends=(min(fills) - room, max(fills) + room))
+        read = tip(("text", "target"), ("x", "full (%)"), ("y", "TB a day"))
+        upwards = axis("y", "gains (TB a day)")
+        return points(data, across, upwards, series(names), height=300, read=read)
 
     made = table(
         ("file_system", "file system", "text", [name for name, _ in every]),

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from resilver.answer.document import Document
 from resilver.charts.chart import Chart
-from resilver.charts.style import BLUE, GREY, INK, VERMILLION
-from resilver.charts.vega import Spec, colours, level, rows, tip
+from resilver.charts.named import bars
+from resilver.charts.scales import decimal_scale
+from resilver.charts.style import BLUE, VERMILLION
+from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.report.benchmarks import cost_sentences, costs_table
 from resilver.report.culled import culled_charts, culled_sentences
@@ -143,47 +145,27 @@ def _waterfall(layers: tuple[Layer, ...]) -> Spec:
     stacked = [one.stacked_bytes_per_second or 0.0 for one in shown]
     # What is written behind the longest bar has room on the narrowest page too.
     most = 1.55 * max(stacked)
-    unit, words = (1e12, "TB/s") if most >= 1e12 else (1e9, "GB/s")
+    scale = decimal_scale(most, "B/s")
     alone = [one.alone_bytes_per_second for one in shown]
-    before = [value + one.lost_bytes_per_second for one, value in zip(shown, stacked, strict=True)]
-    marks = [None if value is None or value > 0.8 * most else value for value in alone]
     data = rows(
         name=[one.layer for one in shown],
         kind=[_KINDS[one.bound > 0] for one in shown],
-        passes=[value / unit for value in stacked],
-        before=[value / unit for value in before],
-        alone=[None if value is None else value / unit for value in marks],
-        end=[max(one, mark or 0.0) / unit for one, mark in zip(before, marks, strict=True)],
-        text=[_rate(value) for value in stacked],
+        x=[value / scale.divisor for value in stacked],
+        x2=[
+            (value + one.lost_bytes_per_second) / scale.divisor
+            for one, value in zip(shown, stacked, strict=True)
+        ],
+        mark=[
+            None if value is None or value > 0.8 * most else value / scale.divisor
+            for value in alone
+        ],
+        label=[_rate(value) for value in stacked],
         parts=[one.parts for one in shown],
     )
-    named = colours(_KINDS, (BLUE, VERMILLION)) | {"field": "kind"}
-    told = tip(("name", "layer"), ("parts", "parts"), ("passes", words), ("alone", "alone"))
-    across = axis("passes", f"rate of all clients ({words})", ends=(0.0, most / unit))
-    rest = {"x": {"field": "passes"}, "x2": {"field": "before"}, "color": named, "tooltip": told}
-    label = {"type": "text", "align": "left", "dx": 5, "color": INK}
-    end = {"field": "end", "type": "quantitative"}
-    return {
-        "height": 34 * len(shown),
-        "room": (110, 30),
-        "data": data,
-        "encoding": {"y": level(""), "x": across},
-        "layer": [
-            {
-                "mark": {"type": "bar", "height": 18},
-                "encoding": {"x": {"field": "passes"}, "color": named, "tooltip": told},
-            },
-            {"mark": {"type": "bar", "height": 18, "fillOpacity": 0.35}, "encoding": rest},
-            {
-                "mark": {"type": "tick", "height": 26, "thickness": 2, "color": GREY},
-                "encoding": {"x": {"field": "alone", "type": "quantitative"}, "tooltip": told},
-            },
-            {
-                "mark": label,
-                "encoding": {"x": end, "text": {"field": "text", "type": "nominal"}},
-            },
-        ],
-    }
+    across = axis("x", f"rate of all clients ({scale.unit})", ends=(0.0, most / scale.divisor))
+    read = tip(("name", "layer"), ("parts", "parts"), ("x", scale.unit), ("mark", "alone"))
+    kinds = dict(zip(_KINDS, (BLUE, VERMILLION), strict=True))
+    return bars(data, across, kinds, room=110, read=read)
 
 
 def write_layers(found: LayerProfile, path: str | Path, command: str = "") -> Path:

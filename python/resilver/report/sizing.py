@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from resilver.answer import Answer, Part, Section, Shown
 from resilver.answer.figure_tables import figures_table
 from resilver.charts.chart import Chart
-from resilver.charts.style import INK, SERIES
-from resilver.charts.vega import Spec, colours, level, rows, tip
+from resilver.charts.idioms import series
+from resilver.charts.named import bars
+from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.quantities import daily, decimal_bytes
 from resilver.report.capacity import capacity_sections, capacity_sentences
@@ -142,36 +143,18 @@ def units_chart(sizing: Sizing) -> Chart | None:
 
 
 def _units_spec(sizing: Sizing) -> Spec:
-    names = [offer.name for offer in sizing.offers]
+    few = len(sizing.offers) == 1
     found = [(offer, need) for offer in sizing.offers for need in offer.needs]
-    few = len(names) == 1
     data = rows(
         name=[need.demand if few else f"{need.demand}, {offer.name}" for offer, need in found],
         kind=[offer.name for offer, _ in found],
-        units=[need.units for _, need in found],
-        least=[need.least for _, need in found],
-        text=[f"{need.units:,}" for _, need in found],
+        x=[need.least for _, need in found],
+        x2=[need.units for _, need in found],
+        label=[f"{need.units:,}" for _, need in found],
     )
-    named = colours(names, SERIES, legend=not few) | {"field": "kind"}
-    across = axis("units", "units", ends=(0.0, 1.12 * max(need.units for _, need in found)))
-    told = tip(("name", "demand"), ("units", "units"), ("least", "at best"))
-    bar = {"type": "bar", "height": 18}
-    text = {"type": "text", "align": "left", "dx": 5, "color": INK}
-    rest = {"x": {"field": "least"}, "x2": {"field": "units"}, "color": named, "tooltip": told}
-    return {
-        "height": 34 * len(found),
-        "room": (190, 30),
-        "data": data,
-        "encoding": {"y": level(""), "x": across},
-        "layer": [
-            {
-                "mark": bar,
-                "encoding": {"x": {"field": "least"}, "color": named, "tooltip": told},
-            },
-            {"mark": bar | {"fillOpacity": 0.35}, "encoding": rest},
-            {"mark": text, "encoding": {"text": {"field": "text", "type": "nominal"}}},
-        ],
-    }
+    across = axis("x", "units", ends=(0.0, 1.12 * max(need.units for _, need in found)))
+    read = tip(("name", "demand"), ("x2", "units"), ("x", "at best"))
+    return bars(data, across, series(offer.name for offer in sizing.offers), room=190, read=read)
 
 
 def sizing_answer(sizing: Sizing) -> Answer:
