@@ -16,7 +16,7 @@ myst_heading_anchors = 3
 # A how-to page hides the notes to its test in comments, and links to files of the checkout. Several
 # classes have attributes of one name.
 suppress_warnings = ["myst.xref_missing", "ref.python"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "decisions"]
 nitpicky = True
 # Types of other packages are not documented here.
 nitpick_ignore_regex = [("py:.*", ".*")]
