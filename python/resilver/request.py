@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, SupportsFloat, TypeVar
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
@@ -133,6 +133,27 @@ def name_of(request: Any, field: str) -> str:
     """
     declared = next(one for one in dataclasses.fields(request) if one.name == field)
     return str(declared.metadata["names"][0])
+
+
+def refuse(request: Any, fields: Iterable[str], rule: str, remedy: str = "leave it out") -> None:
+    """Refuse options that mean nothing beside others.
+
+    Args:
+        request: The request.
+        fields: The names of their fields.
+        rule: Why, as a clause.
+        remedy: What to do instead.
+
+    Raises:
+        ConfigError: One of them is given, which is to say not its default.
+    """
+    declared = {field.name: field for field in dataclasses.fields(request)}
+    for name in fields:
+        value = getattr(request, name)
+        if value is not None and value != declared[name].default:
+            value = value[0] if isinstance(value, tuple) else value
+            value = show(value if isinstance(value, int | float) else str(value))
+            raise ConfigError(Problem(rule, remedy, key=name_of(request, name), value=value))
 
 
 def value_of(request: Any, field: str) -> float | None:

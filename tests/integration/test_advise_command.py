@@ -152,7 +152,7 @@ def test_the_page_holds_the_answer(state: list[str], tmp_path: Path, terminal: T
         (["--filesystem", "other"], "no such file system"),
         (["--stripe", "20"], "a file of 20 stripes"),
         (["--format", "lfs", "--files", "2", "--name", "a"], "each file has a name of its own"),
-        (["-o", "page.txt"], "one .html file"),
+        (["-o", "page.txt"], "the answer is written as .html"),
     ],
 )
 def test_bad_words_are_refused(

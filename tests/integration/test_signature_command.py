@@ -183,7 +183,7 @@ def test_shift_says_when_the_second_should_start(tmp_path: Path, terminal: Termi
         (["LOG", "--every", "0 s"], "the time is above 0"),
         (["LOG", "--every", "2"], '--every = "2": a duration needs a unit'),
         (["LOG", "--rate", "1 GB/s"], "it is of shift"),
-        (["LOG", "-o", "a.txt"], "one .html file"),
+        (["LOG", "-o", "a.txt"], "the answer is written as .html"),
         (["LOG", "-o", "LOG"], "would be lost"),
         (["LOG", "--jobs", "LOG"], "no columns start and end"),
         (["LOG", "--jobs", "JOBS"], "none of 1 jobs lies in the logs"),

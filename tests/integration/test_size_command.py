@@ -196,7 +196,7 @@ def test_a_tib_is_not_a_tb() -> None:
 def test_a_page_is_html_in_a_folder_that_is_there(
     command: str, tmp_path: Path, terminal: Terminal
 ) -> None:
-    for name, message in (("a.pdf", "the page is one .html file"), ("no/a.html", "no folder")):
+    for name, message in (("a.pdf", "the answer is written as .html"), ("no/a.html", "no folder")):
         assert message in terminal.refusal(command, "spider-2", "-o", tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

@@ -316,7 +316,7 @@ def test_a_plan_that_does_not_fit_may_be_followed(small: Path) -> None:
         (["--release", "mango"], 2, "a release is a name or a version"),
         (["--fail", "osd.1 @ 40 d"], 2, "a run goes on beyond its last change"),
         (["--plan", "nowhere.toml"], 2, "nowhere.toml"),
-        (["-o", "page.txt"], 2, "the page is one .html file"),
+        (["-o", "page.txt"], 2, "the answer is written as .html"),
     ],
 )
 def test_what_cannot_be_asked_is_told_in_a_line(

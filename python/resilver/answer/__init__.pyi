@@ -2,6 +2,7 @@
 
 from .model import (
     Answer as Answer,
+    Form as Form,
     KeyFigure as KeyFigure,
     Lines as Lines,
     Part as Part,
@@ -10,4 +11,4 @@ from .model import (
     sections_of as sections_of,
 )
 from .page import render as render, write as write
-from .pictures import write_files as write_pictures
+from .pictures import write_files as write_files

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -119,6 +119,19 @@ class Section:
 
 
 @dataclass(frozen=True, eq=False)
+class Form:
+    """What an answer may be written as, besides its page and its charts.
+
+    Args:
+        content: Makes the file's bytes or text.
+        use: What reads the file, as a clause; ``{}`` is its name.
+    """
+
+    content: Callable[[], bytes | str]
+    use: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Answer:
     """The answer to what a command was asked.
 
@@ -133,6 +146,7 @@ class Answer:
         basis: The same in tables, which stand beside the notes on a page.
         source: What it is made from, by what that is.
         hosts: The host of each device, which a page marks with the device.
+        forms: What else it may be written as, by the ending of the file's name.
     """
 
     title: str
@@ -145,6 +159,7 @@ class Answer:
     basis: Sequence[Part] = field(default=(), repr=False)
     source: Mapping[str, str] = field(default_factory=dict)
     hosts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    forms: Mapping[str, Form] = field(default_factory=dict, repr=False)
 
     def parts(self) -> Iterator[Part]:
         """The parts of all sections, in their order, and what the answer rests on."""

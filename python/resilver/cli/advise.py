@@ -14,7 +14,7 @@ from rich.text import Text
 
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_page, keep_inputs
+from resilver.cli.saving import check_output, keep_inputs
 from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option
@@ -141,7 +141,7 @@ def advise(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.units import Bytes, Seconds
 
     keep_inputs(asked.page, asked.states)
-    check_page(asked.page)
+    check_output(asked.page)
     window = _given(asked.window, "--window", Seconds.parse) or 0.0
     if window <= 0.0:
         rule = "the time is above 0"

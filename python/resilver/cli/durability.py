@@ -15,7 +15,7 @@ from resilver.cli.console import EXIT_FAILED, make_folder, print_json, say
 from resilver.cli.durability_options import Question, System
 from resilver.cli.live_line import LiveLine
 from resilver.cli.options import FigureFormat, Figures, Format, Json, Quiet, Workers
-from resilver.cli.saving import check_page, keep_inputs, save_whole
+from resilver.cli.saving import check_output, save_whole
 from resilver.errors import ConfigError, Problem
 from resilver.units import format_duration
 
@@ -94,8 +94,7 @@ def durability(
 
 def _check(system: System, question: Question) -> None:
     """Refuse what cannot be, before anything is simulated."""
-    keep_inputs(question.page, system.what)
-    check_page(question.page)
+    check_output(question.page, reads=system.what)
 
 
 def _systems(system: System) -> list[str | Study]:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from resilver.cli.cluster_options import ClusterAsked
 from resilver.cli.console import say
 from resilver.cli.options import Quiet
-from resilver.cli.saving import check_page, keep_inputs
+from resilver.cli.saving import check_output
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option
 
@@ -74,8 +74,7 @@ def explore(asked: Asked, cluster: ClusterAsked, quiet: Quiet = False) -> int:
         raise ConfigError(Problem(rule, "add --serve", "--port", show(asked.port)))
     if asked.serve:
         _serve(asked, cluster)
-    keep_inputs(asked.page, [asked.source])
-    check_page(asked.page)
+    check_output(asked.page, reads=[asked.source])
     document = _document(asked, cluster)
     from resilver.answer.document import write_page
     from resilver.explore.page import explore_page

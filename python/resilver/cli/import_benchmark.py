@@ -11,7 +11,7 @@ from rich.text import Text
 
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_table, keep_inputs, save_whole
+from resilver.cli.saving import TABLES, check_output, keep_inputs, save_whole
 from resilver.cli.tables import print_figures
 from resilver.request import argument, option
 
@@ -70,7 +70,7 @@ def benchmark(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None
 
     target = asked.output
     keep_inputs(target, asked.files)
-    check_table(target)
+    check_output(target, TABLES)
     found = read_benchmarks(asked.files, fio_layer=asked.fio_layer.value)
     between = costs(found.rows)
     if target is not None:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_table, keep_inputs
+from resilver.cli.saving import TABLES, check_output, keep_inputs
 from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem
 from resilver.request import argument, option
@@ -57,7 +57,7 @@ def logs(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
     from resilver.importers.logs import read_logs
 
     keep_inputs(asked.table, asked.logs)
-    check_table(asked.table)
+    check_output(asked.table, TABLES)
     found = read_logs(asked.logs)
     if asked.table is not None:
         _write(found, asked.table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,6 +44,23 @@ Settings = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="One line for each run that ends.")]
+
+
+def page_output() -> Any:
+    """Where the page of an answer goes."""
+    text = "Write the answer as a page there."
+    return option("--output", "-o", metavar="FILE.html", text=text, is_output=True)
+
+
+def overrides(what: str, example: str) -> Any:
+    """Keys of a file that a command reads, with other values.
+
+    Args:
+        what: The file, such as "the study".
+        example: Such as ``cluster.servers=128``.
+    """
+    text = f"Override one key of {what}, for example --set {example}. Repeatable."
+    return option("--set", metavar="KEY=VALUE", text=text, default=())
 
 
 @dataclass(frozen=True)

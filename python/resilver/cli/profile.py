@@ -13,7 +13,7 @@ from rich.text import Text
 
 from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_page, check_writable, keep_inputs, save_whole
+from resilver.cli.saving import check_output, check_writable, keep_inputs, save_whole
 from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option
@@ -133,7 +133,7 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     measured = [one.rpartition("=")[2] for one in asked.measured]
     for path in (asked.page, asked.culled):
         keep_inputs(path, [asked.file, *measured])
-    check_page(asked.page)
+    check_output(asked.page)
     _check_culled(asked)
     found = perform(
         asked.file,

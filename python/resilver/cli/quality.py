@@ -10,7 +10,7 @@ from rich.text import Text
 
 from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_page, keep_inputs
+from resilver.cli.saving import check_output, keep_inputs
 from resilver.cli.tables import print_figures
 from resilver.request import argument, option
 
@@ -64,7 +64,7 @@ def quality(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.report.quality import quality_sentences, quality_tables, write_quality
 
     keep_inputs(asked.page, asked.files)
-    check_page(asked.page)
+    check_output(asked.page)
     found = quality_chart(
         asked.files,
         value=asked.value,

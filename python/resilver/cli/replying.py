@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.cli.console import EXIT_FAILED, output, print_json, say
+from resilver.cli.console import EXIT_FAILED, make_folder, output, print_json, say
+from resilver.cli.saving import PAGES, PICTURES, save_whole
 from resilver.request import is_asked
 
 if TYPE_CHECKING:
@@ -59,9 +61,10 @@ def reply(
     *,
     page: Path | None = None,
     tables: Path | None = None,
+    files: Iterable[Path | None] = (),
     pictures: Path | None = None,
     format: str = "png",
-    wrote: tuple[Path | None, ...] = (),
+    wrote: tuple[Path | str | None, ...] = (),
     as_json: bool = False,
     quiet: bool = False,
 ) -> int:
@@ -72,6 +75,7 @@ def reply(
         command: What makes it again, for its page.
         page: Where its page goes; None for none.
         tables: The folder of its tables; None for none.
+        files: Where else it goes: each as what the ending of its name says.
         pictures: The folder of its charts; None for none.
         format: As what those are written.
         wrote: What else was written, which is said.
@@ -81,13 +85,14 @@ def reply(
     Returns:
         The exit code: 1 where the answer is no.
     """
-    if page is not None:
-        from resilver.answer.page import write
-
-        write(answer, page, command)
+    said = [str(path) for path in wrote if path is not None]
+    said += [_write(answer, path, command) for path in (page, *files) if path is not None]
     if tables is not None or pictures is not None:
         from resilver.answer.pictures import write_files
 
+        for folder, option in ((tables, "--tables"), (pictures, "--figures")):
+            if folder is not None:
+                make_folder(folder, option, f"{option} DIR")
         write_files(answer, tables, pictures, format)
     if as_json:
         print_json(answer.to_dict())
@@ -95,10 +100,29 @@ def reply(
         from resilver.answer.terminal import print_answer
 
         print_answer(answer, output())
-    for path in (*wrote, page, tables, pictures):
-        if path is not None and not quiet:
+    for path in () if quiet else (*said, tables, pictures):
+        if path is not None:
             say(f"wrote {path}")
     if quiet and not answer.holds:
         # Why the exit code is 1, for the log of a script that prints nothing else.
         say(answer.verdict[0])
     return 0 if answer.holds else EXIT_FAILED
+
+
+def _write(answer: Answer, path: Path, command: str) -> str:
+    """Write an answer as what a file's name says; what is said of that."""
+    suffix = path.suffix.lower()
+    form = answer.forms.get(suffix, answer.forms.get("") if suffix not in PAGES else None)
+    if form is not None:
+        save_whole(path, form.content())
+        return f"{path}; {form.use.format(path.name)}" if form.use else str(path)
+    if suffix in PICTURES:
+        from resilver.charts.vega import write_picture
+
+        chart = answer.charts()[0]
+        write_picture(chart.make(), path, chart.heading, "--figure")
+    else:
+        from resilver.answer.page import write
+
+        write(answer, path, command)
+    return str(path)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from resilver.errors import ConfigError, Problem
+from resilver.words import either
+
+PAGES = (".html", ".htm")
+TABLES = (".csv", ".parquet")
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def save_whole(path: Path, content: bytes | str) -> None:
@@ -79,34 +84,31 @@ def check_writable(*paths: Path | None) -> None:
         raise ConfigError(problems)
 
 
-def check_page(path: Path | None) -> None:
-    """Refuse a page that cannot be written, or whose name is no page's.
+def check_output(
+    path: Path | None,
+    suffixes: Sequence[str] = PAGES,
+    reads: Iterable[Path | str | None] = (),
+    option: str = "--output",
+) -> None:
+    """Refuse a place where an answer cannot go, before anything is computed for it.
 
     Args:
-        path: Where it is to go; None for no page.
+        path: The file to be written; None for none.
+        suffixes: The endings of names that the answer is written by; none where all are.
+        reads: The files that the command reads; None among them is passed over, and so is ``-``.
+        option: What names the place.
 
     Raises:
-        ConfigError: It does not end in .html, or the place cannot be written.
+        ConfigError: The command reads it, its name ends otherwise, or it cannot be written.
     """
-    is_file = path is not None and (path.is_file() or not path.exists())
-    if path is not None and is_file and path.suffix.lower() not in (".html", ".htm"):
-        rule = "the page is one .html file"
-        raise ConfigError(Problem(rule, "end its name so", key="--output", value=f'"{path}"'))
-    check_writable(path)
-
-
-def check_table(path: Path | None) -> None:
-    """Refuse a table that cannot be written, or whose name is no table's.
-
-    Args:
-        path: Where it is to go; None for no table.
-
-    Raises:
-        ConfigError: It ends in neither .csv nor .parquet, or the place cannot be written.
-    """
-    if path is not None and path.suffix.lower() not in (".csv", ".parquet"):
-        rule = "the table is a .csv or a .parquet file"
-        raise ConfigError(Problem(rule, "end its name so", key="--output", value=f'"{path}"'))
+    if path is None:
+        return
+    keep_inputs(path, reads)
+    is_file = path.is_file() or not path.exists()
+    if suffixes and is_file and path.suffix.lower() not in suffixes:
+        rule = f"the answer is written as {either(suffixes)}"
+        remedy = f'use a name such as "{path.stem}{suffixes[0]}"'
+        raise ConfigError(Problem(rule, remedy, key=option, value=f'"{path}"'))
     check_writable(path)
 
 

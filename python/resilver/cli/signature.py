@@ -13,7 +13,7 @@ from rich.text import Text
 
 from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_page, check_writable, keep_inputs, save_whole
+from resilver.cli.saving import check_output, check_writable, keep_inputs, save_whole
 from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option
@@ -106,7 +106,7 @@ def signature(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         if path.suffix.lower() == ".toml":
             check_writable(path)
         else:
-            check_page(path)
+            check_output(path)
     if word == _COMPARE:
         return _compare(asked, files, as_json, quiet)
     if word == _SHIFT:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from resilver.cli.options import Json, Quiet
+from resilver.cli.options import Json, Quiet, overrides, page_output
 from resilver.cli.replying import command_line, reply
-from resilver.cli.saving import check_page, keep_inputs
-from resilver.request import argument, option
+from resilver.cli.saving import check_output
+from resilver.request import argument
 
 
 @dataclass(frozen=True)
@@ -18,16 +18,8 @@ class Asked:
     file: str = argument(
         "SIZING.toml", text="The sizing file, or the name of one in the catalog: spider-2."
     )
-    settings: tuple[str, ...] = option(
-        "--set",
-        metavar="KEY=VALUE",
-        text="Override one key of the file, for example --set demand.bandwidth='1 TB/s'. "
-        "Repeatable.",
-        default=(),
-    )
-    page: Path | None = option(
-        "--output", "-o", metavar="FILE.html", text="Write it as a page there.", is_output=True
-    )
+    settings: tuple[str, ...] = overrides("the file", "demand.bandwidth='1 TB/s'")
+    page: Path | None = page_output()
 
 
 def size(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
@@ -46,7 +38,6 @@ def size(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.center import size as perform
     from resilver.report.sizing import sizing_answer
 
-    keep_inputs(asked.page, [asked.file])
-    check_page(asked.page)
+    check_output(asked.page, reads=[asked.file])
     answer = sizing_answer(perform(SizingFile.load(asked.file, asked.settings)))
     return reply(answer, command_line("size", asked), page=asked.page, as_json=as_json, quiet=quiet)

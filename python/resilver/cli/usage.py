@@ -14,7 +14,7 @@ from rich.text import Text
 
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_page, keep_inputs
+from resilver.cli.saving import check_output, keep_inputs
 from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option
@@ -98,7 +98,7 @@ def usage(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
     from resilver.report.usage import HEADINGS, usage_sentences, usage_table, write_usage
 
     keep_inputs(asked.page, [asked.table])
-    check_page(asked.page)
+    check_output(asked.page)
     days = _DAYS.fullmatch(asked.purge)
     if days is None:
         rule = "the age is whole days"

@@ -13,7 +13,7 @@ from resilver.cli.cluster_options import ClusterAsked
 from resilver.cli.console import EXIT_FAILED, print_json, say
 from resilver.cli.live_line import LiveLine
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_page, keep_inputs
+from resilver.cli.saving import check_output
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option
 from resilver.whatif.kinds import BY_KEY
@@ -167,8 +167,7 @@ def what_if(
     resilver what-if bundle.tar.zst --fail osd.12 --search "mclock profile" --aim "whole in 1 d"
     """
     _check(question)
-    keep_inputs(question.page, [question.bundle, *question.plans, *changes.map])
-    check_page(question.page)
+    check_output(question.page, reads=[question.bundle, *question.plans, *changes.map])
     with _Display(quiet=quiet or as_json) as told:
         found = _ask(question, cluster, changes, told)
     if question.page is not None:

@@ -1,0 +1,247 @@
+"""Answers: one verdict, the same tables in a terminal of any width, on a page and in a notebook."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from resilver.answer import Answer, Form, KeyFigure, Lines, Section, Shown, render, sections_of
+from resilver.answer.terminal import print_answer
+from resilver.charts.chart import Chart
+from resilver.cli.replying import reply
+from resilver.cli.saving import PICTURES, check_output
+from resilver.errors import ConfigError
+from resilver.tables import Table, table
+
+NAMES = ("drive", "raid set", "object storage server")
+HEADINGS = ["layer", "alone", "what is lost there", "parts", "binds most at"]
+
+
+def layers(rows: int = 3) -> Table:
+    """A table of texts and numbers, wider than 60 letters."""
+    names = [NAMES[at % 3] for at in range(rows)]
+    return table(
+        ("layer", HEADINGS[0], "text", names),
+        ("alone", HEADINGS[1], "TB/s", [1.25e12] * rows),
+        ("lost", HEADINGS[2], "TB/s", [123.4e9] * rows),
+        ("parts", HEADINGS[3], "count", [20160] * rows),
+        ("binding", HEADINGS[4], "text", [f"{name}.{at}" for at, name in enumerate(names)]),
+        note="Alone: where nothing else binds.",
+    )
+
+
+def chart(name: str = "layers") -> Chart:
+    """A chart of a point."""
+    data = {"values": [{"x": 1}]}
+    spec = {"data": data, "mark": "point", "encoding": {"x": {"field": "x"}}}
+    return Chart(name, "Servers bind", "A bar a layer.", lambda: spec, layers(), "layers")
+
+
+def answer(*parts: Shown | Lines | Chart, **more: object) -> Answer:
+    """An answer of one section."""
+    told = ("Clients get 1.25 TB/s.", "The server level binds all of them.")
+    made = Answer("Layers", told, [Section("The layers", parts)], {"rate": 1.25e12})
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+def shown(**more: object) -> Shown:
+    return replace(Shown("layers", "What layers pass", layers()), **more)  # type: ignore[arg-type]
+
+
+def printed(made: Answer, width: int = 80) -> str:
+    """What a terminal of so many columns shows; no line is longer."""
+    file = io.StringIO()
+    print_answer(made, Console(file=file, width=width, highlight=False, no_color=True))
+    lines = [line.rstrip() for line in file.getvalue().splitlines()]
+    assert max(map(len, lines)) <= width or any(isinstance(p, Lines) for p in made.parts())
+    return "\n".join(lines)
+
+
+# -------------------------------------------------------------------------------------- the model
+
+
+def test_sections_keep_what_shows_anything() -> None:
+    kept = sections_of(("One", [None, shown()]), ("Two", [None]), Section("Three", (), ("Text.",)))
+    assert [one.heading for one in kept] == ["One", "Three"] and len(kept[0].parts) == 1
+    assert Section("What each part needs, for 1 TB/s").anchor == "what-each-part-needs-for-1-tb-s"
+
+
+def test_tables_and_charts_are_found_by_name() -> None:
+    made = answer(shown(), chart(), Lines("run", "Commands", ["a"]))
+    assert list(made.tables()) == ["layers"] and [one.name for one in made.charts()] == ["layers"]
+
+
+# ----------------------------------------------------------------------------------- the terminal
+
+
+@pytest.mark.parametrize(("width", "fit"), [(41, 3), (42, 4), (54, 4), (55, 5), (60, 5), (120, 5)])
+def test_columns_without_room_are_dropped_from_the_last_on_and_named(width: int, fit: int) -> None:
+    """Least widths are 8, 9, 10, 6 and 10, with three blanks between: 42 letters of four."""
+    text = printed(answer(shown()), width)
+    head = text.partition("What layers pass")[2].partition("─")[0]
+    assert sorted(head.split()) == sorted(" ".join(HEADINGS[:fit]).split())
+    left_out = HEADINGS[fit:]
+    said = f"Not shown: {', '.join(left_out)}; --json has all."
+    assert (said in " ".join(text.split())) == bool(left_out)
+    assert "Alone: where nothing else binds." in text
+
+
+@pytest.mark.parametrize("width", range(24, 130, 7))
+def test_no_word_and_no_number_is_broken(width: int) -> None:
+    """Every run of letters of a line is one of the table's words, at any width."""
+    text = printed(answer(shown()), width)
+    made = layers()
+    words = {"1.25", "TB/s", "123.4", "GB/s", "20,160"}
+    words |= {word for row in made.rows for cell in row for word in str(cell).split()}
+    words |= {word for heading in HEADINGS for word in heading.split()}
+    body = text.partition("What layers pass")[2].partition("Not shown")[0].partition("Alone:")[0]
+    assert set(body.replace("─", " ").split()) <= words
+    # A number and its unit stay on one line.
+    assert len(re.findall(r"1\.25 TB/s", body)) == 3
+
+
+def test_a_word_that_is_longer_than_a_column_may_be_is_cut_in_two_not_off() -> None:
+    address = "x" * 200
+    made = table(("at", "at", "text", [address]), ("parts", "parts", "count", [7]))
+    text = printed(answer(Shown("at", "Where", made)), 60)
+    assert text.count("x") == 200 and "7" in text
+
+
+def test_a_table_may_be_the_page_s_alone() -> None:
+    assert "What layers pass" not in printed(answer(shown(printed=0), chart()))
+    assert "What layers pass" not in printed(answer(shown(table=layers(0))))
+
+
+@pytest.mark.parametrize(("width", "blocks"), [(60, 2), (80, 1), (120, 1)])
+def test_a_turned_table_has_its_rows_side_by_side(width: int, blocks: int) -> None:
+    text = printed(answer(shown(is_turned=True)), width)
+    assert text.count("parts") == blocks
+    (row, *_) = [line for line in text.splitlines() if line.startswith("parts")]
+    assert row.split()[1] == "20,160"
+
+
+def test_lines_to_copy_stay_whole() -> None:
+    line = "ceph osd pg-upmap-items " + " ".join(f"1.{at}" for at in range(40))
+    text = printed(answer(Lines("commands", "Commands", [line, "b", "c"], printed=2)), 60)
+    assert f"  {line}" in text.splitlines() and "... and 1 more" in text
+    assert "Commands" not in printed(answer(Lines("commands", "Commands", [])))
+
+
+def test_the_verdict_comes_first_then_what_it_rests_on() -> None:
+    text = printed(answer(shown(), notes=["Rates of disks are assumed."]))
+    first, second, third = text.splitlines()[:3]
+    assert (first, second) == ("Clients get 1.25 TB/s.", "The server level binds all of them.")
+    assert third == "Rates of disks are assumed."
+
+
+# ------------------------------------------------------------------------- the page, the notebook
+
+
+def test_the_page_has_the_verdict_tables_charts_figures_and_sources() -> None:
+    figure = KeyFigure("rate", 1.25e12, "B/s", "1.25 TB/s", "of all clients")
+    made = answer(
+        shown(columns=2),
+        chart("waterfall"),
+        Lines("again", "Commands", ["resilver profile x"]),
+        notes=["Rates of disks are <assumed>."],
+        figures=[figure],
+        source={"Study": "x.toml", "Nothing": ""},
+    )
+    text = render(made, {"Made by": "resilver profile x.toml"})
+    for words in (
+        '<p class="lead answer">Clients get 1.25 TB/s.</p>',
+        "of all clients",
+        '<section id="the-layers">',
+        "chart-waterfall",
+        "resilver profile x</pre>",
+        "What this rests on",
+        "Rates of disks are &lt;assumed&gt;.",
+        "<dt>Study</dt><dd>x.toml</dd><dt>Made by</dt><dd>resilver profile x.toml</dd>",
+        "Alone: where nothing else binds.",
+    ):
+        assert words in text, words
+    assert "<dt>Nothing</dt>" not in text
+    # The CSV has every column; the table that people read has two.
+    carried = json.loads(text.partition('id="page">')[2].partition("</script>")[0])
+    assert carried["csv"]["layers"].startswith("layer,alone,lost,parts,binding\n")
+    assert '<th scope="col">layer</th><th scope="col" class="n">alone</th></tr>' in text
+
+
+def test_a_notebook_shows_the_verdict_and_the_tables_without_a_script() -> None:
+    text = answer(shown(), shown(name="other", printed=0, title="Hidden"))._repr_html_()
+    assert "<p>Clients get 1.25 TB/s.</p>" in text and "What layers pass" in text
+    assert "Hidden" not in text and "<script" not in text
+
+
+# ---------------------------------------------------------------------------------- how to reply
+
+
+def test_a_reply_is_text_or_the_record_or_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert reply(answer(shown())) == 0
+    assert "Clients get 1.25 TB/s." in capsys.readouterr().out
+    assert reply(answer(shown(), holds=False), as_json=True) == 1
+    assert json.loads(capsys.readouterr().out) == {"rate": 1.25e12}
+    assert reply(answer(), quiet=True, wrote=(Path("table.csv"), None)) == 0
+    assert capsys.readouterr() == ("", "")
+    assert reply(answer(), wrote=("table.csv; read it", None)) == 0
+    assert capsys.readouterr().err == "wrote table.csv; read it\n"
+    # Where the answer is no, a script's log says so in a line.
+    assert reply(answer(holds=False), quiet=True) == 1
+    assert capsys.readouterr() == ("", "Clients get 1.25 TB/s.\n")
+
+
+def test_a_reply_writes_its_page_and_its_charts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, folder = tmp_path / "a.html", tmp_path / "charts"
+    reply(answer(chart()), "resilver x", page=page, pictures=folder, format="svg", as_json=True)
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"rate": 1.25e12}
+    assert f"wrote {page}\n" in err and f"wrote {folder}\n" in err
+    assert "<dd>resilver x</dd>" in page.read_text(encoding="utf-8")
+    assert (folder / "layers.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_file_is_what_its_name_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    forms = {".toml": Form(lambda: "a = 1\n", "a study reads {}"), ".csv": Form(lambda: b"a\n1\n")}
+    made = answer(chart(), forms=forms)
+    paths = [tmp_path / f"a.{ending}" for ending in ("toml", "csv", "svg", "html")]
+    reply(made, files=[*paths, None])
+    toml, csv, svg, page = (path.read_bytes() for path in paths)
+    assert (toml, csv, svg[:4], page[:9]) == (b"a = 1\n", b"a\n1\n", b"<svg", b"<!DOCTYPE")
+    err = capsys.readouterr().err
+    assert f"wrote {paths[0]}; a study reads a.toml\n" in err and f"wrote {paths[1]}\n" in err
+
+
+def test_places_are_checked_before_anything_is_computed(tmp_path: Path) -> None:
+    """What is read, names that end otherwise, and folders that are not there."""
+    own = tmp_path / "own.html"
+    own.write_text("mine")
+    for path, words in (
+        (own, "would be lost"),
+        (tmp_path / "a.txt", 'the answer is written as .html or .htm; use a name such as "a.html"'),
+        (tmp_path / "none" / "a.html", "there is no folder"),
+        (tmp_path, "this is a folder"),
+    ):
+        with pytest.raises(ConfigError) as refused:
+            check_output(path, reads=[None, "-", own])
+        assert words in str(refused.value)
+    check_output(None)
+    check_output(tmp_path / "A.HTML")
+    check_output(tmp_path / "any", ())
+    with pytest.raises(ConfigError, match=r'--figure = .*\.gif": the answer is written as \.png'):
+        check_output(tmp_path / "a.gif", PICTURES, option="--figure")
+
+
+def test_a_page_that_cannot_be_written_ends_the_reply(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ConfigError, match="cannot be written"):
+        reply(answer(), page=tmp_path / "none" / "a.html")
+    assert capsys.readouterr() == ("", "")
