@@ -28,7 +28,7 @@ FILE_LINES, FUNCTION_LINES = 400, 70
 # at the limit.
 TOLERATED: dict[str, int] = {}
 
-# Each crate may depend on these and on no other of ours (CONTRIBUTING.md, "Where things are").
+# Each crate may depend on these and on no other of ours (CONTRIBUTING.md, "The map").
 PARTS = {"device", "fabric", "flow", "parts", "placement", "population", "redundancy"}
 ARROWS: dict[str, set[str]] = {
     "units": set(),
