@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from resilver.report.whatif import write_answer, write_compared, write_ranking, write_search
+from resilver.answer.page import write
+from resilver.report.whatif import answer_of
 from tests.browser.chromium import Page
 from tests.browser.every_page import (  # noqa: F401
     check_charts,
@@ -41,13 +43,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of each kind; "many" has more OSDs than a chart has lines."""
     folder = tmp_path_factory.mktemp("what-if")
     made = {name: folder / f"{name}.html" for name in CHARTS_EXPECTED}
-    for regime in ("nothing", "whole", "stuck"):
-        write_answer(answer(regime), made[regime], "resilver what-if bundle.tar.zst")
-    write_answer(answer(osds=600, hosts=30, load=False), made["many"])
-    write_answer(answer("stuck", pool=HOSTILE, prefix=f"{HOSTILE}-"), made["hostile"], HOSTILE)
-    write_compared(plans(), made["plans"])
-    write_ranking(ranking(), made["ranking"])
-    write_search(search(), made["search"])
+    found: dict[str, Any] = {of: answer(of) for of in ("nothing", "whole", "stuck")}
+    found |= {"plans": plans(), "ranking": ranking(), "search": search()}
+    found["many"] = answer(osds=600, hosts=30, load=False)
+    found["hostile"] = answer("stuck", pool=HOSTILE, prefix=f"{HOSTILE}-")
+    for name, one in found.items():
+        write(answer_of(one), made[name], HOSTILE if name == "hostile" else "resilver what-if")
     return made
 
 
@@ -65,13 +66,13 @@ def test_names_that_every_object_has_are_drawn_as_others(page: Page, tmp_path: P
     assert {"constructor", "__proto__", "valueOf"} <= set(taken)
     for name in taken:
         path = tmp_path / f"{name}.html"
-        write_answer(answer("whole", pool=name, prefix=name), path)
+        write(answer_of(answer("whole", pool=name, prefix=name)), path)
         check_charts(page, path, CHARTS_EXPECTED["whole"])
 
 
 def test_a_chart_that_cannot_be_drawn_says_so_in_its_place(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "broken.html"
-    write_answer(answer("whole"), path)
+    write(answer_of(answer("whole")), path)
     text = path.read_text()
     assert text.count('"type": "rule"') + text.count('"type":"rule"')
     path.write_text(

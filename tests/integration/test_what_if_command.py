@@ -66,10 +66,10 @@ def test_a_users_own_upmap_is_not_the_balancers(small: Path) -> None:
     words = [small, "--balance", "off", "--upmap", f"{pgid} {group['pairs']}".replace(",", " ")]
     line = f"ceph osd pg-upmap-items {pgid} {group['pairs']}"
     done = command("what-if", *words)
-    assert done.stdout.count(line) == 1 and "The balancer's entries:" not in done.stdout
-    assert line in done.stdout.partition("To paste:")[2]
+    assert done.stdout.count(line) == 1 and "the balancer's entries:" not in done.stdout
+    assert line in done.stdout.partition("Commands:")[2]
     # What the balancer writes beside it is its own.
-    assert "The balancer's entries:" in command("what-if", small).stdout
+    assert "the balancer's entries:" in command("what-if", small).stdout
 
 
 def test_further_failures_are_fatal_by_the_sets_that_hold_the_rest(
@@ -221,7 +221,7 @@ def test_plans_are_compared_with_changes_beside(report: Path, tmp_path: Path) ->
     assert pq.read_table(tables / "plan-2" / "fill.parquet").schema.equals(TABLES["fill"])
 
 
-def test_lines_to_paste_say_which_are_for_later(small: Path) -> None:
+def test_commands_say_which_are_for_later(small: Path) -> None:
     words = ("--reweight", "osd.1=0.9", "--reweight", "osd.2=0.9 @ 2 h", "--reweight")
     found = answered(small, "--balance", "off", *words, "osd.3=0.9 @ 2 h")
     lines = found["commands"]
@@ -306,7 +306,7 @@ def test_a_plan_that_does_not_fit_may_be_followed(small: Path) -> None:
         (["--search", "mclock profile"], 2, "add --aim"),
         (["--aim", "whole in 1 d"], 2, "add --search"),
         (["--search", "mclok profile", "--aim", "whole in 1 d"], 2, '"osd_mclock_profile"?'),
-        (["--search", "max backfills", "--aim", "hole in 1 d"], 2, 'did you mean "whole"?'),
+        (["--search", "max backfills", "--aim", "heathy in 1 d"], 2, 'did you mean "healthy"?'),
         (["--search", "max backfills", "--aim", "clients p99 under 5 ms"], 2, "needs a load"),
         (["--search", "osd_heartbeat_grace", "--aim", "whole in 1 d"], 2, "from 2 to 32 values"),
         (["--load", "cephstor: 5 reads/s of 4 KiB"], 2, 'did you mean "cephstor3"?'),

@@ -274,7 +274,7 @@ def test_a_ranking_says_when_its_parts_fail_and_what_they_do_today(
     out = " ".join(
         terminal.output("what-if", lab, "--add", "1 host like node1", "--each", "host").split()
     )
-    assert "Today, without the changes, it is node0: 256 PGs not clean at the end." in out
+    assert "Today, without the changes: node0 (256 PGs stuck)." in out
     assert "Each fails once the changes have settled, " in out
     assert "times count from the failure" in out
 

@@ -43,12 +43,12 @@ def test_what_is_met_already_and_what_nothing_meets_is_said(report: Path) -> Non
     said = " ".join(met.stdout.split())
     assert met.returncode == 0
     assert "is already met with osd_max_backfills = 1: nothing to change." in said
-    assert "osd_max_backfills 1" not in said.partition("To paste:")[2]
+    assert "osd_max_backfills 1" not in said.partition("Commands:")[2]
     none = command("what-if", report, *asked, "--aim", "whole in 1 s")
     said = " ".join(none.stdout.split())
-    assert none.returncode == 1 and "To paste:" not in said
-    assert "None of 2 combinations of settings meets the aim, whole in 1 s." in said
-    assert "Nearest comes osd_max_backfills = 2." in said
+    assert none.returncode == 1 and "Commands:" not in said
+    assert "No combination of settings meets the aim, whole in 1 s; 2 combinations tried." in said
+    assert "Closest: osd_max_backfills = 2." in said
 
 
 def test_a_search_leaves_out_what_the_release_lacks(report: Path) -> None:
@@ -104,9 +104,11 @@ def test_how_full_a_cluster_may_be_is_searched(report: Path, tmp_path: Path) -> 
     sizes = {osd["osd"]: osd["capacity_bytes"] for osd in answered(report)["tables"]["osds"]}
     hosts = [sum(sizes[osd] for osd in part["osds"]) for part in found["ranking"]["parts"]]
     assert best < 0.85 * (1 - max(hosts) / sum(hosts))
-    assert "The cluster may be" in (tmp_path / "fill.html").read_text(encoding="utf-8")
+    assert "heals from the failure of any host" in (tmp_path / "fill.html").read_text(
+        encoding="utf-8"
+    )
     said = " ".join(command("what-if", report, *words).stdout.split())
-    assert f"The cluster may be {100 * best:.1f} % full: all PGs heal, whichever host fails" in said
+    assert f"heals from the failure of any host up to {100 * best:.1f} % full" in said
 
 
 def test_a_cluster_without_a_spare_host_heals_at_no_fill(shared_data: Path) -> None:

@@ -268,6 +268,7 @@ def test_a_what_if_asks_the_core_and_knows_no_page() -> None:
     """Pages and the terminal read its answer, which asks nothing of the core itself."""
     rooms = {"catalog", "core_input", "errors", "importers", "quantities", "simulate", "spec"}
     rooms |= {"analytic", "columns", "counterfactuals", "crush", "failure_rates", "text", "units"}
+    rooms |= {"request"}
     for path in package():
         found = imports_of(path)
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
@@ -275,7 +276,8 @@ def test_a_what_if_asks_the_core_and_knows_no_page() -> None:
             assert ours <= rooms | {"whatif"}, f"{name_of(path)} imports {sorted(ours - rooms)}"
         if name_of(path).startswith("python/resilver/report/"):
             read = {name for name in found if name.startswith("resilver.whatif.")}
-            answers = tuple(f"resilver.whatif.{one}" for one in ("answer", "columns", "several"))
+            known = ("answer", "columns", "figures", "several")
+            answers = tuple(f"resilver.whatif.{one}" for one in known)
             assert all(name.startswith(answers) for name in read), f"{name_of(path)}: {read}"
         if path.parent.name == "whatif" and path.stem in ("answer", "columns", "several"):
             assert ours <= {"counterfactuals", "errors", "quantities", "whatif"}, name_of(path)

@@ -65,7 +65,7 @@ def test_an_aim_is_met_by_the_figure_that_it_names(aim: str, met: bool) -> None:
     [
         (read_aim, "chance of loss under 2", "a chance is a number between 0 and 1"),
         (read_aim, "whole", "an aim says what is to be under which figure"),
-        (read_aim, "hole in 1 d", 'did you mean "whole"?'),
+        (read_aim, "heathy in 1 d", 'did you mean "healthy"?'),
         (read_aim, "whole in 1", "a duration needs a unit"),
         (read_aim, "fullest OSD under 1.2", "a percentage above 0 and up to 100"),
         (read_aim, "fullest OSD under 120%", "a percentage above 0 and up to 100"),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from resilver.report.whatif import (
-    ranking_sentences,
-    search_sentences,
-)
+from resilver.report.whatif import answer_of
 from resilver.report.whatif.comparison import differing_table
+from resilver.whatif.several import FillSearch, FillTrial
 from tests.unit.what_if_answers import ASSUMED, plans, ranking, search
-from tests.unit.what_if_golden import RECORD, WIDTHS, shown
+from tests.unit.what_if_golden import RECORD, shown
 
 
 def test_settings_that_differ_between_plans_are_listed() -> None:
@@ -25,38 +24,91 @@ def test_settings_that_differ_between_plans_are_listed() -> None:
     assert [tuple(row) for row in made.rows] == [("osd_max_backfills", "1", "4", "1")]
 
 
-def test_single_osds_are_called_so() -> None:
-    of = ranking("osd")
-    healing = replace(of, harms=of.harms[1:])
-    said = ranking_sentences(healing)
-    assert said[0].startswith(
-        "Of 3 OSDs, node-0 has the greatest impact when it fails: 3 PGs inactive"
-    )
-    assert said[2] == "Half of these failures heal within 5 h 10 min, all within 9 h 10 min."
+def _met() -> Any:
+    one = search()
+    met = replace(one, trials=(replace(one.trials[0], in_force=True),))
+    return replace(met, best=met.trials[0])
 
 
-def test_a_search_says_that_nothing_meets_its_aim_or_that_it_is_met() -> None:
-    assert search_sentences(search(meets=False)) == [
-        "None of 3 combinations of settings meets the aim, whole in 6 h.",
-        "Nearest comes osd_max_backfills = 4, osd_mclock_profile = balanced.",
-    ]
-    met = replace(search(), trials=(replace(search().trials[0], in_force=True),))
-    met = replace(met, best=met.trials[0])
-    assert met.is_met_already and search_sentences(met) == [
-        "The aim, whole in 6 h, is already met with osd_max_backfills = 4, "
-        "osd_mclock_profile = balanced: nothing to change."
-    ]
+HEALING = replace(ranking("osd"), harms=ranking("osd").harms[1:])
+SHARES = "osd_max_backfills = 4, osd_mclock_profile = balanced"
+TRIALS = (FillTrial(0.5, HEALING), FillTrial(0.6, ranking()), FillTrial(0.7, None, "no room"))
+
+
+def fill(*trials: FillTrial) -> FillSearch:
+    """A search for a fill of a cluster that is 55 % full, and whose first OSD is full at 80 %."""
+    return FillSearch("any host heals", "host", 0.55, 0.8, trials)
+
+
+@pytest.mark.parametrize(
+    ("of", "says"),
+    [
+        (
+            HEALING,
+            [
+                "Worst OSD of 3: node-0 (3 PGs inactive until 10 min 20 s, zero redundancy until "
+                "3 h 1 min, healthy after 9 h 10 min, fullest OSD 90.2 %).",
+                "All 3 OSD failures fill an OSD to backfillfull.",
+                "Time to heal: median 5 h 10 min, longest 9 h 10 min.",
+            ],
+        ),
+        (
+            replace(HEALING, today=ranking().harms, at_seconds=3600.0, is_settled=True),
+            [
+                "Today, without the changes: node-3 (4 PGs stuck).",
+                "Each fails once the changes have settled, 1 h after the start; times count from "
+                "the failure.",
+                "Time to heal: median 5 h 10 min, longest 9 h 10 min (median today 5 h 10 min).",
+            ],
+        ),
+        (replace(HEALING, harms=()), ["There is no OSD that could fail."]),
+        (
+            search(meets=False),
+            [
+                "No combination of settings meets the aim, healthy in 6 h; 3 combinations tried.",
+                f"Closest: {SHARES}.",
+            ],
+        ),
+        (_met(), [f"The aim, healthy in 6 h, is already met with {SHARES}: nothing to change."]),
+        (
+            fill(*TRIALS),
+            [
+                "The cluster heals from the failure of any host up to 50.0 % full; it is 55.0 % "
+                "full now, too full.",
+                "Above, it does not: at 60.0 % the failure of node-3 leaves 4 PGs stuck.",
+            ],
+        ),
+        (
+            fill(TRIALS[0]),
+            ["More does not fit: at 80.0 % the first OSD holds all it can."],
+        ),
+        (
+            fill(TRIALS[2]),
+            [
+                "The cluster heals from the failure of any host at no fill: at 70.0 % no room.",
+            ],
+        ),
+    ],
+)
+def test_an_answer_of_several_says(of: Any, says: list[str]) -> None:
+    verdict = answer_of(of).verdict
+    assert [text for text in verdict if text in says] == says, verdict
+
+
+def test_an_answer_holds_and_is_recorded_as_what_it_is_of() -> None:
+    for of in (plans(), ranking(), search(), search(meets=False), fill(*TRIALS), fill(TRIALS[2])):
+        answer = answer_of(of)
+        assert answer.holds is of.holds and answer.to_dict() == of.to_dict()
 
 
 def test_a_terminal_shows_what_was_recorded() -> None:
     """Recorded by `python -m tests.unit.what_if_golden`."""
-    recorded = RECORD.read_text(encoding="utf-8")
-    assert "".join(shown(width) for width in WIDTHS) == recorded
+    assert shown(80) == RECORD.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     lines = shown(width).splitlines()
-    # Lines to paste stay whole.
+    # Commands stay whole.
     long = [line for line in lines if len(line) > width and not line.startswith("  ceph ")]
     assert long == []

@@ -360,4 +360,4 @@ def search(meets: bool = True) -> Search:
     names = ("osd_max_backfills", "osd_mclock_profile")
     lines = ("ceph config set osd osd_max_backfills 4",)
     best = trials[0] if meets else None
-    return Search("whole in 6 h", names, tuple(trials), best, lines * meets, answer(hours=5.0))
+    return Search("healthy in 6 h", names, tuple(trials), best, lines * meets, answer(hours=5.0))

@@ -58,21 +58,14 @@ class Shown:
     def read(self) -> Table:
         """The table as people read it: its first columns, without those that say nothing."""
         columns, rows = self.table.columns[: self.columns], self.table.rows
-        is_same = [
-            self.folded and len(rows) > 1 and at > 0 and len({row[at] for row in rows}) == 1
-            for at in range(len(columns))
-        ]
-        kept = [at for at, same in enumerate(is_same) if not same]
-        said = [
-            f"{columns[at].heading} {cell_text(rows[0][at], columns[at].kind)}"
-            for at, same in enumerate(is_same)
-            if same
-        ]
-        notes = [self.table.note, f"The same in every row: {'; '.join(said)}." if said else ""]
-        note = " ".join(filter(None, notes))
-        return Table(
-            tuple(columns[at] for at in kept), [[row[at] for at in kept] for row in rows], note
-        )
+        texts = [{cell_text(row[at], of.kind) for row in rows} for at, of in enumerate(columns)]
+        folds = self.folded and len(rows) > 1
+        same = [at for at, found in enumerate(texts) if folds and at and len(found) == 1]
+        kept = [at for at in range(len(columns)) if at not in same]
+        said = "; ".join(f"{columns[at].heading} {''.join(texts[at])}" for at in same)
+        notes = [self.table.note, f"The same in every row: {said}." if said else ""]
+        read = [[row[at] for at in kept] for row in rows]
+        return Table(tuple(columns[at] for at in kept), read, " ".join(filter(None, notes)))
 
 
 @dataclass(frozen=True)

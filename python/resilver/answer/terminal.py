@@ -19,7 +19,7 @@ _GAP = 3
 """Blanks between columns."""
 _WORD_MAX = 24
 """Letters of a word, such as an address, that a line may break."""
-_SHORT = 15
+_SHORT = 16
 """Letters of a text that stays on one line, such as `10 min 20 s`."""
 
 
@@ -68,7 +68,7 @@ def print_lines(part: Lines, console: Console) -> None:
         part: The lines.
         console: Where to.
     """
-    if not part.lines:
+    if not part.lines or part.printed == 0:
         return
     _print_title(f"{part.title}:", console)
     for line in part.lines[: part.printed]:

@@ -6,11 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.cli.console import EXIT_FAILED, print_json, say
+from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.loading import load_study
 from resilver.cli.options import Where as Where
 from resilver.cli.progress import StudyDisplay
-from resilver.cli.summary import print_summary, records
+from resilver.cli.replying import reply
+from resilver.cli.summary import print_summary, print_whereabouts, records
+from resilver.report.clusters import clusters_answer, is_of_clusters
 from resilver.study import Results, execute
 
 if TYPE_CHECKING:
@@ -43,7 +45,6 @@ def run(
     Returns:
         The exit code: 1 where PGs of a real cluster are stuck or lost at the end, as of a what-if.
     """
-    from resilver.report.clusters import is_of_clusters
     from resilver.study.executors import choose
 
     # Before the study is read: in an allocation, this is where all tasks but the driver's stay.
@@ -63,25 +64,24 @@ def run(
 
         rows = run_records(results, records(results))
         print_json({"runs": rows, **_beside(results)} if sensitivity else rows)
-    elif not quiet:
-        from resilver.cli.what_if_answer import print_clusters
+    next_command = f"resilver report {shown(folder)}"
+    if is_of_clusters(results):
+        return _reply(results, next_command, as_json=as_json, quiet=quiet)
+    if not as_json and not quiet:
+        print_summary(results, next_command=next_command)
+    return 0
 
-        tell = print_clusters if is_of_clusters(results) else print_summary
-        tell(results, next_command=f"resilver report {shown(folder)}")
-    return _verdict(results, quiet=quiet) if is_of_clusters(results) else 0
 
-
-def _verdict(results: Results, *, quiet: bool) -> int:
-    """The exit code of a study of real clusters; why it is no 0 is said where nothing else is."""
-    from resilver.report.clusters import outcomes_of
-    from resilver.report.whatif.sentences import unhealed
-
-    outcomes = outcomes_of(results)
-    if all(one.holds for one in outcomes):
-        return 0
-    if quiet:
-        say(unhealed(outcomes))
-    return EXIT_FAILED
+def _reply(results: Results, next_command: str, *, as_json: bool, quiet: bool) -> int:
+    """Give the answer of a study of real clusters; the exit code is 1 where it is no."""
+    answer = clusters_answer(results)
+    if as_json:
+        return 0 if answer.holds else EXIT_FAILED
+    code = reply(answer, quiet=quiet)
+    if not quiet:
+        output().print()
+        print_whereabouts(output(), results, next_command)
+    return code
 
 
 def _turn(study: Study, folder: Path, choice: Any, *, quiet: bool, verbose: bool) -> None:

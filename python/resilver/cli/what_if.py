@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.cli.cluster_options import ClusterAsked
-from resilver.cli.console import EXIT_FAILED, print_json, say
 from resilver.cli.live_line import LiveLine
 from resilver.cli.options import Json, Quiet
+from resilver.cli.replying import command_line, reply
 from resilver.cli.saving import check_output
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option
@@ -104,7 +104,7 @@ class Question:
     aim: str | None = _question(
         "--aim",
         metavar="AIM",
-        text="The goal: 'whole in 1 d', 'degraded under 6 h', 'clients p99 under 50 ms', "
+        text="The goal: 'healthy in 1 d', 'degraded under 6 h', 'clients p99 under 50 ms', "
         "'fullest OSD under 85%', 'chance of loss under 1e-9', or several with and between; for "
         "--search fill 'any host heals', or another level.",
     )
@@ -128,10 +128,13 @@ class Question:
     )
     seed: int = _assumption("--seed", metavar="N", min=0, text="Random seed.", default=0)
     page: Path | None = option(
-        "--output", "-o", metavar="FILE.html", text="Write the answer as a page."
+        "--output", "-o", metavar="FILE.html", text="Write the answer as a page.", is_output=True
     )
     tables: Path | None = option(
-        "--tables", metavar="DIR", text="Write the tables of the answer to this folder, as Parquet."
+        "--tables",
+        metavar="DIR",
+        text="Write the tables of the answer to this folder, as Parquet.",
+        is_output=True,
     )
 
 
@@ -164,41 +167,24 @@ def what_if(
 
     resilver what-if bundle.tar.zst --each host
 
-    resilver what-if bundle.tar.zst --fail osd.12 --search "mclock profile" --aim "whole in 1 d"
+    resilver what-if bundle.tar.zst --fail osd.12 --search "mclock profile" --aim "healthy in 1 d"
     """
+    from resilver.report.whatif import answer_of
+
     _check(question)
     check_output(question.page, reads=[question.bundle, *question.plans, *changes.map])
     with _Display(quiet=quiet or as_json) as told:
         found = _ask(question, cluster, changes, told)
-    if question.page is not None:
-        _write_page(found, question.page, _command(question, cluster, changes))
     if question.tables is not None:
         _write_tables(found, question.tables)
-    if as_json:
-        print_json(found.to_dict())
-    elif not quiet:
-        _print(found)
-    for path in (question.page, question.tables):
-        if path is not None and not quiet:
-            say(f"wrote {path}")
-    if quiet and not found.holds:
-        say(_reason(found))
-    return 0 if found.holds else EXIT_FAILED
-
-
-def _reason(found: Answer) -> str:
-    """Why an answer ends with exit code 1, for the log of a script that prints nothing else."""
-    from resilver.report.whatif.sentences import unhealed
-    from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
-
-    if isinstance(found, Search | FillSearch):
-        return "nothing that was tried meets the aim"
-    if isinstance(found, Ranking):
-        outcomes = [one.outcome for one in found.harms]
-    else:
-        answers = found.answers if isinstance(found, PlansCompared) else [found]
-        outcomes = [one.outcome for one in answers]
-    return unhealed(outcomes)
+    return reply(
+        answer_of(found),
+        command_line("what-if", question, changes, cluster),
+        page=question.page,
+        wrote=(question.tables,),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 def _check(question: Question) -> None:
@@ -259,41 +245,6 @@ def _ask(question: Question, cluster: ClusterAsked, changes: Changes, told: _Dis
     return perform.answer_of(report, plans[0], asked, told)
 
 
-def _print(found: Answer) -> None:
-    from resilver.cli import what_if_answer
-    from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
-
-    if isinstance(found, PlansCompared):
-        what_if_answer.print_compared(found)
-    elif isinstance(found, FillSearch):
-        what_if_answer.print_fill(found)
-    elif isinstance(found, Ranking):
-        what_if_answer.print_ranking(found)
-    elif isinstance(found, Search):
-        what_if_answer.print_search(found)
-    else:
-        what_if_answer.print_answer(found)
-
-
-def _write_page(found: Answer, path: Path, command: str) -> None:
-    from resilver.report.whatif.comparison import write_compared
-    from resilver.report.whatif.headroom import write_fill
-    from resilver.report.whatif.page import write_answer
-    from resilver.report.whatif.ranking import write_ranking, write_search
-    from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
-
-    if isinstance(found, FillSearch):
-        write_fill(found, path, command)
-    elif isinstance(found, PlansCompared):
-        write_compared(found, path, command)
-    elif isinstance(found, Ranking):
-        write_ranking(found, path, command)
-    elif isinstance(found, Search):
-        write_search(found, path, command)
-    else:
-        write_answer(found, path, command)
-
-
 def _write_tables(found: Answer, folder: Path) -> None:
     """The tables of the answers: a folder a plan where there are several."""
     from resilver.cli.console import make_folder
@@ -325,22 +276,6 @@ def _answers(
         yield "", found.answer
     else:
         yield "", found  # type: ignore[misc]
-
-
-def _command(question: Question, cluster: ClusterAsked, changes: Changes) -> str:
-    """What makes the same page again."""
-    words = ["resilver", "what-if", question.bundle.name]
-    words += [word for plan in question.plans for word in ("--plan", plan.name)]
-    for kind, values in changes.by_key().items():
-        words += [word for value in values for word in (BY_KEY[kind].option, value)]
-    for holder, one in [(held, one) for held in (cluster, question) for one in fields(held)]:
-        value = getattr(holder, one.name)
-        name = one.metadata.get("names", [""])[0]
-        if one.name in ("bundle", "plans", "page", "tables") or value == one.default:
-            continue
-        values = value if isinstance(value, tuple) else (value,)
-        words += [name] if value is True else [word for v in values for word in (name, str(v))]
-    return shlex.join(words)
 
 
 class _Display(LiveLine):

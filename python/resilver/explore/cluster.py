@@ -46,9 +46,7 @@ _LABELS = {
 _SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 """Shares of their rates at which OSDs may work."""
 
-_MORE = frozenset({"served_share", "nearfull_seconds", "backfillfull_seconds", "full_seconds"})
 _EACH = {"clients": "pool"}
-_OF_THE_PLAN = frozenset({"recovered_bytes", "moved_bytes", "least_bytes"})
 
 _BEGINS = Shown(
     "begins_seconds",
@@ -197,17 +195,15 @@ def _pool_notes(report: ClusterReport) -> list[str]:
 def _figures(ratios: Mapping[str, float]) -> tuple[Shown, ...]:
     """Those of a what-if, when it begins and comes to rest, and what groups wait for."""
     found = {
-        one.key: Shown(**asdict(one), each=_EACH.get(one.table, ""), better=_better(one.key))
+        one.key: Shown(**asdict(one), each=_EACH.get(one.table, ""))
         for one in FIGURES
+        # Which rates OSDs fail at, the page does not know.
+        if one.table != "risks"
     }
     stops = f"Fullest OSD (backfill stops at {100 * ratios['backfillfull']:g}\N{NO-BREAK SPACE}%)"
     found["peak_share"] = replace(found["peak_share"], label=stops)
     whole, *rest = found.values()
     return (whole, _RESTS, _BEGINS, _LIMIT, *rest)
-
-
-def _better(key: str) -> Any:
-    return "more" if key in _MORE else "" if key in _OF_THE_PLAN else "less"
 
 
 def _parts(report: ClusterReport, tree: Tree, made: dict[str, Any]) -> list[Part]:

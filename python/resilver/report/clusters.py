@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
@@ -13,6 +13,7 @@ from resilver.errors import ConfigError
 from resilver.report.source import ResultsLike, format_swept, swept_keys
 
 if TYPE_CHECKING:
+    from resilver.answer import Answer
     from resilver.whatif.answer import Outcome, WhatIf
 
 ANSWERS_MAX = 12
@@ -60,35 +61,32 @@ def answers_of(results: ResultsLike) -> list[WhatIf]:
     return answers
 
 
-def outcomes_of(results: ResultsLike) -> list[Outcome]:
-    """What came of each run of a study.
+def clusters_answer(results: ResultsLike) -> Answer:
+    """The answer of a study of real clusters: that of its run, or of several side by side.
 
     Args:
         results: The study's results.
-    """
-    from resilver.whatif.answer import WhatIf
-
-    table = results.answers
-    runs = results.runs["run"].to_pylist()
-    of_runs = (table.filter(pc.equal(table["run"], run)) for run in runs)
-    return [WhatIf.from_rows(rows).outcome for rows in of_runs if rows.num_rows]
-
-
-def write_clusters(results: ResultsLike, path: str | Path) -> Path:
-    """Write the page of a study of real clusters.
-
-    Args:
-        results: The study's results.
-        path: The file to write; it is replaced in one step.
 
     Raises:
-        ConfigError: An earlier version made the results, or the file cannot be written.
+        ConfigError: An earlier version made them.
     """
-    from resilver.report.whatif import write_answer, write_compared
+    from resilver.report.whatif import answer_of
     from resilver.whatif.several import PlansCompared
 
     first, *others = answers_of(results)
-    command = "resilver run study.toml"
-    if others:
-        return write_compared(PlansCompared((first, *others)), path, command)
-    return write_answer(first, path, command)
+    answer = answer_of(PlansCompared((first, *others)) if others else first)
+    runs = results.runs.num_rows
+    if runs > ANSWERS_MAX:
+        text = f"Of {runs:,} runs, these are healthy last; runs.parquet in the run folder has all."
+        answer = replace(answer, notes=[text, *answer.notes])
+    return replace(answer, holds=all(outcome.holds for outcome in _outcomes(results)))
+
+
+def _outcomes(results: ResultsLike) -> Iterator[Outcome]:
+    """What came of each run of a study."""
+    from resilver.whatif.answer import WhatIf
+
+    for run in results.runs["run"].to_pylist():
+        rows = results.answers.filter(pc.equal(results.answers["run"], run))
+        if rows.num_rows:
+            yield WhatIf.from_rows(rows).outcome

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from resilver.answer import page as answer_page
 from resilver.answer.document import Document, rendered, write_page
 from resilver.answer.standing import Standing
 from resilver.charts.chart import Chart
 from resilver.report import charts
 from resilver.report.assumptions import assumptions_table, spread_note
 from resilver.report.clients import has_traffic
-from resilver.report.clusters import is_of_clusters, write_clusters
+from resilver.report.clusters import clusters_answer, is_of_clusters
 from resilver.report.findings import at_risk, nothing_rebuilt, rebuild_sentence, sweep_sentence
 from resilver.report.headline import key_figures
 from resilver.report.network import named_tables
@@ -57,7 +58,7 @@ def write_html(
         ConfigError: There is no finished run, or the file cannot be written.
     """
     if is_of_clusters(results):
-        return write_clusters(results, path)
+        return answer_page.write(clusters_answer(results), path, "resilver run study.toml")
     return write_page(render(results, standing, explore), path)
 
 

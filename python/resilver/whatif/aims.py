@@ -15,10 +15,10 @@ from resilver.whatif.settings import Setting, known
 _PART = re.compile(r"\s*(.+?)\s+(?:in|within|under|below|by)\s+(.+?)\s*")
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 _PROBABILITY = re.compile(r"\d*\.?\d+(?:e-?\d+)?")
-_EXAMPLE = 'such as "whole in 1 d", or with --search fill "any host heals"'
+_EXAMPLE = 'such as "healthy in 1 d", or with --search fill "any host heals"'
 
 _TIMES = {
-    "whole": "whole_seconds",
+    "healthy": "whole_seconds",
     "degraded": "degraded_seconds",
     "at risk": "at_risk_seconds",
     "inactive": "inactive_seconds",
@@ -71,7 +71,7 @@ class Goal:
     @property
     def is_of_time(self) -> bool:
         """Whether it asks for haste, and not for clients or room."""
-        return self.word in ("whole", "degraded", "at risk", "inactive", _LOSS)
+        return self.word in ("healthy", "degraded", "at risk", "inactive", _LOSS)
 
     def measure(self, found: Outcome) -> float | None:
         """The figure that it is about; None where it never comes about."""
@@ -89,7 +89,7 @@ class Goal:
 
 
 def read_aim(text: str) -> tuple[Goal, ...]:
-    """The goals of an aim: ``whole in 1 d and clients p99 under 50 ms``.
+    """The goals of an aim: ``healthy in 1 d and clients p99 under 50 ms``.
 
     Raises:
         ConfigError: It is not written so.
@@ -103,7 +103,7 @@ def _goal(part: str, text: str) -> Goal:
         rule = "an aim says what is to be under which figure"
         raise ConfigError(Problem(rule, _EXAMPLE, key="--aim", value=show(text)))
     word = re.sub(r"^(not|no longer)\s+|^clients'\s+", "", match[1]).removeprefix("clients ")
-    word = "clients p99" if word == "p99" else word
+    word = {"p99": "clients p99", "whole": "healthy"}.get(word, word)
     if word not in WORDS:
         rule = "nothing of this name is aimed at"
         remedy = name_remedy(match[1], WORDS)

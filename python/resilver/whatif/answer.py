@@ -219,13 +219,8 @@ class WhatIf:
     @cached_property
     def outcome(self) -> Outcome:
         """The answer in figures."""
-        tables = self.tables
-        risks = tables["risks"]
-        return Outcome(
-            **{figure.key: figure.of(tables) for figure in FIGURES},
-            peak_osd=_fullest(tables["osds"]),
-            loss_chance=risks["loss_chance"][0].as_py() if risks.num_rows else None,
-        )
+        found = {figure.key: figure.of(self.tables) for figure in FIGURES}
+        return Outcome(**found, peak_osd=_fullest(self.tables["osds"]))
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as a JSON-able dictionary, without the tables that are long."""

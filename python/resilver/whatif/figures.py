@@ -23,20 +23,27 @@ class Figure:
     Attributes:
         key: Its name, as `resilver.whatif.answer.Outcome` has it.
         label: What it is, for people.
-        unit: ``seconds``, ``bytes``, ``share`` or ``count``.
+        unit: ``seconds``, ``bytes``, ``share``, ``chance`` or ``count``.
         table: The table that it is made of.
         column: The column.
         how: How.
         over: A column that the other is divided by, row by row; empty for none.
+        better: Whether ``less`` or ``more`` of it is better; empty where neither is.
     """
 
     key: str
     label: str
-    unit: Literal["seconds", "bytes", "share", "count"]
+    unit: Literal["seconds", "bytes", "share", "chance", "count"]
     table: str
     column: str
     how: How
     over: str = ""
+    better: Literal["less", "more", ""] = "less"
+
+    @property
+    def heading(self) -> str:
+        """Its label within a sentence or above a column."""
+        return self.label if self.label[1].isupper() else self.label[0].lower() + self.label[1:]
 
     def of(self, tables: Mapping[str, pa.Table]) -> Any:
         """The figure of an answer: a number, or None."""
@@ -60,44 +67,58 @@ class Figure:
         return made if made is not None or self.how in ("least", "highest") else 0
 
 
+def _until(key: str, label: str) -> Figure:
+    return Figure(key, label, "seconds", "pools", key, "last")
+
+
+def _first(level: str) -> Figure:
+    key, label = f"{level}_seconds", f"First OSD {level}"
+    return Figure(key, label, "seconds", "osds", key, "least", better="more")
+
+
+def _most(key: str, label: str, how: How = "most", column: str = "") -> Figure:
+    return Figure(key, label, "count", "timeline", column or key, how)
+
+
+def _written(key: str, label: str) -> Figure:
+    return Figure(key, label, "bytes", "pools", key, "sum", better="")
+
+
 FIGURES: tuple[Figure, ...] = (
-    Figure("whole_seconds", "Whole", "seconds", "pools", "whole_seconds", "last"),
-    Figure("degraded_seconds", "Degraded", "seconds", "pools", "degraded_seconds", "last"),
-    Figure("at_risk_seconds", "At risk", "seconds", "pools", "at_risk_seconds", "last"),
-    Figure("at_risk_groups", "PGs at risk", "count", "timeline", "at_risk_groups", "most"),
-    Figure(
-        "at_risk_end_groups",
-        "PGs at risk at the end",
-        "count",
-        "timeline",
-        "at_risk_groups",
-        "end",
-    ),
-    Figure("inactive_seconds", "Inactive", "seconds", "pools", "inactive_seconds", "last"),
-    Figure("inactive_groups", "PGs inactive", "count", "timeline", "inactive_groups", "most"),
+    _until("whole_seconds", "Healthy after"),
+    _until("degraded_seconds", "Degraded until"),
+    _until("at_risk_seconds", "Zero redundancy until"),
+    _most("at_risk_groups", "PGs at zero redundancy"),
+    _most("at_risk_end_groups", "PGs at zero redundancy at the end", "end", "at_risk_groups"),
+    _until("inactive_seconds", "Inactive until"),
+    _most("inactive_groups", "PGs inactive"),
     Figure(
         "peak_share", "Fullest OSD", "share", "osds", "peak_used_bytes", "most", "capacity_bytes"
     ),
-    Figure("nearfull_seconds", "Nearfull from", "seconds", "osds", "nearfull_seconds", "least"),
-    Figure(
-        "backfillfull_seconds",
-        "Backfillfull from",
-        "seconds",
-        "osds",
-        "backfillfull_seconds",
-        "least",
-    ),
-    Figure("full_seconds", "Full from", "seconds", "osds", "full_seconds", "least"),
-    Figure("toofull_groups", "PGs without space", "count", "timeline", "toofull_groups", "most"),
+    _first("nearfull"),
+    _first("backfillfull"),
+    _first("full"),
+    _most("toofull_groups", "PGs backfill_toofull"),
     Figure("stuck_groups", "PGs stuck", "count", "stuck", "pgid", "rows"),
     Figure("lost_groups", "PGs lost", "count", "pools", "lost_groups", "sum"),
-    Figure("recovered_bytes", "Rebuilt", "bytes", "pools", "recovered_bytes", "sum"),
-    Figure("moved_bytes", "Moved", "bytes", "pools", "moved_bytes", "sum"),
-    Figure("least_bytes", "Least possible writes", "bytes", "pools", "least_bytes", "sum"),
-    Figure("served_share", "Clients get", "share", "clients", "served_share", "least"),
-    Figure("p99_seconds", "Clients' p99 at worst", "seconds", "clients", "p99_seconds", "highest"),
+    _written("recovered_bytes", "Re-replicated"),
+    _written("moved_bytes", "Backfilled"),
+    _written("least_bytes", "Minimum to write"),
+    Figure(
+        "served_share",
+        "Client requests served",
+        "share",
+        "clients",
+        "served_share",
+        "least",
+        better="more",
+    ),
+    Figure("p99_seconds", "Client p99 latency", "seconds", "clients", "p99_seconds", "highest"),
+    Figure("loss_chance", "Probability of data loss", "chance", "risks", "loss_chance", "first"),
 )
 """The figures that the tables of an answer make by themselves."""
+
+BY_KEY = {figure.key: figure for figure in FIGURES}
 
 HARM = (
     "lost_groups",

@@ -1,24 +1,28 @@
-"""What `resilver what-if` shows: sentences, tables, charts and pages of answers."""
+"""What `resilver what-if` answers: sentences, figures, tables, charts and commands."""
 
 from __future__ import annotations
 
-from resilver.report.whatif.comparison import compared_sentences, write_compared
-from resilver.report.whatif.page import write_answer
-from resilver.report.whatif.ranking import (
-    ranking_sentences,
-    search_sentences,
-    write_ranking,
-    write_search,
-)
-from resilver.report.whatif.sentences import answer_sentences
+from resilver.answer import Answer
+from resilver.report.whatif.comparison import compared_answer
+from resilver.report.whatif.headroom import fill_answer
+from resilver.report.whatif.plan import plan_answer
+from resilver.report.whatif.ranking import ranking_answer, search_answer
+from resilver.whatif.answer import WhatIf
+from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
 
-__all__ = [
-    "answer_sentences",
-    "compared_sentences",
-    "ranking_sentences",
-    "search_sentences",
-    "write_answer",
-    "write_compared",
-    "write_ranking",
-    "write_search",
-]
+__all__ = ["answer_of"]
+
+
+def answer_of(found: WhatIf | PlansCompared | Ranking | Search | FillSearch) -> Answer:
+    """The answer for the terminal, for a page and for a program.
+
+    Args:
+        found: What a plan, plans, failures in turn or a search came to.
+    """
+    if isinstance(found, WhatIf):
+        return plan_answer(found)
+    if isinstance(found, PlansCompared):
+        return compared_answer(found)
+    if isinstance(found, Ranking):
+        return ranking_answer(found)
+    return search_answer(found) if isinstance(found, Search) else fill_answer(found)

@@ -14,43 +14,37 @@ _SERVED = 0.995
 
 
 def client_sentences(facts: Facts) -> list[str]:
-    """What clients of each pool get at the worst and before, a sentence a pool."""
+    """What clients of each pool get at worst and before, a sentence a pool."""
     said = []
     names = facts.answer.cluster.pools
     detected = max(times_of(facts, DETECTED), default=0.0)
     inactive = {row["pool"] for row in facts.pools if row["inactive_seconds"] != 0.0}
     for pool, rows in clients_by_pool(facts).items():
-        name = names.get(pool, str(pool))
         p99, was = worst_delay(rows), rows[0]["p99_seconds"]
-        before = 0.0 if rows[0]["served_share"] is None else rows[0]["served_share"]
+        before = rows[0]["served_share"] or 0.0
         least = min(row["served_share"] or 0.0 for row in rows)
+        text = f"Client p99 latency of pool {names.get(pool, str(pool))}"
         if before < _SERVED:
-            text = f"Clients of pool {name} ask more than the cluster serves even before the plan"
+            text += ": none, as clients ask for more than the cluster serves even before the plan"
         elif p99 is None and pool in inactive:
-            text = f"Clients of pool {name} wait for PGs that serve nobody"
+            text += ": none while its PGs are inactive"
         elif p99 is None and facts.passing("full"):
-            text = f"Clients of pool {name} cannot write while an OSD of it is full"
+            text += ": none while an OSD of it is full, which blocks writes"
         elif p99 is None:
-            text = f"Clients of pool {name} ask more than the cluster serves meanwhile"
+            text += ": none while clients ask for more than the cluster serves"
         elif was is None or p99 <= 1.005 * was:
-            text = f"Clients of pool {name} wait as before, 99 % of requests up to {duration(p99)}"
+            text += f" stays at {duration(p99)}"
         else:
             later = worst_delay([row for row in rows if row["time_seconds"] >= detected])
-            when = "at the worst"
+            text += f" rises to {duration(p99)}"
             if later is not None and later < p99:
-                when = f"until the failure is detected, {duration(later)} from then on"
-            text = f"Clients of pool {name} wait up to {duration(p99)} for 99 % of requests {when}"
-            text += f", {duration(was)} before"
+                text += f" until the failure is detected, then {duration(later)}"
+            text += f" ({duration(was)} before)"
         if least < _SERVED:
-            text += f": at the worst {percent(least)} of requests are served, "
-            text += f"{percent(before)} before"
+            text += f"; at worst {percent(least)} of requests are served"
+            text += f" ({percent(before)} before)" if before != least else ""
         said.append(f"{text}.")
     return said
-
-
-def delay_words(seconds: float | None) -> str:
-    """A p99 of clients; more than 1 % of their requests are not served where there is none."""
-    return "not served" if seconds is None else duration(seconds)
 
 
 def worst_delay(rows: Sequence[dict[str, Any]]) -> float | None:

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from resilver.answer.document import Document
+from resilver.answer import Answer, Lines, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.scales import Scale, count_scale, time_scale
 from resilver.charts.style import SERIES
 from resilver.quantities import duration
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX, Floats
-from resilver.report.judged import PageSection, write_judged
 from resilver.report.timeline import Marks, Panel, over_time
 from resilver.report.whatif import tables
-from resilver.report.whatif.clients import delay_words
+from resilver.report.whatif.figures import figure_words, key_figure
 from resilver.report.whatif.fill import fills
+from resilver.report.whatif.plan import assumption_parts, command_parts, pools_shown
 from resilver.report.whatif.sentences import whole_sentence
-from resilver.report.whatif.source import Facts, until_words, whole_words
-from resilver.tables import Table, cell_text, table
+from resilver.report.whatif.source import Facts
+from resilver.tables import Table, table
+from resilver.whatif.figures import BY_KEY
 from resilver.words import listed, plural
 
 if TYPE_CHECKING:
@@ -31,108 +31,53 @@ if TYPE_CHECKING:
 
 _FOREVER = float("inf")
 BEST = " *"
-_BEST_NOTE = "* is the best of its row, of the plans that end healthy, where they differ."
-
-
-@dataclass(frozen=True)
-class Row:
-    """One answer of every plan.
-
-    Attributes:
-        heading: What it is.
-        words: It, for people.
-        cost: What orders plans by it, the best first.
-    """
-
-    heading: str
-    words: Callable[[Facts], str]
-    cost: Callable[[Outcome], float]
-
-
-def _until(name: str, heading: str) -> Row:
-    def cost(found: Outcome) -> float:
-        seconds = getattr(found, name)
-        return _FOREVER if seconds is None else float(seconds)
-
-    words = whole_words if name == "whole_seconds" else until_words
-    return Row(heading, lambda facts: words(facts, getattr(facts.answer.outcome, name)), cost)
-
-
-def _first(name: str, heading: str) -> Row:
-    """When the first OSD gets to a ratio: the later the better, and never is best."""
-
-    def words(facts: Facts) -> str:
-        seconds = getattr(facts.answer.outcome, name)
-        return "never" if seconds is None else duration(seconds) if seconds else "at the start"
-
-    def cost(found: Outcome) -> float:
-        seconds = getattr(found, name)
-        return -_FOREVER if seconds is None else -float(seconds)
-
-    return Row(heading, words, cost)
-
-
-def _count(name: str, heading: str, kind: str = "count") -> Row:
-    return Row(
-        heading,
-        lambda facts: cell_text(getattr(facts.answer.outcome, name), kind),
-        lambda found: float(getattr(found, name) or 0.0),
-    )
-
-
-ROWS = (
-    _until("whole_seconds", "healthy after"),
-    _until("degraded_seconds", "degraded until"),
-    _until("at_risk_seconds", "at risk until"),
-    _until("inactive_seconds", "inactive until"),
-    _count("loss_chance", "chance of losing data", "chance"),
-    _count("lost_groups", "PGs losing data"),
-    _count("stuck_groups", "not clean at the end"),
-    _count("toofull_groups", "most in backfill_toofull"),
-    _count("peak_share", "fullest OSD at its peak", "fill"),
-    _first("nearfull_seconds", "first OSD nearfull"),
-    _first("backfillfull_seconds", "first OSD backfillfull"),
-    _first("full_seconds", "first OSD full"),
-    _count("recovered_bytes", "re-replicated", "bytes"),
-    _count("moved_bytes", "moved", "bytes"),
-    Row(
-        "clients' 99 % within",
-        lambda facts: delay_words(facts.answer.outcome.p99_seconds),
-        lambda found: _FOREVER if found.p99_seconds is None else found.p99_seconds,
-    ),
-    Row(
-        "clients served at least",
-        lambda facts: cell_text(facts.answer.outcome.served_share, "share"),
-        lambda found: -(found.served_share or 0.0),
-    ),
+_BEST_NOTE = "* is the best of its row among the plans that end healthy, where they differ."
+_ROWS = (
+    *("whole_seconds", "degraded_seconds", "at_risk_seconds", "inactive_seconds"),
+    *("loss_chance", "lost_groups", "stuck_groups", "toofull_groups", "peak_share"),
+    *("nearfull_seconds", "backfillfull_seconds", "full_seconds"),
+    *("recovered_bytes", "moved_bytes", "p99_seconds", "served_share"),
 )
 """What plans are compared by, in the order of the table."""
 _CLIENTS = 2
-"""Of `ROWS`, the last that need a load."""
+"""Of `_ROWS`, the last that need a load."""
+
+
+def _cost(key: str, outcome: Outcome) -> float:
+    """What orders plans by a figure, the best first."""
+    figure, value = BY_KEY[key], getattr(outcome, key)
+    if value is None:
+        value = _FOREVER if figure.unit == "seconds" else 0.0
+    return float(-value if figure.better == "more" else value)
 
 
 def compared_table(compared: PlansCompared) -> Table:
-    """A row an answer, a column a plan, the best of each row marked.
+    """A row a figure, a column a plan, the best of each row marked.
 
     Args:
         compared: The plans' answers.
     """
     answers = compared.answers
     has_load = any(one.outcome.served_share is not None for one in answers)
-    shown = ROWS if has_load else ROWS[:-_CLIENTS]
+    shown = _ROWS if has_load else _ROWS[:-_CLIENTS]
     cells = []
     judged = _judged(answers)
-    for row in shown:
-        costs = [row.cost(one.outcome) for one in judged]
+    for key in shown:
+        costs = [_cost(key, one.outcome) for one in judged]
         best, differ = min(costs), max(costs) > min(costs)
-        marks = [differ and one in judged and row.cost(one.outcome) == best for one in answers]
-        words = [row.words(Facts(one)) for one in answers]
-        cells.append([text + BEST * mark for text, mark in zip(words, marks, strict=True)])
+        cells.append(
+            [
+                figure_words(key, getattr(one.outcome, key), Facts(one))
+                + BEST * (differ and one in judged and _cost(key, one.outcome) == best)
+                for one in answers
+            ]
+        )
     plans = [
         (f"plan_{rank}", one.plan, "text", [line[rank] for line in cells])
         for rank, one in enumerate(answers)
     ]
-    return table(("what", "", "text", [row.heading for row in shown]), *plans, note=_BEST_NOTE)
+    headings = [BY_KEY[key].heading for key in shown]
+    return table(("what", "", "text", headings), *plans, note=_BEST_NOTE)
 
 
 def _judged(answers: Sequence[WhatIf]) -> Sequence[WhatIf]:
@@ -141,7 +86,7 @@ def _judged(answers: Sequence[WhatIf]) -> Sequence[WhatIf]:
 
 
 def compared_sentences(compared: PlansCompared) -> list[str]:
-    """Which plan is whole first, which risks least, which fills least.
+    """Which plan is healthy first, which risks least, which fills least.
 
     Args:
         compared: The plans' answers.
@@ -166,7 +111,7 @@ def compared_sentences(compared: PlansCompared) -> list[str]:
         rest = [one for one in answers if not one.holds]
         text += f"; p{_named(rest)[1:]} never" if rest and len(ordered) > 1 else ""
         said.append(f"{text}.")
-    said += [_risk(_judged(answers)), _fill(_judged(answers))]
+    said += [_range(key, _judged(answers)) for key in ("at_risk_seconds", "peak_share")]
     return [text for text in said if text]
 
 
@@ -179,36 +124,15 @@ def _after(answer: WhatIf) -> str:
     return duration(answer.outcome.whole_seconds or 0.0)
 
 
-def _risk(answers: Sequence[WhatIf]) -> str:
-    """Which plan leaves data at risk the shortest, and which the longest; empty if all alike."""
-    times = [one.outcome.at_risk_seconds for one in answers]
-    costs = [_FOREVER if seconds is None else seconds for seconds in times]
-    best, worst = int(np.argmin(costs)), int(np.argmax(costs))
-    if costs[best] == costs[worst]:
+def _range(key: str, answers: Sequence[WhatIf]) -> str:
+    """The plans with the least and with the most of a figure; empty if it is alike with all."""
+    ordered = sorted(answers, key=lambda one: _cost(key, one.outcome))
+    ends = [ordered[0], ordered[-1]]
+    least, most = (figure_words(key, getattr(one.outcome, key), Facts(one)) for one in ends)
+    if least == most:
         return ""
-    shortest, longest = (_at_risk(answers[at]) for at in (best, worst))
     return (
-        f"PGs are at zero redundancy {shortest} with plan "
-        f"{answers[best].plan}, {longest} with plan {answers[worst].plan}."
-    )
-
-
-def _at_risk(answer: WhatIf) -> str:
-    """How long groups of a plan are at risk, as in a sentence."""
-    seconds = answer.outcome.at_risk_seconds
-    if seconds is None:
-        return until_words(Facts(answer), seconds)
-    return f"until {duration(seconds)}" if seconds else "at no time"
-
-
-def _fill(answers: Sequence[WhatIf]) -> str:
-    peaks = [one.outcome.peak_share for one in answers]
-    best, worst = int(np.argmin(peaks)), int(np.argmax(peaks))
-    if f"{peaks[best]:.3f}" == f"{peaks[worst]:.3f}":
-        return f"The fullest OSD gets to {cell_text(peaks[best], 'fill')} with each of them."
-    return (
-        f"The fullest OSD gets to {cell_text(peaks[best], 'fill')} with plan {answers[best].plan}, "
-        f"to {cell_text(peaks[worst], 'fill')} with plan {answers[worst].plan}."
+        f"{BY_KEY[key].label}: {least} with plan {ends[0].plan}, {most} with plan {ends[1].plan}."
     )
 
 
@@ -287,40 +211,43 @@ def differing_table(compared: PlansCompared) -> Table | None:
     return table(("name", "what", "text", names), *plans)
 
 
-def write_compared(compared: PlansCompared, path: str | Path, command: str = "") -> Path:
-    """Write the page that compares plans.
+def compared_answer(compared: PlansCompared) -> Answer:
+    """The answer of plans side by side.
 
     Args:
         compared: The plans' answers.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
-
-    Raises:
-        ConfigError: The file cannot be written.
     """
-    page, answers = Document(), compared.answers
-    parts = [page.shown("plans", "The plans' answers", compared_table(compared))]
-    chart = together_chart(compared)
-    parts += [page.figure(chart)] if chart is not None else []
-    sections = [PageSection("Side by side", (), parts)]
-    for rank, one in enumerate(answers):
-        facts = Facts(one)
-        pools, steps = tables.pools_table(facts), tables.steps_table(one)
-        parts = [page.shown(f"steps-{rank}", "What happens when", steps)] if one.steps else []
-        parts.append(page.shown(f"pools-{rank}", "Pools", pools, tables.POOL_SHOWN))
-        if facts.stuck:
-            stuck = tables.stuck_summary(facts)
-            parts.append(page.shown(f"stuck-{rank}", "Not clean at the end", stuck, rows_max=12))
-        parts += [page.lines(f"commands-{rank}", "Commands", one.commands)] * bool(one.commands)
-        sections.append(
-            PageSection(f"Plan {rank + 1}: {one.plan}", (whole_sentence(facts),), parts)
-        )
+    answers = compared.answers
+    side = Shown("plans", "Side by side", compared_table(compared), is_split=True)
     differing = differing_table(compared)
-    parts = [page.shown("differing", "What differs", differing)] if differing is not None else []
-    made = tables.assumptions_table(answers[0].assumptions)
-    title = f"Settings and devices of {answers[0].plan}"
-    parts.append(page.shown("assumptions", title, made, rows_max=100))
-    sections.append(PageSection("What this rests on", answers[0].notes, parts))
-    told = {"Made by": command, "Cluster": answers[0].cluster.label}
-    asked = f"Which of {plural(len(answers), 'plan')} is best?"
-    return write_judged(page, path, asked, compared_sentences(compared), sections, told)
+    differs = Shown("differing", "What differs", differing, printed=0) if differing else None
+    figures = [
+        replace(key_figure(Facts(one), "whole_seconds"), label=f"{one.plan}: healthy after")
+        for one in answers
+    ]
+    return Answer(
+        f"Which of {plural(len(answers), 'plan')} is best?",
+        compared_sentences(compared),
+        sections_of(
+            ("Side by side", (side, together_chart(compared))),
+            *(_plan_section(rank, one) for rank, one in enumerate(answers)),
+            ("Assumptions that differ", [differs]),
+        ),
+        compared.to_dict(),
+        holds=compared.holds,
+        figures=figures,
+        notes=answers[0].notes,
+        basis=assumption_parts(answers[0].assumptions),
+        source={"Cluster": answers[0].cluster.label},
+    )
+
+
+def _plan_section(rank: int, answer: WhatIf) -> tuple[object, ...]:
+    """What a page has of each plan; a terminal has the columns side by side."""
+    facts, after = Facts(answer), f"-{rank}"
+    steps, commands = command_parts(answer, after)
+    summary = tables.stuck_summary(facts)
+    stuck = Shown(f"stuck{after}", "Not clean at the end", summary, rows=12, printed=0)
+    commands = replace(commands, printed=0) if isinstance(commands, Lines) else None
+    parts = [steps, pools_shown(facts, after), stuck if facts.stuck else None, commands]
+    return f"Plan {rank + 1}: {answer.plan}", parts, whole_sentence(facts)

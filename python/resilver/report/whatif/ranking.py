@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from resilver.answer.document import Document
+from resilver.answer import Answer, KeyFigure, Lines, Part, Section, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.scales import time_scale
 from resilver.charts.style import BLUE, GREY, PURPLE, VERMILLION
 from resilver.charts.vega import Spec, colours, level, rows, tip, told_apart
 from resilver.charts.vega import number as axis
 from resilver.quantities import duration
-from resilver.report.judged import PageSection, write_judged
-from resilver.report.whatif.clients import delay_words
-from resilver.report.whatif.page import answer_sections
-from resilver.report.whatif.sentences import answer_sentences, question
-from resilver.report.whatif.tables import assumptions_table
+from resilver.report.whatif.figures import figure_words, outcome_columns
+from resilver.report.whatif.plan import assumption_parts, plan_answer
+from resilver.report.whatif.sentences import assumption_sentences
 from resilver.tables import Table, cell_text, table
 from resilver.words import plural
 
 if TYPE_CHECKING:
-    from resilver.whatif.answer import Outcome
     from resilver.whatif.several import Harm, Ranking, Search
-
-    Column = tuple[str, str, str, Sequence[Any]]
 
 _LISTED = 24
 _ENDS = (
@@ -38,10 +33,12 @@ _ENDS = (
 _SIZE = {"condition": {"test": "datum.kind === 'healthy after'", "value": 35}, "value": 90}
 _NOT = ("never", PURPLE, "triangle-right")
 _ORDER = (
-    "The worst first: parts whose failure loses data, then by PGs that do not get clean, PGs "
-    "that serve nobody, how long data is at risk, how long it is degraded, PGs that wait for "
-    "space, and how full the fullest OSD gets."
+    "The worst first: parts whose failure loses data, then by PGs at zero redundancy at the end, "
+    "PGs stuck, PGs inactive, time at zero redundancy, time degraded, PGs backfill_toofull, and "
+    "the fullest OSD."
 )
+_ROWS = 20
+"""Rows that a terminal shows."""
 
 
 def _level(ranking: Ranking) -> str:
@@ -49,10 +46,13 @@ def _level(ranking: Ranking) -> str:
     return "OSD" if ranking.level == "osd" else ranking.level
 
 
-def _until(seconds: float | None, zero: str = "none") -> str:
-    if seconds is None:
-        return "never"
-    return duration(seconds) if seconds else zero
+_BESIDE = ("stuck_groups", "whole_seconds", "peak_share")
+"""Figures that stand beside those without the changes."""
+_MORE = (
+    *("inactive_groups", "at_risk_seconds", "degraded_seconds", "at_risk_end_groups"),
+    *("loss_chance", "lost_groups", "toofull_groups", "recovered_bytes"),
+)
+_TODAY = "today"
 
 
 def ranking_table(ranking: Ranking) -> Table:
@@ -61,93 +61,66 @@ def ranking_table(ranking: Ranking) -> Table:
     Args:
         ranking: The ranking.
     """
-    of = [(harm, harm.outcome) for harm in ranking.harms]
+    harms = ranking.harms
+    of = [harm.outcome for harm in harms]
     by_name = {harm.name: harm.outcome for harm in ranking.today}
-    now = [by_name.get(harm.name) for harm in ranking.harms]
-    served: list[tuple[str, str, str, list[Any]]] = [
-        ("inactive_groups", "inactive", "count", [o.inactive_groups for _, o in of]),
-        ("at_risk_words", "at risk until", "text", [_until(o.at_risk_seconds) for _, o in of]),
-    ]
-
-    def beside(name: str, kind: str, value: Callable[[Outcome], Any]) -> Iterator[Column]:
-        """What it is without the changes; nothing of a part that they add."""
-        if ranking.today:
-            yield (f"{name}_today", "today", kind, [None if o is None else value(o) for o in now])
-
+    now = [by_name.get(harm.name) for harm in harms]
+    columns = outcome_columns(_BESIDE, of)
+    if ranking.today:
+        today = outcome_columns(_BESIDE, now, _TODAY)
+        columns = [column for pair in zip(columns, today, strict=True) for column in pair]
+    columns += outcome_columns(_MORE, of)
+    seconds = (*(one[0] for one in _ENDS), "inactive_seconds", "backfillfull_seconds")
     return table(
-        ("name", _level(ranking), "text", [harm.name for harm, _ in of]),
-        ("stuck_groups", "not clean", "count", [o.stuck_groups for _, o in of]),
-        *beside("stuck_groups", "count", lambda o: o.stuck_groups),
-        *([] if ranking.today else served),
-        ("whole_words", "healthy after", "text", [_until(o.whole_seconds) for _, o in of]),
-        *beside("whole_words", "text", lambda o: _until(o.whole_seconds)),
-        ("peak_share", "fullest OSD", "fill", [o.peak_share for _, o in of]),
-        *beside("peak_share", "fill", lambda o: o.peak_share),
-        *(served if ranking.today else []),
-        ("degraded_words", "degraded until", "text", [_until(o.degraded_seconds) for _, o in of]),
-        (
-            "at_risk_end_groups",
-            "at risk at the end",
-            "count",
-            [o.at_risk_end_groups for _, o in of],
-        ),
-        ("loss_chance", "chance of loss", "chance", [o.loss_chance for _, o in of]),
-        ("lost_groups", "lose data", "count", [o.lost_groups for _, o in of]),
-        ("toofull_groups", "backfill_toofull", "count", [o.toofull_groups for _, o in of]),
-        ("peak_osd", "which", "text", [o.peak_osd for _, o in of]),
-        ("osds", "OSDs that fail", "count", [len(harm.osds) for harm, _ in of]),
-        ("recovered_bytes", "re-replicated", "bytes", [o.recovered_bytes for _, o in of]),
-        *(
-            (name, name.removesuffix("_seconds"), "seconds", [getattr(o, name) for _, o in of])
-            for name in (*(one[0] for one in _ENDS), "inactive_seconds", "backfillfull_seconds")
-        ),
+        ("name", _level(ranking), "text", [harm.name for harm in harms]),
+        *columns,
+        ("osds", "OSDs", "count", [len(harm.osds) for harm in harms]),
+        ("peak_osd", "fullest OSD's name", "text", [one.peak_osd for one in of]),
+        *((name, name, "seconds", [getattr(one, name) for one in of]) for name in seconds),
     )
 
 
-RANKING_WORDS = 6
-"""Columns of the ranking that a terminal of 80 shows."""
-RANKING_SHOWN = 14
-"""Columns of it that a page shows; seconds follow in the CSV."""
+def _shown(ranking: Ranking) -> int:
+    """Columns of the ranking that people read; seconds follow in the CSV."""
+    return 3 + len(_BESIDE) * (1 + bool(ranking.today)) + len(_MORE)
 
 
 def ranking_sentences(ranking: Ranking) -> list[str]:
-    """Which part does most harm, how many leave groups behind, and what is usual.
+    """Which part has the greatest impact, how many leave PGs stuck, and what is usual.
 
     Args:
         ranking: The ranking.
     """
-    harms = ranking.harms
+    harms, level = ranking.harms, _level(ranking)
     if not harms:
-        return [f"There is no {_level(ranking)} that could fail."]
-    each = plural(len(harms), _level(ranking))
-    first, worst = harms[0], harms[0].outcome
-    said = [f"Of {each}, {first.name} has the greatest impact when it fails: {_harm(worst)}."]
+        return [f"There is no {level} that could fail."]
+    said = [f"Worst {level} of {len(harms):,}: {_impact(harms[0])}."]
     said += _beside_today(ranking)
-    lost = sum(one.outcome.lost_groups > 0 for one in harms)
-    stuck = sum(one.outcome.stuck_groups > 0 for one in harms)
-    full = sum(one.outcome.backfillfull_seconds is not None for one in harms)
     counted = (
-        (lost, "data is lost"),
-        (stuck, "PGs are not clean at the end"),
-        (full, "an OSD gets to backfillfull"),
+        (sum(one.outcome.lost_groups > 0 for one in harms), "lose data"),
+        (sum(one.outcome.stuck_groups > 0 for one in harms), "leave PGs stuck"),
+        (
+            sum(one.outcome.backfillfull_seconds is not None for one in harms),
+            "fill an OSD to backfillfull",
+        ),
     )
+    failures = plural(len(harms), f"{level} failure")
     found = [
-        f"with {f'{count:,} of them' if count < len(harms) else 'each of them'} {what}"
+        f"{'all' if count == len(harms) else f'{count:,} of'} {failures} {what}"
         for count, what in counted
         if count
     ]
     if found:
-        said.append(f"W{'; '.join(found)[1:]}.")
+        text = "; ".join(found)
+        said.append(f"{text[0].upper()}{text[1:]}.")
     else:
-        said.append("Whichever fails, the cluster is healthy again; no OSD gets to backfillfull.")
-    ends = _ends(harms)
-    if ends:
-        within = f"within {duration(median(ends))}, all within {duration(max(ends))}"
-        are_all = len(ends) == len(harms)
-        of = "Half of these failures heal" if are_all else "Of those that heal, half do so"
+        said.append("The cluster heals from any of them, and no OSD reaches backfillfull.")
+    if ends := _ends(harms):
+        of = "" if len(ends) == len(harms) else " of those that heal"
         now = _ends(ranking.today)
-        today = f"; today half within {duration(median(now))}" if now else ""
-        said.append(f"{of} {within}{today}.")
+        today = f" (median today {duration(median(now))})" if now else ""
+        middle, last = duration(median(ends)), duration(max(ends))
+        said.append(f"Time to heal{of}: median {middle}, longest {last}{today}.")
     return said
 
 
@@ -157,33 +130,38 @@ def _ends(harms: Sequence[Harm]) -> list[float]:
 
 
 def _beside_today(ranking: Ranking) -> Iterator[str]:
-    """Which part does most harm without the changes, and when the parts fail with them."""
+    """The worst part without the changes, and when the parts fail with them."""
     if ranking.today:
-        first = ranking.today[0]
-        yield f"Today, without the changes, it is {first.name}: {_harm(first.outcome)}."
+        yield f"Today, without the changes: {_impact(ranking.today[0])}."
     if ranking.at_seconds or ranking.today:
         after = f"{duration(ranking.at_seconds)} after the start"
         settled = "once the changes have settled, " * ranking.is_settled
         yield f"Each fails {settled}{after}; times count from the failure."
 
 
-def _harm(found: Outcome) -> str:
-    """What one failure does, in a clause."""
-    if found.lost_groups:
-        return f"{plural(found.lost_groups, 'PG')} lose data"
-    if found.stuck_groups:
-        at_risk = found.at_risk_end_groups
-        risk = f", {at_risk:,} of them at zero redundancy" if at_risk else ""
-        return f"{plural(found.stuck_groups, 'PG')} not clean at the end{risk}"
+def _impact(harm: Harm) -> str:
+    """A part, and what its failure does."""
+    found = harm.outcome
+
+    def words(key: str) -> str:
+        return figure_words(key, getattr(found, key))
+
     parts = []
-    if found.inactive_groups:
-        until = _until(found.inactive_seconds)
-        parts.append(f"{plural(found.inactive_groups, 'PG')} inactive until {until}")
-    if found.at_risk_seconds:
-        parts.append(f"at risk until {duration(found.at_risk_seconds)}")
-    parts.append(f"healthy after {_until(found.whole_seconds, 'no time')}")
-    parts.append(f"the fullest OSD at {cell_text(found.peak_share, 'fill')}")
-    return ", ".join(parts)
+    if found.lost_groups:
+        parts.append(f"{plural(found.lost_groups, 'PG')} lost")
+    elif found.stuck_groups:
+        at_risk = f", {found.at_risk_end_groups:,} of them at zero redundancy"
+        parts.append(f"{plural(found.stuck_groups, 'PG')} stuck")
+        parts[0] += at_risk * bool(found.at_risk_end_groups)
+    else:
+        if found.inactive_groups:
+            inactive = plural(found.inactive_groups, "PG")
+            parts.append(f"{inactive} inactive until {words('inactive_seconds')}")
+        if found.at_risk_seconds:
+            parts.append(f"zero redundancy until {words('at_risk_seconds')}")
+        parts.append(f"healthy after {words('whole_seconds')}")
+        parts.append(f"fullest OSD {words('peak_share')}")
+    return f"{harm.name} ({', '.join(parts)})"
 
 
 def harm_chart(ranking: Ranking) -> Chart | None:
@@ -245,42 +223,47 @@ def _harm_spec(ranking: Ranking, most: float) -> Spec:
     }
 
 
-def write_ranking(ranking: Ranking, path: str | Path, command: str = "") -> Path:
-    """Write the page that ranks parts by harm.
+def ranking_answer(ranking: Ranking) -> Answer:
+    """The answer of a ranking.
 
     Args:
         ranking: The ranking.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
-
-    Raises:
-        ConfigError: The file cannot be written.
     """
-    page = Document()
-    sections = ranking_sections(page, ranking)
-    title = f"Which {_level(ranking)} has the greatest impact when it fails?"
-    told = {"Made by": command, "Cluster": ranking.cluster.label}
-    return write_judged(page, path, title, ranking_sentences(ranking), sections, told)
-
-
-def ranking_sections(page: Document, ranking: Ranking) -> list[PageSection]:
-    """What a page has of a ranking: its chart, its table, and what it rests on.
-
-    Args:
-        page: The page.
-        ranking: The ranking.
-    """
-    chart = harm_chart(ranking)
-    parts = [page.figure(chart)] if chart is not None else []
     made = ranking_table(ranking)
-    parts.append(page.shown("ranking", "The ranking", made, RANKING_SHOWN, rows_max=60))
-    basis = [
-        page.shown("assumptions", "Settings and devices", assumptions_table(ranking.assumptions))
+    shown = Shown(
+        "ranking", "The worst first", made, _shown(ranking), rows=60, printed=_ROWS, folded=True
+    )
+    return Answer(
+        f"Which {_level(ranking)} has the greatest impact when it fails?",
+        ranking_sentences(ranking),
+        sections_of(("Parts by impact", (harm_chart(ranking), shown), _ORDER)),
+        ranking.to_dict(),
+        holds=ranking.holds,
+        figures=_figures(ranking),
+        notes=[*assumption_sentences(ranking.assumptions), *ranking.notes],
+        basis=assumption_parts(ranking.assumptions),
+        source={"Cluster": ranking.cluster.label},
+    )
+
+
+def _figures(ranking: Ranking) -> list[KeyFigure]:
+    """The ranking in numbers."""
+    harms = ranking.harms
+    if not harms:
+        return []
+    healing, ends = sum(one.outcome.holds for one in harms), _ends(harms)
+    worst, fullest = harms[0], max(harms, key=lambda one: one.outcome.peak_share)
+    stuck, peak = worst.outcome.stuck_groups, fullest.outcome.peak_share
+    level, of = _level(ranking), f"{healing:,} of {len(harms):,}"
+    made = [
+        KeyFigure(f"Failures of a {level} that heal", healing, "failures", of),
+        KeyFigure("Most PGs stuck", stuck, "PGs", f"{stuck:,}", f"{worst.name} fails"),
+        KeyFigure("Fullest OSD", peak, "share", cell_text(peak, "fill"), f"{fullest.name} fails"),
     ]
-    return [
-        PageSection("Parts by impact", (_ORDER,), parts),
-        PageSection("What this rests on", ranking.notes, basis),
-    ]
+    if ends:
+        middle, longest = median(ends), f"longest {duration(max(ends))}"
+        made.append(KeyFigure("Median time to heal", middle, "s", duration(middle), longest))
+    return made
 
 
 def search_table(search: Search) -> Table:
@@ -290,26 +273,19 @@ def search_table(search: Search) -> Table:
         search: The search.
     """
     trials = search.trials
+    of = [one.outcome for one in trials]
     settings = (
         (f"setting_{rank}", name, "text", [one.settings.get(name) for one in trials])
         for rank, name in enumerate(search.names)
     )
-    has_load = any(one.outcome.served_share is not None for one in trials)
-    delays = [delay_words(one.outcome.p99_seconds) for one in trials]
-    clients = [("p99_seconds", "clients' 99 %", "text", delays)] if has_load else []
-    risks: list[tuple[str, str, str, list[Any]]] = [
-        ("risk", "at risk until", "text", [_until(one.outcome.at_risk_seconds) for one in trials]),
-        ("loss_chance", "chance of loss", "chance", [one.outcome.loss_chance for one in trials]),
-    ]
+    risks = ["at_risk_seconds", "loss_chance"]
+    keys = ["whole_seconds", *(risks[::-1] if "chance of loss" in search.aim else risks)]
+    keys.insert(1, "p99_seconds") if any(one.served_share is not None for one in of) else None
     return table(
         *settings,
         ("meets", "meets the aim", "text", ["yes" if one.meets else "no" for one in trials]),
         ("in_force", "in force", "text", ["yes" if one.in_force else "no" for one in trials]),
-        ("whole", "healthy after", "text", [_until(one.outcome.whole_seconds) for one in trials]),
-        *clients,
-        *(reversed(risks) if "chance of loss" in search.aim else risks),
-        ("peak_share", "fullest OSD", "fill", [one.outcome.peak_share for one in trials]),
-        ("stuck_groups", "not clean", "count", [one.outcome.stuck_groups for one in trials]),
+        *outcome_columns([*keys, "peak_share", "stuck_groups"], of),
     )
 
 
@@ -326,38 +302,50 @@ def search_sentences(search: Search) -> list[str]:
         said = [f"The aim, {search.aim}, is not met with {first}{in_force}."]
         said.append("No other value that was tried changes anything here.")
     elif search.best is None:
-        said = [f"None of {tried} of settings meets the aim, {search.aim}."]
-        said.append(f"Nearest comes {first}{in_force}.")
+        said = [f"No combination of settings meets the aim, {search.aim}; {tried} tried."]
+        said.append(f"Closest: {first}{in_force}.")
     elif search.is_met_already:
         said = [f"The aim, {search.aim}, is already met with {first}: nothing to change."]
     else:
         meets = sum(one.meets for one in search.trials)
         verb = "meets" if meets == 1 else "meet"
         said = [f"The aim, {search.aim}, is met with {first}."]
-        said.append(f"{meets:,} of {tried} of settings {verb} it.")
+        said.append(f"{meets:,} of {tried} {verb} it.")
     return [*said, *search.left_out]
 
 
-def write_search(search: Search, path: str | Path, command: str = "") -> Path:
-    """Write the page of a search for settings, with the answer under those to use.
+def search_answer(search: Search) -> Answer:
+    """The answer of a search for settings, with the answer under those to use.
 
     Args:
         search: The search.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
-
-    Raises:
-        ConfigError: The file cannot be written.
     """
-    page, answer = Document(), search.answer
-    parts = [page.shown("trials", "What was tried", search_table(search), rows_max=60)]
-    if search.commands:
-        parts.append(page.lines("settings", "Commands", search.commands))
-    nearest = "the settings to use" if search.holds else "what comes nearest to the aim"
-    sections = [
-        PageSection("Settings", (), parts),
-        PageSection(f"With {nearest}", answer_sentences(answer)),
-        *answer_sections(page, answer),
+    best = plan_answer(search.answer)
+    tried = Shown("trials", "What was tried", search_table(search), rows=60, printed=_ROWS)
+    commands = Lines("settings", "Commands", search.commands) if search.commands else None
+    # Commands that stand above already are not given a second time.
+    others = [line for line in search.answer.commands if line not in search.commands]
+    return replace(
+        best,
+        verdict=search_sentences(search),
+        sections=[
+            *sections_of(("Settings", (tried, commands))),
+            Section(
+                f"With {'these settings' if search.holds else 'the closest settings'}",
+                texts=best.verdict,
+                printed=True,
+            ),
+            *(replace(one, parts=_without(one.parts, others)) for one in best.sections),
+        ],
+        record=search.to_dict(),
+        holds=search.holds,
+    )
+
+
+def _without(parts: Sequence[Part], lines: Sequence[str]) -> list[Part]:
+    """Parts with these commands in place of the plan's own, and none where there are none."""
+    made = [
+        replace(part, lines=lines) if isinstance(part, Lines) and part.name == "commands" else part
+        for part in parts
     ]
-    told = {"Made by": command, "Cluster": answer.cluster.label}
-    return write_judged(page, path, question(answer), search_sentences(search), sections, told)
+    return [part for part in made if not isinstance(part, Lines) or part.lines]

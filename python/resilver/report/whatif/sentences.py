@@ -1,4 +1,4 @@
-"""An answer in sentences: when the cluster is healthy, what fills, what waits, what would help."""
+"""A plan's answer in sentences: when it is healthy, what fills, what is stuck, what would help."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from resilver.tables import cell_text
 from resilver.words import chance, listed, plural
 
 if TYPE_CHECKING:
-    from resilver.whatif.answer import Assumption, Outcome, WhatIf
+    from resilver.whatif.answer import Assumption, WhatIf
 
 _NAMED = 3
 """Names in a sentence; more of them stand in a table."""
 _ASSUMED = 6
 _OSD = re.compile(r"\bosd\.\d+")
-_TOLD = 0.001
+_SAID_MIN = 0.001
 """Less than this share of what is used is not worth a clause."""
 GOVERNS = {
     "reservation of a primary": "osd_max_backfills",
@@ -36,45 +36,42 @@ GOVERNS = {
 """The setting that each kind of wait comes from; devices and networks have none."""
 EMPTY = "All pools are empty: PGs may lack OSDs, and never lack data."
 _EFFECT = {
-    "backfillfull": "no further backfill comes",
-    "full": "clients' writes to its pools stop",
-    "failsafe": "an OSD drops writes itself",
+    "backfillfull": "accepts no further backfill",
+    "full": "blocks client writes to its pools",
+    "failsafe": "drops writes itself",
 }
 
 
 def answer_sentences(answer: WhatIf) -> list[str]:
-    """The answer: what is lost, when the cluster is whole, and what happens on the way.
+    """The answer: what is lost, when the cluster is healthy, and what happens on the way.
 
     Args:
         answer: The answer.
     """
     facts = Facts(answer)
     if facts.is_calm:
-        what = "the cluster is clean, and nothing is to be done"
-        said = [f"Nothing moves: {what}." if not answer.steps else "Nothing moves: no PG changes."]
-        return [*said, fill_sentence(facts), *client_sentences(facts)]
-    said = [*lost_sentences(facts), whole_sentence(facts)]
-    said += [EMPTY] if not answer.cluster.objects else []
-    said.append(risk_sentence(facts))
-    said += [
+        why = "no PG changes" if answer.steps else "every PG is active+clean"
+        return [f"Nothing moves: {why}.", fill_sentence(facts), *client_sentences(facts)]
+    is_stuck = bool(answer.outcome.stuck_groups)
+    end = "nothing moves any more" if is_stuck else "the cluster is healthy"
+    said = [
+        *lost_sentences(facts),
+        whole_sentence(facts),
+        EMPTY if not answer.cluster.objects else "",
+        risk_sentence(facts),
         stretch_sentence(facts),
         chance_sentence(facts),
         fill_sentence(facts),
         *waiting_sentences(facts),
         moved_sentence(facts),
-    ]
-    said += [
-        help_sentence(
-            answer.counterfactuals,
-            "nothing moves any more" if answer.outcome.stuck_groups else "the cluster is healthy",
-        ),
+        help_sentence(answer.counterfactuals, end),
         *client_sentences(facts),
     ]
     return [text for text in said if text]
 
 
 def question(answer: WhatIf) -> str:
-    """What is asked, as a title.
+    """The question, as a title.
 
     Args:
         answer: The answer.
@@ -92,17 +89,17 @@ def question(answer: WhatIf) -> str:
 
 
 def lost_sentences(facts: Facts) -> list[str]:
-    """Groups of which data is gone, a sentence a pool."""
+    """PGs of which data is gone, a sentence a pool."""
     return [
-        f"Data is lost: what runs of {plural(pool['lost_groups'], 'PG')} of pool {pool['name']} "
-        "no longer holds all of it."
+        f"Data is lost: {plural(pool['lost_groups'], 'PG')} of pool {pool['name']} can no longer "
+        "be read from the OSDs that are up."
         for pool in facts.pools
         if pool["lost_groups"]
     ]
 
 
 def whole_sentence(facts: Facts) -> str:
-    """When every group is active+clean, and until when objects lack copies."""
+    """When every PG is active+clean, and until when objects are degraded."""
     found, end = facts.answer.outcome, duration(facts.answer.end_seconds)
     marked = marked_words(facts)
     if found.whole_seconds is not None and not found.stuck_groups:
@@ -112,7 +109,7 @@ def whole_sentence(facts: Facts) -> str:
         if not found.whole_seconds:
             return "Every PG stays active+clean."
         if found.degraded_seconds == 0.0:
-            return f"All data is in its place after {after}, and no object ever lacks a copy."
+            return f"Rebalancing finishes after {after}; no object is ever degraded."
         text = f"{', '.join(marked)}, healthy after {after}" if marked else f"Healthy after {after}"
         outs = marked_out(facts)
         if len(outs) == 1 and found.recovered_bytes:
@@ -129,7 +126,7 @@ def whole_sentence(facts: Facts) -> str:
         moving = int(facts.series("backfilling_groups")[-1] + facts.series("recovering_groups")[-1])
         kinds = [f"{moving:,} move data", f"{found.stuck_groups - moving:,} wait"]
         if facts.waiting:
-            kinds.append(f"{len(facts.waiting):,} would wait forever")
+            kinds.append(f"{len(facts.waiting):,} stuck")
         return f"{text} ({', '.join(kinds)}).{when}"
     after = f" after {duration(facts.moved_until)}" if facts.moved_until else ""
     still = "nothing moves any more" if facts.moved_until else "nothing moves"
@@ -162,36 +159,23 @@ def _after(what: str, times: list[float]) -> str:
 
 
 def risk_sentence(facts: Facts) -> str:
-    """How many groups the next loss may hit, and whether some served nobody."""
+    """How many PGs are down to their last copy, and whether some are inactive."""
     found = facts.answer.outcome
     most = int(max(facts.series("at_risk_groups"), default=0.0))
-    if not most:
-        text = "No PG is ever at zero redundancy"
-    else:
-        is_one = most == 1
-        text = f"{'1 PG is' if is_one else f'Up to {most:,} PGs are'} at zero redundancy, "
-        text += f"{_until(found.at_risk_seconds)}"
-    if not found.inactive_groups:
-        # Requests to what died hang until the monitors mark it down.
-        since = "once the failure is detected" if times_of(facts, r".* died") else "throughout"
-        return f"{text}; every PG serves clients {since}."
-    count = found.inactive_groups
-    many = "1 PG is" if count == 1 else f"up to {count:,} PGs are"
-    return f"{text}; {many} inactive and serve{'s' * (count == 1)} nobody, " + (
-        f"{_until(found.inactive_seconds)}."
-    )
+    text = "No PG is ever at zero redundancy"
+    if most:
+        text = f"{_up_to(most)} at zero redundancy {_until(found.at_risk_seconds)}"
+    if found.inactive_groups:
+        many = _up_to(found.inactive_groups)
+        many = f"{many[0].lower()}{many[1:]}"
+        return f"{text}; {many} inactive, and serve no client, {_until(found.inactive_seconds)}."
+    # Requests to what died hang until the monitors mark it down.
+    since = "once the failure is detected" if times_of(facts, r".* died") else "throughout"
+    return f"{text}; every PG serves clients {since}."
 
 
-def unhealed(outcomes: Iterable[Outcome]) -> str:
-    """Why a command ends with exit code 1, for the log of a script.
-
-    Args:
-        outcomes: What came of each run.
-    """
-    found = list(outcomes)
-    stuck = max((one.stuck_groups for one in found), default=0)
-    lost = max((one.lost_groups for one in found), default=0)
-    return f"not every PG heals: at the end {stuck:,} PGs are stuck and {lost:,} PGs are lost"
+def _up_to(count: int) -> str:
+    return "1 PG is" if count == 1 else f"Up to {count:,} PGs are"
 
 
 def stretch_sentence(facts: Facts) -> str:
@@ -201,40 +185,38 @@ def stretch_sentence(facts: Facts) -> str:
 
 
 def chance_sentence(facts: Facts) -> str:
-    """How likely further OSDs fail before what lacks copies is whole, and data is lost."""
+    """How likely further OSDs fail before recovery completes, and data is lost."""
     all_pools = next(iter(facts.rows("risks")), None)
     if all_pools is None or not all_pools["lacking_groups"] or all_pools["fewest_failures"] < 1:
         return ""
-    likely, fewest = chance(all_pools["loss_chance"]), all_pools["fewest_failures"]
-    until = all_pools["lacking_seconds"]
     end = duration(facts.answer.horizon_seconds)
-    when = f"within {end}" if until is None else "before all copies and pieces are back"
+    when = "before recovery completes"
+    when = f"within {end}" if all_pools["lacking_seconds"] is None else when
+    fewest = all_pools["fewest_failures"]
+    needs = f"needs {fewest:,} more failures"
     if fewest == 1:
-        many = plural(all_pools["critical_osds"], "OSD")
-        enough = f"for a time the loss of any one of {many} is enough"
-    else:
-        enough = f"it takes {fewest:,} more"
+        needs = f"the failure of any of {plural(all_pools['critical_osds'], 'OSD')} is enough"
     return (
-        f"The chance that further OSDs fail and data is lost {when} is {likely}, {_rates(facts)}; "
-        f"{enough}."
+        f"Probability of losing data {when}: {chance(all_pools['loss_chance'])} ({needs}; "
+        f"independent failures, {_rates(facts)})."
     )
 
 
 def _rates(facts: Facts) -> str:
-    """How often OSDs are taken to fail."""
+    """The annual failure rates of OSDs."""
     of = [one for one in facts.answer.assumptions if one.name.startswith("AFR")]
     if len(values := {one.value for one in of}) == 1:
-        return f"if {values.pop()} of OSDs fail a year, each by itself"
-    each = listed([f"{one.value} of {one.name.removeprefix('AFR of class ')}" for one in of])
-    return f"if OSDs fail by themselves, {each} a year" if each else "if OSDs fail by themselves"
+        return f"AFR {values.pop()}"
+    each = listed([f"{one.name.removeprefix('AFR of class ')} {one.value}" for one in of])
+    return f"AFR of {each}" if each else "AFR unknown"
 
 
 def _until(seconds: float | None) -> str:
-    return "also at the end" if seconds is None else f"until {duration(seconds)}"
+    return "to the end" if seconds is None else f"until {duration(seconds)}"
 
 
 def fill_sentence(facts: Facts) -> str:
-    """The fullest OSD, and who gets to which ratio when."""
+    """The fullest OSD, and which OSDs reach which ratio when."""
     if not facts.osds or not facts.osds[0]["capacity_bytes"]:
         return ""
     first = facts.osds[0]
@@ -243,35 +225,36 @@ def fill_sentence(facts: Facts) -> str:
         for name in ("peak_used_bytes", "used_start_bytes", "used_end_bytes")
     )
     if peak == begin == end:
-        text = f"{first['name']} is the fullest, at {peak}"
+        text = f"{peak} throughout"
     elif peak == begin:
-        text = f"No OSD gets fuller than {first['name']} at the start, {peak} ({end} at the end)"
+        text = f"{peak} at the start, {end} at the end"
     else:
         when = f" after {duration(first['peak_seconds'])}" if first["peak_seconds"] else ""
         rest = [f"{begin} at the start"] if begin != peak else []
         rest += [f"{end} at the end"] if end != peak else []
-        text = f"{first['name']} gets fullest: {peak}{when} ({listed(rest)})"
+        text = f"{peak}{when} ({', '.join(rest)})"
+    text = f"Fullest OSD: {first['name']}, {text}"
     ratios = facts.answer.cluster.ratios
     passed = [(level, found) for level in LEVELS if (found := facts.passing(level))]
     if not passed:
-        return f"{text}; no OSD gets to nearfull ({ratio_words(ratios['nearfull'])})."
+        return f"{text}; no OSD reaches nearfull ({ratio_words(ratios['nearfull'])})."
     said = [_passing_words(facts, level, found) for level, found in reversed(passed)]
     return f"{text}. {'; '.join(said)}."
 
 
 def _passing_words(facts: Facts, level: str, found: list[dict[str, Any]]) -> str:
-    """How many OSDs get to a ratio, and when the first of them does."""
+    """How many OSDs reach a ratio, and when the first of them does."""
     ratio = ratio_words(facts.answer.cluster.ratios[level])
     effect = f": {_EFFECT[level]}" if level in _EFFECT else ""
-    text = f"{plural(len(found), 'OSD')} {'gets' if len(found) == 1 else 'get'} to {level}"
+    text = f"{plural(len(found), 'OSD')} {'reaches' if len(found) == 1 else 'reach'} {level}"
     text += f" ({ratio}{effect})"
     new = [osd for osd in found if osd[f"{level}_seconds"]]
-    if not new:
-        return f"{text}, at the start already"
     if len(new) < len(found):
-        text += f", {len(found) - len(new):,} at the start already"
-    which = "" if len(new) == 1 else " first"
-    return f"{text}, {new[0]['name']}{which} after {duration(new[0][f'{level}_seconds'])}"
+        text += f", {f'{len(found) - len(new):,}' if new else 'all'} from the start"
+    if new:
+        which = "" if len(new) == 1 else "the first "
+        text += f", {which}{new[0]['name']} after {duration(new[0][f'{level}_seconds'])}"
+    return text
 
 
 def ratio_words(ratio: float) -> str:
@@ -285,7 +268,7 @@ def percent_of(osd: Mapping[str, Any], name: str) -> str:
 
 
 def waiting_sentences(facts: Facts) -> list[str]:
-    """Groups that more time would not help: those of each state, and why most of them wait."""
+    """PGs that more time would not help: those of each state, and why most of them wait."""
     states = Counter(row["state"] for row in facts.waiting)
     said = []
     for state, count in states.most_common(_NAMED):
@@ -329,18 +312,18 @@ def moved_sentence(facts: Facts) -> str:
     used = facts.answer.cluster.used_bytes
     freed = float(facts.held[0] - facts.held[-1]) if facts.held.size else 0.0
     if not made + moved:
-        return f"{cell_text(freed, 'bytes')} are freed." if freed > _TOLD * used else ""
-    kinds = [f"{cell_text(made, 'bytes')} of lost copies are re-replicated"] if made else []
-    kinds += [f"{cell_text(moved, 'bytes')} of intact data move"] if moved else []
+        return f"{cell_text(freed, 'bytes')} is freed." if freed > _SAID_MIN * used else ""
+    kinds = [f"{cell_text(made, 'bytes')} is re-replicated"] if made else []
+    kinds += [f"{cell_text(moved, 'bytes')} of intact data is backfilled"] if moved else []
     text = " and ".join(kinds)
     if missing := unwritten_words(facts):
         text += f"; {missing}"
-    elif found.least_bytes and (made + moved) > 1.005 * found.least_bytes:
+    elif found.least_bytes:
         ratio = (made + moved) / found.least_bytes
-        text += f", {ratio:.3g} times the least possible ({cell_text(found.least_bytes, 'bytes')})"
-    if facts.held_beyond > _TOLD * used:
+        text += f" ({ratio:.2f} x the minimum)"
+    if facts.held_beyond > _SAID_MIN * used:
         more = cell_text(facts.held_beyond, "bytes")
-        text += f"; on the way old and new copies take up to {more} more than before and after"
+        text += f"; old and new copies together take up to {more} more on the way"
     return f"{text}."
 
 
@@ -374,12 +357,12 @@ _ORIGINS = {
     "assumed": "Assumed",
     "stated": "Stated",
     "config": "Set in `config dump`",
-    "dump": "From other dumps",
+    "dump": "From the dumps",
 }
 
 
 def assumption_sentences(of: Iterable[Assumption]) -> list[str]:
-    """What an answer rests on, a sentence for each origin; a release's own settings are counted.
+    """What an answer rests on, a sentence for each origin; release defaults are counted.
 
     Args:
         of: The assumptions.
@@ -395,5 +378,5 @@ def assumption_sentences(of: Iterable[Assumption]) -> list[str]:
         if names:
             said.append(f"{words}: {'; '.join(names)}{f'; and {more} more' if more else ''}.")
     if count := sum(one.origin == "release default" for one in found):
-        said.append(f"The release's own: {plural(count, 'setting')}.")
+        said.append(f"Release defaults: {plural(count, 'setting')}.")
     return said

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from resilver.quantities import duration
 from resilver.report.arrays import Floats, column
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class Facts:
 
     @cached_property
     def stuck(self) -> list[dict[str, Any]]:
-        """Groups that are not clean at the end."""
+        """PGs that are not clean at the end."""
         return self.rows("stuck")
 
     @cached_property
@@ -86,7 +85,7 @@ class Facts:
         found = np.flatnonzero(counts)
         return float(self.times[min(found[-1] + 1, self.times.size - 1)]) if found.size else 0.0
 
-    def is_for_ever(self, pool: int | None = None) -> bool:
+    def has_no_end(self, pool: int | None = None) -> bool:
         """Whether what is not clean at the end would not be with more time either.
 
         Args:
@@ -97,7 +96,7 @@ class Facts:
 
     @cached_property
     def is_calm(self) -> bool:
-        """Whether every group was active+clean throughout."""
+        """Whether every PG was active+clean throughout."""
         ever = any(self.series(f"{name}_groups").any() for name in _COUNTED)
         ever = ever or bool(self.series("misplaced_objects").any())
         return self.answer.holds and not ever
@@ -109,7 +108,7 @@ class Facts:
 
     @cached_property
     def moments(self) -> Floats:
-        """The moments at which it is told how full OSDs are, in seconds, shape (moments,)."""
+        """The moments at which it is known how full OSDs are, in seconds, shape (moments,)."""
         return np.unique(self.series("time_seconds", "fill"))
 
     def by_osd(self, name: str) -> Floats:
@@ -171,7 +170,7 @@ def times_of(facts: Facts, pattern: str) -> list[float]:
 
 
 def is_under_way(state: str) -> bool:
-    """Whether groups in a state of Ceph's leave it by themselves.
+    """Whether PGs in a state of Ceph's leave it by themselves.
 
     Args:
         state: Ceph's words, joined by ``+``.
@@ -181,23 +180,3 @@ def is_under_way(state: str) -> bool:
     """
     words = set(state.split("+"))
     return bool(words & _UNDER_WAY) and not any(word.endswith("toofull") for word in words)
-
-
-def until_words(facts: Facts, seconds: float | None, pool: int | None = None) -> str:
-    """How long something lasted, for a cell: ``none``, ``2 h 10 min``, ``never ends``.
-
-    Args:
-        facts: The answer's facts.
-        seconds: Until when; 0 where it never was so, None where it still is at the end.
-        pool: Of which pool; None for all.
-    """
-    if seconds is not None:
-        return duration(seconds) if seconds > 0.0 else "none"
-    return "never ends" if facts.is_for_ever(pool) else f"over {duration(facts.answer.end_seconds)}"
-
-
-def whole_words(facts: Facts, seconds: float | None, pool: int | None = None) -> str:
-    """After which time a pool, or all, is whole: ``2 h 10 min``, ``never``; as `until_words`."""
-    if seconds is not None:
-        return duration(seconds) if seconds > 0.0 else "from the start"
-    return "never" if facts.is_for_ever(pool) else f"over {duration(facts.answer.end_seconds)}"

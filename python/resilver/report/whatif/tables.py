@@ -9,82 +9,72 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from resilver.quantities import duration
-from resilver.report.whatif.clients import clients_by_pool, delay_words, worst_delay
+from resilver.report.whatif.clients import clients_by_pool, worst_delay
+from resilver.report.whatif.figures import figure_words
 from resilver.report.whatif.sentences import GOVERNS, ratio_words, waits_by_kind
-from resilver.report.whatif.source import LEVELS, Facts, share, until_words, whole_words
+from resilver.report.whatif.source import LEVELS, Facts, share
 from resilver.tables import Table, table, table_of
+from resilver.whatif.figures import BY_KEY
 
 if TYPE_CHECKING:
     from resilver.whatif.answer import Assumption, WhatIf
 
-_UNTIL = (
-    ("degraded", "degraded until"),
-    ("at_risk", "at risk until"),
-    ("inactive", "inactive until"),
-    ("whole", "healthy after"),
-)
+_UNTIL = ("whole_seconds", "degraded_seconds", "at_risk_seconds", "inactive_seconds")
+_WRITTEN = ("recovered_bytes", "moved_bytes", "least_bytes")
+POOL_SHOWN = 1 + len(_UNTIL) + 2 + len(_WRITTEN)
+"""Columns of the pools' table that a page shows; seconds follow in the CSV."""
 
 
 def pools_table(facts: Facts) -> Table:
     """A row a pool: until when what is the matter, in words, what was written, and seconds."""
     pools = facts.pools
-    words = [
-        (f"{key}_words", heading, "text", [_until(facts, key, pool) for pool in pools])
-        for key, heading in _UNTIL
-    ]
+
+    def until(key: str) -> list[str]:
+        return [figure_words(key, pool[key], facts, pool["pool"]) for pool in pools]
+
+    def values(key: str) -> list[Any]:
+        return [pool[key] for pool in pools]
+
     return table(
-        ("name", "pool", "text", [pool["name"] for pool in pools]),
-        *words,
-        ("groups", "PGs", "count", [pool["groups"] for pool in pools]),
-        ("lost_groups", "lost", "count", [pool["lost_groups"] for pool in pools]),
-        ("recovered_bytes", "re-replicated", "bytes", [pool["recovered_bytes"] for pool in pools]),
-        ("moved_bytes", "moved", "bytes", [pool["moved_bytes"] for pool in pools]),
-        ("least_bytes", "least possible", "bytes", [pool["least_bytes"] for pool in pools]),
+        ("name", "pool", "text", values("name")),
         *(
-            (f"{key}_seconds", key, "seconds", [pool[f"{key}_seconds"] for pool in pools])
-            for key, _ in _UNTIL
+            (key.replace("_seconds", "_words"), BY_KEY[key].heading, "text", until(key))
+            for key in _UNTIL
         ),
+        ("groups", "PGs", "count", values("groups")),
+        ("lost_groups", BY_KEY["lost_groups"].heading, "count", values("lost_groups")),
+        *((key, BY_KEY[key].heading, "bytes", values(key)) for key in _WRITTEN),
+        *((key, key.removesuffix("_seconds"), "seconds", values(key)) for key in _UNTIL),
     )
 
 
 def risks_table(facts: Facts) -> Table:
-    """A row a pool that lacked copies: how likely further failures of OSDs lose its data."""
+    """A row a pool that lacked copies or shards: how likely further failures lose its data."""
     pools = [row for row in facts.rows("risks") if row["pool"] is not None]
-    until = [until_words(facts, row["lacking_seconds"], row["pool"]) for row in pools]
+
+    def until(row: dict[str, Any]) -> str:
+        return figure_words("degraded_seconds", row["lacking_seconds"], facts, row["pool"])
+
     return table(
         ("name", "pool", "text", [row["name"] for row in pools]),
-        ("loss_chance", "chance of losing data", "chance", [row["loss_chance"] for row in pools]),
-        (
-            "lacking_groups",
-            "PGs that lack copies",
-            "count",
-            [r["lacking_groups"] for r in pools],
+        *(
+            (name, heading, kind, [row[name] for row in pools])
+            for name, heading, kind in (
+                ("loss_chance", BY_KEY["loss_chance"].heading, "chance"),
+                ("lacking_groups", "PGs degraded", "count"),
+                ("fewest_failures", "further failures needed", "count"),
+                ("critical_osds", "OSDs of which one is enough", "count"),
+            )
         ),
-        ("lacking_words", "until", "text", until),
-        (
-            "fewest_failures",
-            "further losses it takes",
-            "count",
-            [r["fewest_failures"] for r in pools],
-        ),
-        ("critical_osds", "OSDs enough alone", "count", [row["critical_osds"] for row in pools]),
+        ("lacking_words", "until", "text", [until(row) for row in pools]),
     )
 
 
 _SUMMED = ("received_bytes", "sent_bytes", "used_start_bytes", "used_end_bytes", "capacity_bytes")
-POOL_WORDS = 1 + len(_UNTIL)
-"""Columns of the pools' table that say when; what was written follows."""
-POOL_SHOWN = POOL_WORDS + 5
-"""Columns of it that a page shows; seconds follow in the CSV."""
-
-
-def _until(facts: Facts, key: str, pool: dict[str, Any]) -> str:
-    words = whole_words if key == "whole" else until_words
-    return words(facts, pool[f"{key}_seconds"], pool["pool"])
 
 
 def crossings_table(facts: Facts) -> Table:
-    """OSDs that get to a ratio, the fullest first: when they do, and where they are."""
+    """OSDs that reach a ratio, the fullest first: when they do, and where they are."""
     reached = [osd for osd in facts.osds if any(osd[f"{of}_seconds"] is not None for of in LEVELS)]
     ratios = facts.answer.cluster.ratios
     name, host, start, peak, end = _osd_columns(reached)
@@ -93,7 +83,7 @@ def crossings_table(facts: Facts) -> Table:
             f"{level}_words",
             f"{level} {ratio_words(ratios[level])}",
             "text",
-            [_crossing(osd[f"{level}_seconds"]) for osd in reached],
+            [_reached(osd[f"{level}_seconds"]) for osd in reached],
         )
         for level in LEVELS
         if any(osd[f"{level}_seconds"] is not None for osd in reached)
@@ -101,10 +91,8 @@ def crossings_table(facts: Facts) -> Table:
     return table(name, peak, *passed, host, start, end)
 
 
-def _crossing(seconds: float | None) -> str:
-    return (
-        "never" if seconds is None else f"after {duration(seconds)}" if seconds else "at the start"
-    )
+def _reached(seconds: float | None) -> str:
+    return f"after {duration(seconds)}" if seconds else figure_words("full_seconds", seconds)
 
 
 def _osd_columns(osds: list[dict[str, Any]]) -> list[tuple[str, str, str, list[Any]]]:
@@ -118,7 +106,7 @@ def _osd_columns(osds: list[dict[str, Any]]) -> list[tuple[str, str, str, list[A
 
 
 def osds_table(facts: Facts) -> Table:
-    """Every OSD, the fullest first: how full, what it took in and sent, and its groups."""
+    """Every OSD, the fullest first: how full, what it received and sent, and its PGs."""
     osds = facts.osds
     return table(
         *_osd_columns(osds),
@@ -127,7 +115,7 @@ def osds_table(facts: Facts) -> Table:
             for name, heading, kind in (
                 ("peak_seconds", "peak after", "seconds"),
                 ("received_bytes", "received", "bytes"),
-                ("sent_bytes", "read for others", "bytes"),
+                ("sent_bytes", "sent", "bytes"),
                 ("groups_start", "PGs at the start", "count"),
                 ("groups_end", "at the end", "count"),
                 ("busy_seconds", "busy", "seconds"),
@@ -140,12 +128,12 @@ def osds_table(facts: Facts) -> Table:
 
 @dataclass
 class Place:
-    """What a bucket, or an OSD, took in and sent, in bytes.
+    """What a bucket, or an OSD, received and sent, in bytes.
 
     Attributes:
         name: Its name.
         osds: How many OSDs it has.
-        received_bytes: What was written to them to make copies anew or to move them.
+        received_bytes: What was written to them to recover or to backfill.
         sent_bytes: What was read from them for others.
         used_start_bytes: What they had used at the start.
         used_end_bytes: What they had used at the end.
@@ -172,7 +160,7 @@ class Place:
 
 
 def places(facts: Facts, level: str) -> list[Place]:
-    """What the buckets of a CRUSH type took in and sent, those that took in most first.
+    """What the buckets of a CRUSH type received and sent, those that received most first.
 
     Args:
         facts: The answer's facts.
@@ -190,7 +178,7 @@ def places(facts: Facts, level: str) -> list[Place]:
 
 
 def places_table(found: list[Place], level: str) -> Table:
-    """What the buckets of a CRUSH type took in and sent.
+    """What the buckets of a CRUSH type received and sent.
 
     Args:
         found: What `places` gives.
@@ -201,8 +189,8 @@ def places_table(found: list[Place], level: str) -> Table:
         ("name", level, "text"),
         ("osds", "OSDs", "count"),
         ("received_bytes", "received", "bytes"),
-        ("sent_bytes", "read for others", "bytes"),
-        ("start", "full at the start", "fill"),
+        ("sent_bytes", "sent", "bytes"),
+        ("start", "fill at the start", "fill"),
         ("end", "at the end", "fill"),
     )
 
@@ -217,7 +205,7 @@ def levels(facts: Facts) -> list[str]:
 
 
 def stuck_table(facts: Facts) -> Table:
-    """Groups that are not clean at the end: state, reason and OSDs."""
+    """PGs that are not clean at the end: state, reason and OSDs."""
     names = facts.answer.cluster.pools
     return table(
         ("pgid", "PG", "text", [row["pgid"] for row in facts.stuck]),
@@ -230,7 +218,7 @@ def stuck_table(facts: Facts) -> Table:
 
 
 def stuck_summary(facts: Facts) -> Table:
-    """Groups that are not clean at the end, counted by pool, state and reason, most first."""
+    """PGs that are not clean at the end, counted by pool, state and reason, most first."""
     counts: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     names = facts.answer.cluster.pools
     for row in facts.stuck:
@@ -259,28 +247,36 @@ def waits_table(facts: Facts) -> Table:
 
 
 def clients_table(facts: Facts) -> Table:
-    """What clients of each pool get before the first change, at the worst and at the end."""
+    """What clients of each pool get before the first change, at worst and at the end."""
     names = facts.answer.cluster.pools
-    rows = []
-    for pool, of in clients_by_pool(facts).items():
-        means = [row["mean_seconds"] for row in of if row["mean_seconds"] is not None]
-        served = [row["served_share"] for row in of if row["served_share"] is not None]
-        worst = worst_delay(of), max(means, default=None), min(served, default=None)
-        rows.append((names.get(pool, str(pool)), of[0], *worst, of[-1]))
+    of = clients_by_pool(facts)
+
+    def delays(seconds: Iterable[float | None]) -> list[str]:
+        return [figure_words("p99_seconds", one) for one in seconds]
+
+    def known(rows: list[dict[str, Any]], name: str) -> list[float]:
+        return [row[name] for row in rows if row[name] is not None]
+
+    pools = of.values()
     return table(
-        ("pool", "pool", "text", [row[0] for row in rows]),
+        ("pool", "pool", "text", [names.get(pool, str(pool)) for pool in of]),
+        ("p99_worst", "p99 at worst", "text", delays(worst_delay(rows) for rows in pools)),
+        ("p99_before", "before", "text", delays(rows[0]["p99_seconds"] for rows in pools)),
+        ("p99_end", "at the end", "text", delays(rows[-1]["p99_seconds"] for rows in pools)),
         (
-            "p99_before",
-            "99 % within, before",
-            "text",
-            [delay_words(row[1]["p99_seconds"]) for row in rows],
+            "mean_worst",
+            "mean at worst",
+            "seconds",
+            [max(known(rows, "mean_seconds"), default=None) for rows in pools],
         ),
-        ("p99_worst", "at the worst", "text", [delay_words(row[2]) for row in rows]),
-        ("p99_end", "at the end", "text", [delay_words(row[5]["p99_seconds"]) for row in rows]),
-        ("mean_before", "mean, before", "seconds", [row[1]["mean_seconds"] for row in rows]),
-        ("mean_worst", "at the worst", "seconds", [row[3] for row in rows]),
-        ("served_before", "served, before", "share", [row[1]["served_share"] for row in rows]),
-        ("served_least", "at the worst", "share", [row[4] for row in rows]),
+        ("mean_before", "before", "seconds", [rows[0]["mean_seconds"] for rows in pools]),
+        (
+            "served_least",
+            "served at worst",
+            "share",
+            [min(known(rows, "served_share"), default=None) for rows in pools],
+        ),
+        ("served_before", "before", "share", [rows[0]["served_share"] for rows in pools]),
     )
 
 
@@ -290,13 +286,12 @@ def history_table(facts: Facts) -> Table:
     for row in facts.rows("history"):
         alike = re.sub(r"osd\.\d+", "osd", row["what"])
         of.setdefault((row["time_seconds"], row["epoch"], alike), []).append(row["what"])
-    told = [
-        one[0] if len(one) == 1 else f"{one[0]}, and {len(one) - 1:,} more alike"
-        for one in of.values()
+    texts = [
+        one[0] if len(one) == 1 else f"{one[0]}, and {len(one) - 1:,} more" for one in of.values()
     ]
     return table(
         ("time_seconds", "after", "seconds", [key[0] for key in of]),
-        ("what", "what", "text", told),
+        ("what", "what", "text", texts),
         ("epoch", "epoch", "count", [key[1] for key in of]),
     )
 
@@ -324,5 +319,5 @@ def steps_table(answer: WhatIf) -> Table:
 
 def _by(commands: Sequence[str]) -> str:
     if len(commands) > 1:
-        return f"{len(commands):,} of the lines below"
+        return f"{len(commands):,} of the commands below"
     return commands[0] if commands else "none"
