@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,8 @@ def test_quantities_are_read_in_si_units() -> None:
 def test_what_is_no_such_quantity_is_refused_by_its_option(
     field: str, text: str, words: str
 ) -> None:
-    asked = Asked((), **{field: text})
+    given: dict[str, Any] = {field: text}
+    asked = Asked((), **given)
     with pytest.raises(ConfigError) as refused:
         value_of(asked, field)
     assert str(refused.value).startswith(f'{name_of(Asked, field)} = "{text}"')
