@@ -100,7 +100,9 @@ export class Store {
     this.#engine = engineOf(page);
     this.#ranker = engineOf(page);
     this.both.value = this.#fromLink() ?? { scenarios: [asThingsAre(page)], active: 0 };
-    this.measure.value = page.map.films.length ? "film.0" : "measure.0";
+    // How full each unit is shows what the cluster is, before anything happens and after.
+    const fill = page.map.films.findIndex((film) => film.series.some((one) => one.over.startsWith("capacity")));
+    this.measure.value = page.map.films.length ? `film.${Math.max(0, fill)}` : "measure.0";
     effect(() => {
       const fragment = fragmentOf(page, this.both.value);
       if (this.broken.value && !fragment && this.past.value.length === 0) return;

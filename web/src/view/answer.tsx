@@ -1,8 +1,9 @@
 /** The answer as it changes: the figures of A, and of B beside them; and how far the computation is. */
 
+import { useSignal } from "@preact/signals";
 import type { Answer } from "../../../crates/web/core.mjs";
 import type { Figure } from "../document";
-import { duration, shown } from "../figures";
+import { beforeKey, duration, shown } from "../figures";
 import { isPlain, type Scenario } from "../scenario";
 import type { Going, Store } from "../store";
 import { asItStands, caveat, difference, headline, NAMES, type Row, worded } from "../words";
@@ -30,11 +31,17 @@ export function Brief({ store }: { store: Store }) {
   );
 }
 
+/** Whether a figure says nothing: it is zero, and was, in every scenario that has an answer. */
+const isIdle = (one: Figure, rows: (Row | null)[]) =>
+  one.key !== "whole_seconds" && rows.every((row) => row !== null && row[one.key] === 0 && !row[beforeKey(one)]);
+
 export function AnswerShown({ store }: { store: Store }) {
   const { page } = store;
+  const all = useSignal(false);
   const { scenarios, active } = store.both.value;
   const figures = store.shown.value.map((result) => (result === null ? null : store.figures(result.done.tables)));
   const told = page.figures.filter((one) => !MAYBE.includes(one.how) || figures.some((row) => isTold(one, row)));
+  const idle = told.filter((one) => isIdle(one, figures)).length;
   const warning = caveat(page, store.active.value, figures[active] ?? null);
   const isAsked = store.isAsked.value || figures[active] != null;
   const isAlike = scenarios.length > 1 && store.texts.value[0] === store.texts.value[1];
@@ -88,7 +95,7 @@ export function AnswerShown({ store }: { store: Store }) {
         ) : null}
         <tbody>
           {told.map((one) => (
-            <tr key={one.key} data-figure={one.key}>
+            <tr key={one.key} data-figure={one.key} hidden={!all.value && isIdle(one, figures)}>
               <th scope="row">{one.label}</th>
               {figures.map((row, at) => (
                 <td key={NAMES[at]} class={one.unit === "" ? "n words" : "n"}>
@@ -100,6 +107,11 @@ export function AnswerShown({ store }: { store: Store }) {
           ))}
         </tbody>
       </table>
+      {idle && isAsked ? (
+        <button type="button" class="plain" aria-expanded={all.value} onClick={() => (all.value = !all.value)}>
+          {all.value ? "Hide figures that are zero" : `${idle} more ${idle === 1 ? "figure is" : "figures are"} zero`}
+        </button>
+      ) : null}
     </section>
   );
 }
