@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from tests import front_door
+from tests.terminal import Terminal
 from tools.summaries import allowed_seconds
 
 # A shell that starts the tests in the background has them ignore interrupts, and so would every
@@ -114,3 +115,9 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real inputs are absent: set RESILVER_SHARED_DATA to their folder")
     return folder
+
+
+@pytest.fixture
+def terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """The command in this process."""
+    return Terminal(capsys, monkeypatch)

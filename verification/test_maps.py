@@ -2,7 +2,7 @@
 
 The tests keep 15 CRUSH maps (tests/oracle/test_crush_oracle.py), 50 OSD maps and each eleventh OSD
 of a real cluster (tests/oracle/test_osdmaptool.py), and 20 maps judged and 10 pairs compared
-(tests/integration/test_place_crushtool.py).
+(tests/integration/test_crush_tester.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import shutil
 
 import pytest
 
-from tests.integration.test_place_crushtool import (
+from tests.integration.test_crush_tester import (
     test_compare_prints_crushtools_bytes,
     test_every_show_option_prints_crushtools_bytes,
 )

@@ -95,6 +95,7 @@ def option(
     is_output: bool = False,
     choices: Sequence[str] = (),
     flag: str | None = None,
+    of: tuple[str, ...] = (),
     **more: Any,
 ) -> Any:
     """A field of a request that is an option of a command.
@@ -107,10 +108,11 @@ def option(
         is_output: Whether it says where the answer goes, and nothing of what is asked.
         choices: The texts that it may be, where not any.
         flag: Its value where its name is typed, which then takes none.
+        of: The options of which one must be given with it, as "--quality" or "--balance ceph".
         more: What `typer.Option` takes.
     """
     metadata: dict[str, Any] = {"names": names, "text": text, "quantity": quantity}
-    metadata |= {"is_output": is_output, "choices": choices, "flag": flag}
+    metadata |= {"is_output": is_output, "choices": choices, "flag": flag, "of": of}
     return dataclasses.field(default=default, metadata={**metadata, **more, "more": more})
 
 
@@ -122,6 +124,28 @@ def argument(metavar: str, *, text: str, default: Any = dataclasses.MISSING) -> 
 def is_asked(field: dataclasses.Field[Any]) -> bool:
     """Whether a field of a dataclass is an option or an argument."""
     return "text" in field.metadata
+
+
+def unused_options(*requests: Any) -> list[Problem]:
+    """What is wrong with options given without the one that they apply to.
+
+    Args:
+        requests: All requests of a command.
+    """
+    given: dict[str, tuple[str, ...]] = {}
+    values: set[str] = set()
+    for request in requests:
+        for field in dataclasses.fields(request):
+            value = getattr(request, field.name)
+            if field.metadata.get("names") and value != field.default:
+                name = field.metadata["names"][0]
+                given[name] = field.metadata["of"]
+                values.add(f"{name} {value}")
+    return [
+        Problem(f"it applies only with {' or '.join(of)}", "add that, or leave it out", name)
+        for name, of in given.items()
+        if of and not any(one in given or one in values for one in of)
+    ]
 
 
 def name_of(request: Any, field: str) -> str:

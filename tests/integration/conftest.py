@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.reference.ceph_cluster import write_cluster
-from tests.terminal import Terminal
 from tests.unit.what_if_clusters import SMALL
 
 # All of these tests are of the core as well, or of commands whose process has imported it.
@@ -19,12 +18,6 @@ collect_ignore_glob = [] if HAS_CORE else ["test_*.py"]
 def pytest_report_header() -> str | None:
     """Says that these tests are left out where they are."""
     return None if HAS_CORE else "the native core is not built: tests/integration is left out"
-
-
-@pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """The command in this process."""
-    return Terminal(capsys, monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -222,8 +222,8 @@ def test_a_rule_without_a_name_has_that_of_its_number(dumps: Path) -> None:
     changed(dumps, "rules", 0, "rule_name")
     whole = command("what-if", dumps, "--fail", "osd.3", "--json")
     assert whole.returncode in (0, 1), whole.stderr
-    tree = output("place", dumps, "--rule", "rule0", "--num-rep", 2, "--max-x", 3, "--json")
-    named = command("place", dumps, "--rule", "0", "--num-rep", 2, "--max-x", 3, "--json")
+    tree = output("crush", dumps, "--rule", "rule0", "--num-rep", 2, "--max-x", 3, "--json")
+    named = command("crush", dumps, "--rule", "0", "--num-rep", 2, "--max-x", 3, "--json")
     assert tree == named.stdout
 
 
@@ -236,9 +236,9 @@ def test_a_binary_map_names_no_rule_and_is_read(shared_data: Path, tmp_path: Pat
     path = tmp_path / "map.bin"
     path.write_bytes(data.replace(entry, b"\x40" + entry[1:]))
     options = ("--rule", "rule0", "--num-rep", 3, "--min-x", 0, "--max-x", 31, "--show-mappings")
-    told = output("place", path, *options)
+    told = output("crush", path, *options)
     # The steps are the same: so are the mappings.
     same = command(
-        "place", shared_data / "ceph" / "maps" / "flax.bin", *options[:1], "0", *options[2:]
+        "crush", shared_data / "ceph" / "maps" / "flax.bin", *options[:1], "0", *options[2:]
     )
     assert told == same.stdout and told.count("CRUSH rule 0 x ") == 32

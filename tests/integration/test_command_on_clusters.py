@@ -80,7 +80,7 @@ def assert_mappings_are_crushtools(text: Path, options: list[str], folder: Path)
         text=True,
         check=True,
     )
-    ours = output("place", text, *options, "--show-mappings", cwd=folder)
+    ours = output("crush", text, *options, "--show-mappings", cwd=folder)
     assert ours == theirs.stdout
     assert ours.count("\n") == 1024
     return ours

@@ -17,8 +17,8 @@ from resilver.cli.app import app
 from resilver.reproduce.planted import planted
 from tests.front_door import command, environment, shell_environment
 from tests.integration.test_calibrate import JBOD, QDR
+from tests.integration.test_crush_edit import LAYERS
 from tests.integration.test_mutants import SIGNATURE
-from tests.integration.test_place_edit import LAYERS
 from tests.reference.ceph_cluster import write_cluster
 from tests.reference.ceph_rows import Shape
 from tests.small_machine import SMALL_MACHINE
@@ -41,10 +41,9 @@ CASES = [
     "import ceph dumps -o bundle.tar",
     "import logs counters.txt -o rows.csv",
     "import sizes listing.txt --format histogram -o sizes.csv",
-    "place map --tree -o tree.bin",
-    f"place map {EDITED} --num-rep 2 --show-mappings -o tested.bin",
-    f"place map {EDITED} --quality --max-x 99 --num-rep 2 -o judged.bin",
-    f"place map {EDITED} --compare -o compared.bin",
+    "crush map --tree -o tree.bin",
+    f"crush map {EDITED} --num-rep 2 --show-mappings -o tested.bin",
+    "place map --quality --max-x 99 --num-rep 2 -o judged.html",
     "place dumps --affected --fail osd.3 -o affected.csv",
     "place dumps --balance bytes -o balance.sh",
     "population show genomes1000 -o sizes.png",
@@ -70,7 +69,10 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the commands read."""
     folder = tmp_path_factory.mktemp("inputs")
     write_cluster(folder / "dumps", Shape(osds=12, osds_per_host=2, racks=2, groups=200))
-    assert command("place", "--build", 16, *LAYERS, "-o", "map", cwd=folder).returncode == 0
+    assert (
+        command("crush", "--build", "--num-osds", 16, *LAYERS, "-o", "map", cwd=folder).returncode
+        == 0
+    )
     (folder / "tree").mkdir()
     (folder / "tree" / "file").write_text("x")
     assert command("scan", "tree", "-o", "known.parquet", cwd=folder).returncode == 0
@@ -144,14 +146,15 @@ def test_every_command_that_writes_is_here() -> None:
     assert len(writing) > 25 and writing - here == ELSEWHERE
 
 
-BUILD = ["--build", "4096", "host", "straw2", "16", "root", "straw2", "0"]
+BUILD = ["--build", "--num-osds", "4096", "host", "straw2", "16", "root", "straw2", "0"]
 
 
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """A command line, with `place` standing for the command."""
-    words = " ".join([sys.executable, "-c", "'from resilver.cli import main; main()'", "place"])
+    """A command line, with `CRUSH` standing for the command, and `PLACE` for the other."""
+    words = " ".join([sys.executable, "-c", "'from resilver.cli import main; main()'"])
+    line = line.replace("CRUSH", f"{words} crush").replace("PLACE", f"{words} place")
     return subprocess.run(
-        ["bash", "-c", line.replace("PLACE", words)],
+        ["bash", "-c", line],
         cwd=folder,
         env=environment(),
         capture_output=True,
@@ -163,14 +166,17 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("view", ["--tree", "--dump", "--decompile"])
 def test_a_reader_that_leaves_early_is_no_error(view: str, tmp_path: Path) -> None:
     """Rule: `| head` ends the command with 0 and without a word, however much is left to print."""
-    done = shell(f"PLACE {' '.join(BUILD)} {view} | head -n 1; exit ${{PIPESTATUS[0]}}", tmp_path)
+    done = shell(f"CRUSH {' '.join(BUILD)} {view} | head -n 1; exit ${{PIPESTATUS[0]}}", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("options", ["--show-mappings", "--quality"])
 def test_mappings_that_nobody_reads_are_no_error(options: str, tmp_path: Path) -> None:
     """Rule: as above, for rules; 200,000 mappings are far more than a pipe holds."""
-    line = f"PLACE {' '.join(BUILD)} --rule 0 --num-rep 3 --min-x 0 --max-x 200000 {options}"
+    inputs = f"--rule 0 --num-rep 3 --min-x 0 --max-x 200000 {options}"
+    name = "PLACE map.bin" if options == "--quality" else f"CRUSH {' '.join(BUILD)}"
+    shell(f"CRUSH {' '.join(BUILD)} -o map.bin", tmp_path)
+    line = f"{name} {inputs}"
     done = shell(f"{line} | head -n 1; exit ${{PIPESTATUS[0]}}", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -179,7 +185,9 @@ def test_mappings_that_nobody_reads_are_no_error(options: str, tmp_path: Path) -
 @pytest.mark.parametrize("view", ["--tree", "--dump", "--quality"])
 def test_a_full_device_is_said_in_one_line(view: str, tmp_path: Path) -> None:
     """Rule: what cannot be printed ends with 1 and one message, whichever way it is printed."""
-    done = shell(f"PLACE {' '.join(BUILD)} {view} > /dev/full", tmp_path)
+    shell(f"CRUSH {' '.join(BUILD)} -o map.bin", tmp_path)
+    name = "PLACE" if view == "--quality" else "CRUSH"
+    done = shell(f"{name} map.bin {view} > /dev/full", tmp_path)
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "error: stdout cannot be written: No space left on device; make room, or write elsewhere"
@@ -188,7 +196,7 @@ def test_a_full_device_is_said_in_one_line(view: str, tmp_path: Path) -> None:
 
 def test_closed_streams_take_everything(tmp_path: Path) -> None:
     """Rule: without stdout a map is still written; without stderr no message strays to stdout."""
-    done = shell(f"PLACE {' '.join(BUILD)} --tree -o map.bin >&-", tmp_path)
+    done = shell(f"CRUSH {' '.join(BUILD)} --tree -o map.bin >&-", tmp_path)
     assert (done.returncode, done.stderr) == (0, "binary map written to map.bin\n")
     assert (tmp_path / "map.bin").stat().st_size > 4096
     done = shell("PLACE absent --tree 2>&-", tmp_path)

@@ -81,7 +81,7 @@ def _of_file(*words: str, after: tuple[str, ...] = ()) -> Words:
 
 _FAILING = _of_cluster("what-if", "--fail", "osd.3", "--horizon", "1 h", "-q")
 _PLACED = _of_file(
-    "place", after=("--num-rep", "3", "--max-x", "31", "--min-x", "0", "--show-mappings")
+    "crush", after=("--num-rep", "3", "--max-x", "31", "--min-x", "0", "--show-mappings")
 )
 
 FAMILIES: dict[str, tuple[str, Words]] = {

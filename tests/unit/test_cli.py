@@ -28,6 +28,7 @@ COMMANDS = (
     "what-if",
     "schema",
     "place",
+    "crush",
     "durability",
     "size",
     "profile",
@@ -68,7 +69,7 @@ def test_the_version_is_the_package_s() -> None:
 PANELS = {
     "Predict": ["what-if", "explore", "durability", "run", "report", "demo"],
     "Studies": ["check", "status", "reproduce", "schema"],
-    "Placement": ["place", "topology", "redundancy"],
+    "Placement": ["place", "crush", "topology", "redundancy"],
     "Center": ["size", "profile", "route", "advise", "signature", "usage", "scan", "quality"],
     "Measure": ["import", "calibrate", "bench", "population"],
 }

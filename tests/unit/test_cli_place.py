@@ -1,4 +1,4 @@
-"""`resilver place`: its options together, its errors, and what it prints of a plain placement."""
+"""`resilver place` and `crush`: options together, errors, and what they print of a plain map."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from resilver import cli
-from resilver.cli.place.inputs import mixed
+from resilver.cli.crush.inputs import mixed
+from tests.terminal import Terminal
 from tests.unit.small_reports import ONE, flat, rule
 
 # What Ceph writes for a position without a device: CRUSH_ITEM_NONE, 0x7fffffff.
@@ -74,11 +75,11 @@ def test_mappings_are_printed_as_crushtool_prints_them(
 ) -> None:
     # What is short ends early; a hole stays, for the position of a strip is its meaning.
     options = ["--num-rep", "3", "--min-x", "2", "--max-x", "4", "--show-mappings"]
-    assert cli.run(["place", str(text_map), "--rule", "ssd", *options]) == 0
+    assert cli.run(["crush", str(text_map), "--rule", "ssd", *options]) == 0
     assert capsys.readouterr().out == (
         "CRUSH rule 4 x 2 [2,3,4]\nCRUSH rule 4 x 3 [3,4]\nCRUSH rule 4 x 4 [2147483647,5,6]\n"
     )
-    assert cli.run(["place", str(text_map), "--rule", "4", *options, "--json"]) == 0
+    assert cli.run(["crush", str(text_map), "--rule", "4", *options, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [
         {"rule": 4, "x": 2, "devices": [2, 3, 4]},
         {"rule": 4, "x": 3, "devices": [3, 4]},
@@ -92,10 +93,11 @@ def test_without_mappings_the_devices_shares_are_counted(
     # Inputs 0 to 9 on 2 of 10 devices each give every device 2, less the ones that inputs 3 and 4
     # miss, both device 4.
     arguments = ["--rule", "4", "--num-rep", "2", "--min-x", "0", "--max-x", "9"]
-    assert cli.run(["place", str(text_map), *arguments]) == 0
+    assert cli.run(["crush", str(text_map), *arguments]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "rule 4, 10 inputs, 2 copies, 2 short"
-    counts = {name: int(count) for name, count in (line.split() for line in lines[1:])}
+    assert lines[0] == "Rule 4 (ssd), 2 devices an input: 2 of 10 inputs came up short."
+    rows = (line.split() for line in lines if line.strip().startswith("osd."))
+    counts = {name: int(count) for name, count in rows}
     assert counts == {f"osd.{device}": 2 for device in range(10) if device != 4}
 
 
@@ -105,7 +107,7 @@ def test_all_rules_and_their_sizes_are_shown_and_gaps_are_named(
     # Rules 0 and 4 are for 2 to 3 copies; numbers 1 to 3 are no rules. Inputs 0 to 2 come up full,
     # 2 (or 3) of 10 devices an input make 3 * 2 / 10 expected copies a device.
     options = ["--show-statistics", "--min-x", "0", "--max-x", "2"]
-    assert cli.run(["place", str(text_map), *options]) == 0
+    assert cli.run(["crush", str(text_map), *options]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:4] == [
         "rule 0 (data), x = 0..2, numrep = 2..3",
@@ -114,7 +116,7 @@ def test_all_rules_and_their_sizes_are_shown_and_gaps_are_named(
         "rule 1 dne",
     ]
     options = ["--rule", "0", "--num-rep", "2", "--show-utilization", "--json", *options]
-    assert cli.run(["place", str(text_map), *options]) == 0
+    assert cli.run(["crush", str(text_map), *options]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["sizes"] == {"2": 3}
     assert row["devices"][1]["stored"] == 2
@@ -126,12 +128,12 @@ def test_one_end_of_a_range_counts_for_nothing_and_says_so(
 ) -> None:
     # As in crushtool: inputs 0 to 1023. Without a --show option the range is what was asked for.
     options = ["--rule", "0", "--num-rep", "2", "--max-x", "4"]
-    assert cli.run(["place", str(text_map), *options, "--show-mappings"]) == 0
+    assert cli.run(["crush", str(text_map), *options, "--show-mappings"]) == 0
     captured = capsys.readouterr()
     assert captured.out.count("\n") == 1024
     assert captured.err.startswith("note: inputs 0 to 1023")
-    assert cli.run(["place", str(text_map), *options]) == 0
-    assert capsys.readouterr().out.startswith("rule 0, 5 inputs")
+    assert cli.run(["crush", str(text_map), *options]) == 0
+    assert "0 of 5 inputs" not in capsys.readouterr().out
 
 
 def test_two_word_options_and_underscores_are_crushtools(
@@ -140,7 +142,7 @@ def test_two_word_options_and_underscores_are_crushtools(
     # Device 1 has reweight 0 and its copies go to device 9; --weight stands twice.
     options = ["--num_rep", "2", "--min_x=0", "--max_x", "1", "--show_mappings", "--rule", "0"]
     weights = ["--weight", "1", "0", "-w", "osd.7", "0.5"]
-    assert cli.run(["place", "-i", str(text_map), *options, *weights]) == 0
+    assert cli.run(["crush", "-i", str(text_map), *options, *weights]) == 0
     assert capsys.readouterr().out == "CRUSH rule 0 x 0 [0,9]\nCRUSH rule 0 x 1 [9,2]\n"
 
 
@@ -179,48 +181,99 @@ def test_tables_stay_within_eighty_columns(
     ("arguments", "words"),
     [
         ([], "exactly one of --groups"),
-        (["--groups", "--rule", "0"], "exactly one of --groups"),
         (["--quality", "--affected", "--fail", "osd.1"], "exactly one of --groups"),
-        (["--groups"], "is a CRUSH map and has no pools"),
+        (["--rule", "0"], "exactly one of --groups"),
+        (["--groups"], "'map.txt' is a CRUSH map and has no pools"),
         (["--affected", "--fail", "osd.1"], "is a CRUSH map, which holds no data"),
-        (["--affected"], "--affected: it means nothing by itself; add --fail"),
-        (["--rule", "0", "--fail", "osd.1"], "--fail: it means nothing by itself"),
+        (["--affected"], "--affected: it needs what fails; add --fail"),
+        (["--quality", "--fail", "osd.1"], "--fail: it applies only with --affected"),
+        (["--quality", "--rule", "5"], "no such rule; it has 0 (data), 4 (ssd)"),
+        (["--quality", "--min-x", "2", "--max-x", "1"], "the first not after the last"),
+        (["--quality", "--max-x", "4294967296"], "inputs go from 0 to 4294967295"),
+        (["--quality", "--weight", "10", "1"], "'map.txt' has no such device"),
+        (["--quality", "--weight", "osd.1", "nan"], "a weight is a finite number"),
+        (["--quality", "--weight", "1"], "--weight = 1: it takes two words"),
+        (["--quality", "--rule", "0", "--num-rep", "2", "--fatal", "3"], "fatal = 3"),
+        (["--groups", "--fatal", "1"], "--fatal: it applies only with --quality"),
+        (["--groups", "--num-rep", "2"], "--num-rep: it applies only with --quality or --compare"),
+        (["--compare"], "place --compare takes two files, and 1 are given"),
+        (["other", "--quality"], "place --quality takes one FILE, and 2 are given"),
+        (["--quality", "-o", "x"], '--output = "x": the answer is written as .html'),
+        (["--quality", "--rule", "0", "--pool", "rbd"], "--pool: inputs of a rule belong to no"),
+        (["--quality", "--set", "a=b"], "--set a=b: it changes a key of a study"),
+        (["--quality", "--crush", "x"], "--crush = 'x': it completes a cluster"),
+    ],
+)
+def test_what_cannot_be_placed_is_said_with_a_remedy(
+    text_map: Path, arguments: list[str], words: str, terminal: Terminal
+) -> None:
+    assert words in terminal.refusal("place", text_map, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "nothing is asked of the map; write it with -o FILE"),
         (["--rule", "5"], "no such rule; it has 0 (data), 4 (ssd)"),
         (["--rule", "5", "--show-mappings"], "no such rule; it has 0 (data), 4 (ssd)"),
         (["--rule", "0", "--min-x", "2", "--max-x", "1"], "the first not after the last"),
         (["--rule", "0", "--max-x", "4294967296"], "inputs go from 0 to 4294967295"),
-        (["--rule", "0", "--x", "1", "--min-x", "0"], "--x: it stands in place of"),
+        (["--rule", "0", "--x", "1", "--min-x", "0"], "--x: it excludes --min-x and --max-x"),
         (["--rule", "0", "--weight", "10", "1"], "'map.txt' has no such device"),
-        (["--rule", "0", "--weight", "osd.1", "nan"], "a weight is a finite number"),
-        (["--rule", "0", "--weight", "1"], "--weight = 1: it takes two words"),
         (["--rule", "0", "--min-rep", "1"], "--min-rep and --max-rep choose together"),
-        (["--quality", "--rule", "0", "--num-rep", "2", "--fatal", "3"], "fatal = 3"),
-        (["--rule", "0", "--fatal", "1"], "--fatal: it means nothing by itself"),
-        (["--add-item", "3", "1.0", "osd.3"], "an edited map goes nowhere yet"),
+        (["--add-item", "3", "1.0", "osd.3"], "--add-item 3 1.0 osd.3: it does not say where"),
+        (["--remove-item", "osd.3"], "nothing is asked of the map"),
         (["--tree", "--move", "osd.3"], "--move osd.3: it does not say where the item goes"),
         (["--tree", "--loc", "root", "default"], "--loc: it means nothing by itself"),
-        (["--tree", "--format", "text"], "--format: it means nothing by itself"),
-        (["--compare"], "--compare takes two files, and 1 are given"),
-        (
-            ["--quality", "-o", "x"],
-            "-o: --quality passes over it; print or write the map by itself",
-        ),
-        (["--groups", "--tree"], "--tree: --groups passes over it"),
-        (["--groups", "--num-rep", "2"], "--num-rep: --groups passes over it"),
-        (["--rule", "0", "--pool", "rbd"], "--pool: --rule passes over it"),
-        (["--tree", "--set", "a=b"], "--set a=b: it changes a key of a study"),
-        (["--tree", "--crush", "x"], "--crush = 'x': it completes a cluster"),
-        (["other", "--rule", "0"], "place takes one FILE, and 2 are given"),
-        (["--build", "4", "--tree"], "a layer is a type, a bucket kind and a size"),
+        (["--tree", "--format", "text"], "--format: it applies only with --output"),
+        (["--tree", "--num-osds", "4"], "--num-osds: it applies only with --build"),
+        (["--compile"], "--compile: a compiled map is no text; add -o FILE"),
+        (["--compile", "-d", "-o", "x"], "--compile: it excludes --decompile"),
+        (["other", "--rule", "0"], "crush takes one FILE, and 2 are given"),
+        (["--build", "--num-osds", "4", "--tree"], "a layer is a type, a bucket kind and a size"),
+        (["--build", "--tree"], "--build: it needs the number of devices; add --num-osds N"),
     ],
 )
-def test_what_cannot_be_placed_is_said_with_a_remedy(
-    text_map: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+def test_a_map_that_cannot_be_tested_is_refused_with_a_remedy(
+    text_map: Path, arguments: list[str], words: str, terminal: Terminal
 ) -> None:
-    assert cli.run(["place", str(text_map), *arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert words in captured.err
+    assert words in terminal.refusal("crush", text_map, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["map", "--tree"], "--tree: this is an option of crushtool, which `resilver crush` has; "
+         "`resilver crush map --tree`"),
+        (["--build", "8", "host", "straw2", "4"],
+         "`resilver crush --build --num-osds 8 host straw2 4`"),
+        (["-i", "map", "--show_mappings"], "`resilver crush -i map --show_mappings`"),
+        (["--test", "--compare", "a", "b"], "`resilver crush BEFORE --compare AFTER`"),
+        (["map", "--quality", "--reweight-item", "osd.1", "2"],
+         "write a map with `resilver crush FILE ... -o MAP`"),
+    ],
+)  # fmt: skip
+def test_crushtools_options_are_those_of_crush(
+    arguments: list[str], words: str, terminal: Terminal
+) -> None:
+    assert words in terminal.refusal("place", *arguments)
+
+
+def test_a_map_is_compiled_and_decompiled_in_crushtools_words(
+    text_map: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
+) -> None:
+    """Rule: -d writes text and -c a compiled map, whatever the suffix of -o."""
+    from resilver import crush
+
+    monkeypatch.undo()
+    layers = ["host", "straw2", "2", "root", "straw2", "0"]
+    compiled, text = tmp_path / "map.json", tmp_path / "map.bin"
+    terminal.output("crush", "--build", "--num_osds", 4, *layers, "-o", tmp_path / "map")
+    terminal.output("crush", "-d", tmp_path / "map", "-o", text)
+    assert text.read_text() == terminal.output("crush", "-d", tmp_path / "map")
+    terminal.output("crush", "-c", text, "--outfn", compiled)
+    assert compiled.read_bytes() == (tmp_path / "map").read_bytes()
+    assert crush.CrushMap.read(text).to_bytes() == compiled.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -234,7 +287,7 @@ def test_what_cannot_be_placed_is_said_with_a_remedy(
 def test_layers_that_are_none_are_named(
     layers: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.run(["place", "--build", "8", "--tree", "--", *layers]) == 2
+    assert cli.run(["crush", "--build", "--num-osds", "8", "--tree", "--", *layers]) == 2
     assert words in capsys.readouterr().err
 
 
@@ -290,5 +343,5 @@ def test_a_file_that_is_no_map_yet_says_what_to_do(
     """Rule: an empty dump and a packed one are named as such, before any rule is looked for."""
     monkeypatch.chdir(tmp_path)
     Path("map").write_bytes(content)
-    assert cli.run(["place", "map", "--rule", "0"]) == 2
+    assert cli.run(["crush", "map", "--rule", "0"]) == 2
     assert words in capsys.readouterr().err

@@ -110,7 +110,7 @@ def test_help_imports_its_command_alone(words: str, tmp_path: Path) -> None:
             HEAVY | {"resilver.center", "resilver.study", "resilver.placement_quality"},
         ),
         (
-            "place --build 8 host straw2 4 root straw2 0 -o map.bin",
+            "crush --build --num-osds 8 host straw2 4 root straw2 0 -o map.bin",
             HEAVY | {"resilver.center", "resilver.report.charts"},
         ),
     ],

@@ -82,6 +82,12 @@ _COMMANDS = {
             "place.words:PlaceCommand",
         ),
         Promise(
+            "crush",
+            "crush.command:crush",
+            "Build, edit, print and test CRUSH maps, in crushtool's words.",
+            "crush.words:CrushCommand",
+        ),
+        Promise(
             "topology",
             "topology:topology",
             "Build a network topology and show its parts, its diameter and its links.",

@@ -14,9 +14,8 @@ from rich.text import Text
 
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import TABLES, check_output, keep_inputs
+from resilver.cli.saving import TABLES, check_output, keep_inputs, save_whole, table_bytes
 from resilver.cli.tables import print_figures
-from resilver.errors import ConfigError, Problem
 from resilver.request import argument, option
 
 if TYPE_CHECKING:
@@ -54,13 +53,13 @@ def logs(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
 
     resilver import logs brw_stats.txt --mix
     """
-    from resilver.importers.logs import read_logs
+    from resilver.importers.logs import logs_table, read_logs
 
     keep_inputs(asked.table, asked.logs)
     check_output(asked.table, TABLES)
     found = read_logs(asked.logs)
     if asked.table is not None:
-        _write(found, asked.table)
+        save_whole(asked.table, table_bytes(logs_table(found), asked.table.suffix.lower()))
     if asked.mix:
         sys.stdout.write(_mix(found, asked.logs[0]))
     elif as_json:
@@ -148,19 +147,3 @@ def _mix(found: Sequence[Log], path: Path) -> str:
         "# of their class, each a power of two of pages of 4 KiB. Below [traffic] of a study.\n"
     )
     return head + mix_text(rows, path)
-
-
-def _write(found: Sequence[Log], path: Path) -> None:
-    """Write all rows, whole or not at all."""
-    from pyarrow import csv, parquet
-
-    from resilver.importers.logs import logs_table
-    from resilver.study.files import replace_file
-
-    made = logs_table(found)
-    write = parquet.write_table if path.suffix == ".parquet" else csv.write_csv
-    try:
-        replace_file(path.resolve(), lambda place: write(made, place))
-    except OSError as error:
-        rule = f"it cannot be written: {error.strerror or error}"
-        raise ConfigError(Problem(rule, "choose another place", place=str(path))) from error

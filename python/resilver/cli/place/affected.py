@@ -2,112 +2,88 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from rich import box
-from rich.table import Table
 
-from resilver.cli.console import output, print_json, say
-from resilver.cli.place.options import Judging
-from resilver.cli.place.source import ClusterSource, Source, StudySource
+from resilver.answer import Answer, Form, Section, Shown
+from resilver.cli.crush.source import ClusterSource, StudySource, open_source, reweighted
+from resilver.cli.place.options import Asked
+from resilver.cli.saving import TABLES, table_bytes
 from resilver.errors import ConfigError
 from resilver.spec.tree import Level, Tree, plural
-from resilver.units import format_bytes
+from resilver.tables import table
+from resilver.words import size_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from resilver.importers import PoolInfo
 
-_SUFFIXES = (".parquet", ".csv")
-
-# Rows of a table for a person to read, those that get the most first; JSON and files have all.
+# Rows of tables that a terminal shows, those that get the most first; JSON and files have all.
 _PARTS_SHOWN = 10
 _GROUPS_SHOWN = 20
 
-
-@dataclass(frozen=True)
-class _Homes:
-    """Who takes over what was lost: a row a device or host, the one that gets the most first."""
-
-    level: str
-    rows: list[dict[str, Any]]
-
-    def table(self) -> Table:
-        """The first rows, for a person to read."""
-        table = Table(box=box.SIMPLE, pad_edge=False)
-        table.add_column(self.level)
-        table.add_column("gets", justify="right")
-        table.add_column("pieces", justify="right")
-        for row in self.rows[:_PARTS_SHOWN]:
-            table.add_row(row["name"], _amount(row["bytes"]), f"{row['pieces']:,}")
-        if (hidden := len(self.rows) - _PARTS_SHOWN) > 0:
-            table.add_row(f"and {hidden:,} more", "", "", style="dim")
-        return table
+_Received = dict[str, list[dict[str, Any]]]
+"""Who takes over what was lost, by level: a row a part, the one that gets the most first."""
 
 
-def _amount(value: int | None) -> str:
-    return "unknown" if value is None else format_bytes(value)
-
-
-def print_affected(source: Source, judging: Judging, path: Path | None, *, as_json: bool) -> None:
-    """Say what the failed parts held, which hosts and devices take it over, and then the groups.
-
-    Args:
-        source: A cluster, whose groups are listed, or a study, whose objects are summed.
-        judging: What fails, and of which pool.
-        path: A file for the table of groups or objects, or None.
-        as_json: Print all of it as JSON.
+def affected_answer(asked: Asked) -> Answer:
+    """What the failed parts held, which hosts and devices take it over, and the PGs.
 
     Raises:
         ConfigError: A part is unknown, or the source is a bare map, which holds nothing.
     """
-    if path is not None and path.suffix.lower() not in _SUFFIXES:
-        raise ConfigError(
-            f"-o {path}: the table is written as Parquet or CSV; name a file that ends in .parquet "
-            "or .csv"
-        )
-    # Known before minutes of work, which would be lost.
-    if path is not None and not path.parent.is_dir():
-        raise ConfigError(
-            f"-o {path}: there is no folder {str(path.parent)!r}; make it first, or choose another"
-        )
+    source = reweighted(open_source(asked.words[0], asked), asked.weights)
+    groups: list[dict[str, Any]] = []
     if isinstance(source, StudySource):
-        table, sums, words, homes = _of_study(source, judging)
-        groups: list[dict[str, Any]] = []
+        found, record, text, received = _of_study(source, asked)
     elif isinstance(source, ClusterSource):
-        table, sums, words, homes = _of_cluster(source, judging)
-        groups = table.to_pylist()
+        found, record, text, received = _of_cluster(source, asked)
+        groups = found.to_pylist()
     else:
         raise ConfigError(
             f"--affected: {source.label!r} is a CRUSH map, which holds no data; give a "
             "`ceph report` or a STUDY.toml"
         )
-    if path is not None:
-        _save(table, path)
-    if as_json:
-        received = {plural(one.level): one.rows for one in homes}
-        more = {"groups": groups} if isinstance(source, ClusterSource) else {}
-        print_json({"failed": list(judging.fail), **sums, "homes": received, **more})
-        return
-    console = output()
-    console.print(words, soft_wrap=True)
-    for one in homes:
-        if one.rows:
-            console.print(one.table())
-    width = max((len(row["pgid"]) for row in groups), default=0)
-    for row in groups[:_GROUPS_SHOWN]:
-        left, to = (", ".join(row[key]) or "none" for key in ("survivors", "homes"))
-        sys.stdout.write(f"{row['pgid']:<{width}}  lost {row['lost']}  left {left}  to {to}\n")
-    if (hidden := len(groups) - _GROUPS_SHOWN) > 0:
-        sys.stdout.write(f"and {hidden:,} more PGs; -o FILE.csv and --json have all\n")
+    failed = list(dict.fromkeys(asked.fail))
+    homes = {plural(level): rows for level, rows in received.items()}
+    record = {"failed": list(asked.fail), **record, "homes": homes}
+    sections = [_homes_section(level, rows) for level, rows in received.items() if rows]
+    if isinstance(source, ClusterSource):
+        record["groups"] = groups
+        sections.append(Section("PGs", (_groups_shown(groups),)))
+    forms = {suffix: Form(partial(table_bytes, found, suffix)) for suffix in TABLES}
+    title = f"What fails with {', '.join(failed)}"
+    return Answer(title, [text], sections, record, forms=forms)
+
+
+def _homes_section(level: str, rows: list[dict[str, Any]]) -> Section:
+    made = table(
+        ("name", level, "text", [row["name"] for row in rows]),
+        ("bytes", "receives", "bytes", [row["bytes"] for row in rows]),
+        ("pieces", "copies or shards", "count", [row["pieces"] for row in rows]),
+    )
+    title = f"Targets of the rebuild, by {level}"
+    return Section(title, (Shown(f"targets-{level}", title, made, printed=_PARTS_SHOWN),))
+
+
+def _groups_shown(groups: list[dict[str, Any]]) -> Shown:
+    made = table(
+        ("pgid", "PG", "text", [row["pgid"] for row in groups]),
+        ("lost", "lost", "count", [row["lost"] for row in groups]),
+        ("survivors", "left on", "text", [_names(row["survivors"]) for row in groups]),
+        ("homes", "targets", "text", [_names(row["homes"]) for row in groups]),
+    )
+    return Shown("pgs", "PGs", made, printed=_GROUPS_SHOWN)
+
+
+def _names(devices: list[str]) -> str:
+    return ", ".join(devices) or "none"
 
 
 def _received(
@@ -115,13 +91,13 @@ def _received(
     piece_bytes: npt.NDArray[np.float64],
     gone: npt.NDArray[np.bool_],
     parts: Mapping[str, Mapping[int, str]],
-) -> list[_Homes]:
-    """Sums by part of what new homes get.
+) -> _Received:
+    """Sums by part of what the targets of the rebuild receive.
 
     Args:
-        homes: By row, the numbers of the devices that take a lost piece over.
-        piece_bytes: By row, the bytes of a piece; NaN where nobody knows.
-        gone: By row, whether too little is left to make anything anew.
+        homes: By row, the numbers of the devices that receive a lost copy or strip.
+        piece_bytes: By row, the bytes of one; NaN where nobody knows.
+        gone: By row, whether too little is left to rebuild from.
         parts: By level, the name of each device's part of it by number.
     """
     import pyarrow as pa
@@ -130,7 +106,7 @@ def _received(
     flat = kept.flatten().to_numpy()
     each = np.repeat(piece_bytes[~gone], np.diff(kept.offsets.to_numpy()))
     counts, amounts = np.bincount(flat), np.bincount(flat, weights=each)
-    found = []
+    found: _Received = {}
     for level, names in parts.items():
         sums: dict[str, list[float]] = {}
         for device in np.flatnonzero(counts).tolist():
@@ -142,37 +118,37 @@ def _received(
             for name, (amount, count) in sums.items()
         ]
         rows.sort(key=lambda row: (-(row["bytes"] or 0), -row["pieces"]))
-        found.append(_Homes(level, rows))
+        found[level] = rows
     return found
 
 
-_Found = tuple["pa.Table", dict[str, Any], str, list[_Homes]]
+_Found = tuple["pa.Table", dict[str, Any], str, _Received]
 """The table, its sums, a sentence of them, and who takes over what."""
 
 
-def _of_study(source: StudySource, judging: Judging) -> _Found:
+def _of_study(source: StudySource, asked: Asked) -> _Found:
     import pyarrow.compute as pc
 
     from resilver.simulate import affected, unrecoverable
 
-    pools = source.pools(judging.pool)
+    pools = source.pools(asked.pool)
     if len(pools) > 1:
         names = ", ".join(source.system.pool_names)
         raise ConfigError(f"--affected: the study has the pools {names}; choose with --pool POOL")
-    system, fail = pools[0], list(judging.fail)
+    system, fail = pools[0], list(asked.fail)
     with _naming_the_option():
-        table = affected(system, fail, seed=judging.seed)
-    sizes, lost = table["size_bytes"].to_numpy(), table["lost"].to_numpy()
-    pieces, key, end = "copies", "without_survivor", "have no copy left"
+        objects = affected(system, fail, seed=asked.seed)
+    sizes, lost = objects["size_bytes"].to_numpy(), objects["lost"].to_numpy()
+    pieces, noun, key, end = "copies", "copies", "without_survivor", "have no copy left"
     if system.code is None:
-        gone, piece_bytes = pc.list_value_length(table["survivors"]).to_numpy() == 0, sizes
+        gone, piece_bytes = pc.list_value_length(objects["survivors"]).to_numpy() == 0, sizes
     else:
-        pieces, key, end = "pieces", "unrecoverable", "cannot be decoded any more"
-        gone = unrecoverable(system, table["object"].to_numpy(), fail, seed=judging.seed)
+        pieces, noun, key, end = "pieces", "strips", "unrecoverable", "cannot be decoded"
+        gone = unrecoverable(system, objects["object"].to_numpy(), fail, seed=asked.seed)
         # A piece is an object's size over the data pieces, rounded up.
         piece_bytes = -(-sizes // system.code.data)
     sums = {
-        "objects": table.num_rows,
+        "objects": objects.num_rows,
         "bytes": int(sizes.sum()),
         f"{pieces}_lost": int(lost.sum()),
         "bytes_to_rebuild": int((piece_bytes * lost)[~gone].sum()),
@@ -180,9 +156,9 @@ def _of_study(source: StudySource, judging: Judging) -> _Found:
         f"bytes_{key}": int(sizes[gone].sum()),
     }
     words = (
-        f"{sums['objects']:,} objects ({format_bytes(sums['bytes'])}) lose "
-        f"{sums[f'{pieces}_lost']:,} {pieces}; {format_bytes(sums['bytes_to_rebuild'])} to "
-        f"rebuild; {sums[f'objects_{key}']:,} objects ({format_bytes(sums[f'bytes_{key}'])}) {end}"
+        f"{sums['objects']:,} objects ({size_of(sums['bytes'])}) lose "
+        f"{sums[f'{pieces}_lost']:,} {noun}; {size_of(sums['bytes_to_rebuild'])} to rebuild; "
+        f"{sums[f'objects_{key}']:,} objects ({size_of(sums[f'bytes_{key}'])}) {end}."
     )
     # Only a real cluster has no tree, and that is a cluster here.
     tree = system.cluster.tree or Tree((Level("server", system.server_count),), "server")
@@ -191,8 +167,8 @@ def _of_study(source: StudySource, judging: Judging) -> _Found:
     hosts = {one: tree.part_above(tree.port_level, one) for one in numbers}
     if hosts != parts[tree.device_level]:
         parts = {tree.port_level: hosts, **parts}
-    homes = _received(table["homes"], piece_bytes.astype(float), gone, parts)
-    return table, sums, words, homes
+    homes = _received(objects["homes"], piece_bytes.astype(float), gone, parts)
+    return objects, sums, words, homes
 
 
 @contextmanager
@@ -207,14 +183,14 @@ def _naming_the_option() -> Iterator[None]:
         raise ConfigError(f"--fail{text.removeprefix('failed')}") from None
 
 
-def _of_cluster(source: ClusterSource, judging: Judging) -> _Found:
+def _of_cluster(source: ClusterSource, asked: Asked) -> _Found:
     import pyarrow as pa
 
     from resilver.simulate import affected_groups
 
-    pools = {pool.id: pool for pool in source.pools(judging.pool)}
+    pools = {pool.id: pool for pool in source.pools(asked.pool)}
     with _naming_the_option():
-        found = affected_groups(source.report, list(judging.fail))
+        found = affected_groups(source.report, list(asked.fail))
     rows = [row for row in found.to_pylist() if row["pool"] in pools]
     data = [_data_pieces(pools[row["pool"]]) for row in rows]
     gone = np.array([len(row["survivors"]) < (k or 1) for row, k in zip(rows, data, strict=True)])
@@ -236,9 +212,9 @@ def _of_cluster(source: ClusterSource, judging: Judging) -> _Found:
     }
     named = [_group_row(row, pools[row["pool"]], osds) for row in rows]
     words = (
-        f"{', '.join(dict.fromkeys(judging.fail))}: {len(rows):,} PGs "
-        f"({format_bytes(sums['bytes'])}) lose {sums['copies_lost']:,} copies or pieces; "
-        f"{sums['placement_groups_without_data']:,} have too few left to rebuild from"
+        f"{', '.join(dict.fromkeys(asked.fail))}: {len(rows):,} PGs "
+        f"({size_of(sums['bytes'])}) lose {sums['copies_lost']:,} copies or shards; "
+        f"{sums['placement_groups_without_data']:,} have too few left to rebuild from."
     )
     return pa.Table.from_pylist(named, _group_schema()), sums, words, received
 
@@ -267,40 +243,3 @@ def _group_row(row: dict[str, Any], pool: PoolInfo, osds: Mapping[int, Any]) -> 
         "pool": pool.name,
         **{key: [osds[osd].name for osd in row[key]] for key in ("survivors", "homes")},
     }
-
-
-def _save(table: pa.Table, path: Path) -> None:
-    from resilver.study.files import replace_file
-
-    csv = path.suffix.lower() == ".csv"
-    write = _write_csv if csv else _write_parquet
-    try:
-        replace_file(path.resolve(), lambda temporary: write(table, temporary))
-    except OSError as error:
-        raise ConfigError(
-            f"'{path}' cannot be written: {error.strerror or error}; choose another with -o FILE"
-        ) from error
-    say(f"{table.num_rows:,} rows written to {path}")
-
-
-def _write_csv(table: pa.Table, path: Path) -> None:
-    from pyarrow import csv
-
-    csv.write_csv(_without_lists(table), path)
-
-
-def _write_parquet(table: pa.Table, path: Path) -> None:
-    from pyarrow import parquet
-
-    parquet.write_table(table, path)
-
-
-def _without_lists(table: pa.Table) -> pa.Table:
-    """Lists as text with spaces between, since CSV has no lists."""
-    import pyarrow as pa
-
-    for index, field in enumerate(table.schema):
-        if pa.types.is_list(field.type):
-            texts = [" ".join(map(str, one or ())) for one in table[field.name].to_pylist()]
-            table = table.set_column(index, field.name, pa.array(texts, pa.string()))
-    return table

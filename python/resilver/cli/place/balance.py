@@ -1,18 +1,16 @@
-"""`--balance`: upmap entries that even a cluster out, as lines to paste, and what they do."""
+"""`--balance`: upmap entries that even a cluster out, as commands, and what they do."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.cli.calibrate.output import option_bytes
-from resilver.cli.console import print_json, say
-from resilver.cli.place.options import Balance, Balancing, Inputs, Judging, Reading
-from resilver.cli.place.source import open_cluster
-from resilver.cli.saving import save_whole
+from resilver.answer import Answer, Form, Lines, Section, Shown
+from resilver.cli.crush.source import as_cluster, open_source
+from resilver.cli.place.options import Asked, Balance
 from resilver.errors import ConfigError, Problem
-from resilver.units import format_bytes
+from resilver.request import value_of
+from resilver.tables import table
+from resilver.words import plural, size_of
 
 if TYPE_CHECKING:
     from resilver.importers import ClusterReport
@@ -21,74 +19,77 @@ if TYPE_CHECKING:
 _DEVIATION = 5
 _WITHIN_PERCENT = 1.0
 
+_MEASURES = {
+    "most_fill": ("fullest OSD", "{:.1%}"),
+    "least_fill": ("emptiest OSD", "{:.1%}"),
+    "fill_deviation": ("fill, standard deviation", "{:.1%}"),
+    "most_groups": ("most PGs on an OSD", "{:,}"),
+    "least_groups": ("fewest PGs on an OSD", "{:,}"),
+    "groups_deviation": ("PGs, standard deviation", "{:.1f}"),
+}
+"""What is compared before and after, each with its words and its form."""
 
-def print_balance(
-    reading: Reading,
-    inputs: Inputs,
-    judging: Judging,
-    balancing: Balancing,
-    path: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Print the entries, with what they do as comments of a shell before them.
 
-    Args:
-        reading: The cluster.
-        inputs: Its reweights, where --weight changes them.
-        judging: The pool, if one alone may move.
-        balancing: Which way, and when to stop.
-        path: A file for the lines, or None.
-        as_json: Print JSON instead.
+def balance_answer(asked: Asked) -> Answer:
+    """Upmap entries, and how even the cluster is before and after.
 
     Raises:
         ConfigError: There is no such pool, an option is no number, bytes are not stated, or no OSD
             holds anything.
     """
-    source = open_cluster(reading, "--balance").reweighted(inputs)
-    pools = [pool.id for pool in source.pools(judging.pool)]
-    plan = _plan(source.report, pools, balancing)
+    source = as_cluster(open_source(asked.words[0], asked), "--balance").reweighted(asked.weights)
+    report = source.report
+    plan = _plan(report, [pool.id for pool in source.pools(asked.pool)], asked)
     if not plan.before.groups.any():
         rule = "nothing is placed: the rules of these pools find no OSD that is in"
-        raise ConfigError(Problem(rule, "bring OSDs in (`ceph osd in`)", place=source.report.label))
-    words = [f"# {line}" for line in [*_in_words(plan, balancing), *_needs(source.report, plan)]]
-    lines = [entry.command for entry in plan.entries]
-    if path is not None:
-        save_whole(path, "".join(f"{line}\n" for line in [*words, *lines]))
-        say(f"{len(lines)} lines written to {path}")
-    if as_json:
-        print_json(_json(plan, balancing))
-        return
-    shown = words if path is not None else [*words, *lines]
-    sys.stdout.write("".join(f"{line}\n" for line in shown))
-    _note_reweights(source.report, plan)
+        raise ConfigError(Problem(rule, "bring OSDs in (`ceph osd in`)", place=source.label))
+    before, after = _spread(plan.before), _spread(plan.after)
+    rows = [
+        (words, form.format(before[key]), form.format(after[key]))
+        for key, (words, form) in _MEASURES.items()
+        if before[key] is not None
+    ]
+    verdict, notes = _sentence(plan, asked), [*_needs(report, plan), *_reweights(report, plan)]
+    commands = [entry.command for entry in plan.entries]
+    lines = [f"{words:<26}{one:>9}{other:>9}" for words, one, other in rows]
+    comments = [verdict, f"{'':<26}   before    after", *lines, *_needs(report, plan)]
+    script = "".join(f"{line}\n" for line in [*(f"# {line}" for line in comments), *commands])
+    what, one, other = zip(*rows, strict=True)
+    made = table(
+        ("measure", "", "text", what),
+        ("before", "before", "text", one),
+        ("after", "after", "text", other),
+    )
+    sections = [Section("Balance", (Shown("balance", "Before and after", made),))]
+    if asked.output is None:
+        sections.append(Section("Commands", (Lines("commands", "Commands", commands),)))
+    record = _record(plan, asked) | {"before": before, "after": after, "osds": _osds(plan)}
+    title = f"Balance of {source.label}"
+    forms = {"": Form(lambda: script)}
+    return Answer(title, [verdict], sections, record, notes=notes, forms=forms)
 
 
-def _plan(report: ClusterReport, pools: list[int], balancing: Balancing) -> BalancePlan:
+def _plan(report: ClusterReport, pools: list[int], asked: Asked) -> BalancePlan:
     from resilver.simulate import balance_by_bytes, balance_by_groups
 
-    if balancing.balance is Balance.ceph:
-        deviation = balancing.deviation or _DEVIATION
-        return balance_by_groups(report, pools, entries=balancing.entries, deviation=deviation)
-    percent = _WITHIN_PERCENT if balancing.within is None else balancing.within
-    options: dict[str, Any] = {"entries": balancing.entries, "within": percent / 100}
-    if balancing.move_at_most is not None:
-        options["moved_bytes"] = option_bytes("--move-at-most", balancing.move_at_most)
+    if asked.balance is Balance.ceph:
+        deviation = asked.deviation or _DEVIATION
+        return balance_by_groups(report, pools, entries=asked.entries, deviation=deviation)
+    percent = _WITHIN_PERCENT if asked.within is None else asked.within
+    options: dict[str, Any] = {"entries": asked.entries, "within": percent / 100}
+    if asked.move_at_most is not None:
+        options["moved_bytes"] = int(value_of(asked, "move_at_most") or 0)
     return balance_by_bytes(report, pools, **options)
 
 
-def _in_words(plan: BalancePlan, balancing: Balancing) -> list[str]:
-    count = len(plan.entries)
-    way = "by PGs, as Ceph's balancer" if balancing.balance is Balance.ceph else "by bytes"
-    if not count:
-        return [f"{way}: no entry makes it more even"]
-    moved = "" if plan.moved_bytes is None else f", {format_bytes(plan.moved_bytes)}"
-    entries = "1 entry changes" if count == 1 else f"{count:,} entries change"
-    pieces = "1 piece moves" if plan.moved_pieces == 1 else f"{plan.moved_pieces:,} pieces move"
-    rows = [f"{way}: {entries}, {pieces}{moved}", f"{'':<22}{'before':>9}{'after':>9}"]
-    for name, before, after in _measures(plan):
-        rows.append(f"{name:<22}{before:>9}{after:>9}")
-    return rows
+def _sentence(plan: BalancePlan, asked: Asked) -> str:
+    way = "By PGs, as Ceph's balancer" if asked.balance is Balance.ceph else "By bytes"
+    if not plan.entries:
+        return f"{way}: no upmap entry makes it more even."
+    moved = "" if plan.moved_bytes is None else f" ({size_of(plan.moved_bytes)})"
+    entries = f"{len(plan.entries):,} upmap " + ("entry" if len(plan.entries) == 1 else "entries")
+    copies = "1 copy" if plan.moved_pieces == 1 else f"{plan.moved_pieces:,} copies"
+    return f"{way}: {entries} would move {copies}{moved}."
 
 
 def _needs(report: ClusterReport, plan: BalancePlan) -> list[str]:
@@ -101,25 +102,6 @@ def _needs(report: ClusterReport, plan: BalancePlan) -> list[str]:
         return [FORMS[UPMAP].problem("upmap entries", release).rule]
     is_needed = plan.entries and has_old_clients(report)
     return [f"clients of Luminous or later: {NEW_CLIENTS}"] if is_needed else []
-
-
-def _measures(plan: BalancePlan) -> list[tuple[str, str, str]]:
-    """Name, before and after, as they are printed."""
-    both = (_spread(plan.before), _spread(plan.after))
-    names = {
-        "most_fill": "fullest OSD",
-        "least_fill": "emptiest OSD",
-        "fill_deviation": "  standard deviation",
-        "most_groups": "most PGs on an OSD",
-        "least_groups": "fewest",
-        "groups_deviation": "  standard deviation",
-    }
-    rows = []
-    for key, name in names.items():
-        if both[0][key] is not None:
-            form = "{:.1%}" if "fill" in key else "{:.1f}" if "deviation" in key else "{:,}"
-            rows.append((name, form.format(both[0][key]), form.format(both[1][key])))
-    return rows
 
 
 def _spread(shares: OsdShares) -> dict[str, Any]:
@@ -135,19 +117,9 @@ def _spread(shares: OsdShares) -> dict[str, Any]:
     }
 
 
-def _json(plan: BalancePlan, balancing: Balancing) -> dict[str, Any]:
-    columns = {
-        "osd": plan.before.osds,
-        "capacity_bytes": plan.before.capacity_bytes.astype(int),
-        "groups_before": plan.before.groups,
-        "groups_after": plan.after.groups,
-    }
-    for name, shares in (("before", plan.before), ("after", plan.after)):
-        if shares.used_bytes is not None:
-            columns[f"used_{name}_bytes"] = shares.used_bytes.astype(int)
-    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+def _record(plan: BalancePlan, asked: Asked) -> dict[str, Any]:
     return {
-        "by": balancing.balance,
+        "by": asked.balance,
         "entries": [
             {
                 "pgid": entry.pgid,
@@ -158,20 +130,32 @@ def _json(plan: BalancePlan, balancing: Balancing) -> dict[str, Any]:
         ],
         "moved_pieces": plan.moved_pieces,
         "moved_bytes": plan.moved_bytes,
-        "before": _spread(plan.before),
-        "after": _spread(plan.after),
-        "osds": [dict(zip(columns, row, strict=True)) for row in rows],
     }
 
 
-def _note_reweights(report: ClusterReport, plan: BalancePlan) -> None:
-    """Say that OSDs of a smaller reweight get that much less, which evenness has to leave."""
+def _osds(plan: BalancePlan) -> list[dict[str, Any]]:
+    """A row an OSD."""
+    columns = {
+        "osd": plan.before.osds,
+        "capacity_bytes": plan.before.capacity_bytes.astype(int),
+        "groups_before": plan.before.groups,
+        "groups_after": plan.after.groups,
+    }
+    for name, shares in (("before", plan.before), ("after", plan.after)):
+        if shares.used_bytes is not None:
+            columns[f"used_{name}_bytes"] = shares.used_bytes.astype(int)
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _reweights(report: ClusterReport, plan: BalancePlan) -> list[str]:
+    """OSDs of a smaller reweight get that much less, which evenness has to leave."""
     weights = report.reweights
     few = [int(osd) for osd in plan.before.osds if weights[int(osd)] < 0x10000]
-    if few:
-        named = ", ".join(f"osd.{osd}" for osd in few[:3]) + (", ..." if len(few) > 3 else "")
-        say(
-            f"note: {len(few)} of {len(plan.before.osds)} OSDs have a reweight below 1 ({named}) "
-            "and get no more than that share of what others have; `ceph osd reweight N 1` gives "
-            "them all of it"
-        )
+    if not few:
+        return []
+    named = ", ".join(f"osd.{osd}" for osd in few[:3]) + (", ..." if len(few) > 3 else "")
+    return [
+        f"{len(few)} of {plural(len(plan.before.osds), 'OSD')} have a reweight below 1 ({named}) "
+        "and get no more than that share of what others have; `ceph osd reweight N 1` resets it."
+    ]

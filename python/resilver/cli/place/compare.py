@@ -3,63 +3,59 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rich import box
-from rich.table import Table
 
-from resilver.cli.console import output, print_json
-from resilver.cli.place.options import Inputs, Judging
-from resilver.cli.place.placements import Placement, placements
-from resilver.cli.place.source import ClusterSource, MapSource, Source, StudySource
-from resilver.cli.place.structure import MapLevel
+from resilver.answer import Answer, Section, Shown
+from resilver.cli.crush.source import ClusterSource, MapSource, Source, StudySource, open_source
+from resilver.cli.crush.structure import MapLevel
+from resilver.cli.place.options import Asked
+from resilver.cli.place.placements import PG, Placement, placements
 from resilver.errors import ConfigError
 from resilver.placement_quality import Comparison, LevelMoves, compare
-from resilver.units import format_bytes
+from resilver.tables import table
+from resilver.words import percent, plural, size_of
 
-# Rows of the table of devices and hosts: those with the most to do, for a person to read; JSON has
-# all of them.
+# Rows of the tables of devices and hosts that a terminal shows: those with the most to do.
 _PARTS_SHOWN = 5
 
+_Amount = Callable[[float | None], str]
 
-def print_comparison(
-    before: Source, after: Source, inputs: Inputs, judging: Judging, *, as_json: bool
-) -> None:
-    """Say what moves from one source to another.
 
-    Args:
-        before: A map, a cluster or a study.
-        after: The same, changed. With a cluster before and a map after, that cluster under the map.
-        inputs: The rule and its inputs, where one is compared. Without one, reweights are those
-            of the groups after.
-        judging: The pool.
-        as_json: Print JSON, a list of one object a pool or rule.
+def compare_answer(asked: Asked) -> Answer:
+    """What moves from one source to another.
+
+    With a cluster before and a map after, that cluster is compared with itself under the map.
+    Without a rule, reweights are those of the PGs after.
 
     Raises:
         ConfigError: The two have nothing in common that could be compared.
     """
+    before, after = (open_source(path, asked, alone=False) for path in asked.words)
     if isinstance(before, StudySource) != isinstance(after, StudySource):
         raise ConfigError(
             "--compare: a study and a real map have nothing in common; compare two studies, or two "
             "maps or clusters"
         )
-    as_it_is = inputs
-    if inputs.rule is None:
+    as_it_is = asked
+    if asked.rule is None:
         before, after = _with_map(before, after), _with_map(after, before)
         if isinstance(before, ClusterSource):
-            as_it_is = replace(inputs, weights=())
-    firsts = {one.key: one for one in placements(before, as_it_is, judging)}
-    seconds = {one.key: one for one in placements(after, inputs, judging)}
+            as_it_is = replace(asked, weights=())
+    firsts = {one.key: one for one in placements(before, as_it_is)}
+    seconds = {one.key: one for one in placements(after, asked)}
     common = [key for key in firsts if key in seconds]
     if not common:
         raise ConfigError(
             f"--compare: {before.label!r} has {', '.join(firsts)} and {after.label!r} "
             f"{', '.join(seconds)}, none in both; choose with --rule or --pool what both have"
         )
-    rows = []
+    verdict, sections, record = [], [], []
+    said: dict[str, None] = {}
     for key in common:
         one, other = _alike(firsts[key], seconds[key])
         levels = _levels(one, other)
@@ -74,14 +70,13 @@ def print_comparison(
         names = {"device": _device_names(one, other)}
         names |= {level: list(pair[0].part_names) for level, pair in levels.items()}
         notes = _notes(before, after, key)
-        if as_json:
-            rows.append(_json(one, other, result, names) | {"notes": notes})
-        else:
-            _print(one, result, names)
-            for note in notes:
-                output().print(f"Note: {note}.", style="dim", soft_wrap=True)
-    if as_json:
-        print_json(rows)
+        amount = _bytes if one.set_bytes is not None else _copies
+        verdict.append(_sentence(one, result, amount))
+        sections.append(_section(one, result, names, amount))
+        record.append(_record(one, other, result, names) | {"notes": notes})
+        said |= {f"Note: {note}.": None for note in notes}
+    title = f"What moves from {before.label} to {after.label}"
+    return Answer(title, verdict, sections, record, notes=list(said))
 
 
 def _notes(before: Source, after: Source, rule_name: str) -> list[str]:
@@ -139,7 +134,7 @@ def _alike(one: Placement, other: Placement) -> tuple[Placement, Placement]:
     A group that is split keeps its objects' lower bits: group x of more groups comes from group
     stable_mod(x) of fewer, and takes an even share of its bytes.
     """
-    if one.unit != other.unit or (one.unit != "PG" and len(one.sets) != len(other.sets)):
+    if one.unit != other.unit or (one.unit != PG and len(one.sets) != len(other.sets)):
         raise ConfigError(
             f"--compare: {len(one.sets):,} {one.unit}s of {one.title!r} and {len(other.sets):,} "
             f"{other.unit}s of {other.title!r} are not the same data; use the same inputs"
@@ -191,7 +186,7 @@ def _device_names(one: Placement, other: Placement) -> list[str]:
     )
 
 
-def _json(
+def _record(
     one: Placement, other: Placement, result: Comparison, names: dict[str, list[str]]
 ) -> dict[str, Any]:
     return {
@@ -234,44 +229,53 @@ def _by_work(moves: LevelMoves) -> list[int]:
     return [int(part) for part in order if work[part] > 0]
 
 
-def _print(one: Placement, result: Comparison, names: dict[str, list[str]]) -> None:
-    def amount(value: float | None) -> str:
-        if value is None:
-            return "unknown"
-        return format_bytes(round(value)) if one.set_bytes is not None else f"{value:,.0f} copies"
+def _bytes(value: float | None) -> str:
+    return "unknown" if value is None else size_of(value)
 
-    console = output()
-    table = Table(title=one.title, box=box.SIMPLE, title_justify="left", pad_edge=False)
-    table.add_column("what moves")
-    table.add_column("amount", justify="right")
-    table.add_column("beside it", style="dim")
-    share = f"{result.moved_share:.2%} of {amount(result.total)}"
-    table.add_row("to another device", amount(result.moved), share)
-    for moves in result.levels[1:]:
-        table.add_row(f"  to another {moves.level}", amount(moves.moved), "")
-    over = "" if result.over_least is None else f"{result.over_least:.2f} times it moves"
-    table.add_row("the least, by the change of weights", amount(result.least_by_weight), over)
-    table.add_row("the least, by the loads of both", amount(result.least_by_load), "")
-    changed = f"{result.changed_sets:,}"
-    table.add_row(f"{one.unit}s with other members", changed, f"of {result.sets:,}")
-    table.add_row(f"{one.unit}s in another order only", f"{result.reordered_sets:,}", "")
-    table.add_row(f"{one.unit}s with another primary", f"{result.primary_changes:,}", "")
-    console.print(table)
+
+def _copies(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:,.0f} copies"
+
+
+def _sentence(one: Placement, result: Comparison, amount: _Amount) -> str:
+    """How much moves, of how much, and how that compares with the least."""
+    text = f"{one.key}: {amount(result.moved)} of {amount(result.total)} move"
+    text += f" ({percent(result.moved_share)})"
+    if result.over_least is not None:
+        text += f", {result.over_least:.2f} times the minimum for this change of weights"
+    return f"{text}."
+
+
+def _section(
+    one: Placement, result: Comparison, names: dict[str, list[str]], amount: _Amount
+) -> Section:
+    """What moves, and by level the parts that gain or lose it."""
+    of_all = f"{result.moved_share:.2%} of {amount(result.total)}"
+    over = "" if result.over_least is None else f"moved: {result.over_least:.2f} times that"
+    rows = [
+        ("to another device", amount(result.moved), of_all),
+        *((f"to another {level.level}", amount(level.moved), "") for level in result.levels[1:]),
+        ("minimum for the change of weights", amount(result.least_by_weight), over),
+        ("minimum for the change of loads", amount(result.least_by_load), ""),
+        (f"{one.unit}s with other members", f"{result.changed_sets:,}", f"of {result.sets:,}"),
+        (f"{one.unit}s in another order only", f"{result.reordered_sets:,}", ""),
+        (f"{one.unit}s with another primary", f"{result.primary_changes:,}", ""),
+    ]
+    what, value, context = zip(*rows, strict=True)
+    made = table(
+        ("what", "what moves", "text", what),
+        ("value", "amount", "text", value),
+        ("context", "", "text", context),
+    )
+    parts = [Shown(f"{one.key}-moves", one.title, made)]
+    kind = "bytes" if one.set_bytes is not None else "count"
     for moves in result.levels:
-        _print_parts(moves, names[moves.level], amount)
-
-
-def _print_parts(moves: LevelMoves, names: list[str], amount: Any) -> None:
-    busy = _by_work(moves)
-    if not busy:
-        return
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    table.add_column(moves.level)
-    table.add_column("gains", justify="right")
-    table.add_column("loses", justify="right")
-    for part in busy[:_PARTS_SHOWN]:
-        table.add_row(names[part], amount(moves.gained[part]), amount(moves.lost[part]))
-    hidden = len(busy) - _PARTS_SHOWN
-    if hidden > 0:
-        table.add_row(f"and {hidden:,} more", "", "", style="dim")
-    output().print(table)
+        if busy := _by_work(moves):
+            made = table(
+                ("name", moves.level, "text", [names[moves.level][part] for part in busy]),
+                ("gained", "gains", kind, moves.gained[busy]),
+                ("lost", "loses", kind, moves.lost[busy]),
+            )
+            title = f"{plural(len(busy), moves.level)} with changes"
+            parts.append(Shown(f"{one.key}-{moves.level}", title, made, printed=_PARTS_SHOWN))
+    return Section(one.title, parts)

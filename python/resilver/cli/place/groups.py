@@ -1,39 +1,60 @@
-"""The placement groups of a real cluster, and the one that holds an object."""
+"""The PGs of a real cluster, and the one that holds an object."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from resilver.cli.console import print_json
-from resilver.cli.place.inputs import NONE, bracketed
-from resilver.cli.place.options import Judging
+from resilver.answer import Answer, Section, Shown
+from resilver.cli.crush.inputs import NONE, bracketed
+from resilver.cli.crush.source import ClusterSource, as_cluster, open_source
+from resilver.cli.place.options import Asked
 from resilver.errors import ConfigError
+from resilver.tables import Table, table
+from resilver.words import plural
 
 if TYPE_CHECKING:
-    from resilver.cli.place.source import ClusterSource
     from resilver.importers import ClusterReport, PoolInfo
 
 
-def print_groups(source: ClusterSource, judging: Judging, *, as_json: bool) -> None:
-    """Print where every group is.
+def _opened(asked: Asked, option: str) -> ClusterSource:
+    return as_cluster(open_source(asked.words[0], asked), option).reweighted(asked.weights)
 
-    Args:
-        source: The cluster.
-        judging: The pool, if one alone is wanted.
-        as_json: Print JSON instead of text.
+
+def groups_answer(asked: Asked) -> Answer:
+    """Where every PG is.
 
     Raises:
-        ConfigError: There is no such pool.
+        ConfigError: The file is no cluster's, or there is no such pool.
     """
-    pools = source.pools(judging.pool)
+    source = _opened(asked, "--groups")
+    pools = source.pools(asked.pool)
     rows = [row for pool in pools for row in _groups(source.report, pool)]
-    if as_json:
-        print_json(rows)
-        return
-    width = max((len(row["pgid"]) for row in rows), default=0)
-    sys.stdout.write("".join(f"{row['pgid']:<{width}}  {_in_words(row)}\n" for row in rows))
+    moving = sum(map(_is_remapped, rows))
+    text = f"{plural(len(rows), 'PG')} in {plural(len(pools), 'pool')}"
+    text += f"; {moving:,} have an acting set other than the up set." if moving else "."
+    shown = Shown("pgs", "PGs", _table(rows), rows=2000)
+    return Answer(f"PGs of {source.label}", [text], [Section("PGs", (shown,))], rows)
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    columns = [
+        ("pgid", "PG", "text", [row["pgid"] for row in rows]),
+        ("up", "up", "text", [bracketed(row["up"]) for row in rows]),
+        ("up_primary", "primary", "text", [row["up_primary"] for row in rows]),
+    ]
+    if any(
+        (row["acting"], row["acting_primary"]) != (row["up"], row["up_primary"]) for row in rows
+    ):
+        columns += [
+            ("acting", "acting", "text", [bracketed(row["acting"]) for row in rows]),
+            ("acting_primary", "acting primary", "text", [row["acting_primary"] for row in rows]),
+        ]
+    return table(*columns)
+
+
+def _is_remapped(row: dict[str, Any]) -> bool:
+    return bool((row["acting"], row["acting_primary"]) != (row["up"], row["up_primary"]))
 
 
 def _groups(report: ClusterReport, pool: PoolInfo) -> Iterator[dict[str, Any]]:
@@ -53,45 +74,26 @@ def _groups(report: ClusterReport, pool: PoolInfo) -> Iterator[dict[str, Any]]:
         }
 
 
-def _in_words(row: dict[str, Any]) -> str:
-    """The up set; what is not as usual after it: another primary than the first, another acting
-    set.
-    """
-    text = bracketed(row["up"])
-    if row["up_primary"] != next((osd for osd in row["up"] if osd >= 0), -1):
-        text += f" primary {row['up_primary']}"
-    if row["acting"] != row["up"]:
-        text += f" acting {bracketed(row['acting'])}"
-    if row["acting_primary"] != row["up_primary"]:
-        text += f" acting primary {row['acting_primary']}"
-    return text
-
-
-def print_object(source: ClusterSource, judging: Judging, *, as_json: bool) -> None:
-    """Print where one object is.
-
-    Args:
-        source: The cluster.
-        judging: The object's name and its pool.
-        as_json: Print JSON instead of text.
+def object_answer(asked: Asked) -> Answer:
+    """Where one object is.
 
     Raises:
         ConfigError: The pool is not given, or there is none such.
     """
     from resilver.simulate import object_group
 
-    if judging.pool is None:
+    source = _opened(asked, "--object")
+    if asked.pool is None:
         names = ", ".join(pool.name for pool in source.report.pools)
-        raise ConfigError(f"--object needs --pool POOL; this report has the pools {names}")
-    name = judging.object_name or ""
-    pool = source.pools(judging.pool)[0]
-    rows = list(_groups(source.report, pool))
-    row = rows[object_group(pool, name)]
-    if as_json:
-        print_json({"object": name, "pool": pool.name, **row})
-        return
-    where = f"group {row['pgid']} -> up {_in_words(row)}"
-    sys.stdout.write(f"pool '{pool.name}' ({pool.id}) object '{name}' -> {where}\n")
+        raise ConfigError(f"--object needs --pool POOL; this cluster has the pools {names}")
+    name = asked.object_name or ""
+    pool = source.pools(asked.pool)[0]
+    row = list(_groups(source.report, pool))[object_group(pool, name)]
+    text = f"Object '{name}' of pool '{pool.name}' ({pool.id}) is in PG {row['pgid']}: up "
+    text += f"{bracketed(row['up'])}, primary {row['up_primary']}"
+    if _is_remapped(row):
+        text += f"; acting {bracketed(row['acting'])}, primary {row['acting_primary']}"
+    return Answer(f"Object {name}", [f"{text}."], (), {"object": name, "pool": pool.name, **row})
 
 
 def _present(devices: list[int]) -> list[int]:

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from resilver.cli.place.inputs import copies_of, mixed, range_of, reweights_of, rules_of
-from resilver.cli.place.options import Inputs, Judging
-from resilver.cli.place.source import (
+from resilver.cli.crush.inputs import copies_of, range_of, reweights_of, rules_of
+from resilver.cli.crush.options import Inputs
+from resilver.cli.crush.source import (
     ClusterSource,
     MapSource,
     Source,
     StudySource,
     reweighted,
 )
-from resilver.cli.place.structure import MapLevel, Rule
+from resilver.cli.crush.structure import MapLevel, Rule
+from resilver.cli.place.options import Asked
 from resilver.errors import ConfigError
 from resilver.spec.tree import Level, Tree, plural
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from resilver.spec import System
 
 Sets = npt.NDArray[np.int32]
+
+PG = "PG"
+"""The unit of what is placed by placement groups."""
 
 _WEIGHT_ONE = 0x10000
 
@@ -47,7 +51,7 @@ class Placement:
     Attributes:
         title: What they are, for a heading.
         key: What two placements have in common that can be compared, such as a pool's name.
-        unit: What a set is: placement group, input or object.
+        unit: What a set is: PG, input or object.
         sets: A row a set; -1 after a short one, 2147483647 for a hole.
         set_bytes: The bytes of one copy or piece of each, or None.
         by_position: Whether a place in a set has a meaning of its own.
@@ -77,13 +81,12 @@ class Placement:
     by_device: bool = False
 
 
-def placements(source: Source, inputs: Inputs, judging: Judging) -> list[Placement]:
+def placements(source: Source, asked: Asked) -> list[Placement]:
     """Everything to judge in a source.
 
     Args:
         source: A map, a cluster or a study.
-        inputs: The rule with its inputs and copies; the reweights of a cluster's devices.
-        judging: The pool, and the seed of objects.
+        asked: The rule with its inputs and copies; reweights, the pool, and the seed of objects.
 
     Returns:
         A placement a pool of a cluster (of a rule, with --rule) or of a study; one a rule of a map.
@@ -91,12 +94,14 @@ def placements(source: Source, inputs: Inputs, judging: Judging) -> list[Placeme
     Raises:
         ConfigError: There is no such pool, rule or device.
     """
-    source = source if inputs.rule is not None else reweighted(source, inputs)
+    source = source if asked.rule is not None else reweighted(source, asked.weights)
     if isinstance(source, StudySource):
-        named = zip(source.pools(judging.pool), _names(source, judging.pool), strict=True)
-        return [_of_study(system, name, inputs, judging.seed) for system, name in named]
-    if isinstance(source, ClusterSource) and inputs.rule is None:
-        return [_of_pool(source, pool) for pool in source.pools(judging.pool)]
+        named = zip(source.pools(asked.pool), _names(source, asked.pool), strict=True)
+        return [_of_study(system, name, asked) for system, name in named]
+    if isinstance(source, ClusterSource) and asked.rule is None:
+        return [_of_pool(source, pool) for pool in source.pools(asked.pool)]
+    keys = ("rule", "copies", "first", "last", "weights")
+    inputs = Inputs(**{key: getattr(asked, key) for key in keys})
     rules = [rule for _, rule in rules_of(source, inputs) if rule is not None]
     if not rules:
         raise ConfigError(f"{source.label!r} has no rules, so nothing is placed; add a rule to it")
@@ -120,9 +125,9 @@ def _of_pool(source: ClusterSource, pool: PoolInfo) -> Placement:
         return group_up_sets(replace(report, osds=osds), pool.id)[rows]
 
     return Placement(
-        title=f"pool '{pool.name}' ({pool.id}): {pool.pg_num:,} PGs of {pool.size}",
+        title=f"pool '{pool.name}' ({pool.id}): {pool.pg_num:,} PGs of size {pool.size}",
         key=pool.name,
-        unit="PG",
+        unit=PG,
         sets=group_up_sets(report, pool.id),
         set_bytes=_piece_bytes(report, pool),
         by_position=pool.kind == "erasure",
@@ -148,26 +153,23 @@ def _piece_bytes(report: ClusterReport, pool: PoolInfo) -> npt.NDArray[np.float6
 
 
 def _of_rule(source: MapSource, rule: Rule, asked: Inputs) -> Placement:
-    low, high = copies_of(rule, asked)
-    if low != high:
-        raise ConfigError("a judgement is of one number of copies; give --num-rep N")
+    copies = copies_of(rule, asked)[1]
     known = source.report.reweights if isinstance(source, ClusterSource) else ()
     structure, weights = source.structure, reweights_of(source, asked, known)
     effective = structure.device_weights(rule) * weights / _WEIGHT_ONE
-    first, last = _inputs(asked, int(np.count_nonzero(effective)), high)
+    first, last = _inputs(asked, int(np.count_nonzero(effective)), copies)
     inputs = np.arange(first, last + 1, dtype=np.uint32)
-    placed = inputs if asked.pool_id is None else mixed(inputs, asked.pool_id)
 
     def after(device: int, rows: npt.NDArray[np.int64]) -> Sets:
         without = weights.copy()
         without[device] = 0
-        return source.crush.map_rule(rule.id, placed[rows], high, without)
+        return source.crush.map_rule(rule.id, inputs[rows], copies, without)
 
     return Placement(
-        title=f"rule {rule.id} ({rule.name}): inputs {first} to {last}, {high} copies",
+        title=f"rule {rule.id} ({rule.name}): inputs {first} to {last}, {copies} copies",
         key=rule.name,
         unit="input",
-        sets=_mapped(source.crush, rule.id, placed, high, weights),
+        sets=_mapped(source.crush, rule.id, inputs, copies, weights),
         set_bytes=None,
         by_position=any("indep" in step["op"] for step in rule.steps),
         device_names=structure.device_names(),
@@ -195,7 +197,7 @@ def _mapped(
 
 def _inputs(asked: Inputs, devices: int, copies: int) -> tuple[int, int]:
     """The inputs asked for; else from 0 on so many that a device holds some hundred copies."""
-    if asked.x is not None or asked.first is not None or asked.last is not None:
+    if asked.first is not None or asked.last is not None:
         return range_of(asked)
     count = _INPUTS_MIN
     while count * copies < _COPIES_A_DEVICE * devices and count < _INPUTS_MAX:
@@ -209,19 +211,20 @@ def _names(source: StudySource, wanted: str | None) -> list[str]:
     return names if source.system.pools else [""] * len(names)
 
 
-def _of_study(system: System, name: str, asked: Inputs, seed: int) -> Placement:
+def _of_study(system: System, name: str, asked: Asked) -> Placement:
     from resilver.simulate import group_sets_of, place_objects, redundancy
 
     servers, copies = system.server_count, system.copies or 1
     tree = system.cluster.tree or Tree((Level("server", servers),), "server")
     only = system.placement.only_class if system.placement else None
     groups = system.placement_group_count
-    first, last = _inputs(asked, servers, copies)
+    inputs = Inputs(first=asked.first, last=asked.last)
+    first, last = _inputs(inputs, servers, copies)
 
     def sets(failed: tuple[int, ...]) -> Sets:
         if groups is not None:
-            return group_sets_of(system, failed, seed=seed)
-        return place_objects(system, seed, first, last - first + 1, failed)
+            return group_sets_of(system, failed, seed=asked.seed)
+        return place_objects(system, asked.seed, first, last - first + 1, failed)
 
     what = f"{groups:,} PGs" if groups is not None else f"objects {first} to {last}"
     algorithm = system.placement.algorithm if system.placement else "crush"
@@ -234,7 +237,7 @@ def _of_study(system: System, name: str, asked: Inputs, seed: int) -> Placement:
         title=(f"pool '{name}': " if name else "")
         + f"{algorithm} on {servers:,} {plural(tree.device_level)}: {what} of {copies}",
         key=name or "study",
-        unit="object" if groups is None else "PG",
+        unit="object" if groups is None else PG,
         sets=sets(()),
         set_bytes=None,
         by_position=code is not None and algorithm == "crush",

@@ -1,4 +1,4 @@
-"""`--quality`: the measures of a placement, as a table and as JSON."""
+"""`--quality`: the measures of placements."""
 
 from __future__ import annotations
 
@@ -8,25 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from rich import box
-from rich.table import Table
 
-from resilver.cli.console import output, print_json
-from resilver.cli.place.options import Inputs, Judging
+from resilver.answer import Answer, Section, Shown
+from resilver.cli.crush.source import open_source
+from resilver.cli.place.options import Asked
 from resilver.cli.place.placements import Placement, placements
 from resilver.errors import ConfigError
-from resilver.failure_rates import FailedShare, LongSeconds
 from resilver.placement_quality import Balance, Quality, quality, rebuild_targets, replica_sets
+from resilver.request import value_of
+from resilver.tables import table
 from resilver.words import chance
 
 if TYPE_CHECKING:
-    from resilver.cli.place.source import Source
     from resilver.data_loss.placed import PlacedLoss
 
 # Where lost copies go is known only by placing everything again without a device, so it is asked
 # for some devices: at most so many, and so few that no more sets than these are placed again.
 _DEVICES_TRIED_MAX = 64
 _SETS_PLACED_MAX = 2_000_000
+
+_BY = {"priority": "PGs by priority", "device": "device by device"}
+
+_Row = tuple[str, str, str]
+"""A measure: what it is, its value, and what it compares with."""
 
 
 @dataclass(frozen=True)
@@ -48,106 +52,48 @@ class Targets:
     parallelism_median: float
 
 
-@dataclass(frozen=True)
-class Failing:
-    """How often devices fail, how long their repairs take, and in which order they go.
-
-    Attributes:
-        afr: The share that fails in a year.
-        repair: Until all that a failed device held is repaired.
-        order: One of the orders of `resilver.data_loss.request.ORDERS`; else that of the system.
-    """
-
-    afr: str
-    repair: str
-    order: str
-
-    def order_of(self, placement: Placement) -> str:
-        """The order of a placement's repairs."""
-        return self.order or ("device" if placement.by_device else "priority")
-
-    def loss(self, placement: Placement, judged: Quality) -> PlacedLoss | None:
-        """How likely data is lost within a year; None of a code that its number does not tell.
-
-        Raises:
-            ConfigError: An option's value cannot be.
-        """
-        from resilver.data_loss.placed import placed_loss, placed_question
-
-        try:
-            question = placed_question(self.afr, self.repair, self.order_of(placement))
-        except ConfigError as error:
-            options = ((replace(one, key=_OPTIONS.get(one.key, one.key))) for one in error.problems)
-            raise ConfigError(options) from None
-        if judged.loss_share is None and judged.fatal == judged.copies:
-            return None
-        return placed_loss(
-            placement.sets,
-            question,
-            fatal=judged.fatal,
-            devices=len(placement.weights),
-            set_bytes=placement.set_bytes,
-        )
-
-    def json(self, placement: Placement, judged: Quality) -> dict[str, Any]:
-        """The chance and what it rests on."""
-        found = self.loss(placement, judged)
-        return {
-            "loss_chance": None if found is None else found.loss.value,
-            "low": None if found is None else found.loss.low,
-            "high": None if found is None else found.loss.high,
-            "repair_order": self.order_of(placement),
-            "loss_chance_by_other_order": None if found is None else found.other,
-            "afr": float(FailedShare.parse(self.afr)),
-            "repair_seconds": float(LongSeconds.parse(self.repair)),
-        }
-
-    def add(self, table: Table, placement: Placement, judged: Quality) -> None:
-        """Add the chance by both orders to a table of measures, where it is known."""
-        from resilver.report.durability.words import chance as chance_of
-
-        found = self.loss(placement, judged)
-        if found is None:
-            return
-        order = self.order_of(placement)
-        other = "priority" if order == "device" else "device"
-        rests = f"AFR {self.afr}, repair {self.repair}"
-        table.add_row(f"data lost in a year, {_BY[order]}", chance_of(found.loss), rests)
-        value = "unknown" if found.other is None else chance(found.other)
-        table.add_row(f"data lost in a year, {_BY[other]}", value, f"--repair-order {other}")
-
-
-_OPTIONS = {"failures.0.afr": "--afr", "repair": "--repair"}
-_BY = {"priority": "PGs by priority", "device": "device by device"}
-
-
-def print_quality(source: Source, inputs: Inputs, judging: Judging, *, as_json: bool) -> None:
-    """Judge every placement of a source.
-
-    Args:
-        source: A map, a cluster or a study.
-        inputs: The rule and its inputs, where one is judged; the reweights.
-        judging: The pool.
-        as_json: Print JSON, a list of one object a placement.
+def quality_answer(asked: Asked) -> Answer:
+    """How good every placement of a source is.
 
     Raises:
         ConfigError: There is no such pool or rule, or --fatal exceeds the copies.
     """
-    order = "" if judging.repair_order is None else judging.repair_order.value
-    failing = Failing(judging.afr, judging.repair, order)
-    rows = []
-    for placement in placements(source, inputs, judging):
-        judged, targets = _judged(placement, judging.fatal)
-        if as_json:
-            rows.append(
-                _json(placement, judged, targets) | {"a_year": failing.json(placement, judged)}
-            )
-        else:
-            table = _table(placement, judged, targets)
-            failing.add(table, placement, judged)
-            output().print(table)
-    if as_json:
-        print_json(rows)
+    source = open_source(asked.words[0], asked)
+    verdict, sections, record = [], [], []
+    for rank, placement in enumerate(placements(source, asked)):
+        judged, targets = _judged(placement, asked.fatal)
+        order = asked.repair_order or ("device" if placement.by_device else "priority")
+        loss = _loss(placement, judged, asked, order)
+        rows = [*_measures(placement, judged, targets), *_loss_rows(loss, asked, order)]
+        verdict.append(_sentence(placement, judged, loss))
+        columns = zip(("measure", "value", "context"), ("measure", "value", ""), strict=True)
+        values = zip(*rows, strict=True)
+        made = table(*((*one, "text", data) for one, data in zip(columns, values, strict=True)))
+        shown = Shown(f"placement-{rank}", placement.title, made)
+        sections.append(Section(placement.title, (shown,)))
+        record.append(
+            _record(placement, judged, targets) | {"a_year": _loss_record(loss, asked, order)}
+        )
+    return Answer(f"Placement of {source.label}", verdict, sections, record)
+
+
+def _sentence(placement: Placement, judged: Quality, loss: PlacedLoss | None) -> str:
+    """The answer for one placement: its fullest device, and what it loses."""
+    text = f"{placement.title.partition(':')[0].capitalize()}: "
+    even = judged.byte_balance or judged.copy_balance
+    if even.fullest is None:
+        return f"{text}nothing is placed."
+    name = placement.device_names[even.fullest]
+    text += f"the fullest device ({name}) holds {even.max_over_fair:.2f} times its fair share"
+    if loss is not None:
+        text += f"; the probability of data loss in a year is {_chance(loss)}"
+    return f"{text}."
+
+
+def _chance(loss: PlacedLoss) -> str:
+    from resilver.report.durability.words import chance as chance_of
+
+    return chance_of(loss.loss)
 
 
 def _judged(placement: Placement, fatal: int | None) -> tuple[Quality, Targets | None]:
@@ -158,7 +104,7 @@ def _judged(placement: Placement, fatal: int | None) -> tuple[Quality, Targets |
         set_bytes=placement.set_bytes,
         fatal=fatal,
     )
-    # A code loses data long before its last piece, and only its user knows when.
+    # A code loses data long before its last strip, and only its user knows when.
     if (placement.by_position or placement.is_coded) and fatal is None:
         judged = replace(judged, loss_share=None)
     return judged, _targets(placement)
@@ -173,9 +119,9 @@ def _targets(placement: Placement) -> Targets | None:
     cost = sets.size // len(used) if placement.rows_alone else len(sets)
     count = min(len(used), _DEVICES_TRIED_MAX, max(1, _SETS_PLACED_MAX // max(cost, 1)))
     tried = used[np.linspace(0, len(used) - 1, count).round().astype(int)]
-    found = [_targets_of(placement, sets, int(device)) for device in tried]
-    distinct = [one[0] for one in found]
-    parallel = [one[1] for one in found]
+    distinct, parallel = zip(
+        *(_targets_of(placement, sets, int(device)) for device in tried), strict=True
+    )
     return Targets(
         len(tried),
         min(distinct),
@@ -193,14 +139,67 @@ def _targets_of(
     return rebuild_targets(sets[rows], placement.after(device, rows), device, loads)
 
 
-def _json(placement: Placement, judged: Quality, targets: Targets | None) -> dict[str, Any]:
+def _loss(placement: Placement, judged: Quality, asked: Asked, order: str) -> PlacedLoss | None:
+    """How likely data is lost within a year; None of a code that its number does not tell.
+
+    Raises:
+        ConfigError: An option's value cannot be.
+    """
+    from resilver.data_loss.placed import placed_loss, placed_question
+
+    options = {"failures.0.afr": "--afr", "repair": "--repair"}
+    try:
+        question = placed_question(asked.afr, asked.repair, order)
+    except ConfigError as error:
+        problems = (replace(one, key=options.get(one.key, one.key)) for one in error.problems)
+        raise ConfigError(problems) from None
+    if _is_unknown(judged):
+        return None
+    return placed_loss(
+        placement.sets,
+        question,
+        fatal=judged.fatal,
+        devices=len(placement.weights),
+        set_bytes=placement.set_bytes,
+    )
+
+
+def _is_unknown(judged: Quality) -> bool:
+    """Whether nobody said how many losses are fatal."""
+    return judged.loss_share is None and judged.fatal == judged.copies
+
+
+def _loss_record(loss: PlacedLoss | None, asked: Asked, order: str) -> dict[str, Any]:
+    return {
+        "loss_chance": None if loss is None else loss.loss.value,
+        "low": None if loss is None else loss.loss.low,
+        "high": None if loss is None else loss.loss.high,
+        "repair_order": order,
+        "loss_chance_by_other_order": None if loss is None else loss.other,
+        "afr": value_of(asked, "afr"),
+        "repair_seconds": value_of(asked, "repair"),
+    }
+
+
+def _loss_rows(loss: PlacedLoss | None, asked: Asked, order: str) -> list[_Row]:
+    if loss is None:
+        return []
+    other = "priority" if order == "device" else "device"
+    value = "unknown" if loss.other is None else chance(loss.other)
+    what = "loss in a year"
+    return [
+        (f"{what}, {_BY[order]}", _chance(loss), f"AFR {asked.afr}, repair {asked.repair}"),
+        (f"{what}, {_BY[other]}", value, f"--repair-order {other}"),
+    ]
+
+
+def _record(placement: Placement, judged: Quality, targets: Targets | None) -> dict[str, Any]:
     values = asdict(judged)
     names = placement.device_names
     for key in ("copy_balance", "byte_balance", "primary_balance"):
-        if values[key] is not None:
-            for end in ("fullest", "emptiest"):
-                device = values[key][end]
-                values[key][end] = None if device is None else names[device]
+        for end in ("fullest", "emptiest") if values[key] is not None else ():
+            device = values[key][end]
+            values[key][end] = None if device is None else names[device]
     return {
         "placement": placement.key,
         "title": placement.title,
@@ -209,102 +208,80 @@ def _json(placement: Placement, judged: Quality, targets: Targets | None) -> dic
     }
 
 
-def _table(placement: Placement, judged: Quality, targets: Targets | None) -> Table:
-    table = Table(title=placement.title, box=box.SIMPLE, title_justify="left", pad_edge=False)
-    table.add_column("measure", no_wrap=True)
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("beside it", style="dim")
-    names = placement.device_names
-    for kind, one in (
-        ("copies", judged.copy_balance),
-        ("bytes", judged.byte_balance),
-        ("primaries", judged.primary_balance),
-    ):
-        if one is not None and one.fullest is not None:
-            _add_balance(table, kind, one, names)
-    _add_spread(table, placement, judged)
-    _add_rebuild(table, judged, targets)
-    _add_loss(table, judged, placement.by_position or placement.is_coded)
-    return table
-
-
-def _add_balance(table: Table, kind: str, one: Balance, names: list[str]) -> None:
-    at_random = one.expected_coefficient_of_variation
-    fullest = names[one.fullest] if one.fullest is not None else ""
-    emptiest = names[one.emptiest] if one.emptiest is not None else ""
-    table.add_row(f"{kind}: fullest over fair share", f"{one.max_over_fair:.3f}", fullest)
-    table.add_row(f"{kind}: emptiest over fair share", f"{one.min_over_fair:.3f}", emptiest)
-    table.add_row(
-        f"{kind}: coefficient of variation",
-        f"{one.coefficient_of_variation:.4f}",
-        "" if at_random is None else f"{at_random:.4f} at random",
-    )
-
-
-def _add_spread(table: Table, placement: Placement, judged: Quality) -> None:
+def _measures(placement: Placement, judged: Quality, targets: Targets | None) -> list[_Row]:
     others = max(judged.devices - 1, 0)
+    ratio, unit = judged.declustering_ratio, placement.unit
+    width = f"{judged.scatter_width_min:,} to {judged.scatter_width_max:,}"
+    shared = f"{judged.pair_sets_min:,} to {judged.pair_sets_max:,}"
+    rows = [
+        *_balance("copies", judged.copy_balance, placement.device_names),
+        *_balance("bytes", judged.byte_balance, placement.device_names),
+        *_balance("primaries", judged.primary_balance, placement.device_names),
+    ]
     if judged.short_sets:
-        table.add_row(f"{placement.unit}s short of devices", f"{judged.short_sets:,}", "")
-    table.add_row(
-        "scatter width, median", f"{judged.scatter_width_median:,.0f}", f"of {others:,} others"
-    )
-    table.add_row(
-        "scatter width, least and most",
-        f"{judged.scatter_width_min:,} to {judged.scatter_width_max:,}",
-        "",
-    )
-    table.add_row(
-        "declustering ratio, measured",
-        _ratio(judged.declustering_ratio_measured),
-        f"{_ratio(judged.declustering_ratio)} at best",
-    )
-    table.add_row(
-        "sets a pair of devices shares",
-        f"{judged.pair_sets_min:,} to {judged.pair_sets_max:,}",
-        f"{judged.pair_sets_mean:.2f} on average",
-    )
+        rows.append((f"{unit}s short of devices", f"{judged.short_sets:,}", ""))
+    rows += [
+        ("scatter width, median", f"{judged.scatter_width_median:,.0f}", f"of {others:,} others"),
+        ("scatter width, min to max", width, ""),
+        (
+            "declustering ratio, measured",
+            _ratio(judged.declustering_ratio_measured),
+            f"{_ratio(ratio)} at best",
+        ),
+        (f"{unit}s that two devices share", shared, f"{judged.pair_sets_mean:.2f} on average"),
+        (
+            "rebuild sources, worst / median",
+            f"{judged.rebuild_sources_worst:,} / {judged.rebuild_sources_median:,.0f}",
+            "",
+        ),
+        (
+            "rebuild reads, worst / median",
+            f"{judged.rebuild_parallelism_worst:.1f} / {judged.rebuild_parallelism_median:.1f}",
+            "over the busiest source",
+        ),
+    ]
+    if targets is not None:
+        rows += [
+            (
+                "rebuild targets, worst / median",
+                f"{targets.distinct_worst:,} / {targets.distinct_median:,.0f}",
+                f"{targets.devices_tried} devices tried",
+            ),
+            (
+                "rebuild writes, worst / median",
+                f"{targets.parallelism_worst:.1f} / {targets.parallelism_median:.1f}",
+                "over the busiest target",
+            ),
+        ]
+    possible = f"of {_short(judged.possible_sets)}"
+    return [
+        *rows,
+        ("different sets", f"{judged.distinct_sets:,}", possible),
+        _loss_row(placement, judged),
+    ]
 
 
-def _add_rebuild(table: Table, judged: Quality, targets: Targets | None) -> None:
-    table.add_row(
-        "rebuild: sources, worst and median",
-        f"{judged.rebuild_sources_worst:,} / {judged.rebuild_sources_median:,.0f}",
-        "",
-    )
-    table.add_row(
-        "rebuild: all reads over the busiest's",
-        f"{judged.rebuild_parallelism_worst:.1f} / {judged.rebuild_parallelism_median:.1f}",
-        "",
-    )
-    if targets is None:
-        return
-    table.add_row(
-        "rebuild: targets, worst and median",
-        f"{targets.distinct_worst:,} / {targets.distinct_median:,.0f}",
-        f"{targets.devices_tried} devices tried",
-    )
-    table.add_row(
-        "rebuild: all writes over the busiest's",
-        f"{targets.parallelism_worst:.1f} / {targets.parallelism_median:.1f}",
-        "",
-    )
+def _balance(kind: str, even: Balance | None, names: list[str]) -> list[_Row]:
+    if even is None or even.fullest is None or even.emptiest is None:
+        return []
+    at_random = even.expected_coefficient_of_variation
+    return [
+        (f"{kind}: fullest / fair share", f"{even.max_over_fair:.3f}", names[even.fullest]),
+        (f"{kind}: emptiest / fair share", f"{even.min_over_fair:.3f}", names[even.emptiest]),
+        (
+            f"{kind}: coefficient of variation",
+            f"{even.coefficient_of_variation:.4f}",
+            "" if at_random is None else f"{at_random:.4f} at random",
+        ),
+    ]
 
 
-def _add_loss(table: Table, judged: Quality, is_coded: bool) -> None:
-    table.add_row(
-        "different replica sets",
-        f"{judged.distinct_sets:,}",
-        f"of {_short(judged.possible_sets)}",
-    )
+def _loss_row(placement: Placement, judged: Quality) -> _Row:
+    if (placement.by_position or placement.is_coded) and _is_unknown(judged):
+        return "loss of an erasure code", "unknown", "give --fatal M+1"
     share = judged.loss_share
-    if share is None and is_coded and judged.fatal == judged.copies:
-        table.add_row("data lost in an erasure code", "unknown", "give --fatal M+1")
-        return
-    table.add_row(
-        f"data lost if {judged.fatal} devices fail at once",
-        "too many to count" if share is None else f"{share:.3g}",
-        "of all such failures",
-    )
+    value = "not counted" if share is None else f"{share:.3g}"
+    return f"loss if {judged.fatal} devices fail at once", value, "of all such failures"
 
 
 def _ratio(value: float) -> str:

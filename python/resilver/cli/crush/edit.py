@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resilver.cli.console import print_json, say
-from resilver.cli.place.inputs import number
-from resilver.cli.place.options import WORDS, Editing, MapFormat, Reading
-from resilver.cli.place.source import MapSource, open_map
+from resilver.cli.crush.inputs import number
+from resilver.cli.crush.options import WORDS, Editing, MapFormat
+from resilver.cli.crush.source import MapSource, open_map
+from resilver.cli.crush.tree import tree_lines, tree_rows
 from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError, PlacementError, Problem, name_remedy
 
@@ -103,12 +104,11 @@ def edits_of(editing: Editing) -> tuple[list[Edit], list[Problem]]:
     return edits, problems
 
 
-def edited(reading: Reading, editing: Editing) -> MapSource:
+def edited(editing: Editing) -> MapSource:
     """The map of a file or of --build, with its edits made in the order in which they stand.
 
     Args:
-        reading: The file, or the layers.
-        editing: What is built and changed.
+        editing: The file, or the layers, and the edits.
 
     Returns:
         The map.
@@ -117,10 +117,10 @@ def edited(reading: Reading, editing: Editing) -> MapSource:
         ConfigError: The file cannot be used, or the layers are no layers.
         PlacementError: An edit cannot be made.
     """
-    if editing.build is None:
-        source = open_map(reading.words[0], reading)
+    if editing.build:
+        source = MapSource("--build", _built(editing.devices or 0, editing.words))
     else:
-        source = MapSource("--build", _built(editing.build, reading.words))
+        source = open_map(editing.words[0])
     crush = source.crush
     for edit in edits_of(editing)[0]:
         try:
@@ -167,8 +167,8 @@ def _built(devices: int, words: tuple[str, ...]) -> CrushMap:
 
     if not words or len(words) % 3:
         raise ConfigError(
-            f"--build {devices} {' '.join(words)}: a layer is a type, a bucket kind and a size; "
-            f"for example `--build {devices} host straw2 16 rack straw2 8 root straw2 0`"
+            f"--build {' '.join(words)}: a layer is a type, a bucket kind and a size; for example "
+            f"`--build --num-osds {devices} host straw2 16 rack straw2 8 root straw2 0`"
         )
     layers = []
     for name, kind, size in zip(words[::3], words[1::3], words[2::3], strict=True):
@@ -211,8 +211,6 @@ def show(source: MapSource, editing: Editing, *, as_json: bool) -> None:
     """
     crush, output = source.crush, editing.output
     if editing.tree:
-        from resilver.cli.place.tree import tree_lines, tree_rows
-
         if as_json:
             print_json(tree_rows(crush.document()))
         else:
@@ -220,7 +218,7 @@ def show(source: MapSource, editing: Editing, *, as_json: bool) -> None:
     if editing.dump:
         # crushtool ends its dump with an empty line.
         sys.stdout.write(_terminated(crush.to_json()) + "\n")
-    if editing.decompile:
+    if editing.decompile and output is None:
         sys.stdout.write(_terminated(crush.to_text()))
     if output is None:
         return
@@ -232,7 +230,11 @@ def show(source: MapSource, editing: Editing, *, as_json: bool) -> None:
 
 
 def _form(output: Path, editing: Editing) -> MapFormat:
-    return editing.file_format or _FORMATS.get(output.suffix.lower(), MapFormat.binary)
+    if editing.file_format is not None:
+        return editing.file_format
+    if editing.compile or editing.decompile:
+        return MapFormat.text if editing.decompile else MapFormat.binary
+    return _FORMATS.get(output.suffix.lower(), MapFormat.binary)
 
 
 def _terminated(text: str) -> str:

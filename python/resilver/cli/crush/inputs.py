@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.cli.console import say
-from resilver.cli.place.options import SEPARATOR, Inputs
+from resilver.cli.crush.options import SEPARATOR, Inputs
 from resilver.errors import ConfigError, name_remedy
 
 if TYPE_CHECKING:
-    from resilver.cli.place.source import MapSource
-    from resilver.cli.place.structure import Rule
+    from resilver.cli.crush.source import MapSource
+    from resilver.cli.crush.structure import Rule
 
 HOLE = 2**31 - 1
 """What Ceph prints where a strip of an erasure-coded group has no device (CRUSH_ITEM_NONE)."""

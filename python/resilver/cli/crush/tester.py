@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from resilver.answer import Answer, Section, Shown
 from resilver.cli.console import EXIT_FAILED, print_json, say
-from resilver.cli.place.inputs import (
+from resilver.cli.crush.inputs import (
     HOLE,
     NONE,
     bracketed,
@@ -26,11 +27,13 @@ from resilver.cli.place.inputs import (
     reweights_of,
     rules_of,
 )
-from resilver.cli.place.options import Inputs
+from resilver.cli.crush.options import Inputs
+from resilver.tables import table
+from resilver.words import plural
 
 if TYPE_CHECKING:
-    from resilver.cli.place.source import MapSource
-    from resilver.cli.place.structure import Rule
+    from resilver.cli.crush.source import MapSource
+    from resilver.cli.crush.structure import Rule
 
 # Inputs mapped at a time: enough to keep the core busy, few enough that output begins at once.
 _INPUTS_PER_BATCH = 1 << 16
@@ -246,35 +249,37 @@ def _tally_json(tally: Tally) -> dict[str, Any]:
     }
 
 
-def count(source: MapSource, inputs: Inputs, *, as_json: bool) -> None:
+def count(source: MapSource, inputs: Inputs) -> Answer:
     """Without --show options: how many inputs each device got, and how many came up short.
 
     Args:
         source: The map.
         inputs: The rule and its inputs.
-        as_json: Print where each input goes, as JSON.
 
     Raises:
         ConfigError: The map has no such rule or device, or a range is empty.
     """
-    if as_json:
-        print_json(_json(_Test(source, replace(inputs, mappings=True))))
-        return
+    verdict, sections = [], []
+    notes: list[str] = []
     for tally in _Test(source, inputs).tallies(_see_nothing):
-        sys.stdout.write(
-            f"rule {tally.rule.id}, {tally.inputs:,} inputs, {tally.copies} copies, "
-            f"{tally.short:,} short\n"
+        rule = tally.rule
+        verdict.append(
+            f"Rule {rule.id} ({rule.name}), {plural(tally.copies, 'device')} an input: "
+            f"{tally.short:,} of {tally.inputs:,} inputs came up short."
         )
-        held = np.flatnonzero(tally.stored).tolist()
-        names = {device: source.crush.device_name(device) for device in held}
-        width = max((len(name) for name in names.values()), default=0)
-        for device, name in names.items():
-            sys.stdout.write(f"{name:<{width}}  {int(tally.stored[device]):>10,}\n")
-        if reason := source.structure.why_empty(tally.rule):
-            say(f"note: {reason}")
+        held = np.flatnonzero(tally.stored)
+        counts = table(
+            ("device", "device", "text", map(source.crush.device_name, held.tolist())),
+            ("inputs", "inputs", "count", tally.stored[held]),
+        )
+        shown = Shown(f"rule-{rule.id}", f"Rule {rule.id}: inputs by device", counts)
+        sections.append(Section(f"Rule {rule.id}", (shown,)))
+        notes += filter(None, [source.structure.why_empty(rule)])
+    record = _json(_Test(source, replace(inputs, mappings=True)))
+    return Answer(f"Rules of {source.label}", verdict, sections, record, notes=notes)
 
 
-def compare_as_crushtool(before: MapSource, after: MapSource, inputs: Inputs) -> int:
+def compare(before: MapSource, after: MapSource, inputs: Inputs) -> int:
     """Count the inputs that two maps place differently, by rule, as `crushtool --compare` does.
 
     Args:

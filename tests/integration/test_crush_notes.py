@@ -1,4 +1,4 @@
-"""What `resilver place` says of maps by which nothing, or nearly everything, moves."""
+"""What `resilver crush` and `place` say of maps by which nothing, or nearly everything, moves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from tests.terminal import json_output
 
 def built(folder: Path, devices: int, *layers: object) -> str:
     """Build a map; answer what was said."""
-    done = command("place", "--build", devices, *layers, "-o", f"{devices}.bin", cwd=folder)
+    done = command(
+        "crush", "--build", "--num-osds", devices, *layers, "-o", f"{devices}.bin", cwd=folder
+    )
     assert done.returncode == 0, done.stderr
     return " ".join(done.stderr.split())
 
@@ -32,8 +34,9 @@ def test_a_rule_that_maps_nothing_is_told_wherever_it_is_used(tmp_path: Path) ->
     found = compared(tmp_path)
     assert found["total"] == 0
     assert [note.partition(", rule")[0] for note in found["notes"]] == ["before", "after"]
-    told = command("place", "8.bin", "--rule", 0, "--num-rep", 3, cwd=tmp_path)
-    assert "1,024 short" in told.stdout and reason in told.stderr
+    told = command("crush", "8.bin", "--rule", 0, "--num-rep", 3, cwd=tmp_path)
+    said = " ".join(told.stdout.split())
+    assert "1,024 of 1,024 inputs came up short" in said and reason in said
     text = command("place", "--compare", "8.bin", "9.bin", cwd=tmp_path).stdout
     assert f"Note: before, {reason}" in " ".join(text.split())
     # Its remedy is one.

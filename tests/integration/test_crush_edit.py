@@ -1,4 +1,4 @@
-"""Maps that `resilver place` builds, changes and writes are crushtool's, byte for byte."""
+"""Maps that `resilver crush` builds, changes and writes are crushtool's, byte for byte."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def crushtool(*words: object) -> str:
 def built(tmp_path: Path) -> Path:
     """Sixteen devices in four hosts in two racks, by our own generator."""
     path = tmp_path / "built"
-    assert cli.run(["place", "--build", "16", *LAYERS, "-o", str(path)]) == 0
+    assert cli.run(["crush", "--build", "--num-osds", "16", *LAYERS, "-o", str(path)]) == 0
     return path
 
 
@@ -39,8 +39,8 @@ def test_a_built_map_is_crushtools(built: Path, terminal: Terminal) -> None:
     crushtool("-o", theirs, "--build", "--num_osds", 16, *LAYERS)
     assert built.read_bytes() == theirs.read_bytes()
     for view, words in (("--decompile", ["-d", theirs]), ("--tree", ["-i", theirs, "--tree"])):
-        assert terminal.output("place", built, view) == crushtool(*words)
-    assert terminal.output("place", built, "--dump") == crushtool("-i", theirs, "--dump")
+        assert terminal.output("crush", built, view) == crushtool(*words)
+    assert terminal.output("crush", built, "--dump") == crushtool("-i", theirs, "--dump")
 
 
 CLASSES_AND_STAND_INS = """
@@ -85,8 +85,8 @@ def test_a_tree_of_classes_and_stand_ins_is_crushtools(tmp_path: Path, terminal:
     text = tmp_path / "map.txt"
     text.write_text(CLASSES_AND_STAND_INS)
     # crushtool's own compiler takes no stand-ins for every pool (-1), which clusters have.
-    terminal.output("place", text, "-o", tmp_path / "map")
-    assert terminal.output("place", text, "--tree") == crushtool("-i", tmp_path / "map", "--tree")
+    terminal.output("crush", text, "-o", tmp_path / "map")
+    assert terminal.output("crush", text, "--tree") == crushtool("-i", tmp_path / "map", "--tree")
 
 
 def test_a_map_that_cannot_be_written_leaves_what_was_there(
@@ -97,7 +97,7 @@ def test_a_map_that_cannot_be_written_leaves_what_was_there(
     (built.parent / "folder").mkdir()
     for place in ("absent/map", "folder"):
         wanted = built.parent / place
-        assert "cannot be written" in terminal.refusal("place", built, "--tree", "-o", wanted)
+        assert "cannot be written" in terminal.refusal("crush", built, "--tree", "-o", wanted)
     assert sorted(built.parent.iterdir()) == sorted([*before, built.parent / "folder"])
 
 
@@ -116,7 +116,7 @@ def test_a_map_that_cannot_be_written_leaves_what_was_there(
 )
 def test_an_edited_map_is_crushtools(built: Path, edit: list[str]) -> None:
     ours, theirs = built.with_name("ours"), built.with_name("theirs")
-    assert cli.run(["place", str(built), *edit, "-o", str(ours)]) == 0
+    assert cli.run(["crush", str(built), *edit, "-o", str(ours)]) == 0
     crushtool("-i", built, *edit, "-o", theirs)
     assert crushtool("-d", ours) == crushtool("-d", theirs)
 
@@ -124,12 +124,12 @@ def test_an_edited_map_is_crushtools(built: Path, edit: list[str]) -> None:
 def test_every_form_holds_the_same_map(built: Path) -> None:
     names = ["map.txt", "map.json", "map.bin"]
     for name in names:
-        assert cli.run(["place", str(built), "-o", str(built.with_name(name))]) == 0
+        assert cli.run(["crush", str(built), "-o", str(built.with_name(name))]) == 0
     maps = [CrushMap.read(built.with_name(name)).to_bytes() for name in names]
     assert maps == [built.read_bytes()] * 3
     # --format goes before the suffix.
     forced = built.with_name("forced.bin")
-    assert cli.run(["place", str(built), "-o", str(forced), "--format", "text"]) == 0
+    assert cli.run(["crush", str(built), "-o", str(forced), "--format", "text"]) == 0
     assert forced.read_text().startswith("# begin crush map")
 
 
@@ -137,7 +137,8 @@ def test_an_edit_can_be_looked_at_without_a_file(built: Path, terminal: Terminal
     # Once osd.5 is removed it holds nothing; the file stays as it was.
     before = built.read_bytes()
     words = ["--remove-item", "osd.5", "--rule", "0", "--num-rep", "3"]
-    names = {line.split()[0] for line in terminal.output("place", built, *words).splitlines()[1:]}
+    rows = terminal.output("crush", built, *words).splitlines()
+    names = {row.split()[0] for row in rows if row.strip().startswith("osd.")}
     assert names == {f"osd.{number}" for number in range(16)} - {"osd.5"}
     assert built.read_bytes() == before
 
@@ -159,9 +160,9 @@ def test_an_edit_that_cannot_be_made_says_why_and_writes_nothing(
 ) -> None:
     """Rule: the message begins with the map's file, and names item, rule and remedy."""
     target = built.with_name("target")
-    assert says in terminal.refusal("place", built, *edit, "-o", target)
+    assert says in terminal.refusal("crush", built, *edit, "-o", target)
     assert not target.exists()
 
 
 def test_a_file_that_cannot_be_written_is_named(built: Path, terminal: Terminal) -> None:
-    assert "cannot be written" in terminal.refusal("place", built, "-o", built / "below")
+    assert "cannot be written" in terminal.refusal("crush", built, "-o", built / "below")

@@ -1,4 +1,4 @@
-"""What a user types at `resilver place` and beside it: edits in order, inputs kept, every step."""
+"""What a user types at `resilver crush` and beside it: edits in order, inputs kept, every step."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def every_step(tmp_path: Path) -> Path:
 def rows(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
     """The rows of a map's tree by name."""
     capsys.readouterr()
-    assert cli.run(["place", str(path), "--tree", "--json"]) == 0
+    assert cli.run(["crush", str(path), "--tree", "--json"]) == 0
     return {row["name"]: row for row in json.loads(capsys.readouterr().out)}
 
 
@@ -82,8 +82,7 @@ def rows(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, 
         *(["--rule", rule, "--num-rep", "2"] for rule in "012"),
         *(["--test", f"--show-{what}", "--num-rep", "2", "--max-x", "9"]
           for what in ("mappings", "utilization", "utilization-all", "statistics", "bad-mappings")),
-        ["--quality", "--rule", "0", "--max-x", "99"],
-        ["--quality", "--rule", "1", "--max-x", "99"],
+        *(["--quality", "--rule", rule, "--max-x", "99"] for rule in "01"),
         ["--tree"],
         ["--tree", "--json"],
         ["--dump"],
@@ -94,7 +93,7 @@ def rows(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, 
 def test_every_kind_of_step_is_known_in_every_mode(
     every_step: Path, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = cli.run(["place", str(every_step), *words])
+    code = cli.run(["place" if "--quality" in words else "crush", str(every_step), *words])
     said = capsys.readouterr()
     assert code == 0, said.err
     # Where every input finds its devices, there are no bad mappings to show.
@@ -109,8 +108,12 @@ def test_maps_with_every_kind_of_step_are_compared(
         every_step.read_text().replace("item osd.2 weight 1.0", "item osd.2 weight 2.0")
     )
     # Few inputs: more copies than hosts send every one of them through all of its tries.
-    for words in (["--rule", "0"], ["--test", "--min-x", "0", "--max-x", "9"]):
-        assert cli.run(["place", "--compare", str(every_step), str(other), *words]) == 0
+    compared = ["--compare", str(other)]
+    for words in (
+        ["place", str(every_step), *compared, "--rule", "0"],
+        ["crush", str(every_step), *compared, "--min-x", "0", "--max-x", "9"],
+    ):
+        assert cli.run([*words]) == 0
         assert capsys.readouterr().out
 
 
@@ -119,7 +122,7 @@ def test_edits_of_one_kind_are_all_made(
 ) -> None:
     out = every_step.with_name("out.txt")
     words = ["--reweight-item", "osd.0", "0", "--reweight-item", "osd.1", "0.5", "-o", str(out)]
-    assert cli.run(["place", str(every_step), *words]) == 0
+    assert cli.run(["crush", str(every_step), *words]) == 0
     found = rows(out, capsys)
     assert [found[f"osd.{n}"]["weight"] for n in range(3)] == [0.0, 0.5, 1.0]
 
@@ -133,7 +136,7 @@ def test_edits_are_made_in_their_order_each_at_its_own_place(
         "--add-item", "3", "1.5", "osd.3", "--loc", "host", "h3", "--loc", "root", "all",
         "--reweight-item=osd.3", "2.5", "--move", "osd.0", "--loc", "host", "h1",
     ]  # fmt: skip
-    assert cli.run(["place", str(every_step), *words, "-o", str(out)]) == 0
+    assert cli.run(["crush", str(every_step), *words, "-o", str(out)]) == 0
     found = rows(out, capsys)
     order = list(found)
     inside: dict[str, list[str]] = {}
@@ -152,10 +155,10 @@ def test_a_device_that_then_stands_in_two_places_is_told(
     # crushtool links it into a second root without a word; nothing is refused here either.
     path = str(tmp_path / "map.bin")
     layers = ["host", "straw2", "4", "root", "straw2", "0"]
-    assert cli.run(["place", "--build", "8", *layers, "-o", path]) == 0
+    assert cli.run(["crush", "--build", "--num-osds", "8", *layers, "-o", path]) == 0
     capsys.readouterr()
     assert (
-        cli.run(["place", path, "--add-item", "5", "1", "osd.5", "--loc", "host", "x", "--tree"])
+        cli.run(["crush", path, "--add-item", "5", "1", "osd.5", "--loc", "host", "x", "--tree"])
         == 0
     )
     said = capsys.readouterr()
@@ -165,7 +168,7 @@ def test_a_device_that_then_stands_in_two_places_is_told(
         "osd.5 now stands in host host1 and in host x, and counts in each; use --move osd.5" in told
     )
     assert (
-        cli.run(["place", path, "--add-item", "8", "1", "osd.8", "--loc", "host", "x", "--tree"])
+        cli.run(["crush", path, "--add-item", "8", "1", "osd.8", "--loc", "host", "x", "--tree"])
         == 0
     )
     assert "stands in" not in capsys.readouterr().err
@@ -190,7 +193,7 @@ def test_edits_that_cannot_be_made_are_told(
     every_step: Path, words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = every_step.with_name("out.txt")
-    assert cli.run(["place", str(every_step), *words, "-o", str(out)]) == 2
+    assert cli.run(["crush", str(every_step), *words, "-o", str(out)]) == 2
     assert says in capsys.readouterr().err
     assert not out.exists()
 
@@ -204,7 +207,7 @@ def test_what_is_read_is_not_written_over(
     link.symlink_to(every_step)
     for output in (every_step, link):
         words = ["--reweight-item", "osd.0", "0", "-o", str(output)]
-        assert cli.run(["place", str(every_step), *words]) == 2
+        assert cli.run(["crush", str(every_step), *words]) == 2
         assert "is read by this command, and would be lost" in capsys.readouterr().err
     sizes = every_step.with_name("sizes.txt")
     sizes.write_text("1\n2\n")
@@ -226,16 +229,16 @@ def test_edits_stand_in_a_file_as_they_do_in_the_command(
         "--add-item 4 1.5 osd.4 --loc host h3\nreweight_item osd.3 2.5  # bigger\n"
     )
     words = ["--edits", str(edits), "--reweight-item", "osd.4", "4", "-o", str(out)]
-    assert cli.run(["place", str(every_step), *words]) == 0
+    assert cli.run(["crush", str(every_step), *words]) == 0
     found = rows(out, capsys)
     assert (found["osd.3"]["weight"], found["osd.4"]["weight"]) == (2.5, 4.0)
     assert found["h3"]["weight"] == 6.5
     edits.write_text("remove-item osd.0\nremove osd.1\nmove 'osd.2\n")
-    assert cli.run(["place", str(every_step), "--edits", str(edits), "--tree"]) == 2
+    assert cli.run(["crush", str(every_step), "--edits", str(edits), "--tree"]) == 2
     said = capsys.readouterr().err
     assert f'"remove": {edits}, line 2: this is no edit of a map; did you mean' in said
     assert f"{edits}, line 3: this is no line of words" in said
-    assert cli.run(["place", str(every_step), "--edits", str(edits), "-o", str(edits)]) == 2
+    assert cli.run(["crush", str(every_step), "--edits", str(edits), "-o", str(edits)]) == 2
 
 
 @pytest.mark.parametrize("name", ["\x1b[31mred", "right\u202eleft", "new\nline"])
@@ -246,7 +249,7 @@ def test_names_that_a_terminal_would_obey_are_refused(
     bucket = {"id": -1, "name": name, "type_id": 1, "alg": "straw2", "items": []}
     kinds = [{"type_id": 0, "name": "osd"}, {"type_id": 1, "name": "host"}]
     path.write_text(json.dumps({"types": kinds, "buckets": [bucket], "rules": []}))
-    assert cli.run(["place", str(path), "--tree"]) == 2
+    assert cli.run(["crush", str(path), "--tree"]) == 2
     said = capsys.readouterr().err
     assert "a name has printable characters" in said
     assert not any(mark in said for mark in ("\x1b[31mred", "\u202e"))
@@ -266,7 +269,7 @@ def test_a_bucket_without_a_name_is_shown(
     bucket = {"id": -1, "name": "", "type_id": 1, "alg": "straw2", "items": []}
     kinds = [{"type_id": 0, "name": "osd"}, {"type_id": 1, "name": "host"}]
     path.write_text(json.dumps({"types": kinds, "buckets": [bucket], "rules": []}))
-    assert cli.run(["place", str(path), "--tree"]) == 0
+    assert cli.run(["crush", str(path), "--tree"]) == 0
     assert "host bucket0" in capsys.readouterr().out
 
 
@@ -274,7 +277,7 @@ def test_a_file_without_end_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(texts, "INPUT_MAX", 2**16)
-    assert cli.run(["place", "/dev/zero", "--tree"]) == 2
+    assert cli.run(["crush", "/dev/zero", "--tree"]) == 2
     assert "never ends" in capsys.readouterr().err
 
 
@@ -283,7 +286,7 @@ def test_a_file_that_is_neither_text_nor_known_says_what_is(
 ) -> None:
     path = tmp_path / "junk.bin"
     path.write_bytes(b"\xff\xfejunk")
-    assert cli.run(["place", str(path), "--tree"]) == 2
+    assert cli.run(["crush", str(path), "--tree"]) == 2
     assert (
         "neither text nor a binary form that is known; give a CRUSH map" in capsys.readouterr().err
     )

@@ -1,4 +1,4 @@
-"""`resilver place` prints what `crushtool --test` prints, byte for byte, on both streams."""
+"""`resilver crush` prints what `crushtool --test` prints, byte for byte, on both streams."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ours(*words: object) -> Answer:
     """Run the command in this process, for speed."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = cli.run(["place", *map(str, words)])
+        code = cli.run(["crush", *map(str, words)])
     return Answer(out.getvalue(), err.getvalue(), code)
 
 
@@ -149,7 +149,7 @@ def test_compare_prints_crushtools_bytes(
     expected = theirs("-i", paths[0], "--compare", paths[1], *options)
     # crushtool crashes where the second map has fewer slots for rules than the first.
     assume(expected.code >= 0)
-    found = ours("--test", "--compare", tmp_path / "a.txt", tmp_path / "b.txt", *options)
+    found = ours(tmp_path / "a.txt", "--test", "--compare", tmp_path / "b.txt", *options)
     assert found == expected
 
 

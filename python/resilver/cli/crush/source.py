@@ -9,10 +9,10 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from resilver.cli.crush.structure import MapStructure
 from resilver.cli.loading import load_study
-from resilver.cli.place.options import Inputs, Reading
-from resilver.cli.place.structure import MapStructure
 from resilver.errors import ConfigError, name_remedy
+from resilver.request import option
 
 if TYPE_CHECKING:
     from resilver.crush import CrushMap
@@ -23,6 +23,34 @@ _KINDS = (
     "a CRUSH map (text, JSON or binary), a `ceph report`, a `ceph osd dump`, a binary osdmap, a "
     "folder or an archive of a cluster's dumps, or a STUDY.toml"
 )
+
+
+_INPUT = "Input"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What completes the files that are named."""
+
+    crush: Path | None = option(
+        "--crush",
+        metavar="FILE",
+        text="The CRUSH map of a `ceph osd dump`.",
+        rich_help_panel=_INPUT,
+    )
+    pg_dump: Path | None = option(
+        "--pg-dump", metavar="FILE", text="`ceph pg dump`: bytes of PGs.", rich_help_panel=_INPUT
+    )
+    osd_df: Path | None = option(
+        "--osd-df", metavar="FILE", text="`ceph osd df`: reweights and use.", rich_help_panel=_INPUT
+    )
+    settings: tuple[str, ...] = option(
+        "--set",
+        metavar="KEY=VALUE",
+        text="Override a key of a study.",
+        default=(),
+        rich_help_panel=_INPUT,
+    )
 
 
 @dataclass(frozen=True)
@@ -64,21 +92,23 @@ class ClusterSource(MapSource):
         _check_pool(found, wanted, [pool.name for pool in pools], "report")
         return found
 
-    def reweighted(self, inputs: Inputs) -> ClusterSource:
+    def reweighted(self, weights: Sequence[str]) -> ClusterSource:
         """The cluster after the ``ceph osd reweight`` that each --weight stands for.
 
         Raises:
             ConfigError: A device is unknown, or a weight is no number.
         """
-        from resilver.cli.place.inputs import reweights_of
+        from resilver.cli.crush.inputs import reweights_of
+        from resilver.cli.crush.options import Inputs
 
-        if not inputs.weights:
+        if not weights:
             return self
-        weights = reweights_of(self, inputs, self.report.reweights).tolist()
+        given = Inputs(weights=tuple(weights))
+        values = reweights_of(self, given, self.report.reweights).tolist()
         # An OSD of no weight is out, as the monitors hold it.
         osds = tuple(
-            replace(osd, reweight=weights[osd.id], in_cluster=weights[osd.id] > 0)
-            if osd.id < len(weights) and weights[osd.id] != self.report.reweights[osd.id]
+            replace(osd, reweight=values[osd.id], in_cluster=values[osd.id] > 0)
+            if osd.id < len(values) and values[osd.id] != self.report.reweights[osd.id]
             else osd
             for osd in self.report.osds
         )
@@ -118,15 +148,15 @@ def _check_pool(found: Sequence[object], wanted: str | None, names: list[str], w
 Source = MapSource | StudySource
 
 
-def reweighted(source: Source, inputs: Inputs) -> Source:
+def reweighted(source: Source, weights: Sequence[str]) -> Source:
     """A cluster with the reweights of --weight; maps as they are, whose inputs have their own.
 
     Raises:
         ConfigError: A device is unknown, a weight is no number, or a study has none.
     """
     if isinstance(source, ClusterSource):
-        return source.reweighted(inputs)
-    if inputs.weights and isinstance(source, StudySource):
+        return source.reweighted(weights)
+    if weights and isinstance(source, StudySource):
         raise ConfigError("--weight: a study's devices have no reweights; leave it out")
     return source
 
@@ -191,35 +221,33 @@ def open_source(path: Path | str, reading: Reading, *, alone: bool = True) -> So
     )
 
 
-def open_map(path: Path | str, reading: Reading, *, alone: bool = True) -> MapSource:
+def open_map(path: Path | str) -> MapSource:
     """Read a file that must hold a CRUSH map, as a map's own file or a cluster's.
 
     Raises:
         ConfigError: A study was given, or the file cannot be used.
     """
-    source = open_source(path, reading, alone=alone)
+    source = open_source(path, Reading())
     if isinstance(source, StudySource):
         raise ConfigError(
-            f"{str(path)!r} is a study, which has no CRUSH rules of its own; use --quality, "
-            "--compare or --affected, or give a CRUSH map"
+            f"{str(path)!r} is a study, which has no CRUSH rules of its own; `resilver place` "
+            "judges it, or give a CRUSH map"
         )
     return source
 
 
-def open_cluster(reading: Reading, option: str) -> ClusterSource:
-    """Read the file that must describe a real cluster, which `option` needs.
+def as_cluster(source: Source, option: str) -> ClusterSource:
+    """The source that must describe a real cluster, which `option` needs.
 
     Raises:
-        ConfigError: The file is of another kind, or cannot be used.
+        ConfigError: It is of another kind.
     """
-    path = reading.words[0]
-    source = open_source(path, reading)
     if isinstance(source, ClusterSource):
         return source
     kind = "a study" if isinstance(source, StudySource) else "a CRUSH map"
     raise ConfigError(
-        f"{option}: {path!r} is {kind} and has no pools; "
-        "give the JSON that `ceph report` prints, or ask for --rule RULE"
+        f"{option}: {source.label!r} is {kind} and has no pools of PGs; give the JSON that "
+        "`ceph report` prints"
     )
 
 
@@ -241,10 +269,10 @@ def _cluster(path: Path, reading: Reading) -> ClusterSource:
 def _without_dumps(path: Path, reading: Reading, kind: str, alone: bool) -> None:
     """Refuse what completes a cluster beside a file that is none."""
     given = {"--crush": reading.crush, "--pg-dump": reading.pg_dump, "--osd-df": reading.osd_df}
-    for option, other in given.items():
+    for name, other in given.items():
         if other is not None and alone:
             raise ConfigError(
-                f"{option} = '{other}': it completes a cluster, and {str(path)!r} is {kind}; leave "
+                f"{name} = '{other}': it completes a cluster, and {str(path)!r} is {kind}; leave "
                 "it out, or give a `ceph osd dump`, a `ceph report` or a binary osdmap"
             )
 

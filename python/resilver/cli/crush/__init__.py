@@ -1,0 +1,1 @@
+"""`resilver crush`: CRUSH maps, in crushtool's words and its bytes."""
