@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from resilver.report.durability import write_durability
+from resilver.answer import write
+from resilver.report.durability import durability_answer
 from tests.browser.chromium import Page
 from tests.browser.every_page import (  # noqa: F401
     test_every_chart_is_drawn_without_a_complaint_or_a_request,
@@ -18,8 +19,8 @@ from tests.unit.durability_answers import answer, codes, hostile, layouts, never
 pytestmark = pytest.mark.browser
 
 HOSTILE = "<img src=x onerror=\"document.title='taken'\">"
-ALL = ["causes", "survival", "bursts", "heat", "matters"]
-OWN = [f"{name}-{rank}" for rank in range(1, 5) for name in ("bursts", "heat", "matters")]
+ALL = ["causes", "matters", "bursts", "heat"]
+OWN = [f"{name}-{rank}" for rank in range(1, 5) for name in ("matters", "bursts", "heat")]
 CHARTS_EXPECTED: dict[str, list[str]] = {
     "exact": [],
     "full": ALL,
@@ -28,8 +29,9 @@ CHARTS_EXPECTED: dict[str, list[str]] = {
     "never": [],
     "codes": ["pareto"],
     "many": ["pareto"],
-    "layouts": ["causes", "survival", *OWN],
+    "layouts": ["causes", *OWN],
     "hostile": ALL,
+    "aging": ["causes", "matters", "bursts", "heat", "survival"],
 }
 
 
@@ -48,15 +50,16 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "many": codes(200),
         "layouts": layouts(),
         "hostile": hostile(HOSTILE),
+        "aging": answer(yearly=1.5, full=True),
     }
     for name, found in answers.items():
-        write_durability(found, made[name], f"resilver durability {name}")
+        write(durability_answer(found), made[name], f"resilver durability {name}")
     return made
 
 
 def test_names_are_text_whatever_they_are(page: Page, pages: dict[str, Path]) -> None:
     page.open(pages["hostile"], 1366, 768)
     assert page.evaluate("document.querySelectorAll('img').length") == 0
-    assert page.evaluate("document.title").startswith("How likely <img")
+    assert page.evaluate("document.title").startswith("Probability of data loss: <img")
     # The title, the first sentence, the size of the system, a cause and a premise.
     assert page.evaluate("document.querySelector('main').innerText").count(HOSTILE) >= 5

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 from dataclasses import replace
-from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resilver.data_loss.answer import Durabilities
+from resilver.answer import Shown, render
+from resilver.data_loss.answer import Durabilities, Durability
 from resilver.figure import Figure
-from resilver.report.durability import (
-    answer_sentences,
-    charts,
-    compared_sentences,
-    durability_tables,
-    words,
-    write_durability,
-)
+from resilver.report.durability import durability_answer, words
 from resilver.report.durability.source import pareto
-from resilver.report.durability.tables import bursts_grid, compared_table, compared_words
+from resilver.report.durability.tables import bursts_grid, compared_table
 from resilver.tables import to_csv
 from tests.unit.durability_answers import (
     YEAR,
     about,
     answer,
+    bursts,
     codes,
     layouts,
     never,
@@ -61,7 +57,7 @@ EXACT = Figure.exact
         (about(0.3, 0.01), "30 %", "29 % to 31 %"),
         # Nothing seen in 100,000 missions: 3 / 100,000.
         (unseen(), "at most 3.0e-5", ""),
-        (Figure(None, 0.0, 1.0, "simulated", None, 1), "not known", ""),
+        (Figure(None, 0.0, 1.0, "simulated", None, 1), "unknown", ""),
     ],
 )
 def test_a_probability_has_the_digits_that_are_known(
@@ -127,54 +123,121 @@ def test_times_and_sizes_have_units_and_may_be_below_one() -> None:
     assert words.size(EXACT(1.3 * 2.0**20)) == "1.3 MiB"
 
 
-def test_the_first_sentence_says_what_loses_data_how_likely_and_by_what() -> None:
-    first, *rest = answer_sentences(answer(full=True))
-    assert first == (
-        "rs 8+3 on 88 devices loses data within a year with a probability of 3.1e-9 (8.5 nines), "
-        "mostly by bursts in racks (62 % of the lost pieces)."
-    )
-    # 1 / 3.1e-9; and 1.1 to the power of 3.9 is 1.450.
-    assert rest == [
-        "The mean time to data loss is 3.2e8 years.",
-        "Most depends on the failure rate of disks: 10 % more of it makes a loss 45 % more likely.",
-    ]
+SIGNLESS = {"factor": "the scrub interval", "elasticity": 0.1, "low": -0.2, "high": 0.4}
+_, DECLUSTERED, RANDOM, RACKS = layouts().systems
+
+SENTENCES: dict[str, tuple[Durability | Durabilities, list[str]]] = {
+    # 1 / 3.1e-9 years; and 1.1 to the power of 3.9 is 1.450.
+    "exact, of a year": (
+        answer(full=True),
+        [
+            "rs 8+3 on 88 devices loses data within a year with a probability of 3.1e-9 (8.5 "
+            "nines), mostly from bursts in racks (62 % of losses).",
+            "Mean time to data loss: 3.2e8 years.",
+            "The most sensitive input is the failure rate of disks: 10 % more makes data loss 45 % "
+            "more likely.",
+        ],
+    ),
+    # 2.3e-7 a year for ten years, known to 4.8 %: 2.3e-6 x (1 +- 0.094). A loss takes one group of
+    # 4,096: 1.2 PiB x 2.3e-6 / 4,096 is 758,600 B, or 740.8 KiB. An effective sample of
+    # 1 / 0.048^2 = 434.
+    "simulated, of ten years": (
+        simulated(),
+        [
+            "cold store (rs 8+3) on 88 devices loses data within 10 years with a probability of "
+            "2.3e-6 (95 %: 2.0e-6 to 2.6e-6), 2.3e-7 a year (6.6 nines), mostly from bursts in "
+            "racks (62 % of losses).",
+            "Mean time to data loss: 4.3e6 years.",
+            "Expected loss within 10 years: 740 KiB of 1.2 PiB stored.",
+            "A given object is lost with a probability of 5.6e-10.",
+            "The most sensitive input is the failure rate of disks: 10 % more makes data loss 45 % "
+            "more likely.",
+            "From 400,000 simulated missions: relative standard error 4.8 %, effective sample of "
+            "434 losses.",
+        ],
+    ),
+    "unknown": (
+        unknown(),
+        [
+            "The probability that cold store (rs 8+3) on 88 devices loses data within 10 years is "
+            "unknown: 100,000 simulated missions lost nothing, so it is at most 3.0e-5 (95 %)."
+        ],
+    ),
+    "never": (never(), ["rs 8+3 on 88 devices cannot lose data within a year, by this model."]),
+    "an effect whose sign is unknown": (
+        replace(answer(), sensitivity=pa.Table.from_pylist([SIGNLESS])),
+        [
+            "rs 8+3 on 88 devices loses data within a year with a probability of 3.1e-9 (8.5 "
+            "nines).",
+            "Mean time to data loss: 3.2e8 years.",
+        ],
+    ),
+    "bursts that lose nothing": (
+        replace(answer(), bursts=bursts(failures=3)),
+        [
+            "rs 8+3 on 88 devices loses data within a year with a probability of 3.1e-9 (8.5 "
+            "nines).",
+            "Mean time to data loss: 3.2e8 years.",
+            "No 3 simultaneous failures or fewer lose data.",
+        ],
+    ),
+    "codes": (
+        codes(12),
+        [
+            "rs 4+4 (1.5e-14 a year, 13.8 nines) is the most durable, at 2x storage overhead; rs "
+            "5+1 (1.9e-4 a year, 3.7 nines) is the least, at 1.2x.",
+            "7 of 12 codes are Pareto-optimal (none with the same or lower overhead is safer), "
+            "such as rs 6+1 (1.167x, 3.9 nines), rs 4+1 (1.25x, 3.9 nines), rs 6+2 (1.333x, 7.0 "
+            "nines), rs 6+4 (1.667x, 13.5 nines), rs 5+4 (1.8x, 13.5 nines) and rs 4+4 (2x, 13.8 "
+            "nines).",
+        ],
+    ),
+    # 4.4e-6 / 2e-7; the first is apart from all others, whose intervals are 12 % either way.
+    "systems of one overhead": (
+        layouts(),
+        [
+            "copysets (2.0e-7 a year; 95 %: 1.7e-7 to 2.3e-7; 6.7 nines) is the most durable; "
+            "racks (4.4e-6 a year; 95 %: 3.8e-6 to 5.0e-6; 5.4 nines) is the least: it loses data "
+            "22 times as often."
+        ],
+    ),
+    "intervals that overlap": (
+        Durabilities((RANDOM, DECLUSTERED), "layouts"),
+        ["The differences are not significant: about 2.1e-6 a year."],
+    ),
+    "two of three whose intervals overlap": (
+        Durabilities((RANDOM, DECLUSTERED, RACKS), "layouts"),
+        [
+            "declustered (2.1e-6 a year; 95 %: 1.8e-6 to 2.4e-6; 5.7 nines) is the most durable "
+            "(not significantly more than random); racks (4.4e-6 a year; 95 %: 3.8e-6 to 5.0e-6; "
+            "5.4 nines) is the least: it loses data 2.1 times as often."
+        ],
+    ),
+    "one of two unknown": (
+        Durabilities((unknown(), answer("rs 6+2", "rs 6+2", 8 / 6)), "systems"),
+        [
+            "Only rs 6+2 (3.1e-9 a year, 8.5 nines) has a known probability.",
+            "Unknown: cold store (rs 8+3), of which no simulated mission lost data.",
+        ],
+    ),
+}
 
 
-def test_a_simulated_answer_has_its_interval_and_its_year() -> None:
-    # 2.3e-7 a year for ten years, known to 4.8 %: 2.3e-6 x (1 +- 0.094).
-    said = answer_sentences(simulated())
-    assert said[0] == (
-        "cold store (rs 8+3) on 88 devices loses data within 10 years with a probability of 2.3e-6 "
-        "(95 %: 2.0e-6 to 2.6e-6), 2.3e-7 a year (6.6 nines), mostly by bursts in racks (62 % of "
-        "the lost pieces)."
-    )
-    # An effective sample of 1 / 0.048^2 = 434.
-    assert said[-1] == (
-        "By 400,000 simulated missions: a relative standard error of 4.8 %, an effective sample of "
-        "434 losses."
-    )
+@pytest.mark.parametrize("case", SENTENCES)
+def test_the_verdict_answers_in_plain_sentences(case: str) -> None:
+    found, expected = SENTENCES[case]
+    assert list(durability_answer(found).verdict) == expected
 
 
-def test_what_is_not_known_is_told_as_a_bound() -> None:
-    first, *rest = answer_sentences(unknown())
-    assert first == (
-        "How likely cold store (rs 8+3) on 88 devices loses data within 10 years is not known: in "
-        "100,000 simulated missions nothing was lost, so the probability is at most 3.0e-5 (95 %)."
-    )
-    assert rest == []
+def test_sizes_are_said_in_the_units_in_which_they_were_given() -> None:
+    # 1.2 PiB is 1.351 PB.
+    verdict = durability_answer(replace(simulated(), is_decimal=True)).verdict
+    assert "Expected loss within 10 years: 760 kB of 1.351 PB stored." in verdict
 
 
-def test_what_cannot_happen_is_by_the_model() -> None:
-    said = answer_sentences(never())
-    assert said == ["rs 8+3 on 88 devices loses no data within a year, by this model."]
-
-
-def test_an_effect_whose_sign_is_unknown_is_no_finding() -> None:
-    import pyarrow as pa
-
-    rows = [{"factor": "the scrub interval", "elasticity": 0.1, "low": -0.2, "high": 0.4}]
-    said = answer_sentences(replace(answer(), sensitivity=pa.Table.from_pylist(rows)))
-    assert not any("depends" in text for text in said)
+def test_an_answer_holds_where_all_is_known() -> None:
+    assert durability_answer(codes(4)).holds and not durability_answer(unknown()).holds
+    assert not durability_answer(Durabilities((unknown(), answer()), "systems")).holds
 
 
 def test_the_pareto_line_has_what_nothing_as_cheap_beats() -> None:
@@ -191,37 +254,8 @@ def test_the_pareto_line_has_what_nothing_as_cheap_beats() -> None:
         assert (one in line) == (not is_beaten), one.name
 
 
-def test_codes_are_told_from_safest_to_least_safe_and_along_the_line() -> None:
-    first, second = compared_sentences(codes(12))
-    assert first == (
-        "rs 4+4 (1.5e-14 a year, 13.8 nines) loses data least, at 2 bytes kept for a byte; rs 5+1 "
-        "(1.9e-4 a year, 3.7 nines) most, at 1.2."
-    )
-    assert second.startswith("7 of 12 are on the Pareto line, where nothing as cheap is safer")
-
-
-def test_systems_of_one_overhead_are_told_by_how_many_times() -> None:
-    # 4.4e-6 / 2e-7; the first is apart from all others, whose intervals are 12 % either way.
-    assert compared_sentences(layouts())[0] == (
-        "copysets (2.0e-7 a year; 95 %: 1.7e-7 to 2.3e-7; 6.7 nines) loses data least; racks "
-        "(4.4e-6 a year; 95 %: 3.8e-6 to 5.0e-6; 5.4 nines) most, 22 times as often."
-    )
-
-
-def test_systems_whose_intervals_overlap_are_not_told_apart() -> None:
-    _, declustered, random, racks = layouts().systems
-    near = Durabilities((random, declustered), "layouts")
-    assert compared_sentences(near) == ["The differences are not significant: about 2.1e-6 a year."]
-    three = Durabilities((random, declustered, racks), "layouts")
-    assert "(not significantly less than random); racks" in compared_sentences(three)[0]
-
-
-def test_unknown_systems_are_named_and_stand_last() -> None:
-    found = Durabilities((unknown(), answer("rs 6+2", "rs 6+2", 8 / 6)), "systems")
-    assert compared_sentences(found)[-1] == (
-        "Not known is the probability of cold store (rs 8+3): nothing was lost."
-    )
-    made = compared_table(found.systems)
+def test_unknown_systems_stand_last() -> None:
+    made = compared_table((unknown(), answer("rs 6+2", "rs 6+2", 8 / 6)))
     assert [row[0] for row in made.rows] == ["rs 6+2 *", "cold store (rs 8+3)"]
 
 
@@ -239,39 +273,59 @@ def test_bursts_lie_side_by_side_from_the_fewest_that_lose_data_on() -> None:
     assert list(made.rows[1]) == ["disks in 4 racks", "2.0e-5", "1.0e-4", "3.0e-4"]
 
 
-def test_csv_has_every_digit_and_si_units() -> None:
-    tables = durability_tables(simulated())
-    assert list(tables) == ["systems", "causes", "survival", "bursts", "sensitivity", "premises"]
-    row = next(csv.DictReader(io.StringIO(to_csv(tables["systems"], None))))
+def test_tables_have_every_digit_and_si_units() -> None:
     found = simulated()
-    assert float(row["loss_probability"]) == found.loss_probability.value
-    assert float(row["loss_probability_high"]) == found.loss_probability.high
-    assert float(row["mttdl_seconds"]) == found.mttdl_seconds.value  # type: ignore[union-attr]
+    tables = durability_answer(found).tables()
+    assert list(tables) == ["causes", "matters", "figures", "bursts", "heat", "at-once", "premises"]
+    row = next(csv.DictReader(io.StringIO(to_csv(tables["figures"], None))))
+    assert row["figure"] == "data lost within 10 years"
+    assert float(row["si_value"]) == found.loss_probability.value
+    assert float(row["si_value_high"]) == found.loss_probability.high
+    of_all = durability_answer(layouts()).tables()
+    assert {"systems", "causes", "sensitivity", "bursts", "premises", "differing"} <= set(of_all)
+    # Four systems, each with 6 bursts of disks and 21 of disks in racks: 1 + 2 + ... + 6.
+    assert len(of_all["bursts"].rows) == 4 * 27
+    assert [row[2] for row in of_all["differing"].rows] == ["88", "1,088", "2,088", "3,088"]
 
 
 def test_tables_for_people_end_where_numbers_for_machines_begin() -> None:
-    made = compared_table(codes(12).systems)
-    shown = [column.heading for column in made.columns[: compared_words(made)]]
-    assert shown == ["system", "overhead", "nines", "lost a year", "MTTDL"]
+    (shown,) = (
+        part
+        for part in durability_answer(codes(12)).parts()
+        if isinstance(part, Shown) and part.name == "systems"
+    )
+    headings = [column.heading for column in shown.read().columns]
+    assert headings == ["system", "storage overhead", "nines", "loss in a year", "MTTDL"]
 
 
-def test_json_has_every_figure_and_no_infinity() -> None:
-    import json
-
-    endless = json.loads(json.dumps(never().to_dict(), allow_nan=False))
+def test_the_record_has_every_figure_and_no_infinity() -> None:
+    endless = json.loads(json.dumps(durability_answer(never()).to_dict(), allow_nan=False))
     assert endless["nines"] is None and endless["mttdl_seconds"]["note"]
-    read = json.loads(json.dumps(simulated().to_dict()))
+    read = json.loads(json.dumps(durability_answer(simulated()).to_dict()))
     assert read["loss_probability"]["trajectories"] == 400_000
     assert read["survival"][0] == {"time_seconds": 0.0, "survival": 1.0, "low": 1.0, "high": 1.0}
 
 
-def test_exponents_on_a_page_are_not_broken(tmp_path: Path) -> None:
-    page = write_durability(simulated(), tmp_path / "page.html").read_text(encoding="utf-8")
-    head = page.partition("<nav")[0].partition("</style>")[2]
+def test_exponents_on_a_page_are_not_broken() -> None:
+    head = render(durability_answer(simulated())).partition("<nav")[0].partition("</style>")[2]
     assert "2.3e\u20116" in head and "e-6" not in head
 
 
-def test_a_course_below_what_floats_resolve_is_not_drawn() -> None:
-    """1 - 3e-15 has one digit of its difference to 1."""
-    names = [one.name for one in charts(answer(yearly=3e-15, full=True))]
-    assert "survival" not in names and "causes" in names
+@pytest.mark.parametrize(
+    ("yearly", "years", "is_drawn"),
+    [
+        # A straight line says nothing, nor does one digit of 1 - 3e-15.
+        (3.1e-9, 1.0, False),
+        (3e-15, 1.0, False),
+        # 1 - exp(-1.5) is 0.777 and half as long gives 0.528, 68 % of it.
+        (1.5, 1.0, True),
+    ],
+)
+def test_a_course_is_drawn_where_it_is_no_straight_line(
+    yearly: float, years: float, is_drawn: bool
+) -> None:
+    charts = durability_answer(answer(yearly=yearly, years=years, full=True)).charts()
+    names = [one.name for one in charts]
+    assert ("survival" in names) == is_drawn and names[0] == "causes"
+    if is_drawn:
+        assert charts[-1].heading == "78 % within a year, 68 % of it in the first half"

@@ -43,7 +43,7 @@ class Durability:
     Attributes:
         name: What was asked: a code, a study's point, a pool of a cluster.
         code: Its code, as a study writes it.
-        overhead: Bytes kept for a byte of data (3 for three copies, 1.375 for rs 8+3).
+        overhead: Storage overhead: bytes stored a byte of data (3 for copies 3, 1.375 for rs 8+3).
         devices: How many devices there are.
         groups: How many groups (sets of pieces).
         user_bytes: What is stored, without redundancy; None where no volume was said.
@@ -65,6 +65,7 @@ class Durability:
         premises: What it rests on.
         notes: Sentences that a reader must know.
         digest: 16 hexadecimal digits of what was drawn; empty where nothing was.
+        is_decimal: Whether sizes were given in decimal units, and are said so: PB, not PiB.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Durability:
     premises: tuple[Premise, ...] = ()
     notes: tuple[str, ...] = ()
     digest: str = ""
+    is_decimal: bool = False
 
     @property
     def nines(self) -> float | None:
@@ -95,6 +97,7 @@ class Durability:
     def to_dict(self) -> dict[str, Any]:
         """The answer as a JSON-able dictionary; tables are lists of rows."""
         found = {name: _plain(value) for name, value in vars(self).items()}
+        del found["is_decimal"]
         # JSON knows no infinity; the annual probability of 0 says the same.
         has_nines = self.nines is not None and math.isfinite(self.nines)
         return found | {"nines": self.nines if has_nines else None}

@@ -23,15 +23,9 @@ from resilver.data_loss.exact import (
 )
 from resilver.data_loss.figures import annual_of, times_of
 from resilver.data_loss.input import Parts, failures_json, premises_of, repair_json
+from resilver.data_loss.question import REPAIR_DEFAULT, Question, question_of, refuse_slow_repairs
 from resilver.data_loss.reports import Told
-from resilver.data_loss.request import (
-    REPAIR_DEFAULT,
-    Asked,
-    Question,
-    Where,
-    question_of,
-    refuse_slow_repairs,
-)
+from resilver.data_loss.request import DurabilityRequest, Where
 from resilver.data_loss.scenario import INDEPENDENT, Described, Level, StoredPool
 from resilver.data_loss.simulated import simulated
 from resilver.errors import ConfigError, Problem, show
@@ -42,30 +36,35 @@ from resilver.units import Bytes, exact_rate, format_bytes
 _SIMULATED_MAX = 10_000_000
 
 
-def code_subject(text: str, asked: Asked) -> Callable[[Where, Told | None], Durability]:
+def code_subject(
+    text: str, request: DurabilityRequest
+) -> Callable[[Where, Told | None], Durability]:
     """What asks a code alone, checked and not yet performed.
 
     Raises:
         ConfigError: The text is no code, or a value cannot be.
     """
     code = code_tree(text)
-    asked = replace(asked, groups=groups_of(asked, code))
-    question = question_of_code(asked)
+    request = replace(request, groups=groups_of(request, code))
+    question = question_of_code(request)
     method = question.section.method
     group = _group_of(code, question)
     if isinstance(group, Problem) and method == "exact":
         raise ConfigError(group)
     if isinstance(group, Problem) or method not in ("auto", "exact"):
         described = described_code(text, question)
-        return lambda where, told: simulated(described, question, where, told)
+        is_decimal = sizes_are_decimal(request)
+        return lambda where, told: replace(
+            simulated(described, question, where, told), is_decimal=is_decimal
+        )
     return lambda _, __: _answer(group, question)
 
 
 def _answer(group: GroupChain, question: Question) -> Durability:
-    code, asked = group.code, question.asked
+    code, request = group.code, question.request
     found = found_by(group, question.mission_seconds)
     by_sectors, lost = _by_sectors(group, question, found)
-    stored = stored_bytes(asked, code)
+    stored = stored_bytes(request, code)
     return Durability(
         name=code.name,
         code=code.name,
@@ -84,12 +83,13 @@ def _answer(group: GroupChain, question: Question) -> Durability:
             **({"unreadable sectors": by_sectors} if by_sectors else {}),
         },
         survival=found.survival,
-        bursts=code_bursts(code, group.groups, asked.bursts) if asked.bursts else None,
+        bursts=code_bursts(code, group.groups, request.bursts) if request.bursts else None,
         sensitivity=elasticities(group, question.mission_seconds, "device failures")
-        if asked.sensitivity
+        if request.sensitivity
         else None,
         premises=premises_of_code(question, code),
         notes=tuple(_notes(group, question)),
+        is_decimal=sizes_are_decimal(request),
     )
 
 
@@ -99,7 +99,7 @@ def _by_sectors(group: GroupChain, question: Question, found: Found) -> tuple[fl
     A device too many takes what its group holds, of all that is stored; a sector takes what it is
     part of (`error_size`), and a repair meets more than one where it reads much.
     """
-    stored = stored_bytes(question.asked, group.code) or 0.0
+    stored = stored_bytes(question.request, group.code) or 0.0
     loss = found.group_loss.value
     if not group.unreadable or not loss:
         return 0.0, stored
@@ -113,21 +113,21 @@ def _by_sectors(group: GroupChain, question: Question, found: Found) -> tuple[fl
 def _notes(group: GroupChain, question: Question) -> Iterator[str]:
     if not is_one_law(question):
         yield (
-            "The time until a loss is made good is taken as exponential with its mean; of repairs "
-            "in parallel the law hardly matters, of repairs one after the other it does."
+            "Times from a failure to the end of its repair are taken as exponential with their "
+            "mean. The law hardly matters for parallel repairs; for serial ones it does."
         )
     if not is_counted(group.code) and not group.is_by_sets:
         yield (
-            "Lost pieces are counted, whichever they are: near the truth where repairs are much "
-            "faster than failures."
+            "All loss patterns of the same size are treated alike: a good approximation where "
+            "repair is much faster than failure."
         )
     if group.groups > 1:
-        yield "Groups are on devices of their own, and fail independently."
+        yield "Each group is on devices of its own."
     if group.unreadable:
         yield (
-            f"A repair with no piece to spare meets an unreadable sector with probability "
-            f"{group.unreadable:.3g}. That counts as a loss, of "
-            f"{format_bytes(question.section.error_size)} for each such sector."
+            f"A repair with no redundancy left meets an unreadable sector with a probability of "
+            f"{group.unreadable:.3g}, which counts as a loss of "
+            f"{format_bytes(question.section.error_size)} a sector."
         )
     yield INDEPENDENT
 
@@ -137,23 +137,23 @@ def _group_of(code: CodeTree, question: Question) -> GroupChain | Problem:
     problem = not_of_a_chain(question)
     if problem is not None:
         return problem
-    section, asked = question.section, question.asked
-    device = device_bytes(asked)
+    section, request = question.section, question.request
+    device = device_bytes(request)
     if device is None and (section.unreadable or section.latent_errors):
         rule = "how many errors a repair meets depends on what a device holds"
         raise ConfigError(Problem(rule, 'say so, such as device = "20 TB"', "device"))
     return chain_of(
-        code, groups_of(asked, code), question, 0.0 if device is None else float(device)
+        code, groups_of(request, code), question, 0.0 if device is None else float(device)
     )
 
 
-def question_of_code(asked: Asked) -> Question:
+def question_of_code(request: DurabilityRequest) -> Question:
     """What is asked of a code alone: a time that is given is the mean of an exponential law.
 
     Raises:
         ConfigError: A value cannot be, or is of more than a code.
     """
-    question = question_of(asked, None, repair=REPAIR_DEFAULT)
+    question = question_of(request, None, repair=REPAIR_DEFAULT)
     section = question.section
     if section.repair.kind == "simulate":
         rule = "a code alone has no rebuild that could be simulated"
@@ -165,11 +165,11 @@ def question_of_code(asked: Asked) -> Question:
             remedy = "leave the class out, or ask a study or a cluster"
             value = show(failure.device_class or failure.level)
             raise ConfigError(Problem(rule, remedy, f"failures.{index}", value))
-    repair = _exponential(section.repair, device_bytes(asked))
+    repair = _exponential(section.repair, device_bytes(request))
     # A device's repair is that of its group's piece, which is back at the end.
     changed = section.model_copy(update={"repair": repair, "returns": "devices"})
     refuse_slow_repairs(changed)
-    return Question(changed, question.origins, asked)
+    return Question(changed, question.origins, request)
 
 
 def _exponential(repair: RepairSpeed, device: int | None) -> RepairSpeed:
@@ -188,46 +188,54 @@ def _exponential(repair: RepairSpeed, device: int | None) -> RepairSpeed:
     return RepairSpeed("times", times)
 
 
-def device_bytes(asked: Asked) -> int | None:
+def device_bytes(request: DurabilityRequest) -> int | None:
     """What a device holds, if it is said."""
-    if not asked.device:
+    if not request.device:
         return None
-    size = _bytes(asked.device, "device")
+    size = _bytes(request.device, "device")
     if not size:
         rule = "a device holds something"
-        raise ConfigError(Problem(rule, 'such as "20 TB"', "device", show(asked.device)))
+        raise ConfigError(Problem(rule, 'such as "20 TB"', "device", show(request.device)))
     return size
 
 
-def stored_bytes(asked: Asked, code: CodeTree) -> float | None:
+def sizes_are_decimal(request: DurabilityRequest) -> bool:
+    """Whether the sizes that are stated are decimal: TB, not TiB."""
+    stated = request.stored or request.device
+    return bool(stated) and not stated.rstrip().endswith("iB")
+
+
+def stored_bytes(request: DurabilityRequest, code: CodeTree) -> float | None:
     """User bytes in all, if they are said or follow."""
-    if asked.stored:
-        return float(_bytes(asked.stored, "stored"))
-    device = device_bytes(asked)
-    return None if device is None else float(device) * code.data * groups_of(asked, code)
+    if request.stored:
+        return float(_bytes(request.stored, "stored"))
+    device = device_bytes(request)
+    return None if device is None else float(device) * code.data * groups_of(request, code)
 
 
-def groups_of(asked: Asked, code: CodeTree) -> int:
+def groups_of(request: DurabilityRequest, code: CodeTree) -> int:
     """How many groups there are: as many as what is stored needs, where nothing else is said.
 
     Raises:
         ConfigError: What is stored does not say it, or does not fit.
     """
-    if not asked.stored:
-        return asked.groups or 1
-    device, stored = device_bytes(asked), _bytes(asked.stored, "stored")
+    if not request.stored:
+        return request.groups or 1
+    device, stored = device_bytes(request), _bytes(request.stored, "stored")
     if device is None:
-        if asked.groups is None:
+        if request.groups is None:
             rule = "how many groups hold this depends on what a device holds"
             remedy = 'state it, such as device = "20 TB", or groups, such as 100'
-            raise ConfigError(Problem(rule, remedy, "stored", show(asked.stored)))
-        return asked.groups
+            raise ConfigError(Problem(rule, remedy, "stored", show(request.stored)))
+        return request.groups
     needed = max(1, -(-stored // (device * code.data)))
-    if asked.groups is not None and asked.groups < needed:
-        rule = f"{asked.stored} of {code.name} fill {needed:,} groups of devices of {asked.device}"
+    if request.groups is not None and request.groups < needed:
+        rule = (
+            f"{request.stored} of {code.name} fill {needed:,} groups of devices of {request.device}"
+        )
         remedy = "give more groups, or leave them out"
-        raise ConfigError(Problem(rule, remedy, "groups", show(asked.groups)))
-    return asked.groups or needed
+        raise ConfigError(Problem(rule, remedy, "groups", show(request.groups)))
+    return request.groups or needed
 
 
 def _bytes(text: str, key: str) -> int:
@@ -248,15 +256,15 @@ def described_code(text: str, question: Question) -> Described:
         ConfigError: There are more groups than are simulated.
     """
     code = code_tree(text)
-    asked = question.asked
-    groups = groups_of(asked, code)
+    request = question.request
+    groups = groups_of(request, code)
     if groups * code.pieces > _SIMULATED_MAX:
         rule = f"{groups:,} groups have more than {_SIMULATED_MAX:,} devices"
         raise ConfigError(
             Problem(rule, "ask for fewer, whose losses add up", "groups", show(groups))
         )
     sets = np.arange(groups * code.pieces, dtype=np.int64).reshape(groups, -1)
-    stored = stored_bytes(asked, code)
+    stored = stored_bytes(request, code)
     size = 1 if stored is None else max(1, round(stored / (groups * code.data)))
     numbers = {f"device.{one}": one for one in range(sets.size)}
     parts = Parts(("device",), (numbers,), [""] * sets.size, np.arange(sets.size))
@@ -276,13 +284,13 @@ def described_code(text: str, question: Question) -> Described:
 def premises_of_code(question: Question, code: CodeTree) -> tuple[Premise, ...]:
     """What the answer of a code alone rests on."""
     rows = premises_of(question, "device")
-    asked = question.asked
-    if asked.device:
-        rows.append(Premise("a device holds", asked.device, "stated"))
-    if asked.stored:
-        rows.append(Premise("stored", asked.stored, "stated"))
-        if not asked.device:
-            held = _bytes(asked.stored, "stored") / (groups_of(asked, code) * code.data)
+    request = question.request
+    if request.device:
+        rows.append(Premise("a device holds", request.device, "stated"))
+    if request.stored:
+        rows.append(Premise("stored", request.stored, "stated"))
+        if not request.device:
+            held = _bytes(request.stored, "stored") / (groups_of(request, code) * code.data)
             name, largest = _largest_disk()
             source = f"{held / largest:.2g} x the largest disk of the catalog, {name}"
             rows.append(Premise("a device holds", f"{held / 1e12:,.4g} TB", "assumed", source))

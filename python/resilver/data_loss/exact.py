@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from resilver.data_loss.absorbing import Chain, any_loss
 from resilver.data_loss.chains import code_chain, misread_chance
-from resilver.data_loss.request import Question
+from resilver.data_loss.question import Question
 from resilver.data_loss.scenario import Described
 from resilver.data_loss.sets import sets_chain
 from resilver.errors import Problem, show

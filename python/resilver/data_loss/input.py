@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.data_loss.answer import Origin, Premise
+from resilver.data_loss.question import Question
 from resilver.data_loss.repair_times import RepairTimes
-from resilver.data_loss.request import Question
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.spec.failures import Failure
 from resilver.units import format_duration

@@ -12,7 +12,7 @@ from resilver.data_loss.bursts import joined_sets
 from resilver.data_loss.chains import code_chain, group_chain
 from resilver.data_loss.correlated import crowd_loss
 from resilver.data_loss.exact import REMEDY, not_of_a_chain, repair_mean
-from resilver.data_loss.request import Question
+from resilver.data_loss.question import Question
 from resilver.data_loss.scenario import Described
 from resilver.errors import Problem, show
 from resilver.figure import Figure
@@ -86,7 +86,7 @@ def chain_of_layout(question: Question, described: Described) -> LayoutChain | P
     )
     return LayoutChain(
         devices=described.devices,
-        fatal=_fatal(described, question.asked.seed),
+        fatal=_fatal(described, question.request.seed),
         failure_rate=rate,
         repair_seconds=1.0 / repair,
         lost_bytes=Figure.exact(lost, "approximate"),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from resilver.data_loss.answer import Durabilities, Durability
 from resilver.data_loss.reports import Estimating, Told
-from resilver.data_loss.request import Asked, Where, asked_of, check
+from resilver.data_loss.request import DurabilityRequest, Where, check
 from resilver.errors import ConfigError, Problem
+from resilver.request import request_of
 from resilver.spec.code import lrc_notes
 
 __all__ = ["Estimating", "System", "Told", "answer_of", "durability"]
@@ -43,8 +44,9 @@ def durability(
             this process alone, with all of them.
         executor: As of `resilver.execute`: a Dask scheduler's address, a client, an executor.
         told: Told how far it is; answers whether to go on.
-        options: What is asked beside, by the names of `resilver.data_loss.request.Asked`, such as
-            ``mission="10 y"``, ``afr="1.36 %"``, ``repair="10 h"``.
+        options: The options of ``resilver durability`` by the names of
+            `resilver.data_loss.request.DurabilityRequest`, such as ``mission="10 y"``,
+            ``afr="1.36 %"``, ``repair="10 h"``, ``repairs="serial"``.
 
     Returns:
         The answer; for several systems and for each point of a swept study, `Durabilities`.
@@ -55,23 +57,23 @@ def durability(
         Interrupted: `told` answered False; finished batches are kept in `folder`.
     """
     where = Where(None if folder is None else Path(folder), workers, executor)
-    return answer_of(what, asked_of(options), where, told)
+    return answer_of(what, request_of(DurabilityRequest, options), where, told)
 
 
 def answer_of(
     what: System | Sequence[System],
-    asked: Asked,
+    request: DurabilityRequest,
     where: Where | None = None,
     told: Told | None = None,
 ) -> Durability | Durabilities:
     """The same of what a command asks; see `durability`."""
-    check(asked)
+    check(request)
     is_one = isinstance(what, str | Path) or not isinstance(what, Sequence)
     named: list[Any] = [what] if is_one else list(cast("Sequence[Any]", what))
     if not named:
         rule = "nothing is named whose durability could be asked"
         raise ConfigError(Problem(rule, 'name a code, such as "rs 8+3", or a study'))
-    subjects = [subject for one in named for subject in _subjects(one, asked)]
+    subjects = [subject for one in named for subject in _subjects(one, request)]
     answers = tuple(_noted(subject(where or Where(), told)) for subject in subjects)
     if is_one and len(answers) == 1:
         return answers[0]
@@ -86,7 +88,7 @@ def _noted(answer: Durability) -> Durability:
 Subject = Callable[[Where, "Told | None"], Durability]
 
 
-def _subjects(what: System, asked: Asked) -> list[Subject]:
+def _subjects(what: System, request: DurabilityRequest) -> list[Subject]:
     """What is asked: a code, a cluster, or each point of a study; checked, and not performed."""
     from resilver.data_loss.codes import code_subject
     from resilver.data_loss.systems import cluster_subject, study_subjects
@@ -94,17 +96,17 @@ def _subjects(what: System, asked: Asked) -> list[Subject]:
     from resilver.spec import Study
 
     if isinstance(what, Study):
-        return study_subjects(what, asked)
+        return study_subjects(what, request)
     if isinstance(what, ClusterReport):
-        return [cluster_subject(what, asked, None)]
+        return [cluster_subject(what, request, None)]
     path = Path(what)
     if isinstance(what, str) and not path.exists() and not path.suffix and "/" not in what:
-        return [code_subject(what, asked)]
+        return [code_subject(what, request)]
     if path.suffix == ".toml":
-        return study_subjects(Study.load(path), asked)
+        return study_subjects(Study.load(path), request)
     from resilver.whatif.perform import read_bundle
 
-    return [cluster_subject(read_bundle(path), asked, None)]
+    return [cluster_subject(read_bundle(path), request, None)]
 
 
 def _told_apart(answers: Sequence[Durability]) -> tuple[Durability, ...]:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.data_loss.input import Parts, failures_json, repair_json
+from resilver.data_loss.question import Question, refuse_slow_repairs
 from resilver.data_loss.repair_order import other_loss
-from resilver.data_loss.request import ORDERS, Asked, Question, Where, refuse_slow_repairs
+from resilver.data_loss.request import ORDERS, DurabilityRequest, Where
 from resilver.data_loss.scenario import Described, Level, StoredPool
 from resilver.data_loss.simulated import simulated
 from resilver.figure import Figure
@@ -46,7 +47,7 @@ def placed_question(afr: str, repair: str, order: str) -> Question:
     keys = {"repair": repair, "failures": [{"afr": afr}], **ORDERS[order]}
     section = DurabilityQuestion.from_table(keys, Path.cwd())
     refuse_slow_repairs(section)
-    return Question(section, {}, Asked())
+    return Question(section, {}, DurabilityRequest())
 
 
 def placed_loss(

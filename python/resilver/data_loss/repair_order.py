@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from resilver.data_loss.answer import Durability, Premise
+from resilver.data_loss.question import Question
 from resilver.data_loss.reports import Told
-from resilver.data_loss.request import ORDERS, Question, Where
+from resilver.data_loss.request import ORDERS, Where
 from resilver.data_loss.scenario import Described
 from resilver.data_loss.simulated import simulated
 
@@ -84,11 +85,11 @@ def other_loss(
     other = "priority" if order_of(described.repair) == "device" else "device"
     section = question.section
     error = max(OTHER_ERROR, section.relative_error)
-    asked = replace(question.asked, sensitivity=False)
+    request = replace(question.request, sensitivity=False)
     found = simulated(
         replace(described, repair={**described.repair, **ORDERS[other]}),
         replace(
-            question, section=section.model_copy(update={"relative_error": error}), asked=asked
+            question, section=section.model_copy(update={"relative_error": error}), request=request
         ),
         where,
         told,

@@ -12,7 +12,10 @@ import numpy.typing as npt
 from resilver.data_loss.answer import Premise
 from resilver.simulate import code_tree
 
-INDEPENDENT = "Failures are independent; those that come together are most of real losses."
+INDEPENDENT = (
+    "Assumes independent failures. Most real data loss is from correlated ones (power, rack, "
+    "firmware), so this is optimistic."
+)
 """What a reader must know where devices alone fail, each by itself."""
 
 NO_DEVICE = 2**32 - 1

@@ -12,8 +12,9 @@ from typing import Any
 from resilver.data_loss.answer import Durability
 from resilver.data_loss.batches import Plan, batch_size, simulate_batches
 from resilver.data_loss.figures import annual_of, times_of
+from resilver.data_loss.question import Question
 from resilver.data_loss.reports import Estimating, Told
-from resilver.data_loss.request import Question, Where
+from resilver.data_loss.request import Where
 from resilver.data_loss.scenario import Described
 from resilver.data_loss.sensitivity import elasticities
 from resilver.errors import Interrupted
@@ -71,14 +72,14 @@ def simulated(
         notes=(*described.notes, *_notes(sums, loss, plan)),
         digest=sums.digits(),
     )
-    if not question.asked.sensitivity or loss.value is None:
+    if not question.request.sensitivity or loss.value is None:
         return answer
     return replace(answer, sensitivity=elasticities(described, plan, batches, where, told))
 
 
 def _plan(described: Described, question: Question, where: Where, told: Told | None) -> Plan:
     """How missions are simulated: by what a pilot says, which a folder keeps."""
-    section, seed = question.section, question.asked.seed
+    section, seed = question.section, question.request.seed
     text = described.to_json()
     is_listed = all(one["law"]["kind"] in ("trace", "planned") for one in described.failures)
     path = None

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver import core_input
-from resilver.data_loss.request import Question
+from resilver.data_loss.question import Question
 from resilver.data_loss.scenario import Level, StoredPool
 from resilver.errors import ConfigError, Problem, show
 from resilver.placement_quality.replica_sets import summed

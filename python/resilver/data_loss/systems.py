@@ -25,10 +25,11 @@ from resilver.data_loss.exact import (
 from resilver.data_loss.figures import annual_of, times_of
 from resilver.data_loss.input import Parts, failures_json, premises_of, repair_json
 from resilver.data_loss.layout_chain import LayoutChain, chain_of_layout
+from resilver.data_loss.question import Question, question_of, refuse_slow_repairs
 from resilver.data_loss.repair_order import with_order
 from resilver.data_loss.repair_times import healing_times, marking_out_seconds, rebuild_times
 from resilver.data_loss.reports import Told, telling
-from resilver.data_loss.request import Asked, Question, Where, question_of, refuse_slow_repairs
+from resilver.data_loss.request import DurabilityRequest, Where
 from resilver.data_loss.scenario import INDEPENDENT, Described, StoredPool
 from resilver.data_loss.simulated import simulated
 from resilver.data_loss.study_input import is_by_device, levels_of, pools_of, refuse_scattered
@@ -48,7 +49,7 @@ from resilver.units import format_duration
 Subject = Callable[[Where, "Told | None"], Durability]
 
 
-def study_subjects(study: Study, asked: Asked) -> list[Subject]:
+def study_subjects(study: Study, request: DurabilityRequest) -> list[Subject]:
     """What asks each point of a study, by the study's first seed.
 
     Raises:
@@ -56,7 +57,7 @@ def study_subjects(study: Study, asked: Asked) -> list[Subject]:
     """
     seed = study.study.seeds[0]
     return [
-        _study_subject(_name_of(study, point.swept), point.system, seed, asked)
+        _study_subject(_name_of(study, point.swept), point.system, seed, request)
         for point in study.points
     ]
 
@@ -67,7 +68,7 @@ def refuse_study(study: Study) -> None:
     Raises:
         ConfigError: Durability has no answer for the study.
     """
-    study_subjects(study, Asked())
+    study_subjects(study, DurabilityRequest())
     for system in {id(point.system): point.system for point in study.points}.values():
         if system.report is None:
             refuse_scattered(system, study.study.seeds[0])
@@ -91,11 +92,11 @@ def _stated(system: System, key: str, value: object) -> object:
     return value if found is None else found
 
 
-def _study_subject(name: str, system: System, seed: int, asked: Asked) -> Subject:
-    _refuse_codes_options(asked)
+def _study_subject(name: str, system: System, seed: int, request: DurabilityRequest) -> Subject:
+    _refuse_codes_options(request)
     if system.report is not None:
-        return cluster_subject(system.report, asked, system.durability, name)
-    question = question_of(asked, system.durability)
+        return cluster_subject(system.report, request, system.durability, name)
+    question = question_of(request, system.durability)
     if is_by_device(system, question) and question.origin("returns") == "default":
         question = replace(
             question, section=question.section.model_copy(update={"returns": "devices"})
@@ -140,23 +141,26 @@ def _study_subject(name: str, system: System, seed: int, asked: Asked) -> Subjec
 
 
 def cluster_subject(
-    report: ClusterReport, asked: Asked, own: DurabilityQuestion | None, name: str = ""
+    report: ClusterReport,
+    request: DurabilityRequest,
+    own: DurabilityQuestion | None,
+    name: str = "",
 ) -> Subject:
     """What asks a real cluster.
 
     Args:
         report: The cluster.
-        asked: What is asked.
+        request: What is asked.
         own: What the study that names it asks, if one does.
         name: What it is called; else by its file.
 
     Raises:
         ConfigError: A value cannot be.
     """
-    _refuse_codes_options(asked)
+    _refuse_codes_options(request)
     osds = Osds(report)
-    question = _noticed_by_ceph(question_of(asked, own), report)
-    if asked.hosts != "never" and (asked.hosts or own is None or not own.failures):
+    question = _noticed_by_ceph(question_of(request, own), report)
+    if request.hosts != "never" and (request.hosts or own is None or not own.failures):
         question = _with_hosts(question, osds)
     refuse_slow_repairs(question.section)
     _refuse_no_chain(question)
@@ -173,7 +177,7 @@ def cluster_subject(
         if question.section.repair.kind == "simulate":
             tell = telling(told, "repairs", name or report.label)
             used = osds.ids[parts.used]
-            times = healing_times(report, used, _tolerance(pools), asked.seed, tell)
+            times = healing_times(report, used, _tolerance(pools), request.seed, tell)
         described = Described(
             name=name or report.label,
             mission_seconds=question.mission_seconds,
@@ -236,10 +240,10 @@ def _answered(
         described = _with_repair_time(described, question)
     answer = _without_bursts(described, question, where, told)
     answer = with_order(answer, described, question, where, told)
-    asked = question.asked
-    if not asked.bursts:
+    request = question.request
+    if not request.bursts:
         return answer
-    return replace(answer, bursts=system_bursts(described, asked.bursts, asked.seed))
+    return replace(answer, bursts=system_bursts(described, request.bursts, request.seed))
 
 
 def _with_repair_time(described: Described, question: Question) -> Described:
@@ -284,7 +288,7 @@ def _by_chain(described: Described, question: Question, group: GroupChain) -> Du
         mttdl_seconds=found.mttdl,
         expected_lost_bytes=times_of(found.group_loss, described.user_bytes),
         object_loss_probability=found.group_loss,
-        sensitivity=elasticities(group, mission, what) if question.asked.sensitivity else None,
+        sensitivity=elasticities(group, mission, what) if question.request.sensitivity else None,
         notes=tuple(notes),
     )
 
@@ -307,7 +311,7 @@ def _by_layout(described: Described, question: Question, layout: LayoutChain) ->
             lambda **factors: layout.chain(**factors).loss_probability(mission),
             {f"rate of {described.failures[0]['name']}": "rate", "repair time": "repair"},
         )
-        if question.asked.sensitivity
+        if question.request.sensitivity
         else None,
         notes=(*described.notes, note, _BY_MEANS),
     )
@@ -353,9 +357,9 @@ def _sets_premise(pools: tuple[StoredPool, ...], origin: str = "study") -> Premi
     return Premise("sets of devices", f"{groups:,}", origin, source)  # type: ignore[arg-type]
 
 
-def _refuse_codes_options(asked: Asked) -> None:
+def _refuse_codes_options(request: DurabilityRequest) -> None:
     """Refuse what says of a code alone what a study or a cluster says itself."""
-    stated = {"device": asked.device, "stored": asked.stored, "groups": asked.groups}
+    stated = {"device": request.device, "stored": request.stored, "groups": request.groups}
     for key, value in stated.items():
         if value not in ("", None):
             rule = "a study or a cluster says this itself, and here it is of codes alone"

@@ -16,6 +16,7 @@ from resilver.report.durability.naming import Point, Side, named_points
 from resilver.report.durability.sentences import named_factor
 from resilver.report.durability.source import labels, pareto
 from resilver.report.durability.tables import (
+    SENSITIVITY_WORDS,
     cause_names,
     causes_table,
     compared_table,
@@ -28,11 +29,11 @@ _CAUSED_MAX = 24
 """Systems whose causes stand below each other."""
 _FACTORS_MAX = 14
 _LINE_HEIGHT = 380
-_ON, _OFF = "nothing as cheap is safer", "something as cheap is safer"
+_ON, _OFF = "Pareto-optimal", "a safer one costs no more"
 
 
 def pareto_chart(systems: Sequence[Durability], what: str) -> Chart | None:
-    """Nines against what is kept for a byte, with the Pareto line; None without a choice.
+    """Nines against storage overhead, with the Pareto line; None without a choice.
 
     Args:
         systems: The systems.
@@ -46,19 +47,19 @@ def pareto_chart(systems: Sequence[Durability], what: str) -> Chart | None:
     heading = f"One of {len(shown):,} {what} is both cheapest and safest"
     if len(line) > 1:
         heading = (
-            f"From {cheap.nines:.1f} nines at {cheap.overhead:.4g} to {safe.nines:.1f} at "
-            f"{safe.overhead:.4g} bytes kept for a byte, {len(line)} of {len(shown):,} {what} are "
-            "the safest for what they keep"
+            f"{len(line)} of {len(shown):,} {what} are Pareto-optimal, from {cheap.nines:.1f} "
+            f"nines at {cheap.overhead:.4g}x storage overhead to {safe.nines:.1f} at "
+            f"{safe.overhead:.4g}x"
         )
     text = (
-        "How likely no data is lost in a year, in nines, against the bytes kept for a byte. "
-        "The line is the Pareto line: what lies below it is less safe than something as cheap."
+        "Durability in nines (-log10 of the yearly probability of data loss) against storage "
+        "overhead. On the line none with the same or lower overhead is safer."
     )
     if any(one.annual.low < one.annual.high for one in shown):
-        text += " Upright lines are 95 % intervals."
+        text += " Vertical lines are 95 % intervals."
     if len(shown) < len(systems):
         left = plural(len(systems) - len(shown), "system")
-        text += f" {left} of which no figure is known, or that cannot lose data, not shown."
+        text += f" Not shown: {left} that cannot lose data or whose probability is unknown."
     made = compared_table(systems)
     return Chart(
         "pareto", heading, text, lambda: _pareto_spec(shown, line), made, f"{what} by nines"
@@ -92,18 +93,16 @@ def _pareto_spec(shown: Sequence[Durability], line: Sequence[Durability]) -> Spe
               for one in ordered]  # fmt: skip
     named = named_points(points, across, upwards, _LINE_HEIGHT)
     marks = colours((_ON, _OFF), (BLUE, GREY)) | {"field": "kind"}
-    told = tip(("name", "system"), ("x", "kept for a byte"), ("y", "nines"))
-    told.append({"field": "text", "type": "nominal", "title": "lost in a year"})
+    told = tip(("name", "system"), ("x", "storage overhead"), ("y", "nines"))
+    told.append({"field": "text", "type": "nominal", "title": "data loss in a year"})
     stroke = {"type": "line", "interpolate": "step-after", "color": BLUE, "strokeWidth": 1.5}
     shapes = told_apart((_ON, _OFF), ("circle", "diamond"))
     return {
         "height": _LINE_HEIGHT,
         "data": data,
         "encoding": {
-            "x": axis(
-                "x", "bytes kept for a byte of data", ends=across, ticks=_overheads(overheads)
-            ),
-            "y": axis("y", "nines of a year", ends=upwards),
+            "x": axis("x", "storage overhead", ends=across, ticks=_overheads(overheads)),
+            "y": axis("y", "durability (nines)", ends=upwards),
         },
         "layer": [
             {"data": steps, "mark": stroke},
@@ -168,16 +167,15 @@ def causes_chart(systems: Sequence[Durability]) -> Chart | None:
     made = causes_table(shown)
     if len(shown) == 1:
         first = names[0]
-        heading = f"{percent(shown[0].causes[first])} of the losses are by {first}"
-        text = (
-            "The share of each cause in all data losses, by the failure that lost the last piece."
-        )
-        return Chart("causes", heading, text, lambda: _bars(shown[0], names), made, "by cause")
+        heading = f"{percent(shown[0].causes[first])} of data losses are from {first}"
+        text = "The share of each cause in data losses, by the failure that was one too many."
+        spec = lambda: _bars(shown[0], names)  # noqa: E731
+        return Chart("causes", heading, text, spec, made, "What loses data", printed=24)
     tops = {max(one.causes, key=lambda cause: one.causes[cause]) for one in shown}
-    heading = f"{names[0][0].upper()}{names[0][1:]} cause most losses everywhere"
+    heading = f"{names[0][0].upper()}{names[0][1:]} cause most losses in every system"
     if len(tops) > 1:
-        heading = "What loses data most often differs"
-    text = "Of the pieces whose loss lost data, the share of each cause, by system."
+        heading = "The main cause of data loss differs between systems"
+    text = "The share of each cause in data losses, by system."
     return Chart("causes", heading, text, lambda: _stacked(shown, names), made, "by cause")
 
 
@@ -193,7 +191,7 @@ def _bars(one: Durability, names: Sequence[str]) -> Spec:
         "data": data,
         "encoding": {
             "y": level(""),
-            "x": axis("x", "of lost pieces (%)", ends=(0.0, end), ticks=ticks),
+            "x": axis("x", "share of losses (%)", ends=(0.0, end), ticks=ticks),
         },
         "layer": [
             {"mark": {"type": "bar", "height": 18, "color": BLUE}},
@@ -216,10 +214,10 @@ def _stacked(shown: Sequence[Durability], names: Sequence[str]) -> Spec:
         "mark": {"type": "bar", "height": 17},
         "encoding": {
             "y": level(""),
-            "x": axis("x", "of lost pieces (%)", ends=(0.0, 100.0)) | {"stack": "zero"},
+            "x": axis("x", "share of losses (%)", ends=(0.0, 100.0)) | {"stack": "zero"},
             "color": colours(names, SERIES) | {"field": "kind"},
             "order": {"field": "rank", "type": "quantitative"},
-            "tooltip": tip(("name", "system"), ("kind", "cause"), ("x", "of lost pieces (%)")),
+            "tooltip": tip(("name", "system"), ("kind", "cause"), ("x", "share of losses (%)")),
         },
     }
 
@@ -236,15 +234,18 @@ def sensitivity_chart(found: Durability) -> Chart | None:
     most = effects[0]
     change = f"{abs(most['elasticity']):.2g} %"
     more = "more" if most["elasticity"] > 0.0 else "less"
-    heading = f"1 % more of {named_factor(most)} makes a loss {change} {more} likely"
+    heading = f"1 % more of {named_factor(most)} makes data loss {change} {more} likely"
     text = (
-        "By what percentage the probability of a loss changes where one figure is 1 % larger and "
-        "all others are as they are; the weightiest first."
+        "The change of the probability of data loss if one input is 1 % larger and all others "
+        "stay as they are; the largest first."
     )
-    if any(_is_sampled(one) for one in effects):
+    is_sampled = any(_is_sampled(one) for one in effects)
+    if is_sampled:
         text += " Thin lines are 95 % intervals."
     made = sensitivity_table(found.sensitivity)
-    return Chart("matters", heading, text, lambda: _effects(effects), made, "what matters most")
+    columns = SENSITIVITY_WORDS if is_sampled else SENSITIVITY_WORDS - 1
+    spec, title = lambda: _effects(effects), "What matters most"
+    return Chart("matters", heading, text, spec, made, title, printed=24, columns=columns)
 
 
 def _is_sampled(one: dict[str, Any]) -> bool:

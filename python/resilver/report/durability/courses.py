@@ -31,6 +31,8 @@ from resilver.tables import table
 
 _LINES_MAX = 7
 """Systems whose courses are told apart."""
+_EVEN = 0.05
+"""So near to a half in the first half of a mission losses come at a constant rate."""
 _DECADES = 2.0
 """From so many on an axis of probabilities is logarithmic."""
 _RESOLVED = 1e-13
@@ -50,10 +52,13 @@ def time_of(seconds: float) -> Scale:
 
 
 def survival_chart(systems: Sequence[Durability]) -> Chart | None:
-    """The probability that data was lost until then, with its band; None where nobody asked.
+    """The probability of data loss by time, with its band.
 
     Args:
         systems: One system or several; of many those of the largest probabilities are drawn.
+
+    Returns:
+        The chart; None without courses, and where losses come at a constant rate: a straight line.
     """
     shown = [one for one in systems if one.survival is not None and _is_resolved(one.survival)]
     shown = sorted(shown, key=lambda one: -(one.loss_probability.value or 0.0))[:_LINES_MAX]
@@ -63,19 +68,19 @@ def survival_chart(systems: Sequence[Durability]) -> Chart | None:
     names = labels(shown)
     end = max(float(times[-1]) for times, *_ in courses)
     time = time_of(end)
-    first, risk = shown[0], courses[0][1]
+    first = shown[0]
     last = words.chance(first.loss_probability)
-    half = float(np.interp(0.5 * end, courses[0][0], risk)) / float(risk[-1])
-    heading = f"{last} {within(first)}, as likely early as late"
+    halves = [_first_half(times, risk) for times, risk, *_ in courses]
+    if all(abs(half - 0.5) <= _EVEN for half in halves):
+        return None
+    heading = f"{last} {within(first)}, {100.0 * halves[0]:.0f} % of it in the first half"
     if len(shown) > 1:
-        heading = f"{names[0]} is likeliest to lose data {within(first)}: {last}"
-    elif abs(half - 0.5) > 0.05:
-        heading = f"{last} {within(first)}, {100.0 * half:.0f} % of it in the first half"
-    text = "The probability that any data was lost until then."
+        heading = f"{names[0]} is most likely to lose data {within(first)}: {last}"
+    text = "The probability that any data has been lost by then."
     if any((low < high).any() for _, _, low, high in courses):
         text += " Pale: its 95 % interval."
     if len(shown) < len(systems):
-        text += f" {len(shown)} of {len(systems)} systems, those likeliest to lose data."
+        text += f" {len(shown)} of {len(systems)} systems, those most likely to lose data."
     return Chart(
         "survival",
         heading,
@@ -88,7 +93,7 @@ def survival_chart(systems: Sequence[Durability]) -> Chart | None:
             *(
                 (name, heading, "number", np.concatenate([one[at] for one in courses]))
                 for at, name, heading in (
-                    (1, "loss_probability", "probability of a loss"),
+                    (1, "loss_probability", "probability of data loss"),
                     (2, "low", "low"),
                     (3, "high", "high"),
                 )
@@ -96,6 +101,11 @@ def survival_chart(systems: Sequence[Durability]) -> Chart | None:
         ),
         "loss over time",
     )  # fmt: skip
+
+
+def _first_half(times: Floats, risk: Floats) -> float:
+    """The share of the risk that falls in the first half of the mission."""
+    return float(np.interp(0.5 * times[-1], times, risk)) / float(risk[-1])
 
 
 def _is_resolved(survival: pa.Table) -> bool:
@@ -138,7 +148,7 @@ def _lines(
     end = max(float(times[-1]) for times, *_ in courses) / time.divisor
     across = axis("x", f"time ({time.unit})", ends=(0.0, end))
     ticks = [at for at in log_ticks(floor, top) if floor <= at <= top] if is_log else None
-    upwards = axis("y", "data lost until then", ends=(floor, top), log=10 * is_log, ticks=ticks)
+    upwards = axis("y", "probability of data loss", ends=(floor, top), log=10 * is_log, ticks=ticks)
     upwards["axis"] |= _SCIENTIFIC if is_log or top < 1e-2 else {}
     named = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
     told = tip(("kind", "system"), ("x", f"until ({time.unit})"), ("y", "probability"))
@@ -166,15 +176,16 @@ def bursts_chart(found: Durability) -> Chart | None:
     rows_of = _rows(found, is_placed=False)
     if not rows_of:
         return None
-    heading = "No such burst loses data"
+    heading = "No such failures lose data"
     if sure := [one for one in rows_of if one["loss_probability"] > 0.0]:
         least = min(sure, key=lambda one: one["failures"])
-        heading = (
-            f"{least['failures']} {plural_of(least['level'])} at once lose data {_cases(least)}"
-        )
-    text = "The chance that so many failures at one moment, drawn evenly among all, lose data."
+        what = f"{least['failures']} simultaneous failures of {plural_of(least['level'])}"
+        heading = f"{what} lose data {_cases(least)}"
+    text = "The probability that so many simultaneous random failures lose data."
     made = bursts_table(pa.Table.from_pylist(rows_of))
-    return Chart("bursts", heading, text, lambda: _burst_lines(rows_of), made, "bursts of failures")
+    return Chart(
+        "bursts", heading, text, lambda: _burst_lines(rows_of), made, "Simultaneous failures"
+    )
 
 
 def _cases(one: dict[str, Any]) -> str:
@@ -208,7 +219,7 @@ def _burst_lines(rows_of: Sequence[dict[str, Any]]) -> Spec:
     top = 10.0 ** math.ceil(math.log10(max(chances))) if is_log else 100.0
     most = max(one["failures"] for one in rows_of)
     named = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
-    told = [*tip(("kind", "of"), ("x", "failures at once")), _told_text("data lost")]
+    told = [*tip(("kind", "of"), ("x", "simultaneous failures")), _told_text("data lost")]
     title = "data lost" if is_log else "data lost (%)"
     ticks = [at for at in log_ticks(low, top) if low <= at <= top] if is_log else None
     upwards = axis("y", title, ends=(low, top), log=10 * is_log, ticks=ticks)
@@ -224,7 +235,7 @@ def _burst_lines(rows_of: Sequence[dict[str, Any]]) -> Spec:
             text=[burst_words(one) for one in shown],
         ),
         "encoding": {
-            "x": axis("x", "failures at one moment", ends=(0.5, most + 0.5), tickMinStep=1),
+            "x": axis("x", "simultaneous failures", ends=(0.5, most + 0.5), tickMinStep=1),
             "y": upwards,
             "color": named,
         },
@@ -266,12 +277,12 @@ def heat_chart(found: Durability) -> Chart | None:
         spared = [one["within"] for one in safe if one["failures"] == most]
         heading += f"; {most} in {max(spared)} or fewer never do" if spared else ""
     text = (
-        "Each field is so many failures at one moment that lie in so many parts: the deeper, the "
-        "likelier is a loss. Empty fields lose nothing."
+        "Each cell is a number of simultaneous failures within a number of parts: the darker, the "
+        "more likely is data loss. Empty cells lose nothing."
     )
     made = bursts_table(pa.Table.from_pylist(rows_of))
     return Chart(
-        "heat", heading, text, lambda: _heat(rows_of, level), made, "bursts by where they lie"
+        "heat", heading, text, lambda: _heat(rows_of, level), made, "Simultaneous failures by place"
     )
 
 
@@ -294,8 +305,8 @@ def _heat(rows_of: Sequence[dict[str, Any]], level: str) -> Spec:
     )
     told = [*tip(("x", "failures"), ("name", "in")), _told_text("data lost")]
     place = {
-        "x": _ordinal("x", across, "failures at one moment"),
-        "y": _ordinal("y", up, f"{level} they lie in"),
+        "x": _ordinal("x", across, "simultaneous failures"),
+        "y": _ordinal("y", up, f"{level} with failures"),
     }
     shade: Spec = {"field": "depth", "type": "quantitative", "legend": None}
     shade["scale"] = {"domain": [0.0, 1.0], "range": [0.0, 1.0]}

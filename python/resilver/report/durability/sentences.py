@@ -1,4 +1,4 @@
-"""What is said of durability: how likely data is lost, by what, and what would change it."""
+"""Sentences about durability: how likely data is lost, from what, and what would change it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from resilver.report.durability.source import (
     known,
     label,
     labels,
+    lost_size,
     pareto,
+    stored_words,
     within,
 )
-from resilver.report.durability.tables import sensitivity_rows
-from resilver.words import listed, percent, plural, size_of
+from resilver.report.durability.tables import bursts_grid, sensitivity_rows
+from resilver.words import listed, percent, plural
 
 _NAMED = 6
 """Systems of the Pareto line that a sentence names."""
-_ONE_GROUP = "Each is one group of pieces, so these are the odds of a given object."
+_ONE_GROUP = "Each is a single group, so these are also the probabilities of a given object."
 _ALL = 0.995
 _MORE = 1.1
 """The change of a rate whose effect is told."""
@@ -36,25 +38,26 @@ def answer_sentences(found: Durability) -> list[str]:
     Args:
         found: The answer.
     """
-    said = [_loss(found), _expected(found), sensitivity_sentence(found), basis_sentence(found)]
+    said = [_loss(found), *_expected(found), sensitivity_sentence(found), _bursts(found)]
+    said.append(basis_sentence(found))
     return [text for text in said if text]
 
 
 def _loss(found: Durability) -> str:
-    figure = found.loss_probability
+    figure, when = found.loss_probability, within(found)
     of = "in one group of" if found.groups == 1 else "on"
     subject = f"{label(found)} {of} {plural(found.devices, 'device')}"
     if figure.value is None:
-        text = f"How likely {subject} loses data {within(found)} is not known"
+        text = f"The probability that {subject} loses data {when} is unknown"
         if figure.trajectories:
-            text += f": in {figure.trajectories:,} simulated missions nothing was lost"
+            text += f": {figure.trajectories:,} simulated missions lost nothing"
         bound = words.chance(figure)
-        return f"{text}, so the probability is {bound} (95 %)." if figure.high < 1.0 else f"{text}."
+        return f"{text}, so it is {bound} (95 %)." if figure.high < 1.0 else f"{text}."
     if figure.value == 0.0:
-        return f"{subject} loses no data {within(found)}, by this model."
+        return f"{subject} cannot lose data {when}, by this model."
     if figure.value >= 1.0:
-        return f"{subject} loses data {within(found)} for certain{_most_often(found)}."
-    text = f"{subject} loses data {within(found)} with a probability of {words.chance(figure)}"
+        return f"{subject} is certain to lose data {when}{_most_often(found)}."
+    text = f"{subject} loses data {when} with a probability of {words.chance(figure)}"
     between, count = words.chance_between(figure), _nines(found.annual)
     if is_yearly(found):
         more = [f"95 %: {between}"] * bool(between) + [count] * bool(count)
@@ -75,18 +78,18 @@ def _nines(figure: Figure) -> str:
 
 
 def _most_often(found: Durability) -> str:
-    """By what data is lost most often, as the end of a sentence."""
+    """From what data is lost most often, as the end of a sentence."""
     if not found.causes:
         return ""
     cause, share = max(found.causes.items(), key=lambda one: one[1])
     if share > _ALL:
         # What rounding leaves over is no other cause.
-        return f", all but always by {cause}" if share < 1.0 - 1e-9 else ""
+        return f", almost always from {cause}" if share < 1.0 - 1e-9 else ""
     often = "most often" if share < 0.5 else "mostly"
-    return f", {often} by {cause} ({percent(share)} of the lost pieces)"
+    return f", {often} from {cause} ({percent(share)} of losses)"
 
 
-def _expected(found: Durability) -> str:
+def _expected(found: Durability) -> list[str]:
     """How long until a loss, how many bytes it takes, and what that is for one object."""
     said = []
     mean, lost, of_object = (
@@ -95,20 +98,25 @@ def _expected(found: Durability) -> str:
         found.object_loss_probability,
     )
     if mean is not None and mean.value is not None and words.span(mean) != "never":
-        said.append(f"The mean time to data loss is {words.span(mean)}")
+        said.append(f"Mean time to data loss: {words.span(mean)}.")
     if lost is not None and lost.value is not None and found.user_bytes:
-        stored = size_of(found.user_bytes)
         said.append(
-            f"of {stored} stored {words.size(lost)} are expected to be lost {within(found)}"
+            f"Expected loss {within(found)}: {lost_size(found)} of {stored_words(found)} stored."
         )
-    text = "; ".join(said)
     is_alone = of_object is not None and of_object.value == found.loss_probability.value
     if of_object is not None and of_object.value and not is_alone:
-        text += f"{', ' if said else ''}a given object with a probability of "
-        text += words.chance(of_object)
+        text = f"A given object is lost with a probability of {words.chance(of_object)}"
         count = _nines(of_object) if is_yearly(found) else ""
-        text += _bracketed([count] * bool(count))
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+        said.append(f"{text}{_bracketed([count] * bool(count))}.")
+    return said
+
+
+def _bursts(found: Durability) -> str:
+    """That simultaneous failures lose nothing, where they were tried; else tables say it."""
+    if found.bursts is None or not found.bursts.num_rows or bursts_grid(found.bursts) is not None:
+        return ""
+    most = max(found.bursts["failures"].to_pylist())
+    return f"No {most} simultaneous failures or fewer lose data."
 
 
 def sensitivity_sentence(found: Durability) -> str:
@@ -124,7 +132,7 @@ def sensitivity_sentence(found: Durability) -> str:
     if None not in ends and ends[0] <= 0.0 <= ends[1]:
         return ""
     share = f"{100.0 * (_MORE - 1.0):.0f} %"
-    text = f"Most depends on {named_factor(most)}: {share} more of it makes a loss"
+    text = f"The most sensitive input is {named_factor(most)}: {share} more makes data loss"
     value, *effects = (
         _MORE ** float(most[key] if most[key] is not None else most["elasticity"])
         for key in ("elasticity", "low", "high")
@@ -152,10 +160,10 @@ def basis_sentence(found: Durability) -> str:
     figure = found.loss_probability
     if not is_simulated(found) or figure.value is None or figure.relative_error is None:
         return ""
-    text = f"By {figure.trajectories:,} simulated missions: a relative standard error of "
+    text = f"From {figure.trajectories:,} simulated missions: relative standard error "
     text += percent(figure.relative_error)
     if figure.effective:
-        text += f", an effective sample of {plural(figure.effective, 'loss')}"
+        text += f", effective sample of {plural(figure.effective, 'loss')}"
     return f"{text}."
 
 
@@ -183,7 +191,7 @@ def compared_sentences(found: Durabilities) -> list[str]:
     if unknown:
         most = [*unknown[:_NAMED], f"{len(unknown) - _NAMED:,} more"]
         shown = unknown if len(unknown) <= _NAMED else most
-        said.append(f"Not known is the probability of {listed(shown)}: nothing was lost.")
+        said.append(f"Unknown: {listed(shown)}, of which no simulated mission lost data.")
     return [text for text in said if text]
 
 
@@ -199,25 +207,26 @@ def _safest(ordered: Sequence[Durability], named: dict[int, str]) -> str:
     """The safest and the least safe, with what they cost."""
     best, worst = ordered[0], ordered[-1]
     if best is worst:
-        return f"Known is {_told(best, named)} alone."
-    text = f"{_told(best, named)} loses data least, at {best.overhead:.4g} bytes kept for a byte"
-    return f"{text}; {_told(worst, named)} most, at {worst.overhead:.4g}."
+        return f"Only {_told(best, named)} has a known probability."
+    text = f"{_told(best, named)} is the most durable, at {best.overhead:.4g}x storage overhead"
+    return f"{text}; {_told(worst, named)} is the least, at {worst.overhead:.4g}x."
 
 
 def _even(ordered: Sequence[Durability], named: dict[int, str]) -> str:
     """The same where all cost alike: then how many times matters, as far as it is known."""
     best, worst = ordered[0], ordered[-1]
     if best is worst:
-        return f"Known is {_told(best, named)} alone."
+        return f"Only {_told(best, named)} has a known probability."
     if not are_apart(best.annual, worst.annual):
         return f"The differences are not significant: about {words.chance(best.annual)} a year."
-    text = f"{_told(best, named)} loses data least"
+    text = f"{_told(best, named)} is the most durable"
     near = [one for one in ordered[1:-1] if not are_apart(best.annual, one.annual)]
     if near:
-        text += f" (not significantly less than {listed([named[id(one)] for one in near])})"
-    text += f"; {_told(worst, named)} most"
+        text += f" (not significantly more than {listed([named[id(one)] for one in near])})"
+    text += f"; {_told(worst, named)} is the least"
     ratio = (worst.annual.value or 0.0) / best.annual.value if best.annual.value else None
-    return f"{text}, {words.times_words(ratio)} times as often." if ratio else f"{text}."
+    often = f": it loses data {words.times_words(ratio)} times as often" if ratio else ""
+    return f"{text}{often}."
 
 
 def _pareto(systems: Sequence[Durability], named: dict[int, str], what: str) -> str:
@@ -225,7 +234,7 @@ def _pareto(systems: Sequence[Durability], named: dict[int, str], what: str) -> 
     line = pareto(systems)
     if len(systems) < 3:
         return ""
-    parts = [f"{named[id(one)]} ({one.overhead:.4g}, {_short(one)})" for one in line]
+    parts = [f"{named[id(one)]} ({one.overhead:.4g}x, {_short(one)})" for one in line]
     if len(parts) > _NAMED:
         # The ends and what lies evenly between them.
         at = [round(rank * (len(parts) - 1) / (_NAMED - 1)) for rank in range(_NAMED)]
@@ -233,8 +242,8 @@ def _pareto(systems: Sequence[Durability], named: dict[int, str], what: str) -> 
     rest = f", such as {listed(parts)}" if len(parts) < len(line) else f": {listed(parts)}"
     verb = "is" if len(line) == 1 else "are"
     return (
-        f"{len(line):,} of {len(systems):,} {verb} on the Pareto line, where nothing as cheap is "
-        f"safer{rest}."
+        f"{len(line):,} of {len(systems):,} {what} {verb} Pareto-optimal (none with the same or "
+        f"lower overhead is safer){rest}."
     )
 
 

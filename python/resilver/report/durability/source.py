@@ -1,16 +1,19 @@
-"""What pages and the terminal ask of answers: labels, order, and the Pareto line."""
+"""What answers say of systems: labels, order, the Pareto line, and sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from resilver.data_loss.answer import Durabilities, Durability
+from resilver.data_loss.answer import Durability
 from resilver.figure import Figure
+from resilver.quantities import decimal_bytes
+from resilver.report.durability import words
 from resilver.report.durability.words import is_a_year, mission
+from resilver.words import size_of
 
 SAME_OVERHEAD = 0.005
-"""Overheads that differ by no more than this share are told as equal."""
+"""Overheads that differ by no more than this share are equal."""
 
 
 def label(of: Durability) -> str:
@@ -75,9 +78,13 @@ def is_simulated(of: Durability) -> bool:
     return of.loss_probability.method == "simulated"
 
 
-def title(found: Durability | Durabilities) -> str:
-    """The question that a page answers."""
-    if isinstance(found, Durability):
-        return f"How likely {label(found)} loses data"
-    count = len(found.systems)
-    return f"Which of {count:,} {found.compared or 'systems'} loses data least"
+def stored_words(of: Durability) -> str:
+    """What it stores, in the units in which sizes were given."""
+    stored = of.user_bytes or 0.0
+    return decimal_bytes(stored) if of.is_decimal else size_of(stored)
+
+
+def lost_size(of: Durability) -> str | None:
+    """The bytes that it is expected to lose, in those units; None without a volume."""
+    lost = of.expected_lost_bytes
+    return None if lost is None else words.size(lost, of.is_decimal)

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from resilver.data_loss.answer import Durabilities, Durability, Premise, nines
+from resilver.data_loss.answer import Durability, Premise, nines
 from resilver.figure import TOO_FEW, Figure
 from resilver.report.durability import words
-from resilver.report.durability.source import have_one_overhead, is_yearly, labels, pareto, within
-from resilver.tables import Column, Table, table
+from resilver.report.durability.source import (
+    have_one_overhead,
+    is_yearly,
+    labels,
+    lost_size,
+    pareto,
+    within,
+)
+from resilver.tables import Table, table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ORIGINS = {
-    "stated": "as asked",
-    "study": "study",
-    "catalog": "catalog",
-    "simulated": "simulated",
-    "dump": "dump",
-    "default": "default",
-    "assumed": "assumed",
-}
-_STARRED = (
-    "Overhead is bytes kept for a byte of data. * is on the Pareto line: nothing as cheap is safer."
-)
-ANSWER_WORDS, PREMISE_WORDS, CAUSE_WORDS, SENSITIVITY_WORDS, BURST_WORDS = 4, 4, 2, 3, 5
+_STARRED = "* Pareto-optimal: none with the same or lower storage overhead is safer."
+ANSWER_WORDS, SENSITIVITY_WORDS = 4, 3
 """Columns of these tables that are for people; the rest are in SI units, for the CSV."""
 
 
@@ -44,9 +41,14 @@ def answer_table(found: Durability) -> Table:
     add(f"data lost {mission}", found.loss_probability, words.chance, words.chance_between)
     if not is_yearly(found):
         add("data lost in a year", found.annual, words.chance, words.chance_between)
-    add("nines of a year", found.annual, words.nines_of, nines_between)
+    add("nines", found.annual, words.nines_of, nines_between)
     add("mean time to data loss", found.mttdl_seconds, words.span, words.span_between)
-    add(f"bytes lost {mission}", found.expected_lost_bytes, words.size, words.size_between)
+    add(
+        f"expected loss {mission}",
+        found.expected_lost_bytes,
+        partial(words.size, is_decimal=found.is_decimal),
+        partial(words.size_between, is_decimal=found.is_decimal),
+    )
     add(
         f"a given object lost {mission}",
         found.object_loss_probability,
@@ -116,7 +118,7 @@ def compared_table(systems: Sequence[Durability]) -> Table:
         ("code", "code", "text", [one.code for one in ordered]),
         ("devices", "devices", "count", [one.devices for one in ordered]),
         ("groups", "groups", "count", [one.groups for one in ordered]),
-        ("is_on_pareto_line", "on the line", "count", [int(id(one) in line) for one in ordered]),
+        ("is_on_pareto_line", "Pareto-optimal", "count", [int(id(one) in line) for one in ordered]),
         ("nines", "nines", "number", [one.nines for one in ordered]),
         *_raw("annual_loss_probability", [one.annual for one in ordered]),
         *_raw("loss_probability", [one.loss_probability for one in ordered]),
@@ -124,13 +126,9 @@ def compared_table(systems: Sequence[Durability]) -> Table:
         *_raw("expected_lost_bytes", [one.expected_lost_bytes for one in ordered]),
         *_raw("object_loss_probability", [one.object_loss_probability for one in ordered]),
     ]
-    note = (
-        "Overhead is bytes kept for a byte of data. * is on the Pareto line: nothing as cheap is "
-    )
-    note += "safer."
     notes = [_STARRED] * bool(stars)
     if any(name in ("bytes", "object") for name, *_ in texts):
-        notes.append(f"Bytes and objects are those lost {within(ordered[0])}.")
+        notes.append(f"Losses of bytes and objects are {within(ordered[0])}.")
     return table(first, *texts, *more, note=" ".join(notes))
 
 
@@ -148,12 +146,12 @@ def _columns(ordered: Sequence[Durability]) -> list[tuple[str, str, str, list[An
 
     are_alone = all(one.object_loss_probability == one.loss_probability for one in ordered)
     columns: list[tuple[str, str, str, list[Any]]] = [
-        ("overhead", "overhead", "number", [one.overhead for one in ordered]),
+        ("overhead", "storage overhead", "number", [one.overhead for one in ordered]),
         ("nines_words", "nines", "text", cells("annual", words.nines_of)),
-        ("annual_words", "lost a year", "text", cells("annual", words.chance)),
+        ("annual_words", "loss in a year", "text", cells("annual", words.chance)),
         ("interval", "95 %", "text", cells("annual", words.chance_between)),
         ("mttdl", "MTTDL", "text", cells("mttdl_seconds", words.span)),
-        ("bytes", "bytes lost", "text", cells("expected_lost_bytes", words.size)),
+        ("bytes", "expected loss", "text", [lost_size(one) for one in ordered]),
         ("object", "object lost", "text", cells("object_loss_probability", words.chance)),
     ]
     return columns[:-1] if are_alone else columns
@@ -163,7 +161,7 @@ def causes_table(systems: Sequence[Durability]) -> Table:
     """By what data is lost, the most frequent first; a column a system."""
     names = labels(systems)
     causes = cause_names(systems)
-    heads = names if len(names) > 1 else ["of lost pieces"]
+    heads = names if len(names) > 1 else ["share of losses"]
     columns = [
         (f"share_{rank}", head, "share", [one.causes.get(cause) for cause in causes])
         for rank, (head, one) in enumerate(zip(heads, systems, strict=True), 1)
@@ -178,35 +176,13 @@ def cause_names(systems: Sequence[Durability]) -> list[str]:
 
 
 def premises_table(premises: Sequence[Premise]) -> Table:
-    """What an answer rests on: what, value, whose, why."""
+    """What an answer rests on: what, value, origin, source."""
     return table(
-        ("premise", "what", "text", [one.name for one in premises]),
+        ("premise", "input", "text", [one.name for one in premises]),
         ("stated", "value", "text", [one.value for one in premises]),
-        ("origin", "from", "text", [_ORIGINS[one.origin] for one in premises]),
-        ("source", "why", "text", [one.source or None for one in premises]),
+        ("origin", "from", "text", [one.origin for one in premises]),
+        ("source", "source", "text", [one.source or None for one in premises]),
     )
-
-
-def shared_premises(systems: Sequence[Durability]) -> list[Premise]:
-    """The premises that all systems have alike."""
-    first, *rest = (one.premises for one in systems)
-    return [one for one in first if all(one in of for of in rest)]
-
-
-def differing_premises_table(systems: Sequence[Durability]) -> Table | None:
-    """What systems do not rest on alike, a row a system and premise; None where all is alike."""
-    shared = shared_premises(systems)
-    rows = [
-        (name, one)
-        for name, of in zip(labels(systems), systems, strict=True)
-        for one in of.premises
-        if one not in shared
-    ]
-    if not rows:
-        return None
-    made = premises_table([one for _, one in rows])
-    named = [(name, *row) for (name, _), row in zip(rows, made.rows, strict=True)]
-    return Table((Column("system", "system", "text"), *made.columns), named)
 
 
 def sensitivity_rows(found: pa.Table | None) -> list[dict[str, Any]]:
@@ -266,7 +242,10 @@ def bursts_table(found: pa.Table) -> Table:
 
 def within_words(row: dict[str, Any]) -> str:
     """Where failures lie: ``anywhere``, ``3 racks``."""
-    return "anywhere" if row["within"] is None else f"{row['within']:,} {across_words(row)}"
+    within = row["within"]
+    if within is None:
+        return "anywhere"
+    return f"{within:,} {across_words(row) if within > 1 else row.get('across') or 'part'}"
 
 
 def across_words(row: dict[str, Any]) -> str:
@@ -295,50 +274,10 @@ def bursts_grid(found: pa.Table) -> Table | None:
         for count in range(counts[0], max(one["failures"] for one in rows) + 1)
         if any((place, count) in of for place in places)
     ]
-    note = "No other of these bursts loses data."
+    note = "No other combination loses data."
     return table(("where", "failures of", "text", places), *columns, note=note)
 
 
 def _place(row: dict[str, Any]) -> str:
     where = "" if row["within"] is None else f" in {within_words(row)}"
     return f"{plural_of(str(row['level']))}{where}"
-
-
-def durability_tables(found: Durability | Durabilities) -> dict[str, Table]:
-    """All tables of an answer by name, each with a column that names the system.
-
-    Args:
-        found: The answer for one system or several.
-    """
-    systems = (found,) if isinstance(found, Durability) else found.systems
-    made = {
-        "systems": compared_table(systems),
-        "causes": _together(systems, lambda one: causes_table((one,)) if one.causes else None),
-        "survival": _together(systems, lambda one: _arrow(one.survival)),
-        "bursts": _together(systems, lambda one: one.bursts and bursts_table(one.bursts)),
-        "sensitivity": _together(
-            systems, lambda one: one.sensitivity and sensitivity_table(one.sensitivity)
-        ),
-        "premises": _together(systems, lambda one: premises_table(one.premises)),
-    }
-    return {name: one for name, one in made.items() if one is not None and one.rows}
-
-
-def _together(
-    systems: Sequence[Durability], of: Callable[[Durability], Table | None]
-) -> Table | None:
-    """The tables of systems below each other."""
-    made = [(name, of(one)) for name, one in zip(labels(systems), systems, strict=True)]
-    found = [(name, one) for name, one in made if one is not None]
-    if not found:
-        return None
-    rows = [(name, *row) for name, one in found for row in one.rows]
-    return Table((Column("system", "system", "text"), *found[0][1].columns), rows)
-
-
-def _arrow(found: pa.Table | None) -> Table | None:
-    """A table of Arrow as it is."""
-    if found is None:
-        return None
-    columns = tuple(Column(name, name, "number") for name in found.column_names)
-    return Table(columns, [list(row.values()) for row in found.to_pylist()])

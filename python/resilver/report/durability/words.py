@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
@@ -15,13 +14,12 @@ YEAR_SECONDS = 365.25 * 86_400
 _BACKBLAZE_YEAR_SECONDS = 365.0 * 86_400
 DIGITS = 2
 """Digits of a figure that is known to more."""
-UNKNOWN = "not known"
+UNKNOWN = "unknown"
 
 _SPANS = ((YEAR_SECONDS, "years"), (86_400.0, "days"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
-_SIZES = tuple(
-    (2.0 ** (10 * power), unit)
-    for power, unit in reversed(list(enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))))
-)
+_PREFIXES = list(enumerate(("", "k", "M", "G", "T", "P", "E")))[::-1]
+_BINARY = [(2.0 ** (10 * power), f"{sign.upper()}iB" if sign else "B") for power, sign in _PREFIXES]
+_DECIMAL = [(10.0 ** (3 * power), f"{sign}B") for power, sign in _PREFIXES]
 _PERCENT_FROM = 1e-3
 """Chances from here on are percentages."""
 _SURE = 0.9999
@@ -32,7 +30,7 @@ def chance(figure: Figure, most: int = DIGITS) -> str:
 
     Args:
         figure: The probability.
-        most: The most digits that are told.
+        most: The most digits.
     """
     if figure.value is None and figure.high >= 1.0:
         return UNKNOWN
@@ -54,14 +52,16 @@ def span_between(figure: Figure) -> str:
     return _with_unit(figure, _SPANS, "", lambda of: _between(of, _number))
 
 
-def size(figure: Figure, most: int = DIGITS) -> str:
-    """Bytes, also less than one: ``1.2 GiB``, ``4.0e-6 B``."""
-    return _with_unit(figure, _SIZES, UNKNOWN, lambda of: _value(of, _number, most), least=1.0)
+def size(figure: Figure, is_decimal: bool = False) -> str:
+    """Bytes, also less than one: ``1.2 GiB``, ``4.0e-6 B``; ``1.3 GB`` where sizes are decimal."""
+    units = _DECIMAL if is_decimal else _BINARY
+    return _with_unit(figure, units, UNKNOWN, lambda of: _value(of, _number, DIGITS), least=1.0)
 
 
-def size_between(figure: Figure) -> str:
+def size_between(figure: Figure, is_decimal: bool = False) -> str:
     """The 95 % interval of bytes; empty where it has none."""
-    return _with_unit(figure, _SIZES, "", lambda of: _between(of, _number), least=1.0)
+    units = _DECIMAL if is_decimal else _BINARY
+    return _with_unit(figure, units, "", lambda of: _between(of, _number), least=1.0)
 
 
 def nines_of(probability: Figure) -> str:
@@ -98,11 +98,6 @@ def mission(seconds: float) -> str:
 def is_a_year(seconds: float) -> bool:
     """Whether a mission is a year, so that its probability is that of a year."""
     return mission(seconds) == "a year"
-
-
-def unbroken(text: str) -> str:
-    """A text whose exponents no line ends within, for pages."""
-    return re.sub(r"(\de)-(?=\d)", "\\1\u2011", text)
 
 
 def times_words(ratio: float) -> str:

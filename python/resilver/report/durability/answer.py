@@ -1,0 +1,190 @@
+"""Answers about durability: of one system, and of several beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from resilver.answer import Answer, KeyFigure, Part, Section, Shown, sections_of
+from resilver.data_loss.answer import Durabilities, Durability, Premise
+from resilver.figure import Figure
+from resilver.report.durability import tables, words
+from resilver.report.durability.charts import causes_chart, pareto_chart, sensitivity_chart
+from resilver.report.durability.courses import bursts_chart, heat_chart, survival_chart
+from resilver.report.durability.sentences import answer_sentences, compared_sentences
+from resilver.report.durability.source import (
+    is_yearly,
+    label,
+    labels,
+    lost_size,
+    stored_words,
+    within,
+)
+from resilver.tables import Column, Table
+from resilver.words import plural
+
+_DETAILED_MAX = 12
+"""Systems of which an answer has sections of their own."""
+_ROWS = 60
+_AT_ONCE = "All these failures happen at one moment, before anything is repaired."
+
+
+def durability_answer(found: Durability | Durabilities) -> Answer:
+    """The answer for one system or for several.
+
+    Args:
+        found: What was found.
+    """
+    if isinstance(found, Durability):
+        return Answer(
+            f"Probability of data loss: {label(found)}",
+            answer_sentences(found),
+            _sections(found),
+            found.to_dict(),
+            holds=found.loss_probability.value is not None,
+            figures=_tiles(found),
+            notes=found.notes,
+            basis=_premises("premises", "Inputs", found.premises),
+            source={"Digest": found.digest},
+        )
+    systems = found.systems
+    digests = dict.fromkeys(one.digest for one in systems if one.digest)
+    return Answer(
+        f"Durability of {len(systems):,} {found.compared or 'systems'}",
+        compared_sentences(found),
+        _compared(found),
+        found.to_dict(),
+        holds=all(one.loss_probability.value is not None for one in systems),
+        notes=list(dict.fromkeys(note for one in systems for note in one.notes)),
+        basis=_basis(systems),
+        source={"Digest": ", ".join(digests)},
+    )
+
+
+def _tiles(found: Durability) -> list[KeyFigure]:
+    """The answer in numbers, each with its interval."""
+    tiles = []
+
+    def add(name: str, figure: Figure | None, unit: str, text: str, detail: str) -> None:
+        if figure is not None and (figure.value is not None or figure.high < 1.0):
+            value = float("nan") if figure.value is None else figure.value
+            tiles.append(KeyFigure(name, value, unit, text, detail))
+
+    loss, annual = found.loss_probability, found.annual
+    add(f"Data lost {within(found)}", loss, "1", words.chance(loss), _interval(loss))
+    between = tables.nines_between(annual)
+    detail = f"95 %: {between}" if between else "-log10 of the yearly probability"
+    add("Nines", annual, "1", words.nines_of(annual), detail)
+    if not is_yearly(found):
+        add("Data lost in a year", annual, "1", words.chance(annual), _interval(annual))
+    if (mean := found.mttdl_seconds) is not None:
+        text = words.span_between(mean)
+        detail = f"95 %: {text}" if text else "the inverse of a rate, not an age"
+        add("Mean time to data loss", mean, "s", words.span(mean), detail)
+    if (lost := found.expected_lost_bytes) is not None:
+        text = words.size_between(lost, found.is_decimal)
+        detail = f"95 %: {text}" if text else f"of {stored_words(found)}"
+        add(f"Expected loss {within(found)}", lost, "B", lost_size(found) or "", detail)
+    if (one := found.object_loss_probability) is not None:
+        add("A given object lost", one, "1", words.chance(one), _interval(one) or within(found))
+    return tiles
+
+
+def _interval(figure: Figure) -> str:
+    between = words.chance_between(figure)
+    return f"95 %: {between}" if between else ""
+
+
+def _sections(found: Durability) -> list[Section]:
+    """What decides comes first; the course over time only where it is not a straight line."""
+    figures = tables.answer_table(found)
+    printed = 40 if any(row[2] for row in figures.rows) else 0
+    shown = Shown("figures", "In numbers", figures, tables.ANSWER_WORDS, printed=printed)
+    grid = None if found.bursts is None else tables.bursts_grid(found.bursts)
+    at_once = Shown("at-once", "Simultaneous failures", grid, is_split=True) if grid else None
+    return sections_of(
+        ("What loses data", (causes_chart((found,)),)),
+        ("What matters most", (sensitivity_chart(found),)),
+        ("In numbers", (shown,), _counted(found)),
+        ("Simultaneous failures", (bursts_chart(found), heat_chart(found), at_once), _AT_ONCE),
+        ("When data is lost", (survival_chart((found,)),)),
+    )
+
+
+def _counted(found: Durability) -> str:
+    """How large a system is."""
+    text = f"{label(found)}: {plural(found.groups, 'group')} on {plural(found.devices, 'device')}"
+    text += f", storage overhead {found.overhead:.4g}x"
+    return f"{text}, {stored_words(found)} stored." if found.user_bytes else f"{text}."
+
+
+def _compared(found: Durabilities) -> list[Section]:
+    """Systems side by side, and a section each where there are few."""
+    systems, what = found.systems, found.compared or "systems"
+    made = tables.compared_table(systems)
+    heading, columns = f"{what[0].upper()}{what[1:]}, safest first", tables.compared_words(made)
+    shown = Shown("systems", heading, made, columns, _ROWS, is_split=True)
+    sections = sections_of(
+        ("Side by side", (pareto_chart(systems, what), shown)),
+        ("What loses data", (causes_chart(systems),)),
+        (
+            "What matters most",
+            (_together("sensitivity", "What matters most", systems, _effects, columns=4),),
+        ),
+        (
+            "Simultaneous failures",
+            (_together("bursts", "Simultaneous failures", systems, _bursts, columns=6),),
+            _AT_ONCE,
+        ),
+        ("When data is lost", (survival_chart(systems),)),
+    )
+    few = systems if len(systems) <= _DETAILED_MAX else ()
+    for rank, (name, one) in enumerate(zip(labels(systems), few, strict=False), 1):
+        charts = (sensitivity_chart(one), bursts_chart(one), heat_chart(one))
+        parts = [
+            replace(chart, name=f"{chart.name}-{rank}", printed=0) for chart in charts if chart
+        ]
+        if parts:
+            sections.append(Section(name, parts, answer_sentences(one)))
+    return sections
+
+
+def _effects(one: Durability) -> Table | None:
+    return one.sensitivity and tables.sensitivity_table(one.sensitivity)
+
+
+def _bursts(one: Durability) -> Table | None:
+    return one.bursts and tables.bursts_table(one.bursts)
+
+
+def _together(
+    name: str,
+    title: str,
+    systems: Sequence[Durability],
+    of: Callable[[Durability], Table | None],
+    columns: int,
+) -> Shown | None:
+    """The tables of systems below each other."""
+    made = [(label, of(one)) for label, one in zip(labels(systems), systems, strict=True)]
+    found = [(label, one) for label, one in made if one is not None]
+    if not found:
+        return None
+    rows = [(label, *row) for label, one in found for row in one.rows]
+    heads = (Column("system", "system", "text"), *found[0][1].columns)
+    return Shown(name, title, Table(heads, rows), columns, _ROWS)
+
+
+def _premises(name: str, title: str, premises: Sequence[Premise]) -> list[Part]:
+    return [Shown(name, title, tables.premises_table(premises), rows=100)] if premises else []
+
+
+def _basis(systems: Sequence[Durability]) -> list[Part]:
+    """The inputs that all systems share, and those in which they differ."""
+    shared = [one for one in systems[0].premises if all(one in other.premises for other in systems)]
+
+    def differing(one: Durability) -> Table:
+        return tables.premises_table([of for of in one.premises if of not in shared])
+
+    differ = _together("differing", "Inputs that differ", systems, differing, columns=5)
+    some = [differ] if differ is not None and differ.table.rows else []
+    return [*_premises("premises", "Inputs of all", shared), *some]
