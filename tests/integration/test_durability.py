@@ -181,7 +181,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     ("rs 8+3", {"relative_error": 0.0}, "relative_error = 0.0: this must be above 0"),
     ("rs 8+3", {"method": "guess"}, 'method = "guess"'),
     ("rs 800+3", {}, "at most 64 pieces, and this one would have 803"),
-    ("no code", {}, "a code is written"),
+    ("no code", {}, "this is not a code"),
     ("missing.toml", {}, "missing.toml: there is no such file"),
     ([], {}, "nothing is named"),
 ]

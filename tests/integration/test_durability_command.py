@@ -107,7 +107,7 @@ def test_the_same_command_makes_the_same_page(tmp_path: Path) -> None:
         (("rs 1..3000+2",), "at most 2,000 codes"),
         (("rs 8+3", "--set", "cluster.servers=3"), "overrides are of studies, and none is named"),
         (("rs 8+3", "-o", "page.txt"), "the answer is written as .html"),
-        (("nothing-like-it",), "a code is written 'copies 3'"),
+        (("nothing-like-it",), "this is not a code"),
         (("no-such-file.toml",), "no-such-file.toml"),
     ],
 )

@@ -97,7 +97,7 @@ def test_what_cannot_be_measured_is_refused(
 ) -> None:
     assert "no code is named" in refused(capsys)
     assert "copied and not coded" in refused(capsys, "copies 3")
-    assert "a code is written" in refused(capsys, "raid 6")
+    assert "this is not a code" in refused(capsys, "raid 6")
     assert 'strip = "1 B": a strip is from 64 B' in refused(capsys, "rs 8+3", "--strip", "1 B")
     assert "--strip" in refused(capsys, "rs 8+3", "--strip", "large")
     folder = str(tmp_path / "absent" / "coding.toml")

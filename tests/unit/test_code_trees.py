@@ -137,7 +137,7 @@ def test_what_is_too_much_to_count_is_said_to_be(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((f"{STUDIED} over",), "'rs 17+3 over rs 8+2 over': a code is written"),
+        ((f"{STUDIED} over",), '"rs 17+3 over rs 8+2 over": this is not a code'),
         (("copies 64 over copies 64 over rs 4+2",), "at most 4096 pieces, and these would have"),
         ((STUDIED, "--lost", "200"), f"--lost = 200: {STUDIED} has no such piece; the numbers are"),
         ((STUDIED, "--bursts", "0"), "--bursts = 0: this is a whole number from 1 to 200"),

@@ -91,7 +91,7 @@ def test_a_product_is_judged_by_rank_and_by_its_lines(capsys: pytest.CaptureFixt
     ("words", "message"),
     [
         ((), "no code is named; write resilver redundancy"),
-        (("rs 8",), "a code is written 'copies 3', 'rs 8+3'"),
+        (("rs 8",), "this is not a code"),
         (("rs 8+3", "rs 0+3"), "a code has at least one data piece"),
         (("lrc 8+5 local 3",), "3 does not divide the 8 data pieces; take a size that does"),
         (

@@ -138,7 +138,7 @@ fail = { servers = 1 }
         ("lrc 12+5+2", "5 local groups do not divide the 12 data pieces"),
         ("lrc 12+0+2", "0 local groups do not divide the 12 data pieces"),
         ("lrc 12+2+3", "known for up to 2 global parities, and there are 3; take fewer"),
-        ("lrc 12+2+", "a code is written"),
+        ("lrc 12+2+", "this is not a code"),
     ],
 )
 def test_a_code_that_cannot_be_is_refused(code: str, message: str) -> None:

@@ -16,6 +16,7 @@ from resilver import _core
 from resilver.analytic.code_figures import CodeFigures
 from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, Problem, show
+from resilver.spec.code import read_code
 
 _NUMBER_MAX = 2**32 - 1
 
@@ -253,7 +254,8 @@ def redundancy(text: str) -> Code:
     """The code of a line of text.
 
     Args:
-        text: ``rs 8+3``, ``lrc 8+5 local 4``, ``copies 3`` or ``product rs 4+2 x rs 3+1``.
+        text: ``rs 8+3``, ``lrc 8+5 local 4``, ``copies 3`` or ``product rs 4+2 x rs 3+1``, or in
+            other systems' words: ``ec 8+3``, ``8+3``, ``replica 3``, ``raid6 8+2``, ``raidz2 10``.
 
     Returns:
         The code.
@@ -294,13 +296,9 @@ def core_of_text(kind: Callable[[str], Any], text: str) -> Any:
     Raises:
         ConfigError: It is no text, or the core refuses it.
     """
+    label = read_code(text, "code").label
     with core_errors():
-        try:
-            return kind(text)
-        except TypeError:
-            remedy = 'write "rs 8+3", "lrc 8+5 local 4" or "copies 3"'
-            problem = Problem("a code is text", remedy, key="code", value=show(text))
-            raise ConfigError(problem) from None
+        return kind(label)
 
 
 def check_losses(losses: int, pieces: int) -> None:

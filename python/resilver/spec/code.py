@@ -2,7 +2,9 @@
 
 What a code survives and what a repair gathers, only the core knows, which a study file's sections
 may not ask; here is how many pieces there are, which is what the rest of a study must fit. Python
-reads codes here and nowhere else, and a test holds this reading and the core's to one another.
+reads codes here and nowhere else, in other systems' words too (``ec 8+3``, ``8+3``, ``replica 3``,
+``raid6 8+2``, ``raidz2 10``); the core gets a code by its label, and a test holds its reading and
+this one to each other.
 """
 
 from __future__ import annotations
@@ -14,13 +16,23 @@ from dataclasses import dataclass
 from typing import Literal
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.words import plural
 
 PIECES_MAX = 64
 """The most pieces of an object: the core keeps a set of them in a word of 64 bits."""
 
+_RAIDS = {"raid5": 1, "raid6": 2, "raidz": 1, "raidz1": 1, "raidz2": 2, "raidz3": 3}
+"""Parity disks of RAID levels, whose sets are written by data and parity or by all their disks."""
+
+_COPIES = ("copies", "replica", "replicas", "replicated", "mirror", "raid1")
+_REED_SOLOMON = ("rs", "ec", "erasure")
 _SUM = r"\s+\d+\s*\+\s*\d+"
 _LRC = rf"[Ll][Rr][Cc]{_SUM}(\s+local\s+\d+|\s*\+\s*\d+)"
-_PLAIN = rf"([Rr][Ss]{_SUM}|{_LRC}|[Cc]opies\s+\d+)"
+_PLAIN = (
+    rf"([Rr][Ss]{_SUM}|([Ee][Cc]|[Ee]rasure){_SUM}|\d+\s*\+\s*\d+|{_LRC}|"
+    r"([Cc]opies|[Rr]eplicas?|[Rr]eplicated|[Mm]irror|[Rr][Aa][Ii][Dd]1)\s+\d+|"
+    r"[Rr][Aa][Ii][Dd]([56]|[Zz][123]?)\s+\d+(\s*\+\s*\d+)?)"
+)
 
 _LEVEL = rf"({_PLAIN}|[Pp]roduct\s+{_PLAIN}\s+x\s+{_PLAIN})"
 
@@ -43,10 +55,11 @@ CODE_SCHEMA = {
 _GLOBALS_MAX = 2
 """The most global parities for which the core knows maximally recoverable coefficients."""
 
-_FAMILIES = ("rs", "lrc", "copies", "product")
+_FAMILIES = (*_REED_SOLOMON, "lrc", *_COPIES, "product", *_RAIDS)
 _FORMS = (
-    'write "rs 8+3", "lrc 8+5 local 4", "lrc 12+2+2", "copies 3", "product rs 4+2 x rs 3+1" or '
-    '"rs 3+1 over rs 8+2"'
+    'write "rs 8+3" (or "ec 8+3", "8+3"), "copies 3" (or "replica 3"), "raid6 8+2", "raidz2 10" '
+    '(disks in all), "lrc 8+5 local 4", "lrc 12+2+2", "product rs 4+2 x rs 3+1" or "rs 3+1 over '
+    'rs 8+2"'
 )
 
 
@@ -149,18 +162,38 @@ def code_of(value: object) -> ErasureCode | None:
     """
     if value is None or isinstance(value, ErasureCode):
         return value
-    if not isinstance(value, str):
-        raise ConfigError(Problem("a code is text", _FORMS, value=show(value)))
-    words = value.lower().replace("+", " + ").split()
-    code = _over([_parsed(level) for level in _split(words, "over")])
-    if code is None:
-        family = words[0] if words else ""
-        hint = "" if family in _FAMILIES else name_remedy(family, _FAMILIES, "codes") + "; "
-        raise ConfigError(Problem("this is not a code", hint + _FORMS, value=show(value)))
+    code = read_code(value)
     if problem := _problem(code):
         rule, remedy = problem
         raise ConfigError(Problem(rule, remedy, value=show(value)))
     return code
+
+
+def read_code(value: object, key: str = "") -> ErasureCode:
+    """The code that a text means, whether or not its numbers can be.
+
+    Args:
+        value: The text.
+        key: What names it, for an error.
+
+    Raises:
+        ConfigError: It is no text, or no code.
+
+    >>> [read_code(text).label for text in ("ec 8+3", "8+3", "replica 3", "raidz2 10")]
+    ['rs 8+3', 'rs 8+3', 'copies 3', 'rs 8+2']
+    """
+    if not isinstance(value, str):
+        raise ConfigError(Problem("a code is text", _FORMS, key, show(value)))
+    words = value.lower().replace("+", " + ").split()
+    code = _over([_parsed(level) for level in _split(words, "over")])
+    if code is not None:
+        return code
+    family = words[0] if words else ""
+    hint = "" if family in _FAMILIES else name_remedy(family, _FAMILIES, "codes") + "; "
+    rule = "this is not a code"
+    if family in _RAIDS and _are_numbers(*words[1:2]):
+        rule = f"a set of {family} has {plural(_RAIDS[family], 'parity disk')}"
+    raise ConfigError(Problem(rule, hint + _FORMS, key, show(value)))
 
 
 def _parsed(words: Sequence[str]) -> ErasureCode | None:
@@ -168,14 +201,20 @@ def _parsed(words: Sequence[str]) -> ErasureCode | None:
     match words:
         case ["product", *factors]:
             return _product([_parsed(factor) for factor in _split(factors, "x")])
-        case ["rs", data, "+", parity] if _are_numbers(data, parity):
+        case [data, "+", parity] if _are_numbers(data, parity):
             return ErasureCode("rs", int(data), int(parity))
+        case [family, data, "+", parity] if _are_numbers(data, parity):
+            is_known = family in _REED_SOLOMON or _RAIDS.get(family) == int(parity)
+            return ErasureCode("rs", int(data), int(parity)) if is_known else None
+        case [raid, disks] if raid in _RAIDS and _are_numbers(disks):
+            data_disks = int(disks) - _RAIDS[raid]
+            return ErasureCode("rs", data_disks, _RAIDS[raid]) if data_disks > 0 else None
         case ["lrc", data, "+", parity, "local", local] if _are_numbers(data, parity, local):
             return ErasureCode("lrc", int(data), int(parity), int(local))
         case ["lrc", data, "+", groups, "+", rest] if _are_numbers(data, groups, rest):
             each = int(data) // (int(groups) or 1)
             return ErasureCode("lrc", int(data), int(groups) + int(rest), each, int(groups))
-        case ["copies", copies] if _are_numbers(copies):
+        case [family, copies] if family in _COPIES and _are_numbers(copies):
             return ErasureCode("copies", 1, int(copies) - 1)
     return None
 
