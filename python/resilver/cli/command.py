@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
+from resilver.errors import ConfigError, PlacementError
 from resilver.request import is_asked
 
 EXIT_CODES = (
@@ -57,9 +58,26 @@ class Command(TyperCommand):
         super().__init__(*args, **more)
         self.epilog = self.epilog or EXIT_CODES
 
+    reads: tuple[str, ...] = ()
+    """The kinds of file that its arguments may be, as `resilver.cli.wrong_file` names them."""
+
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, as `_plain` has them."""
         return _plain(super().get_params(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Perform it; where it refuses a file of a kind that it does not read, name the reader."""
+        try:
+            return super().invoke(ctx)
+        except (ConfigError, PlacementError):
+            from resilver.cli.wrong_file import wrong_file
+
+            values = [ctx.params[one.name] for one in self.params if isinstance(one, TyperArgument)]
+            files = [file for one in values for file in (one if isinstance(one, list) else [one])]
+            wrong = wrong_file(self.reads, files) if self.reads else None
+            if wrong is None:
+                raise
+            raise wrong from None
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The words of the usage line; those that must be there without braces."""
@@ -77,12 +95,14 @@ class Promise:
         function: Its function, as `module:name` below `resilver.cli`.
         summary: What an overview says of it: the first paragraph of the function's docstring.
         kind: How its words are read, a class of commands in the same form; by default `Command`.
+        reads: The kinds of file that its arguments may be; none where they may be any.
     """
 
     name: str
     function: str
     summary: str
     kind: str = "command:Command"
+    reads: tuple[str, ...] = ()
 
 
 class Promised(Command):
@@ -97,6 +117,7 @@ class Promised(Command):
         )
         made = typer.main.get_command(lone)
         assert isinstance(made, Command)
+        made.reads = promise.reads
         return made
 
     def make_context(self, *args: Any, **more: Any) -> Any:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from resilver.errors import name_remedy, show
 from resilver.importers.tokio import MAGIC, read_tokio_series
-from resilver.text import read_bytes, refuse
+from resilver.text import decode, read_bytes, refuse
 from resilver.units import BYTE_UNITS, DURATION_UNITS, RATE_UNITS
 
 Floats = npt.NDArray[np.float64]
@@ -108,8 +108,11 @@ def _csv(path: Path) -> Any:
 
     nothing = ["", "nan", "NaN", "NA", "null", "-"]
     options = csv.ConvertOptions(null_values=nothing, strings_can_be_null=True)
+    data = read_bytes(path)
+    # Arrow looks at the bytes of values, and not at those of the columns' names.
+    decode(data.partition(b"\n")[0], path)
     try:
-        return csv.read_csv(pyarrow.BufferReader(read_bytes(path)), convert_options=options)
+        return csv.read_csv(pyarrow.BufferReader(data), convert_options=options)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         refuse(path, f"it is no table: {str(error).splitlines()[0][:90]}", _REMEDY)
 

@@ -1,0 +1,135 @@
+"""A file that a command does not read: its kind is named, and the command that reads it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from resilver import catalog, cli
+from resilver.cli.app import _COMMANDS, _GROUPS
+from resilver.cli.wrong_file import _READERS
+from tests.integration.test_mutants import PLAN, SHAPE, SIGNATURE
+from tests.reference.ceph_cluster import write_cluster
+from tests.terminal import Terminal
+from tests.unit.benchmark_texts import IOR_JSON
+from tests.unit.log_texts import TEXTS as LOGS
+
+STUDY = '[cluster]\nservers = 8\n[population]\nfile_size = "1 MiB"\nfiles = 9\n'
+
+FILES = {
+    "study.toml": ("study", "a study"),
+    "sizing.toml": ("sizing", "a sizing file"),
+    "machine.toml": ("machine", "a machine file"),
+    "lot.toml": ("lot", "a lot of disks"),
+    "plan.toml": ("plan", "a plan of changes"),
+    "job.toml": ("signature", "the signature of a job"),
+    "run": ("run", "a run folder"),
+    "dumps": ("cluster", "a folder of a cluster's dumps"),
+    "dumps/ceph_report.json": ("cluster", "a `ceph report`"),
+    "dumps/ceph_osd_df.json": ("dump", "a `ceph osd df`"),
+    "map.txt": ("map", "a CRUSH map"),
+    "map.bin": ("map", "a CRUSH map"),
+    "dumps/ceph_crush.json": ("map", "a CRUSH map"),
+    "usage.parquet": ("scan", "the table of a scan"),
+    "rows.parquet": ("parquet", "a Parquet table"),
+    "counters.txt": ("log", "a log of servers or jobs"),
+    "ior.json": ("benchmark", "output of a benchmark program"),
+    "page.html": ("page", "a page for a browser"),
+    "names.csv": ("csv", "a table in CSV"),
+}
+"""Files, each with its kind and how messages name it."""
+
+MORE = {
+    "what-if": "--fail osd.3",
+    "explore": "-o made.html",
+    "run": "-o made",
+    "place": "--quality",
+    "crush": "--tree",
+    "advise": "--files 2",
+    "import ceph": "-o made.tar",
+    "import benchmark": "-o made.csv",
+    "calibrate disk": "-o made.toml",
+    "calibrate fill": "--fill fill --rate rate",
+}
+"""What else some commands are told."""
+
+READS = {
+    " ".join([*group, one.name]): one.reads
+    for group, promises in [
+        *(((), promises) for promises in _COMMANDS.values()),
+        *(((name,), promises) for name, (_, promises) in _GROUPS.items()),
+    ]
+    for one in promises
+    if one.reads
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of each kind."""
+    folder = tmp_path_factory.mktemp("kinds")
+    write_cluster(folder / "dumps", SHAPE)
+    (folder / "run").mkdir()
+    texts = {
+        "study.toml": STUDY,
+        "plan.toml": PLAN,
+        "job.toml": SIGNATURE,
+        "run/provenance.json": "{}",
+        "counters.txt": str(LOGS["counters"]),
+        "ior.json": IOR_JSON,
+        "page.html": "<!doctype html>\n<title>made</title>\n",
+        "names.csv": "name,colour\na,red\n",
+    }
+    for kind in ("sizing", "machine", "lot"):
+        (name,) = catalog.list(f"{kind}s")
+        source = Path(catalog.__file__).parent / f"{kind}s" / f"{name}.toml"
+        texts[f"{kind}.toml"] = source.read_text(encoding="utf-8")
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    parquet.write_table(pa.table({"a": [1]}), folder / "rows.parquet")
+    layers = ["host", "straw2", "2", "root", "straw2", "0"]
+    for name in ("map.txt", "map.bin"):
+        words = ["--build", "--num-osds", "4", *layers, "-o", str(folder / name)]
+        assert cli.run(["crush", *words]) == 0
+    (folder / "tree").mkdir()
+    (folder / "tree" / "file").write_text("x")
+    assert cli.run(["scan", str(folder / "tree"), "-o", str(folder / "usage.parquet"), "-q"]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("command", READS)
+def test_a_file_of_another_kind_is_named_with_its_reader(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
+) -> None:
+    monkeypatch.chdir(folder)
+    more = MORE.get(command, "").split()
+    for name, (kind, words) in FILES.items():
+        if kind in READS[command]:
+            continue
+        said = terminal.refusal(*command.split(), name, *more)
+        assert f"error: {name} is {words}" in said, said
+        reader = _READERS.get(kind, "which no command reads").partition("{}")[0].strip()
+        assert reader in said, said
+    assert not list(folder.glob("made*"))
+
+
+def test_every_reader_reads_the_kind_that_it_is_named_for() -> None:
+    for kind, line in _READERS.items():
+        words = line.split()[1:]
+        known = [name for name in READS if words[: len(name.split())] == name.split()]
+        assert known, line
+        # A plan stands beside a cluster's dumps.
+        assert kind in READS[known[0]] or kind == "plan"
+
+
+def test_a_file_of_the_right_kind_keeps_its_own_error(tmp_path: Path, terminal: Terminal) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.replace("servers = 8", "servers = 0"))
+    said = terminal.refusal("check", path)
+    assert "cluster.servers" in said and "is a study" not in said
+    (tmp_path / "odd.json").write_text(json.dumps({"monmap": []}))
+    assert " is a " not in terminal.refusal("run", tmp_path / "odd.json")
