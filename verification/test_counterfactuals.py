@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from resilver.simulate.ceph import heal
-from resilver.whatif.cluster import Given
+from resilver.whatif.options import Request
 from resilver.whatif.perform import changes_of, read_bundle
-from resilver.whatif.request import Asked, prepare
+from resilver.whatif.request import prepare
 from tests.front_door import command
 from tests.reference.ceph_cluster import write_cluster
 from tests.reference.ceph_rows import Shape
@@ -94,7 +94,7 @@ def test_a_cluster_names_what_a_rerun_shows(name: str, shared_data: Path, tmp_pa
     text = " ".join(command("what-if", bundle, *words, "--counterfactuals").stdout.split())
     print(name, found["answer"]["whole_seconds"], judged(text, shares) or "none", shares)
     # Devices and network once more, by an input that is changed here.
-    ready = prepare(read_bundle(bundle), changes_of(changes), Asked(Given(**given)))  # type: ignore[arg-type]
+    ready = prepare(read_bundle(bundle), changes_of(changes), Request(**given))  # type: ignore[arg-type]
     for relaxed, factors in (
         ("devices", {"read_seconds": 0.5, "write_seconds": 0.5, "read_bytes_per_second": 2.0,
                      "write_bytes_per_second": 2.0}),

@@ -11,6 +11,8 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsFloat, TypeVar
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
@@ -248,3 +250,38 @@ def _problems(request: DataclassInstance) -> Iterator[Problem]:
             rule = f"this is a whole number from {least:,}"
             rule += f" to {most:,}" if math.isfinite(most) else " on"
             yield Problem(rule, f"such as {least}", field.name, show(value))
+
+
+def words_of(request: DataclassInstance) -> tuple[list[str], list[str]]:
+    """The arguments and the options that ask the same again, as they are typed.
+
+    Args:
+        request: The request. What has its default is left out, and so is where the answer goes.
+    """
+    words: list[str] = []
+    options: list[str] = []
+    for field in dataclasses.fields(request):
+        value = getattr(request, field.name)
+        if not is_asked(field) or field.metadata.get("is_output"):
+            continue
+        names = field.metadata.get("names", ())
+        if value in (None, field.default) and names:
+            continue
+        values = value if isinstance(value, tuple) else (value,)
+        if not names:
+            words += map(_word, values)
+        elif value is True or field.metadata["flag"]:
+            options.append(names[0])
+        else:
+            options += [word for one in values for word in (names[0], _word(one))]
+    return words, options
+
+
+def _word(value: Any) -> str:
+    """A value as it is typed; files without their folders, so that a page tells no home."""
+    if isinstance(value, Enum):
+        return str(value.value)
+    text = str(value)
+    level, sign, path = text.rpartition("=")
+    is_file = isinstance(value, Path) or ("/" in path and Path(path).exists())
+    return f"{level}{sign}{Path(path).name}" if is_file else text

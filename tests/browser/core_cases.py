@@ -10,7 +10,8 @@ from typing import Any
 from resilver import Study
 from resilver.importers import read_report
 from resilver.spec import Run
-from resilver.whatif.request import Asked, Prepared
+from resilver.whatif.options import Request
+from resilver.whatif.request import Prepared
 from resilver.whatif.studied import made_ready
 from tests.unit.what_if_clusters import prepared
 
@@ -183,8 +184,8 @@ def real_study(shared_data: Path) -> Prepared:
     return made_ready(run.system, run.seed)
 
 
-BY_EVENTS = Asked(is_by_events=True, horizon="20 min", load=("vms: 500 reads/s of 16 KiB",))
-WITH_CLIENTS = Asked(load=("vms: 2000 reads/s of 16 KiB, 900 writes/s of 4 KiB",))
+BY_EVENTS = Request(events=True, horizon="20 min", load=("vms: 500 reads/s of 16 KiB",))
+WITH_CLIENTS = Request(load=("vms: 2000 reads/s of 16 KiB, 900 writes/s of 4 KiB",))
 
 CLUSTERS: dict[str, Callable[[], Prepared]] = {
     "an OSD fails": lambda: prepared(fail="osd.3"),
@@ -199,4 +200,4 @@ CLUSTERS: dict[str, Callable[[], Prepared]] = {
 def real_cluster(shared_data: Path) -> Prepared:
     """A host of a real cluster fails while clients read and write."""
     report = read_report(shared_data / REAL)
-    return prepared(report, Asked(), fail="osd.12")
+    return prepared(report, Request(), fail="osd.12")

@@ -12,7 +12,7 @@ import pytest
 from resilver.explore.cluster import cluster_document
 from resilver.explore.page import explore_page
 from resilver.importers.ceph import ClusterReport
-from resilver.whatif.request import Asked
+from resilver.whatif.options import Request
 from tests.browser.chromium import Page
 from tests.browser.core_answers import module
 from tools import front
@@ -48,9 +48,9 @@ def written(document: Any, path: Path) -> Path:
     return path
 
 
-def paged(report: ClusterReport, path: Path, asked: Asked | None = None) -> Path:
+def paged(report: ClusterReport, path: Path, asked: Request | None = None) -> Path:
     """The page of a real cluster."""
-    return written(cluster_document(report, "bundle", asked or Asked()).to_json(), path)
+    return written(cluster_document(report, "bundle", asked or Request()).to_json(), path)
 
 
 def opened(page: Page, path: Path, fragment: str = "", width: int = 1440) -> None:

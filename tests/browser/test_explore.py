@@ -17,9 +17,9 @@ from resilver.explore.cluster import cluster_document
 from resilver.importers.ceph import read_cluster
 from resilver.simulate import simulate
 from resilver.whatif.each import rank_failures
+from resilver.whatif.options import Request
 from resilver.whatif.perform import answer_of, changes_of
 from resilver.whatif.plan import plan_of_options
-from resilver.whatif.request import Asked
 from tests.browser.chromium import Page, chromium, find_chromium
 from tests.browser.explore_pages import (
     ANSWERED,
@@ -57,7 +57,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("explore")
     bundle = write_cluster(folder / SOURCE, SMALL)
     return written(
-        cluster_document(read_cluster(bundle), SOURCE, Asked()).to_json(), folder / "small.html"
+        cluster_document(read_cluster(bundle), SOURCE, Request()).to_json(), folder / "small.html"
     )
 
 
@@ -66,7 +66,7 @@ def real(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> tuple[P
     """The bundle of a real cluster of 88 OSDs, and its page."""
     bundle = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
     folder = tmp_path_factory.mktemp("explore")
-    document = cluster_document(read_cluster(bundle), bundle.name, Asked()).to_json()
+    document = cluster_document(read_cluster(bundle), bundle.name, Request()).to_json()
     return bundle, written(document, folder / "real.html")
 
 
@@ -94,7 +94,7 @@ def test_a_host_fails_by_mouse_and_by_keyboard_as_by_the_command(
     happens(page, "cloud3-1359")
     by_mouse = answer(page)
     assert command(page) == f"resilver what-if {bundle.name} --fail host=cloud3-1359"
-    told = answer_of(read_cluster(bundle), changes_of({"fail": "host=cloud3-1359"}), Asked())
+    told = answer_of(read_cluster(bundle), changes_of({"fail": "host=cloud3-1359"}), Request())
     assert by_mouse["digest"] == told.digest
 
     press(page, "z", control=True)
@@ -261,7 +261,7 @@ def test_hosts_are_ranked_by_harm_as_by_the_command(page: Page, small: Path) -> 
         "[...document.querySelectorAll('.ranking tbody th button')].map((one) => one.textContent)"
     )
     bundle = small.parent / SOURCE
-    told = rank_failures(read_cluster(bundle), "host", plan_of_options({}), Asked())
+    told = rank_failures(read_cluster(bundle), "host", plan_of_options({}), Request())
     assert names == [harm.name for harm in told.harms]
     assert page.complaints() == []
 
@@ -279,7 +279,7 @@ def test_csv_of_a_chart_is_the_table(page: Page, small: Path) -> None:
     page.wait("globalThis.kept !== null")
     lines = page.evaluate("globalThis.kept").strip().split("\n")
     bundle = small.parent / SOURCE
-    told = answer_of(read_cluster(bundle), changes_of({"fail": "osd.5"}), Asked())
+    told = answer_of(read_cluster(bundle), changes_of({"fail": "osd.5"}), Request())
     timeline = told.tables["timeline"]
     names = lines[0].split(",")
     assert len(lines) == 1 + timeline.num_rows
@@ -291,7 +291,7 @@ def test_csv_of_a_chart_is_the_table(page: Page, small: Path) -> None:
 def test_a_long_run_is_cancelled_at_once_and_may_go_on(page: Page, tmp_path: Path) -> None:
     shape = replace(SMALL, osds=120, groups=4096)
     bundle = write_cluster(tmp_path / "large", shape)
-    asked = Asked(load=("vms: 900 reads/s of 16 KiB",), is_by_events=True, horizon="1 d")
+    asked = Request(load=("vms: 900 reads/s of 16 KiB",), events=True, horizon="1 d")
     path = written(
         cluster_document(read_cluster(bundle), "large", asked).to_json(), tmp_path / "large.html"
     )
@@ -340,7 +340,7 @@ def test_hostile_names_do_nothing(page: Page, tmp_path: Path) -> None:
             bucket["name"] = evil + bucket["name"]
     pools = tuple(replace(pool, name=evil + pool.name) for pool in report.pools)
     hostile = replace(report, crushmap=json.dumps(crushmap), pools=pools, label=evil)
-    path = written(cluster_document(hostile, evil, Asked()).to_json(), tmp_path / "evil.html")
+    path = written(cluster_document(hostile, evil, Request()).to_json(), tmp_path / "evil.html")
     opened(page, path)
     select(page, "osd.5")
     button(page, "Choose its host")

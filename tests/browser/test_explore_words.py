@@ -12,9 +12,9 @@ import pytest
 
 from resilver.explore.cluster import cluster_document
 from resilver.importers.ceph import ClusterReport, read_cluster
+from resilver.whatif.options import Request
 from resilver.whatif.perform import answer_of, changes_of
 from resilver.whatif.plan import plan_of_options
-from resilver.whatif.request import Asked
 from tests.browser.chromium import Page
 from tests.browser.explore_pages import (
     ANSWERED,
@@ -57,7 +57,7 @@ def test_what_is_lost_for_ever_is_not_told_as_a_while(page: Page, real: Path) ->
 
 def test_overload_is_told_from_healing(page: Page, real: Path, report: ClusterReport) -> None:
     load = ("cephstor3: 7040 reads/s of 16 KiB, 3520 writes/s of 4 KiB",)
-    asked = Asked(load=load)
+    asked = Request(load=load)
     path = paged(report, real.with_name("loaded.html"), asked)
     opened(page, path)
     fails(page, "osd.12")
@@ -225,7 +225,7 @@ def test_a_page_runs_nothing_until_it_is_asked(
 def test_a_run_of_much_memory_asks_and_goes_on(page: Page, tmp_path: Path) -> None:
     """The page asks from 1 MiB on here, which any core has; without leave there is no answer."""
     report, plan = small_report(), changes_of({"fail": "host=node-000"})
-    asked = Asked(is_by_events=True, horizon="30 min")
+    asked = Request(events=True, horizon="30 min")
     document = cluster_document(report, "small", asked).to_json()
     unasked = {"seconds": 60.0, "bytes": 2.0**20}
     path = written({**document, "unasked": unasked}, tmp_path / "asks.html")
@@ -246,7 +246,9 @@ def test_what_limits_stands_beside_the_setting_it_comes_from(
     opened(page, real)
     assert "limit" not in page.evaluate(TOLD)
     fails(page, "osd.12")
-    limits = answer_of(report, changes_of({"fail": "osd.12"}), Asked()).tables["limits"].to_pylist()
+    limits = (
+        answer_of(report, changes_of({"fail": "osd.12"}), Request()).tables["limits"].to_pylist()
+    )
     sums = dict.fromkeys((row["kind"] for row in limits), 0.0)
     for row in limits:
         sums[row["kind"]] += row["share"]
@@ -272,7 +274,7 @@ def test_under_mclock_backfills_are_set_with_what_lets_them_be(page: Page, tmp_p
     assert found["digest"] != before["digest"]
     values = [word for word in words.split() if "=" in word and word.startswith("osd_")]
     plan = plan_of_options({"fail": ["osd.5"], "set_option": values})
-    assert found["digest"] == answer_of(report, plan, Asked()).digest
+    assert found["digest"] == answer_of(report, plan, Request()).digest
 
 
 def test_who_does_nothing_is_told_what_moves_by_itself(page: Page, tmp_path: Path) -> None:
@@ -280,7 +282,7 @@ def test_who_does_nothing_is_told_what_moves_by_itself(page: Page, tmp_path: Pat
     report = read_cluster(bundle)
     path = paged(report, tmp_path / "small.html")
     opened(page, path)
-    found = answer_of(report, plan_of_options({}), Asked()).outcome
+    found = answer_of(report, plan_of_options({}), Request()).outcome
     assert found.moved_bytes > 0 and found.recovered_bytes == 0
     assert "nothing fails, but" in page.evaluate(HEADLINE).lower()
     assert page.evaluate(READY)

@@ -22,8 +22,9 @@ from resilver.explore.native import Runs
 from resilver.explore.serve import PageServer
 from resilver.importers.ceph import read_cluster
 from resilver.simulate.from_page import perform
+from resilver.whatif.options import Request
 from resilver.whatif.plan import plan_of_options
-from resilver.whatif.request import Asked, prepare
+from resilver.whatif.request import prepare
 from tests.browser.core_cases import demo
 from tests.explore_client import (
     SECONDS,
@@ -77,7 +78,7 @@ def test_the_page_is_given_to_who_has_the_token(server: PageServer, client: Clie
 def test_a_run_of_a_cluster_answers_as_the_command(client: Client, tmp_path: Path) -> None:
     """The digest that `resilver what-if --json` prints, and how far it is on the way."""
     bundle = write_cluster(tmp_path / "small", SMALL)
-    ready = prepare(read_cluster(bundle), plan_of_options({"fail": ["osd.3"]}), Asked())
+    ready = prepare(read_cluster(bundle), plan_of_options({"fail": ["osd.3"]}), Request())
     *states, last = client.run(cluster_request(ready))
     printed = command("what-if", bundle, "--fail", "osd.3", "--json")
     assert last["state"] == "done" and last["digest"] == json.loads(printed.stdout)["digest"]

@@ -13,8 +13,9 @@ import pytest
 
 from resilver import _core
 from resilver.importers.ceph import ClusterReport, read_cluster
+from resilver.whatif.options import Request
 from resilver.whatif.plan import plan_of_options
-from resilver.whatif.request import Asked, prepare
+from resilver.whatif.request import prepare
 from tests.reference.ceph_cluster import write_cluster
 from tests.unit.what_if_clusters import SMALL
 
@@ -23,7 +24,7 @@ def estimates(report: ClusterReport, **changes: str) -> list[tuple[float, float]
     """At each look at a run: the share of its work that was done, and the work in all that the
     share which it told would have made of that, in units of the work in all."""
     plan = plan_of_options({key: [value] for key, value in changes.items()})
-    healing = _core.Healing(json.dumps(prepare(report, plan, Asked()).input))
+    healing = _core.Healing(json.dumps(prepare(report, plan, Request()).input))
     looks: list[tuple[int, float]] = []
     goes_on = True
     while goes_on:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from resilver.whatif.columns import TABLES
-from resilver.whatif.request import FRAMES
+from resilver.whatif.options import FRAMES
 from tests.front_door import answered, command
 from tests.terminal import output, refusal
 

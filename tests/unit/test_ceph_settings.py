@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from resilver.errors import ConfigError
-from resilver.whatif.cluster import Given
 from resilver.whatif.configuration import read_setting
 from resilver.whatif.declared import SETTINGS
+from resilver.whatif.options import Request
 from resilver.whatif.releases import version
-from resilver.whatif.request import Asked
 from resilver.whatif.settings import Setting
 from tests.unit.what_if_clusters import (
     ConfigEntry,
@@ -243,7 +242,7 @@ def test_each_setting_has_an_origin() -> None:
     [("", "18.2.4", "dump"), ("reef", "18.2.7", "stated"), ("17.2.5", "17.2.5", "stated")],
 )
 def test_the_release_is_stated_else_the_dumps(stated: str, release: str, origin: str) -> None:
-    ready = prepared(of_release(18, 2, 4), Asked(Given(stated)))
+    ready = prepared(of_release(18, 2, 4), Request(release=stated))
     assert assumed(ready, "release")[0][:2] == (release, origin)
     assert ready.facts.release == release
 

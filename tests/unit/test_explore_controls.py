@@ -29,11 +29,11 @@ from resilver.explore.interactions import Heeding
 from resilver.explore.offers import cluster_groups, made_under
 from resilver.explore.patches import Patch, changes_between, patched
 from resilver.importers.ceph import ClusterReport, read_cluster
-from resilver.whatif.cluster import Given
 from resilver.whatif.fitting import PlanDoesNotFit
 from resilver.whatif.kinds import KINDS
+from resilver.whatif.options import Request
 from resilver.whatif.plan import Plan, plan_of_options
-from resilver.whatif.request import Asked, Prepared, prepare
+from resilver.whatif.request import Prepared, prepare
 from tests.browser.page_scenarios import AS_THINGS_ARE, as_page_reads, drawn, made_by_page
 from tests.unit.what_if_clusters import of_release, small_report
 
@@ -49,13 +49,13 @@ class Offered(NamedTuple):
     """What a page offers of a cluster."""
 
     report: ClusterReport
-    asked: Asked
+    asked: Request
     base: Prepared
     groups: list[Group]
 
 
 def offered(report: ClusterReport, **keys: Any) -> Offered:
-    asked = Asked(**keys)
+    asked = Request(**keys)
     base = prepare(report, plan_of_options({}), asked)
     return Offered(report, asked, base, list(cluster_groups(report, base, asked)))
 
@@ -99,7 +99,7 @@ def test_choices_together_are_what_the_options_say(release: tuple[int, int, int]
 def test_the_command_of_the_page_makes_its_input(release: tuple[int, int, int]) -> None:
     """Of how things are, and of scenarios drawn at random, by the page's own code."""
     report = of_release(*release)
-    document = json.loads(json.dumps(cluster_document(report, "small", Asked()).to_json()))
+    document = json.loads(json.dumps(cluster_document(report, "small", Request()).to_json()))
     draw = random.Random(11)
     scenarios = [AS_THINGS_ARE, *(drawn(document, draw, 86_400.0) for _ in range(40))]
     for scenario, made in zip(scenarios, made_by_page(document, scenarios), strict=True):
@@ -109,11 +109,11 @@ def test_the_command_of_the_page_makes_its_input(release: tuple[int, int, int]) 
         assert as_page_reads(prepare(report, plan, asked).input) == made.input, scenario
 
 
-def _asked_by(words: list[str]) -> tuple[Plan, Asked]:
+def _asked_by(words: list[str]) -> tuple[Plan, Request]:
     """The plan and the question of a command's options."""
     kinds = {one.option: one.key for one in KINDS}
     changes: dict[str, list[str]] = {}
-    asked = Asked(frames=FRAMES)
+    asked = Request(frames=FRAMES)
     left = iter(words)
     for word in left:
         if word == "--anyway":
@@ -123,11 +123,10 @@ def _asked_by(words: list[str]) -> tuple[Plan, Asked]:
         elif word == "--load":
             asked = replace(asked, load=(*asked.load, next(left)))
         elif word == "--network":
-            asked = replace(asked, given=replace(asked.given, network=next(left)))
+            asked = replace(asked, network=next(left))
         else:
             assert word == "--device"
-            devices = (*asked.given.devices, next(left))
-            asked = replace(asked, given=replace(asked.given, devices=devices))
+            asked = replace(asked, devices=(*asked.devices, next(left)))
     return plan_of_options(changes), asked
 
 
@@ -148,13 +147,13 @@ def test_a_stated_load_is_how_things_are() -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [Given(network="25gbe"), Given(devices=("hdd=hdd-7k2-4tb",)), Given(fill="70%"), Given()],
+    [{"network": "25gbe"}, {"devices": ("hdd=hdd-7k2-4tb",)}, {"fill": "70%"}, {}],
 )
-def test_groups_may_be_taken_from_an_input_that_was_made_before(given: Given) -> None:
+def test_groups_may_be_taken_from_an_input_that_was_made_before(given: dict[str, Any]) -> None:
     """Of the same cluster, as full: then nothing differs."""
     report, plan = small_report(), plan_of_options({})
-    before = prepare(report, plan, Asked(given=Given(fill=given.fill)))
-    asked = Asked(given=given, load=("vms: 900 reads/s of 16 KiB",))
+    before = prepare(report, plan, Request(fill=given.get("fill", "")))
+    asked = Request(**given, load=("vms: 900 reads/s of 16 KiB",))
     alone, like = prepare(report, plan, asked), prepare(report, plan, asked, before)
     assert like.input == alone.input and like.assumptions == alone.assumptions
     assert like.input["groups"] is before.input["groups"]
@@ -198,11 +197,11 @@ def test_too_many_combinations_lose_stops_between_the_ends() -> None:
 def test_a_cluster_that_no_drain_fits_is_explored(shared_data: Path) -> None:
     """What may happen is known without trying whether the pools would still fit."""
     report = read_cluster(shared_data / "ceph" / "modern")
-    document = cluster_document(report, "modern", Asked())
+    document = cluster_document(report, "modern", Request())
     assert document.changes[0].key == "drain"
     assert document.changes[0].template["change"]["item"] == "$name"
     with pytest.raises(PlanDoesNotFit):
-        prepare(report, plan_of_options({"drain": ["osd.0"]}), Asked())
+        prepare(report, plan_of_options({"drain": ["osd.0"]}), Request())
 
 
 @pytest.mark.parametrize(
@@ -214,7 +213,7 @@ def test_a_cluster_that_no_drain_fits_is_explored(shared_data: Path) -> None:
 )
 def test_what_happens_to_a_part_is_what_its_option_makes(key: str, part: str) -> None:
     report = small_report()
-    document = cluster_document(report, "small", Asked())
+    document = cluster_document(report, "small", Request())
     (change,) = [one for one in document.changes if one.key == key]
     (at,) = [at for at, one in enumerate(document.parts) if one.name == part]
     numbers = sorted(
@@ -227,7 +226,7 @@ def test_what_happens_to_a_part_is_what_its_option_makes(key: str, part: str) ->
             for key, one in change.template["change"].items()}  # fmt: skip
     what = part if part.startswith("osd.") else f"host={part}"
     option = f"{what}{'=25%' if change.shares else ''} @ 1 h"
-    asked = prepare(report, plan_of_options({key: [option]}), Asked()).input["plan"]
+    asked = prepare(report, plan_of_options({key: [option]}), Request()).input["plan"]
     assert [{"at_seconds": 3600.0, "change": made}] == asked
 
 

@@ -287,7 +287,7 @@ def test_durability_answers_are_read_by_pages_that_ask_nothing_more() -> None:
     """Closed forms and rare events know no page; pages know their answers alone."""
     rooms = {"analytic", "catalog", "core_input", "errors", "importers", "placement_quality"}
     rooms |= {"data_loss", "failure_rates", "figure", "quantities", "simulate", "spec", "study"}
-    rooms |= {"units", "whatif"}
+    rooms |= {"request", "units", "whatif"}
     for path in package():
         found = imports_of(path)
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from resilver.whatif.changes import CHANGES
-from resilver.whatif.cluster import Given
 from resilver.whatif.fitting import PlanDoesNotFit
 from resilver.whatif.kinds import KINDS
+from resilver.whatif.options import Request
 from resilver.whatif.plan import plan_of_options, read_plan
-from resilver.whatif.request import Asked, prepare
+from resilver.whatif.request import prepare
 from tests.build import refused
 from tests.unit.what_if_clusters import prepared, small_report
 
@@ -202,7 +202,7 @@ def test_a_plan_that_leaves_no_room_says_by_how_much(given: dict[str, str], says
         prepared(**given)
     assert says in str(raised.value) and "this does not fit" in str(raised.value)
     # Followed anyway it is a note, of the same words.
-    assert str(raised.value) in prepared(asked=Asked(anyway=True), **given).notes
+    assert str(raised.value) in prepared(asked=Request(anyway=True), **given).notes
 
 
 def test_room_that_comes_first_makes_it_fit() -> None:
@@ -224,7 +224,7 @@ def test_a_plan_file_has_steps_in_its_order(tmp_path: Path) -> None:
     text = '[[steps]]\nunflag = "norebalance"\nfail = ["osd.1", "osd.2"]\n'
     plan = read_plan(plan_file(tmp_path, text + '[[steps]]\nat = "2 h"\nflag = "noout"\n'))
     assert plan.name == "halves"
-    told = [step.text for step in prepare(small_report(), plan, Asked()).steps]
+    told = [step.text for step in prepare(small_report(), plan, Request()).steps]
     assert told == ["norebalance is unset", "osd.1 fails", "osd.2 fails", "noout is set"]
 
 
@@ -247,7 +247,7 @@ def test_a_wrong_plan_file_is_named_with_its_key(tmp_path: Path, text: str, says
 
 
 def test_a_load_says_what_clients_ask_of_a_pool() -> None:
-    asked = Asked(load=("vms: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB",))
+    asked = Request(load=("vms: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB",))
     load = prepared(asked=asked).input["load"]
     assert load[0] == {
         "reads_per_second": 500.0,
@@ -264,20 +264,19 @@ def test_a_load_says_what_clients_ask_of_a_pool() -> None:
     [("", 1.25e9 * 1448 / 1538), ("25gbe", 3.125e9 * 1448 / 1538), ("8 Gb/s", 1e9)],
 )
 def test_a_network_is_of_the_catalog_or_a_rate(network: str, rate: float) -> None:
-    found = prepared(asked=Asked(Given(network=network))).input["network"]
+    found = prepared(asked=Request(network=network)).input["network"]
     assert found["host_bytes_per_second"] == pytest.approx(rate, rel=1e-3)
 
 
 def test_a_device_is_stated_by_class() -> None:
-    given = Given(devices=("ssd=nvme-mixed-use",))
-    osds = prepared(asked=Asked(given)).input["osds"]
+    osds = prepared(asked=Request(devices=("ssd=nvme-mixed-use",))).input["osds"]
     # The catalog's disk of 16 TB stays; flash becomes what is stated.
     assert osds[0]["device"]["read_seconds"] > 1e-3 > osds[35]["device"]["read_seconds"]
     assert osds[35]["device"] != prepared().input["osds"][35]["device"]
 
 
 def test_a_plan_of_nothing_is_the_cluster_as_it_is() -> None:
-    ready = prepare(small_report(), plan_of_options({}), Asked())
+    ready = prepare(small_report(), plan_of_options({}), Request())
     assert (ready.plan, ready.steps, ready.input["plan"]) == ("as it is", (), [])
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from resilver.whatif.cluster import Given
-from resilver.whatif.request import Asked
+from resilver.whatif.options import Request
 from tests.build import refused
 from tests.unit.what_if_clusters import ConfigEntry, of_release, prepared, small_report
 
@@ -18,7 +17,7 @@ LUMINOUS = "ceph osd set-require-min-compat-client luminous"
 
 def lines(release: str, client: str = "luminous", **given: Any) -> list[str]:
     report = replace(small_report(), require_min_compat_client=client)
-    ready = prepared(report, Asked(Given(release)), **given)
+    ready = prepared(report, Request(release=release), **given)
     return [line for step in ready.steps for line in step.commands]
 
 

@@ -9,8 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from resilver.importers.ceph import ClusterReport, ConfigEntry, OsdMetadata, read_cluster
+from resilver.whatif.options import Request
 from resilver.whatif.plan import plan_of_options
-from resilver.whatif.request import Asked, Prepared, prepare
+from resilver.whatif.request import Prepared, prepare
 from tests.reference.ceph_cluster import write_cluster
 from tests.reference.ceph_rows import Shape
 
@@ -27,14 +28,14 @@ def small_report() -> ClusterReport:
 
 
 def prepared(
-    report: ClusterReport | None = None, asked: Asked | None = None, **changes: str | list[str]
+    report: ClusterReport | None = None, asked: Request | None = None, **changes: str | list[str]
 ) -> Prepared:
     """The core's input for changes, by the keys of their kinds."""
     given = {
         key.rstrip("_"): [value] if isinstance(value, str) else value
         for key, value in changes.items()
     }
-    return prepare(report or small_report(), plan_of_options(given), asked or Asked())
+    return prepare(report or small_report(), plan_of_options(given), asked or Request())
 
 
 def of_release(*release: int, **more: Any) -> ClusterReport:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn
 
-from resilver.cli.cluster_options import ClusterAsked
 from resilver.cli.console import say
 from resilver.cli.options import Quiet
 from resilver.cli.saving import check_output
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option
+from resilver.whatif.options import ClusterRequest, Request
 
 _STUDY = ".toml"
 
@@ -53,7 +53,7 @@ class Asked:
     )
 
 
-def explore(asked: Asked, cluster: ClusterAsked, quiet: Quiet = False) -> int:
+def explore(asked: Asked, cluster: ClusterRequest, quiet: Quiet = False) -> int:
     """Write one offline page that simulates: fail parts with a click and watch them heal.
 
     The page holds the system and the core itself. Whoever opens it can fail, stop or drain any
@@ -85,7 +85,7 @@ def explore(asked: Asked, cluster: ClusterAsked, quiet: Quiet = False) -> int:
     return 0
 
 
-def _serve(asked: Asked, cluster: ClusterAsked) -> NoReturn:
+def _serve(asked: Asked, cluster: ClusterRequest) -> NoReturn:
     """Serve the page instead of writing it, until Ctrl-C."""
     document = _document(asked, cluster)
     from resilver.explore.page import explore_page
@@ -97,7 +97,7 @@ def _serve(asked: Asked, cluster: ClusterAsked) -> NoReturn:
     serve(page, asked.port, say)
 
 
-def _document(asked: Asked, cluster: ClusterAsked) -> Mapping[str, Any]:
+def _document(asked: Asked, cluster: ClusterRequest) -> Mapping[str, Any]:
     if asked.source.suffix == _STUDY:
         return _of_study(asked, cluster)
     if asked.settings or asked.seed is not None:
@@ -108,10 +108,10 @@ def _document(asked: Asked, cluster: ClusterAsked) -> Mapping[str, Any]:
     from resilver.whatif.perform import read_bundle
 
     report = read_bundle(asked.source)
-    return cluster_document(report, asked.source.name, cluster.asked()).to_json()
+    return cluster_document(report, asked.source.name, Request(**asdict(cluster))).to_json()
 
 
-def _of_study(asked: Asked, cluster: ClusterAsked) -> Mapping[str, Any]:
+def _of_study(asked: Asked, cluster: ClusterRequest) -> Mapping[str, Any]:
     for one in fields(cluster):
         given = getattr(cluster, one.name)
         if given != one.default:

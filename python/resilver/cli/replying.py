@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 from collections.abc import Iterable
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.cli.console import EXIT_FAILED, make_folder, output, print_json, say
 from resilver.cli.saving import PAGES, PICTURES, save_whole
-from resilver.request import is_asked
+from resilver.request import words_of
 
 if TYPE_CHECKING:
     from resilver.answer import Answer
@@ -25,34 +23,9 @@ def command_line(name: str, *requests: Any) -> str:
         requests: What was asked: instances of the dataclasses that declare its options. What has
             its default is left out, and so is where the answer went.
     """
-    words: list[str] = []
-    options: list[str] = []
-    for request in requests:
-        for field in dataclasses.fields(request):
-            value = getattr(request, field.name)
-            if not is_asked(field) or field.metadata.get("is_output"):
-                continue
-            names = field.metadata.get("names", ())
-            if value in (None, field.default) and names:
-                continue
-            values = value if isinstance(value, tuple) else (value,)
-            if not names:
-                words += map(_word, values)
-            elif value is True or field.metadata["flag"]:
-                options.append(names[0])
-            else:
-                options += [word for one in values for word in (names[0], _word(one))]
-    return shlex.join(["resilver", *name.split(), *words, *options])
-
-
-def _word(value: Any) -> str:
-    """A value as it is typed; files without their folders, so that a page tells no home."""
-    if isinstance(value, Enum):
-        return str(value.value)
-    text = str(value)
-    level, sign, path = text.rpartition("=")
-    is_file = isinstance(value, Path) or ("/" in path and Path(path).exists())
-    return f"{level}{sign}{Path(path).name}" if is_file else text
+    said = [words_of(request) for request in requests]
+    words = [word for kind in (0, 1) for one in said for word in one[kind]]
+    return shlex.join(["resilver", *name.split(), *words])
 
 
 def reply(

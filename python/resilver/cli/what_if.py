@@ -4,65 +4,48 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, make_dataclass, replace
 from functools import partial
+from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.cli.cluster_options import ClusterAsked
 from resilver.cli.live_line import LiveLine
 from resilver.cli.options import Json, Quiet
 from resilver.cli.replying import command_line, reply
 from resilver.cli.saving import check_output
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option
-from resilver.whatif.kinds import BY_KEY
+from resilver.whatif.kinds import KINDS, ChangeKind
+from resilver.whatif.options import FRAMES, Request
 
 if TYPE_CHECKING:
     from resilver.simulate.ceph import HealProgress
     from resilver.whatif.answer import WhatIf
     from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
 
-    Answer = WhatIf | PlansCompared | Ranking | Search | FillSearch
+    Found = WhatIf | PlansCompared | Ranking | Search | FillSearch
 
 
-def _change(key: str) -> Any:
-    """An option that makes a change of a kind."""
-    kind = BY_KEY[key]
+def _change(kind: ChangeKind) -> tuple[str, Any, Any]:
+    """The field of a kind of change, which is an option."""
     example = f"{kind.option} {shlex.quote(kind.example)}"
-    return option(
+    declared = option(
         kind.option,
         metavar=kind.metavar,
         text=f"{kind.sentence} Such as {example}.",
         default=(),
         rich_help_panel="Changes",
     )
+    # A keyword of Python is no name of a field.
+    return f"{kind.key}_" if iskeyword(kind.key) else kind.key, tuple[str, ...], declared
 
 
-@dataclass(frozen=True)
-class Changes:
-    """The changes of a plan; the name of each field is its kind's key."""
+_KINDS = make_dataclass("Kinds", map(_change, reversed(KINDS)), frozen=True)
 
-    fail: tuple[str, ...] = _change("fail")
-    stop: tuple[str, ...] = _change("stop")
-    start: tuple[str, ...] = _change("start")
-    slow: tuple[str, ...] = _change("slow")
-    out: tuple[str, ...] = _change("out")
-    in_: tuple[str, ...] = _change("in")
-    drain: tuple[str, ...] = _change("drain")
-    add: tuple[str, ...] = _change("add")
-    reweight: tuple[str, ...] = _change("reweight")
-    crush_reweight: tuple[str, ...] = _change("crush_reweight")
-    set_rule: tuple[str, ...] = _change("set_rule")
-    pg_num: tuple[str, ...] = _change("pg_num")
-    pool_size: tuple[str, ...] = _change("pool_size")
-    map: tuple[str, ...] = _change("map")
-    balance: tuple[str, ...] = _change("balance")
-    upmap: tuple[str, ...] = _change("upmap")
-    force: tuple[str, ...] = _change("force")
-    flag: tuple[str, ...] = _change("flag")
-    unflag: tuple[str, ...] = _change("unflag")
-    set_option: tuple[str, ...] = _change("set_option")
+
+class Changes(_KINDS):  # type: ignore[misc, valid-type]
+    """The changes of a plan: an option a kind."""
 
     def by_key(self) -> dict[str, tuple[str, ...]]:
         """The values of each kind by its key."""
@@ -70,7 +53,6 @@ class Changes:
 
 
 _question = partial(option, rich_help_panel="Questions")
-_assumption = partial(option, rich_help_panel="Assumptions")
 
 
 @dataclass(frozen=True)
@@ -108,25 +90,6 @@ class Question:
         "'fullest OSD under 85%', 'chance of loss under 1e-9', or several with and between; for "
         "--search fill 'any host heals', or another level.",
     )
-    afr: tuple[str, ...] = _assumption(
-        "--afr",
-        metavar="[CLASS=]SHARE",
-        text="Annual failure rate of OSDs, or of a class, such as 1.36% or ssd=0.9%: adds the "
-        "probability of data loss before the cluster is healthy.",
-        default=(),
-    )
-    anyway: bool = _assumption(
-        "--anyway",
-        text="Simulate even if the data does not fit; the answer lists the stuck PGs.",
-        default=False,
-    )
-    counterfactuals: bool = _question(
-        "--counterfactuals",
-        text="List what would speed up recovery: rerun with each limit relaxed (devices twice as "
-        "fast, twice the backfill slots, ...). Default for small clusters; slow for large ones.",
-        default=False,
-    )
-    seed: int = _assumption("--seed", metavar="N", min=0, text="Random seed.", default=0)
     page: Path | None = option(
         "--output", "-o", metavar="FILE.html", text="Write the answer as a page.", is_output=True
     )
@@ -141,7 +104,7 @@ class Question:
 def what_if(
     changes: Changes,
     question: Question,
-    cluster: ClusterAsked,
+    request: Request,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -171,15 +134,15 @@ def what_if(
     """
     from resilver.report.whatif import answer_of
 
-    _check(question)
+    _check(question, request)
     check_output(question.page, reads=[question.bundle, *question.plans, *changes.map])
     with _Display(quiet=quiet or as_json) as told:
-        found = _ask(question, cluster, changes, told)
+        found = _ask(question, request, changes, told)
     if question.tables is not None:
         _write_tables(found, question.tables)
     return reply(
         answer_of(found),
-        command_line("what-if", question, changes, cluster),
+        command_line("what-if", question, changes, request),
         page=question.page,
         wrote=(question.tables,),
         as_json=as_json,
@@ -187,13 +150,11 @@ def what_if(
     )
 
 
-def _check(question: Question) -> None:
+def _check(question: Question, request: Request) -> None:
     """Refuse questions that do not go together."""
     problems = []
-    if question.counterfactuals and (question.each, question.search, *question.plans[1:]) != (
-        None,
-        None,
-    ):
+    is_one_plan = (question.each, question.search, *question.plans[1:]) == (None, None)
+    if request.counterfactuals and not is_one_plan:
         rule = "what would help is listed for one plan"
         problems.append(Problem(rule, "ask for one plan alone", "--counterfactuals"))
     if question.each is not None and question.plans:
@@ -215,37 +176,30 @@ def _check(question: Question) -> None:
         raise ConfigError(problems)
 
 
-def _ask(question: Question, cluster: ClusterAsked, changes: Changes, told: _Display) -> Answer:
+def _ask(question: Question, request: Request, changes: Changes, told: _Display) -> Found:
     from resilver.whatif import perform
     from resilver.whatif.each import rank_failures
     from resilver.whatif.headroom import FILL, search_fill
-    from resilver.whatif.request import FRAMES
     from resilver.whatif.searching import search
 
     # The film is for whoever reads the tables of a plan.
-    frames = FRAMES if question.tables is not None and question.search is None else 0
-    asked = replace(
-        cluster.asked(question.afr),
-        seed=question.seed,
-        frames=frames,
-        anyway=question.anyway,
-        counterfactuals=question.counterfactuals or None,
-    )
+    if question.tables is not None and question.search is None:
+        request = replace(request, frames=FRAMES)
     report = perform.read_bundle(question.bundle)
     beside = perform.changes_of(changes.by_key())
     if question.each is not None:
-        return rank_failures(report, question.each, beside, asked, told)
+        return rank_failures(report, question.each, beside, request, told)
     plans = perform.plans_of(question.plans, beside)
     if len(plans) > 1:
-        return perform.compare_plans(report, plans, asked, told)
+        return perform.compare_plans(report, plans, request, told)
     if question.search is not None and question.aim is not None:
         if question.search.strip() == FILL:
-            return search_fill(report, plans[0], asked, question.aim, told)
-        return search(report, plans[0], asked, question.search, question.aim, told)
-    return perform.answer_of(report, plans[0], asked, told)
+            return search_fill(report, plans[0], request, question.aim, told)
+        return search(report, plans[0], request, question.search, question.aim, told)
+    return perform.answer_of(report, plans[0], request, told)
 
 
-def _write_tables(found: Answer, folder: Path) -> None:
+def _write_tables(found: Found, folder: Path) -> None:
     """The tables of the answers: a folder a plan where there are several."""
     from resilver.cli.console import make_folder
     from resilver.study.files import replace_file
@@ -264,7 +218,7 @@ def _write_tables(found: Answer, folder: Path) -> None:
 
 
 def _answers(
-    found: Answer,
+    found: Found,
 ) -> Iterator[tuple[str, WhatIf]]:
     from resilver.whatif.several import PlansCompared, Search
 

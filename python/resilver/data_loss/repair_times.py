@@ -188,12 +188,13 @@ def healing_times(
         ConfigError: The cluster does not heal within the horizon of a what-if.
     """
     from resilver.simulate.ceph import HealProgress
+    from resilver.whatif.options import Request
     from resilver.whatif.perform import changes_of, run_all
-    from resilver.whatif.request import HORIZON, Asked, Prepared, prepare
+    from resilver.whatif.request import Prepared, prepare
 
     up = {osd.id for osd in report.osds if osd.up}
     losses = lost_devices(np.array([osd for osd in used if int(osd) in up]), tolerance, seed)
-    base = prepare(report, changes_of(None), Asked())
+    base = prepare(report, changes_of(None), Request())
 
     def failing(osds: tuple[int, ...]) -> Prepared:
         failure = {"at_seconds": 0.0, "change": {"kind": "fail", "osds": list(osds)}}
@@ -218,7 +219,9 @@ def healing_times(
         for one in outcomes
     ]
     if None in seconds:
-        rule = f"after some losses the cluster is not whole within the {HORIZON} that are followed"
+        rule = (
+            f"after some losses the cluster is not whole within the {Request().horizon} simulated"
+        )
         remedy = 'see why by resilver what-if, or say how long a repair takes: repair = "10 h"'
         raise ConfigError(Problem(rule, remedy, key="repair", value=show("simulate")))
     return _by_lost(losses, seconds, f"{len(losses)} losses in what-ifs of this cluster")
@@ -234,10 +237,11 @@ def marking_out_seconds(report: ClusterReport) -> float:
         The grace of heartbeats and the interval until down OSDs are out, as its configuration or
         its release has them.
     """
+    from resilver.whatif.options import Request
     from resilver.whatif.perform import changes_of
-    from resilver.whatif.request import Asked, prepare
+    from resilver.whatif.request import prepare
 
-    return _marking_out(prepare(report, changes_of(None), Asked()).input)
+    return _marking_out(prepare(report, changes_of(None), Request()).input)
 
 
 def _marking_out(given: Mapping[str, Any]) -> float:

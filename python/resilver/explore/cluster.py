@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -23,13 +23,15 @@ from resilver.explore.document import (
 from resilver.explore.offers import cluster_groups
 from resilver.importers.ceph import ClusterReport
 from resilver.report.whatif.sentences import GOVERNS
+from resilver.request import words_of
 from resilver.whatif.changes import CHANGES
 from resilver.whatif.cluster import Cluster, read_state
 from resilver.whatif.configuration import Configuration, Ledger, release_of
 from resilver.whatif.figures import FIGURES, HARM
 from resilver.whatif.kinds import KINDS
+from resilver.whatif.options import Request
 from resilver.whatif.plan import TAKES_ROOM, plan_of_options
-from resilver.whatif.request import Asked, prepare
+from resilver.whatif.request import prepare
 from resilver.whatif.tree import Tree
 
 _LABELS = {
@@ -145,19 +147,19 @@ _MAP = Map(
 )
 
 
-def cluster_document(report: ClusterReport, source: str, asked: Asked) -> Document:
+def cluster_document(report: ClusterReport, source: str, request: Request) -> Document:
     """The document of a cluster.
 
     Args:
         report: The cluster, as its dumps say.
         source: Its file, as the command line takes it.
-        asked: What is asked beside the changes.
+        request: What is asked beside the changes.
 
     Raises:
         ConfigError: Something is not written as it should be, or names nothing.
     """
-    asked = replace(asked, frames=FRAMES)
-    base = prepare(report, plan_of_options({}), asked)
+    request = replace(request, frames=FRAMES)
+    base = prepare(report, plan_of_options({}), request)
     tree = Tree(report.crushmap)
     return Document(
         kind="cluster",
@@ -167,8 +169,8 @@ def cluster_document(report: ClusterReport, source: str, asked: Asked) -> Docume
         maps=(),
         unit=tree.types[0],
         parts=tuple(_parts(report, tree, base.input)),
-        groups=cluster_groups(report, base, asked),
-        changes=tuple(_changes(report, tree, asked)),
+        groups=cluster_groups(report, base, request),
+        changes=tuple(_changes(report, tree, request)),
         changes_at=("plan",),
         figures=_figures(base.facts.ratios),
         harm=HARM,
@@ -176,7 +178,7 @@ def cluster_document(report: ClusterReport, source: str, asked: Asked) -> Docume
         map=replace(_MAP, full=base.facts.ratios["backfillfull"]),
         assumptions=[asdict(one) for one in base.assumptions],
         notes=(*_pool_notes(report), *base.notes),
-        command=("resilver", "what-if", source, *_options(asked)),
+        command=("resilver", "what-if", source, *words_of(request)[1]),
         until=base.input["horizon_seconds"],
     )
 
@@ -249,7 +251,7 @@ def _used(made: dict[str, Any]) -> dict[int, int]:
     return {osd["id"]: osd["used_bytes"] for osd in made["osds"] if osd["used_bytes"] is not None}
 
 
-def _changes(report: ClusterReport, tree: Tree, asked: Asked) -> list[Change]:
+def _changes(report: ClusterReport, tree: Tree, request: Request) -> list[Change]:
     """What may happen to parts: each as the core gets it for an OSD that is there, as a form."""
     osd = f"osd.{report.osds[0].id}"
     kinds = (tree.types[0], *sorted({place.kind for place in tree.places.values()}))
@@ -260,7 +262,7 @@ def _changes(report: ClusterReport, tree: Tree, asked: Asked) -> list[Change]:
         shares = _SHARES if kind.key == "slow" else ()
         value = f"{osd}={_SHARES[0]:%}" if shares else osd
         # Made for itself, since whether the pools would still fit is of no matter here.
-        (step,) = CHANGES[kind.key](value, _state(report, asked)).changes
+        (step,) = CHANGES[kind.key](value, _state(report, request)).changes
         holes = {"osds": "$numbers", "item": "$name", "share": "$share"}
         change = {key: holes.get(key, one) for key, one in step.items()}
         form = {"at_seconds": "$at", "change": change}
@@ -272,24 +274,6 @@ def _changes(report: ClusterReport, tree: Tree, asked: Asked) -> list[Change]:
     return changes
 
 
-def _state(report: ClusterReport, asked: Asked) -> Cluster:
-    release = release_of(report, asked.given.release, Ledger())
-    return read_state(report, asked.given, Configuration(release, report.config or (), ()))
-
-
-def _options(asked: Asked) -> Sequence[str]:
-    """What was asked, as the options of `resilver what-if` that say it."""
-    given = asked.given
-    pairs = [
-        *(("--load", one) for one in asked.load),
-        *(("--device", one) for one in given.devices),
-        *(("--grow", one) for one in given.grow),
-        *(("--afr", one) for one in given.afr),
-        ("--network", given.network),
-        ("--release", given.release),
-        ("--fill", given.fill),
-        ("--horizon", asked.horizon if asked.horizon != Asked().horizon else ""),
-        ("--seed", str(asked.seed) if asked.seed else ""),
-    ]
-    words = [word for flag, value in pairs if value for word in (flag, value)]
-    return [*words, *(["--events"] if asked.is_by_events else [])]
+def _state(report: ClusterReport, request: Request) -> Cluster:
+    release = release_of(report, request.release, Ledger())
+    return read_state(report, request, Configuration(release, report.config or (), ()))

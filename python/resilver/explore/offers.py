@@ -12,10 +12,11 @@ from resilver.importers.ceph import ClusterReport
 from resilver.whatif.cluster import read_state
 from resilver.whatif.configuration import Configuration, Ledger, read_setting, release_of
 from resilver.whatif.declared import SETTINGS
+from resilver.whatif.options import Request
 from resilver.whatif.osd_settings import OVERRIDE, all_settings
 from resilver.whatif.plan import plan_of_options
 from resilver.whatif.releases import Release
-from resilver.whatif.request import Asked, Prepared, prepare
+from resilver.whatif.request import Prepared, prepare
 from resilver.whatif.settings import Setting
 
 _VALUES = {
@@ -40,39 +41,39 @@ _READS = (2, 5, 10, 15, 20, 30, 40, 80)
 _READ, _WRITE = "16 KiB", "4 KiB"
 
 
-def cluster_groups(report: ClusterReport, base: Prepared, asked: Asked) -> list[Group]:
+def cluster_groups(report: ClusterReport, base: Prepared, request: Request) -> list[Group]:
     """What may be chosen of a cluster: groups of controls that heed each other.
 
     Args:
         report: The cluster, as its dumps say.
         base: Its input as things are.
-        asked: What was asked of it.
+        request: What was asked of it.
     """
-    make = made_under(report, asked, base)
-    groups = [[_network(base)], *([one] for one in _devices(base)), [_load(report, asked)]]
+    make = made_under(report, request, base)
+    groups = [[_network(base)], *([one] for one in _devices(base)), [_load(report, request)]]
     made = [group_of(offers, base.input, make) for offers in groups if offers]
-    under = _settings_under(report, asked, base)
-    release = release_of(report, asked.given.release, Ledger())
+    under = _settings_under(report, request, base)
+    release = release_of(report, request.release, Ledger())
     made.append(group_of(_settings(base, under, release), base.input, under))
     return [group for group in made if group.controls]
 
 
-def made_under(report: ClusterReport, asked: Asked, base: Prepared) -> Make:
+def made_under(report: ClusterReport, request: Request, base: Prepared) -> Make:
     """What makes a cluster's input under options of `resilver what-if`; `base` is as things are."""
 
     def make(options: Sequence[Option]) -> dict[str, Any]:
-        given, load, settings = asked.given, asked.load, []
+        stated, settings = request, []
         for flag, value in options:
             if flag == "--network":
-                given = replace(given, network=value)
+                stated = replace(stated, network=value)
             elif flag == "--device":
-                given = replace(given, devices=(*given.devices, value))
+                stated = replace(stated, devices=(*stated.devices, value))
             elif flag == "--load":
-                load = (*load, value)
+                stated = replace(stated, load=(*stated.load, value))
             else:
                 settings.append(value)
         plan = plan_of_options({"set_option": settings})
-        return prepare(report, plan, replace(asked, given=given, load=load), base).input
+        return prepare(report, plan, stated, base).input
 
     return make
 
@@ -84,11 +85,11 @@ class _Unheard(Ledger):
         """Forget it."""
 
 
-def _settings_under(report: ClusterReport, asked: Asked, base: Prepared) -> Make:
+def _settings_under(report: ClusterReport, request: Request, base: Prepared) -> Make:
     """The same for settings alone, of which there are many: what does not heed them stays."""
-    release = release_of(report, asked.given.release, Ledger())
+    release = release_of(report, request.release, Ledger())
     entries = report.config or ()
-    cluster = read_state(report, asked.given, Configuration(release, entries, ()))
+    cluster = read_state(report, request, Configuration(release, entries, ()))
 
     def make(options: Sequence[Option]) -> dict[str, Any]:
         stated = tuple(read_setting(value, release) for _, value in options)
@@ -186,7 +187,7 @@ def _words(setting: Setting, text: str) -> str:
     return "never" if never else setting.words_of(value)
 
 
-def _load(report: ClusterReport, asked: Asked) -> Offer:
+def _load(report: ClusterReport, request: Request) -> Offer:
     """What clients ask of the pool that holds the most."""
     stored = {load.pool: load.bytes for load in report.loads}
     pool = max(report.pools, key=lambda one: stored.get(one.id, 0)).name
@@ -201,6 +202,6 @@ def _load(report: ClusterReport, asked: Asked) -> Offer:
         " the answer says nothing of clients, and nothing stands in healing's way. With --load the"
         " command makes a page of your own."
     )
-    stated = ("; ".join(asked.load), "stated") if asked.load else ("none", "assumed")
-    source = "" if asked.load else "no dump says what clients ask"
+    stated = ("; ".join(request.load), "stated") if request.load else ("none", "assumed")
+    source = "" if request.load else "no dump says what clients ask"
     return Offer("load", "Clients", sentence, tuple(stops), *stated, source)

@@ -188,14 +188,14 @@ class Run:
 def whole_seconds(lab: Lab, run: Run) -> float:
     """How long a lab takes until it is whole."""
     from resilver.simulate.ceph import heal
-    from resilver.whatif.cluster import Given
+    from resilver.whatif.options import Request
     from resilver.whatif.perform import changes_of
-    from resilver.whatif.request import Asked, prepare
+    from resilver.whatif.request import prepare
 
     plan = changes_of({"set_option": run.options, **run.changes})
     # One machine, or a network that was never the limit.
-    given = Given(network="100 GB/s")
-    made = prepare(lab_report(lab), plan, Asked(given, run.load, is_by_events=run.by_events)).input
+    request = Request(network="100 GB/s", load=run.load, events=run.by_events)
+    made = prepare(lab_report(lab), plan, request).input
     for osd in made["osds"]:
         osd["device"] = dict(run.device)
     for settings in made["osd_settings"]:

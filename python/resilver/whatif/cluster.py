@@ -20,30 +20,10 @@ from resilver.whatif.configuration import (
 from resilver.whatif.declared.forms import CONFIG_SET, FLAGS, NEW_CLIENTS, has
 from resilver.whatif.fitting import Need
 from resilver.whatif.hardware import Hardware, choose_hardware
+from resilver.whatif.options import ClusterRequest
 from resilver.whatif.osd_settings import AllSettings, OsdKind, all_settings
 from resilver.whatif.releases import Release
 from resilver.whatif.tree import Tree
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a user says of the cluster beside its dumps.
-
-    Attributes:
-        release: The release, such as ``18.2.4`` or ``reef``; empty for what the dumps say.
-        devices: ``NAME`` or ``CLASS=NAME`` of the catalog, for OSDs of a class or for all.
-        network: A network of the catalog or a rate, such as ``25gbe`` or ``25 Gb/s``.
-        fill: How full its OSDs are together, such as ``80%``; empty for what the dumps say.
-        grow: ``POOL=+30%``: what pools hold beyond what the dumps say.
-        afr: How many OSDs fail a year: ``1.36%``, or ``CLASS=1.36%`` of a class.
-    """
-
-    release: str = ""
-    devices: tuple[str, ...] = ()
-    network: str = ""
-    fill: str = ""
-    grow: tuple[str, ...] = ()
-    afr: tuple[str, ...] = ()
 
 
 @dataclass
@@ -166,12 +146,14 @@ class Cluster:
         return {number: one["capacity_bytes"] for number, one in self.osds.items()}
 
 
-def read_state(report: ClusterReport, given: Given, configuration: Configuration) -> Cluster:
+def read_state(
+    report: ClusterReport, request: ClusterRequest, configuration: Configuration
+) -> Cluster:
     """The cluster before the first step.
 
     Args:
         report: What its dumps say.
-        given: What the user says beside.
+        request: What the user says beside.
         configuration: Its settings, with what the user states of them for the start.
 
     Raises:
@@ -181,7 +163,7 @@ def read_state(report: ClusterReport, given: Given, configuration: Configuration
     _check_codes(report)
     ledger = Ledger()
     tree = Tree(report.crushmap)
-    hardware = choose_hardware(report, given.devices, given.network, ledger)
+    hardware = choose_hardware(report, request.devices, request.network, ledger)
     cluster = Cluster(report, configuration, tree, hardware, ledger)
     stored: dict[int, int] = {}
     for load in report.loads:

@@ -14,9 +14,10 @@ from resilver.importers.ceph import ClusterReport
 from resilver.quantities import duration
 from resilver.units import SECONDS_MAX, Seconds
 from resilver.whatif.answer import WhatIf
+from resilver.whatif.options import Request
 from resilver.whatif.perform import Told, run_all
 from resilver.whatif.plan import AT, Plan
-from resilver.whatif.request import Asked, Prepared, prepare
+from resilver.whatif.request import Prepared, prepare
 from resilver.whatif.several import Harm, Ranking, harm_order
 from resilver.whatif.tree import Tree
 
@@ -35,7 +36,7 @@ def rank_failures(
     report: ClusterReport,
     each: str,
     beside: Plan,
-    asked: Asked,
+    request: Request,
     told: Told | None = None,
     only: str = "",
     *,
@@ -49,7 +50,7 @@ def rank_failures(
             ``host @ settled``, which goes without saying beside changes, or ``host @ 2 d`` after
             the start of the changes. What comes of each is counted from its failure.
         beside: Changes that are made in each run too.
-        asked: What is asked beside.
+        request: What is asked beside.
         told: Told how far it is.
         only: The part to fail alone; empty for each.
         with_today: Whether each part fails without the changes too, where there are some.
@@ -59,7 +60,7 @@ def rank_failures(
         NotSettled: The parts fail once the changes have settled, and they do not.
     """
     level, at = _read(each, bool(beside.changes))
-    base = prepare(report, beside, asked)
+    base = prepare(report, beside, request)
     start = _settled(run_all([partial(_same, base)], told, _same)[0], each) if at is None else at
     horizon = float(base.input["horizon_seconds"])
     _check_end(start + horizon, each)
@@ -75,7 +76,7 @@ def rank_failures(
     runs = [partial(failing, base, start, osds) for osds in chosen.values()]
     today: Parts = {}
     if beside.changes and with_today:
-        now = prepare(report, Plan("as it is", ()), asked)
+        now = prepare(report, Plan("as it is", ()), request)
         today = _parts_at(0.0, level, now, report)
         runs += [partial(failing, now, 0.0, osds) for osds in today.values()]
     outcomes = run_all(runs, told, lambda answer: answer.outcome)

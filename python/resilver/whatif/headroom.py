@@ -12,9 +12,9 @@ from resilver.whatif.configuration import Configuration, release_of
 from resilver.whatif.each import NotSettled, rank_failures
 from resilver.whatif.filling import fill_of, make_fuller
 from resilver.whatif.fitting import PlanDoesNotFit
+from resilver.whatif.options import Request
 from resilver.whatif.perform import Told
 from resilver.whatif.plan import Plan
-from resilver.whatif.request import Asked
 from resilver.whatif.several import FillSearch, FillTrial
 
 FILL = "fill"
@@ -24,7 +24,7 @@ _AIM = re.compile(r"any\s+(\S+)\s+heals")
 
 
 def search_fill(
-    report: ClusterReport, plan: Plan, asked: Asked, aim: str, told: Told | None = None
+    report: ClusterReport, plan: Plan, request: Request, aim: str, told: Told | None = None
 ) -> FillSearch:
     """Find how full a cluster may be, in whole per cent, by bisection.
 
@@ -35,7 +35,7 @@ def search_fill(
     Args:
         report: The cluster, as its dumps say.
         plan: Changes that are made in each run too.
-        asked: What is asked beside.
+        request: What is asked beside.
         aim: ``any LEVEL heals``, of a level such as osd, host or rack.
         told: Told how far it is.
 
@@ -46,19 +46,18 @@ def search_fill(
     if match is None:
         rule = "a fill is searched at which any part of a level heals"
         raise ConfigError(Problem(rule, 'such as "any host heals"', "--aim", show(aim)))
-    if asked.given.fill:
+    if request.fill:
         rule, remedy = "the fill is what is searched", "leave --fill out"
-        raise ConfigError(Problem(rule, remedy, "--fill", show(asked.given.fill)))
+        raise ConfigError(Problem(rule, remedy, "--fill", show(request.fill)))
     level = match[1]
-    release = release_of(report, asked.given.release)
-    cluster = read_state(report, asked.given, Configuration(release, report.config or ()))
-    make_fuller(cluster, "", asked.given.grow)
+    release = release_of(report, request.release)
+    cluster = read_state(report, request, Configuration(release, report.config or ()))
+    make_fuller(cluster, "", request.grow)
     present, most = fill_of(cluster)
 
     def tried(percent: int, only: str = "") -> FillTrial:
-        share, given = percent / 100, replace(asked.given, fill=f"{percent}%")
+        share, of = percent / 100, replace(request, fill=f"{percent}%")
         try:
-            of = replace(asked, given=given)
             found = rank_failures(report, level, plan, of, told, only, with_today=False)
             return FillTrial(share, found)
         except NotSettled as error:

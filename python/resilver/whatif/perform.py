@@ -9,20 +9,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from resilver.errors import ConfigError, Interrupted, Problem, name_remedy, show
 from resilver.importers.ceph import ClusterReport, read_cluster
+from resilver.request import request_of
 from resilver.simulate.ceph import HealProgress, heal
 from resilver.whatif.answer import WhatIf
-from resilver.whatif.cluster import Given
 from resilver.whatif.columns import TABLES, conform, since
 from resilver.whatif.counterfactuals import compared, ending, is_cheap, relaxed_runs
 from resilver.whatif.failing import risks_table
+from resilver.whatif.options import Request
 from resilver.whatif.plan import Plan, joined, plan_of_options, read_plan
-from resilver.whatif.request import HORIZON, Asked, Prepared, prepare
+from resilver.whatif.request import Prepared, prepare
 from resilver.whatif.several import PlansCompared
 
 Kept = TypeVar("Kept")
@@ -31,13 +32,15 @@ Told = Callable[[int, int, HealProgress], bool]
 """Told how far it is: runs done, runs in all, and the state of one; answers whether to go on."""
 
 
-def answer_of(report: ClusterReport, plan: Plan, asked: Asked, told: Told | None = None) -> WhatIf:
+def answer_of(
+    report: ClusterReport, plan: Plan, request: Request, told: Told | None = None
+) -> WhatIf:
     """What a plan does to a cluster.
 
     Args:
         report: The cluster, as its dumps say.
         plan: The plan.
-        asked: What is asked beside.
+        request: What is asked beside.
         told: Told how far it is.
 
     Raises:
@@ -46,9 +49,9 @@ def answer_of(report: ClusterReport, plan: Plan, asked: Asked, told: Told | None
         SimulationError: The run broke a conservation law.
         Interrupted: `told` answered False.
     """
-    ready = prepare(report, plan, asked)
+    ready = prepare(report, plan, request)
     answer = _performed(ready, told)
-    wanted = is_cheap(answer) if asked.counterfactuals is None else asked.counterfactuals
+    wanted = is_cheap(answer) if request.counterfactuals is None else request.counterfactuals
     return _with_counterfactuals(ready, answer, told) if wanted and answer.moves else answer
 
 
@@ -88,13 +91,13 @@ def _performed(ready: Prepared, told: Told | None, done: int = 0, total: int = 1
 
 
 def compare_plans(
-    report: ClusterReport, plans: Sequence[Plan], asked: Asked, told: Told | None = None
+    report: ClusterReport, plans: Sequence[Plan], request: Request, told: Told | None = None
 ) -> PlansCompared:
     """What several plans do to one cluster; see `answer_of`.
 
     Two plans of one name are told apart by a number behind it.
     """
-    ready = [prepare(report, plan, asked) for plan in _told_apart(plans)]
+    ready = [prepare(report, plan, request) for plan in _told_apart(plans)]
     runs = [partial(_same, one) for one in ready]
     return PlansCompared(tuple(run_all(runs, told, _same)))
 
@@ -195,19 +198,8 @@ def what_if(
     changes: Changes | None = None,
     *,
     plan: str | Path | None = None,
-    load: Sequence[str] = (),
-    network: str = "",
-    devices: Sequence[str] = (),
-    release: str = "",
-    fill: str = "",
-    grow: Sequence[str] = (),
-    afr: str | Sequence[str] = (),
-    horizon: str = HORIZON,
-    events: bool = False,
-    seed: int = 0,
-    anyway: bool = False,
-    counterfactuals: bool | None = None,
     told: Told | None = None,
+    **options: Any,
 ) -> WhatIf:
     """What changes do to a real Ceph cluster, before they happen.
 
@@ -216,24 +208,12 @@ def what_if(
         changes: What happens, by kind: ``{"fail": "osd.12", "flag": ["noout @ 2 h"]}``; each at the
             start, or at the time behind it. None is the cluster as it is.
         plan: A plan file, whose changes come before these.
-        load: What clients ask of pools: ``rbd: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB``.
-        network: The network of a host: of the catalog, or a rate; else 10 Gb/s Ethernet.
-        devices: ``NAME`` or ``CLASS=NAME`` of the catalog; else by class and size.
-        release: The release whose defaults hold; else what the dumps say.
-        fill: How full all OSDs are together, such as ``80%``; else what the dumps say.
-        grow: What pools hold beyond what the dumps say, such as ``rbd=+30%``.
-        afr: How many OSDs fail a year, ``1.36%`` or ``ssd=0.9%`` of a class, for the chance that
-            data is lost before all is whole; else as disks or flash of the catalog do.
-        horizon: How long it is followed at the most.
-        events: Whether data moves object by object; else by steady rates between two changes.
-        seed: The seed of what is drawn.
-        anyway: Whether a plan that does not fit is followed, and a note says so.
-        counterfactuals: Whether the run is made again with one thing relaxed at a time, to say
-            what would make it end sooner; by default where that is cheap.
         told: Told how far it is; answers whether to go on.
+        options: What is asked beside, by the names of `resilver.whatif.options.Request`, such as
+            ``network="25gbe"``, ``load=["rbd: 500 reads/s of 16 KiB"]``, ``horizon="60 d"``.
 
     Returns:
-        The answer: its tables, what they rest on, and lines to paste.
+        The answer: its tables, what they rest on, and commands.
 
     Raises:
         ConfigError: The bundle cannot be used, or a change names nothing.
@@ -241,9 +221,5 @@ def what_if(
         Interrupted: `told` answered False.
     """
     plans = plans_of([] if plan is None else [plan], changes_of(changes))
-    rates = (afr,) if isinstance(afr, str) else tuple(afr)
-    given = Given(release, tuple(devices), network, fill, tuple(grow), rates)
-    asked = Asked(
-        given, tuple(load), horizon, events, seed, anyway=anyway, counterfactuals=counterfactuals
-    )
-    return answer_of(read_bundle(bundle), plans[0], asked, told)
+    request = request_of(Request, options)
+    return answer_of(read_bundle(bundle), plans[0], request, told)

@@ -1,11 +1,11 @@
-"""What is asked of a run beside its plan, and the whole input of the core."""
+"""The whole input of the core, made of a cluster, a plan and a request."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, show
@@ -14,7 +14,6 @@ from resilver.units import Bytes, Seconds
 from resilver.whatif.answer import Assumption, ClusterFacts, PlannedStep
 from resilver.whatif.cluster import (
     Cluster,
-    Given,
     cluster_json,
     ratios_of,
     read_state,
@@ -22,52 +21,21 @@ from resilver.whatif.cluster import (
 from resilver.whatif.configuration import Configuration, Ledger, read_setting, release_of
 from resilver.whatif.failing import failure_rates
 from resilver.whatif.filling import make_fuller
+from resilver.whatif.options import Request
 from resilver.whatif.plan import Plan, resolve
-
-HORIZON = "30 d"
-"""How long a run goes on at the most, where nothing else is said."""
-
-FRAMES = 240
-"""Moments of the film beside written tables, about as many as the timeline has."""
 
 _LOAD_PART = re.compile(r"\s*([\d.]+)\s+(reads?|writes?)/s\s+of\s+(.+?)\s*")
 _PER_SECOND_MAX = 1e9
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of a run beside its plan.
-
-    Attributes:
-        given: What the user says of the cluster beside its dumps.
-        load: What clients ask of pools: ``rbd: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB``.
-        horizon: How long the run goes on at the most.
-        is_by_events: Whether data moves by events, object by object; else by steady flows.
-        seed: The seed of what is drawn.
-        frames: The most moments of the table ``film``; 0 for none.
-        anyway: Whether a plan that does not fit is followed, and a note says so.
-        counterfactuals: Whether the run is made again with each thing relaxed that could make it
-            end sooner; None for by default, where that is cheap.
-    """
-
-    given: Given = field(default_factory=Given)
-    load: tuple[str, ...] = ()
-    horizon: str = HORIZON
-    is_by_events: bool = False
-    seed: int = 0
-    frames: int = 0
-    anyway: bool = False
-    counterfactuals: bool | None = None
-
-
-@dataclass(frozen=True)
 class Prepared:
-    """A run that is ready: the core's input, and what is told of it.
+    """A run that is ready: the core's input, and what is known of it.
 
     Attributes:
         input: The core's input, JSON-able.
         plan: The plan's name.
-        steps: Its changes as they are told.
+        steps: Its changes in words.
         facts: The cluster before them.
         assumptions: What the answer rests on.
         notes: What a reader must know of the dumps.
@@ -89,14 +57,14 @@ class Prepared:
 
 
 def prepare(
-    report: ClusterReport, plan: Plan, asked: Asked, like: Prepared | None = None
+    report: ClusterReport, plan: Plan, request: Request, like: Prepared | None = None
 ) -> Prepared:
     """Make the core's input of a cluster and a plan.
 
     Args:
         report: The cluster, as its dumps say.
         plan: The changes.
-        asked: What is asked beside.
+        request: What is asked beside.
         like: The same cluster, as full, prepared before: what its groups hold is taken from there.
 
     Raises:
@@ -104,33 +72,33 @@ def prepare(
         PlanDoesNotFit: What the plan leaves cannot hold the pools, and it is not followed anyway.
     """
     first = Ledger()
-    release = release_of(report, asked.given.release, first)
+    release = release_of(report, request.release, first)
     stated = tuple(read_setting(one.value, release) for one in plan.start_settings)
     configuration = Configuration(release, report.config or (), stated)
-    cluster = read_state(report, asked.given, configuration)
-    make_fuller(cluster, asked.given.fill, asked.given.grow)
+    cluster = read_state(report, request, configuration)
+    make_fuller(cluster, request.fill, request.grow)
     start = cluster_json(cluster, None if like is None else like.input["groups"])
-    load = _load(asked.load, cluster)
+    load = _load(request.load, cluster)
     balancer, of_balancer = _balancer(report)
     first.note("balancer", *of_balancer, "")
     facts = _facts(cluster, release)
     cluster.notes += _of_empty_pools(cluster)
-    steps, told = resolve(plan, cluster, anyway=asked.anyway)
-    horizon = _horizon(asked.horizon, told)
+    steps, told = resolve(plan, cluster, anyway=request.anyway)
+    horizon = _horizon(request.horizon, told)
     made = {
         **start,
         "balancer": balancer,
         "load": load,
         "plan": steps,
         "horizon_seconds": horizon,
-        "events": asked.is_by_events,
-        "frames": asked.frames,
-        "seed": asked.seed,
+        "events": request.events,
+        "frames": request.frames,
+        "seed": request.seed,
     }
     osds = len(report.osds)
     facts = replace(facts, **_whereabouts(cluster))
     classes = {facts.classes.get(osd, "") for osd in facts.places}
-    rates = failure_rates(asked.given.afr, classes, cluster.ledger)
+    rates = failure_rates(request.afr, classes, cluster.ledger)
     rows = [*first.assumptions(osds), *cluster.ledger.assumptions(osds)]
     return Prepared(made, plan.name, tuple(told), facts, tuple(rows), tuple(cluster.notes), rates)
 

@@ -17,11 +17,12 @@ from resilver.whatif.changes import setting_text
 from resilver.whatif.columns import TABLES
 from resilver.whatif.configuration import read_setting, release_of
 from resilver.whatif.declared import SETTINGS
+from resilver.whatif.options import Request
 from resilver.whatif.osd_settings import OVERRIDE
 from resilver.whatif.perform import Told, run_all
 from resilver.whatif.plan import Plan, Wanted
 from resilver.whatif.releases import Release
-from resilver.whatif.request import Asked, Prepared, prepare
+from resilver.whatif.request import Prepared, prepare
 from resilver.whatif.settings import Setting
 from resilver.whatif.several import Search, Trial
 
@@ -41,7 +42,7 @@ IN_FORCE: Choice = ()
 def search(
     report: ClusterReport,
     plan: Plan,
-    asked: Asked,
+    request: Request,
     names: str,
     aim: str,
     told: Told | None = None,
@@ -54,7 +55,7 @@ def search(
     Args:
         report: The cluster, as its dumps say.
         plan: The plan.
-        asked: What is asked beside.
+        request: What is asked beside.
         names: The settings that are searched, as `read_axes` reads them.
         aim: The aim, as `read_aim` reads it.
         told: Told how far it is.
@@ -63,13 +64,15 @@ def search(
         ConfigError: They are not written so, the release has none of the settings, or the aim is
             about clients and no load is given.
     """
-    release = release_of(report, asked.given.release)
+    release = release_of(report, request.release)
     (axes, left_out), goals = read_axes(names, release), read_aim(aim)
-    if any(goal.needs_load for goal in goals) and not asked.load:
+    if any(goal.needs_load for goal in goals) and not request.load:
         rule = "what clients get needs a load"
         remedy = 'add --load "POOL: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB"'
         raise ConfigError(Problem(rule, remedy, key="--aim", value=show(aim)))
-    tried = _Tried(report, plan, asked, axes, goals, told, prepare(report, plan, asked), release)
+    tried = _Tried(
+        report, plan, request, axes, goals, told, prepare(report, plan, request), release
+    )
     # What meets the aim already needs no other settings.
     if not tried.is_met(IN_FORCE):
         if _combinations(axes) <= GRID_MAX:
@@ -111,7 +114,7 @@ class _Tried:
 
     report: ClusterReport
     plan: Plan
-    asked: Asked
+    request: Request
     axes: Sequence[Axis]
     goals: Sequence[Goal]
     told: Told | None
@@ -136,7 +139,7 @@ class _Tried:
     def _ready(self, choice: Choice) -> Prepared:
         if choice == IN_FORCE:
             return self.base
-        return prepare(self.report, self._planned(choice), self.asked, self.base)
+        return prepare(self.report, self._planned(choice), self.request, self.base)
 
     def is_met(self, choice: Choice) -> bool:
         """Whether a choice meets the aim."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from resilver.columns import TABLE_NAMES, table_of
 from resilver.errors import ConfigError, Problem, name_remedy, show
@@ -18,12 +18,12 @@ from resilver.spec import System
 from resilver.spec.ceph_run import CephRun
 from resilver.spec.failing import part_names
 from resilver.whatif.answer import WhatIf
-from resilver.whatif.cluster import Given
 from resilver.whatif.declared import SETTINGS
 from resilver.whatif.kinds import BY_KEY, KINDS
+from resilver.whatif.options import Request
 from resilver.whatif.perform import answer_of, changes_of
 from resilver.whatif.plan import Plan, Wanted
-from resilver.whatif.request import Asked, Prepared, prepare
+from resilver.whatif.request import Prepared, prepare
 
 _KEYS = {
     **{kind.option: f"changes.{kind.key}" for kind in KINDS},
@@ -60,7 +60,7 @@ def healed(
         return progress is None or progress(found)
 
     with _keys_of_the_study():
-        answer = answer_of(_report(system), _plan(system, seed), _asked(system, seed), told)
+        answer = answer_of(_report(system), _plan(system, seed), _request(system, seed), told)
     return _result(system, seed, answer)
 
 
@@ -76,7 +76,7 @@ def made_ready(system: System, seed: int) -> Prepared:
         PlanDoesNotFit: What the changes leave cannot hold the pools.
     """
     with _keys_of_the_study():
-        return prepare(_report(system), _plan(system, seed), _asked(system, seed))
+        return prepare(_report(system), _plan(system, seed), _request(system, seed))
 
 
 @contextlib.contextmanager
@@ -106,11 +106,11 @@ def _report(system: System) -> ClusterReport:
     return system.report
 
 
-def _asked(system: System, seed: int) -> Asked:
+def _request(system: System, seed: int) -> Request:
     """What the study says beside its plan."""
     run = system.ceph or CephRun()
-    given = Given(run.release, run.devices, run.network, run.fill, run.grow, run.afr)
-    return Asked(given, run.load, run.horizon, run.events, seed, anyway=run.anyway)
+    keys = {one.name for one in fields(Request)} & set(CephRun.model_fields)
+    return Request(**{key: getattr(run, key) for key in keys}, seed=seed)
 
 
 def _plan(system: System, seed: int) -> Plan:

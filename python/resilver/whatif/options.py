@@ -1,23 +1,21 @@
-"""What is said of a real cluster beside its dumps, and asked of it: options of several commands."""
+"""What a what-if is asked beside its changes: options of commands, and names of the API."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from resilver.request import option
 
-if TYPE_CHECKING:
-    from resilver.whatif.request import Asked
-
+FRAMES = 240
+"""Moments of the frames beside written tables, about as many as the timeline has."""
 
 _assumption = partial(option, rich_help_panel="Assumptions")
 
 
 @dataclass(frozen=True)
-class ClusterAsked:
-    """What is said of a cluster, and asked of it."""
+class ClusterRequest:
+    """What is known of a cluster beside its dumps, and how it is simulated."""
 
     load: tuple[str, ...] = _assumption(
         "--load",
@@ -69,14 +67,32 @@ class ClusterAsked:
         default=False,
     )
 
-    def asked(self, afr: tuple[str, ...] = ()) -> Asked:
-        """The same for those who answer.
 
-        Args:
-            afr: How many OSDs fail a year.
-        """
-        from resilver.whatif.cluster import Given
-        from resilver.whatif.request import Asked
+@dataclass(frozen=True)
+class Request(ClusterRequest):
+    """The same with what the command and the API ask of an answer.
 
-        given = Given(self.release, self.devices, self.network, self.fill, self.grow, afr)
-        return Asked(given, self.load, self.horizon, self.events)
+    Attributes:
+        frames: The most moments of the table ``film``; 0 for none.
+    """
+
+    afr: tuple[str, ...] = _assumption(
+        "--afr",
+        metavar="[CLASS=]SHARE",
+        text="Annual failure rate of OSDs, or of a class, such as 1.36% or ssd=0.9%: adds the "
+        "probability of data loss before the cluster is healthy.",
+        default=(),
+    )
+    anyway: bool = _assumption(
+        "--anyway",
+        text="Simulate even if the data does not fit; the answer lists the stuck PGs.",
+        default=False,
+    )
+    counterfactuals: bool | None = option(
+        "--counterfactuals",
+        text="List what would speed up recovery: rerun with each limit relaxed (devices twice as "
+        "fast, twice the backfill slots, ...). Default for small clusters; slow for large ones.",
+        rich_help_panel="Questions",
+    )
+    seed: int = _assumption("--seed", metavar="N", min=0, text="Random seed.", default=0)
+    frames: int = 0
