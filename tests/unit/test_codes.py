@@ -51,7 +51,7 @@ def test_the_table_sets_codes_side_by_side(capsys: pytest.CaptureFixture[str]) -
     assert code == 0
     cells = {" ".join(line.split()) for line in out.splitlines()}
     assert "parity / all 27.27 % 38.46 %" in cells
-    assert "strips a strip rebuilt 8 4" in cells
+    assert "strips read per rebuild 8 4" in cells
     # 713 of 715 is 99.72 %.
     assert "survived of 4 lost 0.00 % 99.72 %" in cells
     assert "not counted" in run(capsys, "lrc 40+12 local 10")[1]
@@ -69,7 +69,7 @@ def test_lost_pieces_are_judged_and_their_repairs_listed(
         {"piece": 12, "gathers": [8, 9, 10, 11]},
     ]
     _, out, _ = run(capsys, "lrc", "8+5", "local", "4", "--lost", "0,1,2,3")
-    assert "without 0, 1, 2, 3: data are lost" in out and "3: it cannot be reconstructed" in out
+    assert "without 0, 1, 2, 3: data are lost" in out and "3: cannot be reconstructed" in out
 
 
 def test_a_product_is_judged_by_rank_and_by_its_lines(capsys: pytest.CaptureFixture[str]) -> None:

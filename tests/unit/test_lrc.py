@@ -61,7 +61,7 @@ def test_a_piece_of_a_group_is_rebuilt_from_six_others_and_a_global_parity_from_
     assert (row["strip_rebuild"], row["rebuild_share"]) == (6.75, pytest.approx(1 / 6.75))
     assert printed("redundancy", IMPLIED)["strip_rebuild"] == (12 * 6 + 4 * 3) / 16
     said = " ".join(command("redundancy", AZURE).stdout.split())
-    assert "strips a strip rebuilt 6 or 12" in said
+    assert "strips read per rebuild 6 or 12" in said
 
 
 def loss_of_a_year(fails: float, mends: float) -> float:

@@ -2,28 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.table import Table
-
-from resilver.cli.console import output, print_json
-from resilver.cli.options import Json
-from resilver.cli.redundancy_losses import Asked, losses_of, print_losses
+from resilver.cli.codes import codes_of
+from resilver.cli.options import Json, Quiet, page_output
+from resilver.cli.replying import command_line, reply
+from resilver.cli.saving import check_output
 from resilver.errors import ConfigError, Problem, show
+from resilver.request import argument, option
 
 if TYPE_CHECKING:
-    from resilver.simulate import Code, CodeTree, Survivable
-
-_EXAMPLE = 'resilver redundancy "rs 8+3" "lrc 12+2+2"'
-
-_LOSS_ROWS_MAX = 14
+    from resilver.simulate import CodeTree, Survivable
 
 
-def redundancy(asked: Asked, as_json: Json = False) -> None:
+@dataclass(frozen=True)
+class RedundancyRequest:
+    """What is asked about codes."""
+
+    texts: tuple[str, ...] = argument(
+        "CODE",
+        text='Codes: "rs 8+3" (also "ec 8+3", "8+3"), "copies 3" ("replica 3"), "raid6 8+2", '
+        '"raidz2 10", "lrc 8+5 local 4", "lrc 12+2+2" (12 data, 2 local and 2 global parities, as '
+        'Azure\'s), "product rs 4+2 x rs 3+1", or one over another: "rs 17+3 over rs 8+2"; several '
+        "are compared.",
+        default=(),
+    )
+    lost: str | None = option(
+        "--lost",
+        metavar="PIECES",
+        text="Pieces that are lost, such as 0,3,12: whether the data survive, and what repairs "
+        "gather.",
+    )
+    bursts: int | None = option(
+        "--bursts",
+        metavar="FAILURES",
+        text="The probability that 1, 2, ... FAILURES simultaneous random failures lose data.",
+    )
+    groups: int | None = option(
+        "--groups",
+        metavar="COUNT",
+        text="How many groups of devices they fall on, each with a stripe's pieces. Default: 1.",
+    )
+    across: int | None = option(
+        "--across",
+        metavar="ENCLOSURES",
+        text="The probability that a lost enclosure loses data, each group dealt over so many.",
+    )
+    rebuilding: int | None = option(
+        "--rebuilding",
+        metavar="COUNT",
+        text="How many groups lack a random piece at that time. Default: none.",
+    )
+    page: Path | None = page_output()
+
+
+def redundancy(request: RedundancyRequest, as_json: Json = False, quiet: Quiet = False) -> int:
     """Compare codes: overhead, failures survived, bytes read, written and rebuilt.
 
     Examples:
@@ -36,44 +72,27 @@ def redundancy(asked: Asked, as_json: Json = False) -> None:
 
       resilver redundancy "rs 8+2" --across 5 --rebuilding 2
     """
-    if not asked.texts:
-        raise ConfigError(Problem("no code is named", f"write {_EXAMPLE}"))
-    trees = _trees(asked.texts)
-    numbers = None if asked.lost is None else _numbers(asked.lost)
-    without = [] if numbers is None else [_lost_json(tree, numbers) for tree in trees]
-    losses = [losses_of(tree, asked) for tree in trees]
-    if as_json:
-        rows = [{**_json(tree), **found} for tree, found in zip(trees, losses, strict=True)]
-        for row, found in zip(rows, without, strict=False):
-            row["lost"] = found
-        print_json(rows[0] if len(rows) == 1 else rows)
-        return
-    output().print(_table(trees))
-    for note in dict.fromkeys(note for tree in trees for note in tree.notes):
-        output().print(note)
-    for tree in trees:
-        if len(tree.levels) > 1:
-            output().print(f"{tree.name}, level by level:", soft_wrap=True)
-            output().print(_levels_table(tree))
-    for tree, found in zip(trees, without, strict=False):
-        _print_lost(tree, found)
-    for tree, chances in zip(trees, losses, strict=True):
-        print_losses(tree, chances)
-
-
-def _trees(texts: Sequence[str]) -> list[CodeTree]:
-    """The codes; a text without quotes comes as its words, and is put together again."""
+    from resilver.report.redundancy import redundancy_answer
     from resilver.simulate import code_tree
 
-    try:
-        return [code_tree(text) for text in texts]
-    except ConfigError:
-        if len(texts) > 1:
-            try:
-                return [code_tree(" ".join(texts))]
-            except ConfigError:
-                pass
-        raise
+    if not request.texts:
+        remedy = 'write resilver redundancy "rs 8+3" "lrc 12+2+2"'
+        raise ConfigError(Problem("no code is named", remedy))
+    check_output(request.page)
+    trees = [code_tree(text) for text in codes_of(request.texts)]
+    numbers = None if request.lost is None else _numbers(request.lost)
+    lost = [{} if numbers is None else {"lost": _lost(tree, numbers)} for tree in trees]
+    records = [
+        {**_record(tree), **_losses(tree, request), **of}
+        for tree, of in zip(trees, lost, strict=True)
+    ]
+    return reply(
+        redundancy_answer(trees, records),
+        command_line("redundancy", request),
+        page=request.page,
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 def _numbers(text: str) -> list[int]:
@@ -87,23 +106,15 @@ def _numbers(text: str) -> list[int]:
     return sorted(set(numbers))
 
 
-def _single(tree: CodeTree) -> Code | None:
-    """The code of a tree of one level."""
-    return tree.levels[0] if len(tree.levels) == 1 else None
-
-
-@cache
-def _survivable(tree: CodeTree) -> list[Survivable]:
-    """By number of losses, from one to all pieces; counted once for all that is printed."""
-    code = _single(tree)
-    if code is None:
-        return tree.survivable_up_to(tree.pieces)[1:]
-    return [code.survivable(losses) for losses in range(1, code.pieces + 1)]
-
-
-def _json(tree: CodeTree) -> dict[str, Any]:
-    code, local = _single(tree), tree.levels[-1]
-    row = {
+def _record(tree: CodeTree) -> dict[str, Any]:
+    """What is known of a code, whatever is asked."""
+    code, local = tree.levels[0] if len(tree.levels) == 1 else None, tree.levels[-1]
+    counted = (
+        tree.survivable_up_to(tree.pieces)[1:]
+        if code is None
+        else [code.survivable(losses) for losses in range(1, code.pieces + 1)]
+    )
+    record = {
         "code": tree.name,
         "data": tree.data,
         "parity": tree.parity,
@@ -119,17 +130,17 @@ def _json(tree: CodeTree) -> dict[str, Any]:
         "stripe_write": tree.pieces,
         "strip_rebuild": local.strip_rebuild,
         "notes": tree.notes,
-        "survivable": [_survivable_json(one) for one in _survivable(tree)],
+        "survivable": list(map(_survivable, counted)),
     }
     if code is None:
-        row["levels"] = _levels(tree)
+        record["levels"] = _levels(tree)
     elif code.is_product:
         by_lines = map(code.survivable_by_lines, range(1, code.pieces + 1))
-        row["survivable_by_lines"] = [_survivable_json(one) for one in by_lines]
-    return row
+        record["survivable_by_lines"] = list(map(_survivable, by_lines))
+    return record
 
 
-def _survivable_json(found: Survivable) -> dict[str, Any]:
+def _survivable(found: Survivable) -> dict[str, Any]:
     return {**asdict(found), "share": found.share}
 
 
@@ -150,20 +161,21 @@ def _levels(tree: CodeTree) -> list[dict[str, Any]]:
     return rows
 
 
-def _lost_json(tree: CodeTree, lost: Sequence[int]) -> dict[str, Any]:
+def _lost(tree: CodeTree, lost: Sequence[int]) -> dict[str, Any]:
+    """Whether the data survive these losses, and what repairs gather."""
     for number in lost:
         if number >= tree.pieces:
             rule = f"{tree.name} has no such piece"
             remedy = f"the numbers are 0 to {tree.pieces - 1}"
             raise ConfigError(Problem(rule, remedy, key="--lost", value=show(number)))
-    code = _single(tree)
     found: dict[str, Any] = {"pieces": list(lost), "is_survivable": tree.is_survivable(lost)}
-    if code is None:
+    if len(tree.levels) > 1:
         steps = tree.repairs(lost)
         found["dead_groups"] = tree.dead_groups(lost)
         found["repairs"] = steps and [asdict(step) for step in steps]
         found["gathered_by_level"] = tree.repair_traffic(lost)
         return found
+    code = tree.levels[0]
     if code.is_product:
         found["is_survivable_by_lines"] = code.is_survivable_by_lines(lost)
     found["read_gathers"] = code.read(lost)
@@ -171,132 +183,42 @@ def _lost_json(tree: CodeTree, lost: Sequence[int]) -> dict[str, Any]:
     return found
 
 
-_ROWS: tuple[tuple[str, Callable[[CodeTree], str]], ...] = (
-    ("data + parity", lambda tree: f"{tree.data} + {tree.parity}"),
-    ("parity / data", lambda tree: _percent(tree.storage_overhead)),
-    ("parity / all", lambda tree: _percent(tree.redundancy_share)),
-    ("losses survived anywhere", lambda tree: str(tree.fault_tolerance)),
-    ("strips a stripe read", lambda tree: str(tree.data)),
-    ("strips a stripe written", lambda tree: str(tree.pieces)),
-    ("strips a strip rebuilt", lambda tree: _alternatives(tree.levels[-1].repair_sizes)),
-    ("read / bandwidth", lambda tree: _share(tree, "read_share")),
-    ("write / bandwidth", lambda tree: _share(tree, "write_share")),
-    ("rebuild / bandwidth", lambda tree: _share(tree, "rebuild_share")),
-)
+def _losses(tree: CodeTree, request: RedundancyRequest) -> dict[str, Any]:
+    """What bursts and a lost enclosure do, as far as they are asked about."""
+    from resilver.placement_quality import burst_losses, enclosure_loss_probability
+
+    _check(request)
+    found: dict[str, Any] = {}
+    try:
+        if request.bursts is not None:
+            groups = request.groups or 1
+            losses = burst_losses(tree.levels, request.bursts, groups=groups)
+            found["bursts"] = {"groups": groups, "losses": [asdict(one) for one in losses]}
+        if request.across is not None:
+            rebuilding = request.rebuilding or 0
+            groups = max(rebuilding, 1) if request.groups is None else request.groups
+            asked = {"groups": groups, "across": request.across, "rebuilding": rebuilding}
+            chance = enclosure_loss_probability(tree.pieces, tree.is_survivable, **asked)
+            found["enclosure"] = {**asked, "data": chance}
+    except ConfigError as error:
+        options = {"failures": "--bursts"}
+        raise ConfigError(
+            Problem(one.rule, one.remedy, options.get(one.key, f"--{one.key}"), one.value)
+            for one in error.problems
+        ) from None
+    return found
 
 
-def _alternatives(sizes: Sequence[int]) -> str:
-    return " or ".join(map(str, sorted(set(sizes))))
-
-
-def _share(tree: CodeTree, name: str) -> str:
-    """A share of a server's bandwidth, which is derived for one level, where all are peers."""
-    code = _single(tree)
-    return "" if code is None else _percent(getattr(code, name))
-
-
-def _table(trees: Sequence[CodeTree]) -> Table:
-    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
-    table.add_column("", no_wrap=True)
-    for tree in trees:
-        table.add_column(tree.name, justify="right")
-    for title, cell in _ROWS:
-        table.add_row(title, *(cell(tree) for tree in trees))
-    for losses in _losses_shown(trees):
-        found = [_survivable(tree)[losses - 1 : losses] for tree in trees]
-        cells = [_survived(one[0], len(trees) == 1) if one else "" for one in found]
-        table.add_row(f"survived of {losses} lost", *cells)
-    code = _single(trees[0])
-    if len(trees) == 1 and code is not None and code.is_product:
-        for losses in range(code.fault_tolerance + 1, code.parity + 1):
-            by_lines = _survived(code.survivable_by_lines(losses), counted=True)
-            table.add_row(f"of {losses}, by rows and columns", by_lines)
-    return table
-
-
-def _losses_shown(trees: Sequence[CodeTree]) -> range:
-    """Losses between those of which no code's data are lost and those of which all are."""
-    first = max(min(tree.fault_tolerance for tree in trees), 1)
-    last = max(_last_survived(tree) for tree in trees)
-    is_long = any(len(tree.levels) > 1 for tree in trees)
-    return range(first, last + 1, -(-(last + 1 - first) // _LOSS_ROWS_MAX) if is_long else 1)
-
-
-def _last_survived(tree: CodeTree) -> int:
-    """The most losses of which a code survives any set; of several levels, one in ten thousand.
-
-    Where they are not counted, it is the first number that is not.
-    """
-    if (code := _single(tree)) is not None:
-        return code.parity
-    last = tree.fault_tolerance
-    for one in _survivable(tree):
-        if one.share is None:
-            return one.losses
-        last = one.losses if one.share >= 1e-4 else last
-    return last
-
-
-def _survived(found: Survivable, counted: bool) -> str:
-    if found.survivable is None:
-        return "not counted"
-    # A share below one is rounded down, so that it never looks like one.
-    share = f"{10_000 * found.survivable // found.all / 100:.2f} %"
-    sets = f"{found.survivable:,} of {found.all:,} sets"
-    return f"{share}, {sets}" if counted and len(sets) <= 40 else share
-
-
-def _levels_table(tree: CodeTree) -> Table:
-    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
-    for title in ("level", "code", "groups", "pieces", "losses survived", "a repair gathers"):
-        table.add_column(title, justify="left" if title == "code" else "right")
-    for row in _levels(tree):
-        table.add_row(*map(str, row.values()))
-    return table
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2f} %"
-
-
-def _print_lost(tree: CodeTree, found: dict[str, Any]) -> None:
-    verdict = "the data survive" if found["is_survivable"] else "data are lost"
-    lines = [f"{tree.name} without {_listed(found['pieces'])}: {verdict}"]
-    if found.get("is_survivable_by_lines", found["is_survivable"]) != found["is_survivable"]:
-        lines.append("  by rows and columns, one after the other: data are lost")
-    if _single(tree) is None:
-        lines += _plan_lines(tree, found)
-    else:
-        if found["read_gathers"] is not None:
-            lines.append(f"  a read gathers {_listed(found['read_gathers'])}")
-        for repair in found["repairs"]:
-            gathers = repair["gathers"]
-            how = (
-                "it cannot be reconstructed"
-                if gathers is None
-                else f"reconstructed from {_listed(gathers)}"
-            )
-            lines.append(f"  {repair['piece']}: {how}")
-    for line in lines:
-        output().print(line, soft_wrap=True)
-
-
-def _plan_lines(tree: CodeTree, found: dict[str, Any]) -> list[str]:
-    """What of several levels is dead, and how each piece is made anew."""
-    lines = [
-        f"  dead groups of level {level}: {_listed(groups)}"
-        for level, groups in enumerate(found["dead_groups"], 1)
-        if groups
-    ]
-    for step in found["repairs"] or ():
-        gathered = _listed(step["gathered"])
-        lines.append(f"  {step['piece']}: reconstructed at level {step['level']} from {gathered}")
-    for level, gathered in enumerate(found["gathered_by_level"] or ()):
-        is_lowest = level + 1 == len(tree.levels)
-        where = "within its groups" if is_lowest else f"across groups of level {level + 1}"
-        lines.append(f"  level {level} gathers {gathered} pieces {where}")
-    return lines
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, sorted(numbers)))
+def _check(request: RedundancyRequest) -> None:
+    """Refuse options that say something about what is not asked."""
+    groups, rebuilding = request.groups, request.rebuilding
+    if groups is not None and request.bursts is None and request.across is None:
+        rule = "groups are those that bursts or a lost enclosure fall on"
+        raise ConfigError(Problem(rule, "add --bursts 4", key="--groups", value=show(groups)))
+    if groups is not None and groups < 1:
+        rule = "there is at least one group"
+        raise ConfigError(Problem(rule, "write 1", key="--groups", value=show(groups)))
+    if rebuilding is not None and request.across is None:
+        rule = "groups rebuild while an enclosure is lost"
+        value = show(rebuilding)
+        raise ConfigError(Problem(rule, "add --across 5", key="--rebuilding", value=value))
