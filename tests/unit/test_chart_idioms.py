@@ -112,7 +112,7 @@ def test_columns_stand_at_their_middle_as_wide_as_the_axis_says() -> None:
     spec = columns(data, number("x", "age", ends=(0.0, 4.0)), UPWARDS, wide=0.5)
     found = boxes(svg(spec), BLUE)
     assert sorted((left, right) for left, right, _ in found) == [(79.5, 132.5), (291.5, 344.5)]
-    assert marks(spec) == ["bar", "rule"]
+    assert marks(spec) == ["rect", "rule"]
 
 
 def test_a_bar_has_a_pale_rest_a_tick_and_words_behind_all_of_them() -> None:

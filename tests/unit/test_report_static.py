@@ -85,7 +85,7 @@ def test_bars_of_a_population_stand_on_the_axis() -> None:
     for view in population_spec([sizes])["vconcat"]:
         (bars,) = view["layer"]
         assert bars["mark"]["type"] == "rect" and bars["encoding"]["y2"] == {"datum": 0}
-        heights = {(row["kind"], row["y"]) for row in bars["data"]["values"]}
+        heights = {(row["kind"], row["y"]) for row in view["data"]["values"]}
         assert heights == {
             ("by count", 75.0), ("by count", 25.0), ("by volume", 60.0), ("by volume", 40.0),
         }  # fmt: skip

@@ -81,9 +81,9 @@ def test_a_lane_is_what_it_carried_of_its_own_and_of_others() -> None:
     assert "rebuilds, links 9.00 us" in made.description
     assert [row[5] for row in made.table.rows] == [6 * GIB, 0]
     bars, loans = made.make()["hconcat"]
-    assert values(bars, "own") == pytest.approx([80.0, 14.0])
-    assert values(bars, "all") == pytest.approx([86.0, 14.0])
-    assert values(bars, "told") == [80.0, 20.0] and values(loans, "x") == [6.0]
+    assert values(bars, "x") == pytest.approx([80.0, 14.0])
+    assert values(bars, "x2") == pytest.approx([86.0, 14.0])
+    assert values(bars, "mark") == [80.0, 20.0] and values(loans, "x") == [6.0]
 
 
 def test_streams_stand_beside_the_analytic_model() -> None:
@@ -98,7 +98,7 @@ def test_streams_stand_beside_the_analytic_model() -> None:
     assert len(made.table.rows) == 2 + 2 * 4
     bars, groups = made.make()["vconcat"]
     assert values(bars, "x") == pytest.approx([28.0, 1.1])
-    assert values(bars, "told") == pytest.approx([30.0, 1.0])
+    assert values(bars, "mark") == pytest.approx([30.0, 1.0])
     # A group that does not rebuild has no mark at zero for it.
     assert values(groups, "y") == pytest.approx([8.0, 8.0, 8.0, 4.0, 1.1])
     assert values(groups, "ring") == [False] * 3 + [True, True]

@@ -79,7 +79,7 @@ def coloured(mark: Spec, kinds: Kinds, **encoding: Any) -> Spec:
 
 def apart(kinds: Kinds, ways: Sequence[Any], channel: str) -> Spec:
     """The channel that tells kinds apart beside their colour; none of a single kind."""
-    if isinstance(kinds, str) or len(kinds) < 2:
+    if isinstance(kinds, str) or len(kinds) < 2 or not ways:
         return {}
     return {channel: told_apart(list(kinds), ways)}
 
@@ -114,14 +114,18 @@ def lines(
     steps: str = "",
     dots: str = "",
     interval: str = "area",
+    filled: bool = False,
+    cut: bool = False,
+    zooms: str = "",
     dashes: Sequence[Sequence[int]] = DASHES,
     marks: Sequence[str] = MARKS,
     width: float = 2.0,
+    size: int | Spec = 55,
     height: int = 260,
     read: Read = None,
-    zooms: bool = False,
     below: Sequence[Spec] = (),
     over: Sequence[Spec] = (),
+    **dot: Any,
 ) -> Spec:
     """Lines over an axis, several told apart by colour and dash, with their intervals and dots.
 
@@ -133,81 +137,59 @@ def lines(
         noun: What a kind is, for the pointer.
         steps: How Vega-Lite interpolates steps; empty for straight lines.
         dots: A condition on data, in Vega's words, of those that get a dot; "true" for all.
-        interval: What `low` and `high` are drawn as: "area", "rule", or "bare" for an area that
-            the line bounds.
-        dashes: The dashes of the kinds.
-        marks: The dots of the kinds.
-        width: Of a line, in pixels.
+        interval: What `low` and `high` are drawn as: "area" or "rule".
+        filled: Whether the lines bound areas from zero.
+        cut: Whether what is drawn ends at the ends of the axes.
+        zooms: What the selection is called by which a reader moves and widens the axis across;
+            empty for none.
+        dashes: The dashes of the kinds; none where another layer has dashes of its own.
+        marks: The marks of the kinds' dots.
+        width: Of a line, in pixels; 0 for no line.
+        size: Of a dot, in square pixels.
         height: In pixels.
         read: What the pointer reads.
-        zooms: Whether a reader can move and widen the axis across.
         below: Layers below the lines.
         over: Layers over them.
+        dot: More about the mark of dots, in Vega-Lite's words.
     """
     told = read_of(data, read, noun, kinds, across, upwards)
-    clip = {"clip": True} if zooms else {}
-    joined = {"interpolate": steps} if steps else {}
-    made: list[Spec] = list(below)
+    more = ({"clip": True} if zooms or cut else {}) | ({"interpolate": steps} if steps else {})
+    made: list[Spec] = []
     if has(data, "low"):
-        ends = {"y": {"field": "low"}, "y2": {"field": "high"}}
-        mark = {"type": "area", "fillOpacity": 0.2, **joined, **clip}
-        if interval == "rule":
-            mark = {"type": "rule", "strokeWidth": 1.25}
-        made.append(coloured(mark, kinds, **ends))
-    line = {"type": "line", "strokeWidth": width, **joined, **clip}
-    made.append(coloured(line, kinds, tooltip=told, **apart(kinds, dashes, "strokeDash")))
+        area = {"type": "area", "fillOpacity": 0.2, **more}
+        mark = area if interval == "area" else {"type": "rule", "strokeWidth": 1.25}
+        made.append(coloured(mark, kinds, y={"field": "low"}, y2={"field": "high"}))
+    if filled:
+        area = {"type": "area", "fillOpacity": 0.22, **more}
+        made.append(coloured(area, kinds, y={"stack": None}))
+    if width:
+        line = {"type": "line", "strokeWidth": width, **more}
+        made.append(coloured(line, kinds, tooltip=told, **apart(kinds, dashes, "strokeDash")))
     if dots:
-        point = {"type": "point", "filled": True, "size": 55, **clip}
-        dot = coloured(point, kinds, tooltip=told, **apart(kinds, marks, "shape"))
-        made.append(dot if dots == "true" else {"transform": [{"filter": dots}], **dot})
+        clip = {"clip": bool(zooms or cut)}
+        point = {"type": "point", "filled": True, "size": size, **clip, **dot}
+        layer = coloured(point, kinds, tooltip=told, **apart(kinds, marks, "shape"))
+        made.append(layer if dots == "true" else {"transform": [{"filter": dots}], **layer})
     if zooms:
-        made[len(below)]["params"] = [zoom()]
-    return frame(data, across, upwards, [*made, *over], height)
+        made[0]["params"] = [zoom(zooms)]
+    return frame(data, across, upwards, [*below, *made, *over], height)
 
 
 def points(
-    data: Spec,
-    across: Spec,
-    upwards: Spec,
-    kinds: Kinds = BLUE,
-    *,
-    noun: str = "series",
-    size: int = 30,
-    marks: Sequence[str] = MARKS,
-    height: int = 260,
-    read: Read = None,
-    zooms: str = "",
-    below: Sequence[Spec] = (),
-    over: Sequence[Spec] = (),
-    **mark: Any,
+    data: Spec, across: Spec, upwards: Spec, kinds: Kinds = BLUE, size: Any = 30, **look: Any
 ) -> Spec:
-    """Points over two axes, told apart by colour and mark, with upright intervals.
+    """Points over two axes, told apart by colour and mark: `lines` without lines.
 
     Args:
         data: Columns `x` and `y`; may have `kind`, `low` and `high`, `text`, `part`.
         across: The axis across.
         upwards: The axis upwards.
         kinds: The colours.
-        noun: What a kind is, for the pointer.
         size: Of a point, in square pixels.
-        marks: The marks of the kinds.
-        height: In pixels.
-        read: What the pointer reads.
-        zooms: What the selection is called by which a reader moves the axis across; empty for none.
-        below: Layers below the points.
-        over: Layers over them.
-        mark: More about the points' mark, in Vega-Lite's words.
+        look: What else `lines` takes.
     """
-    told = read_of(data, read, noun, kinds, across, upwards)
-    made: list[Spec] = []
-    if has(data, "low"):
-        rule = {"type": "rule", "strokeWidth": 1.25}
-        made.append(coloured(rule, kinds, y={"field": "low"}, y2={"field": "high"}))
-    point = {"type": "point", "filled": True, "size": size, "clip": bool(zooms), **mark}
-    dots = coloured(point, kinds, tooltip=told, **apart(kinds, marks, "shape"))
-    if zooms:
-        dots["params"] = [zoom(zooms)]
-    return frame(data, across, upwards, [*below, *made, dots, *over], height)
+    bare: dict[str, Any] = {"width": 0.0, "dots": "true", "interval": "rule", "size": size}
+    return lines(data, across, upwards, kinds, **bare | look)
 
 
 def columns(
@@ -231,22 +213,20 @@ def columns(
         across: The axis across.
         upwards: The axis upwards.
         kinds: The colours.
-        wide: How wide a bar is, in units of the axis across; never below a pixel.
+        wide: How wide a bar is, in units of the axis across.
         noun: What a kind is, for the pointer.
         height: In pixels.
         read: What the pointer reads.
         zooms: Whether a reader can move and widen the axis across.
         over: Layers over the bars.
     """
-    low, high = across["scale"]["domain"]
-    # On an axis of numbers a bar has no width by itself.
-    width = {"expr": f"max(1, {wide / (high - low):.6g} * width)"}
-    mark = {"type": "bar", "orient": "vertical", "clip": True, "width": width}
+    field = across["field"]
+    for row in data["values"]:
+        row["left"], row["right"] = row[field] - 0.5 * wide, row[field] + 0.5 * wide
     base = {"field": "base"} if has(data, "base") else {"datum": 0}
     told = read_of(data, read, noun, kinds, across, upwards)
-    # Vega-Lite widens an axis of bars by itself, so that what stands below would not be in line.
-    across = across | {"scale": across["scale"] | {"padding": 0}}
-    layers = [coloured(mark, kinds, y2=base, tooltip=told)]
+    edges: Spec = {"x": {"field": "left"}, "x2": {"field": "right"}, "y2": base}
+    layers = [coloured({"type": "rect", "clip": True}, kinds, **edges, tooltip=told)]
     if zooms:
         layers[0]["params"] = [zoom("zoom0")]
     if has(data, "low"):
@@ -305,7 +285,7 @@ def fields(field: str, title: str | None, order: Sequence[Any] | str | None = No
 
 
 def levels(places: Mapping[float, str], colour: str = VERMILLION, at: float | None = None) -> Spec:
-    """Dashed lines across a chart, each with its words above its left end.
+    """Dashed lines across a chart of one view, each with its words above its left end.
 
     Args:
         places: The words of each height; may be empty ones.
@@ -324,23 +304,31 @@ def levels(places: Mapping[float, str], colour: str = VERMILLION, at: float | No
     return {"data": data, "layer": layers}
 
 
-def stars(places: Sequence[tuple[float, float, str]], size: int = 20) -> list[Spec]:
-    """A source's numbers as stars: a layer, or none.
+def uprights(places: Sequence[float], height: int, colour: str = VERMILLION) -> Spec:
+    """Dashed upright lines in a view of this height, one of several or alone: a layer."""
+    rule = {"type": "rule", "color": colour, "strokeDash": DASHES[1], "strokeWidth": 1.5}
+    ends: Spec = {"y": {"value": 0}, "y2": {"value": height}}
+    return {"data": rows(x=places), "mark": rule, "encoding": {"x": {"field": "x"}, **ends}}
+
+
+def stars(data: Spec, size: int = 20) -> list[Spec]:
+    """A source's numbers as stars, with their bands where these are said: layers, or none.
 
     Args:
-        places: For each its place across, its height, and what the pointer reads.
+        data: Columns `x`, `y`, `text`; may have `low` and `high`.
         size: Of a star, in pixels.
     """
-    if not places:
-        return []
-    xs, ys, words = zip(*places, strict=True)
-    mark = {"type": "text", "text": "★", "fontSize": size, "color": PURPLE}
-    encoding = {"x": {"field": "x"}, "y": {"field": "y"}, "tooltip": READ}
-    return [{"data": rows(x=xs, y=ys, text=words), "mark": mark, "encoding": encoding}]
+    star = {"type": "text", "text": "★", "fontSize": size}
+    encoding = {"x": {"field": "x"}, "y": {"field": "y"}}
+    made = [coloured(star, PURPLE, **encoding, tooltip=READ)]
+    if has(data, "low"):
+        band = {"y": {"field": "low"}, "y2": {"field": "high"}}
+        made.insert(0, coloured({"type": "rule", "strokeWidth": 2}, PURPLE, **band))
+    return [{"data": data, **layer} for layer in made] if data["values"] else []
 
 
 def curve(
-    xs: Sequence[float], ys: Sequence[float], colour: str = GREY, dash: int = 1, **mark: Any
+    xs: Iterable[float], ys: Iterable[float], colour: str = GREY, dash: int = 1, **mark: Any
 ) -> Spec:
     """One line beside the data of a chart, such as an ideal: a layer.
 
@@ -360,7 +348,7 @@ def panels(views: Sequence[Spec]) -> Spec:
     """Views below each other, of which the last alone has the labels of the axis across."""
     for view in views[:-1]:
         across = view["encoding"]["x"]
-        silent = {"labels": False, "title": None, "ticks": False}
+        silent = {"labels": False, "title": None}
         view["encoding"]["x"] = across | {"axis": across["axis"] | silent}
     return {"vconcat": list(views)}
 

@@ -153,9 +153,9 @@ def dots(
         size = {"condition": {"test": test, "value": 110}, "value": 35}
     point = {"type": "point", "filled": True}
     layers = [
-        *_interval(data, color=GREY, strokeWidth=wide, strokeOpacity=0.5),
+        *_interval(data, color=GREY, strokeWidth=wide, strokeOpacity=1.0 if wide < 3.0 else 0.5),
         *_tick(data, told, step),
         coloured(point, kinds, size=size, tooltip=told, **apart(kinds, marks, "shape")),
     ]
-    many = {"grid": True} if count_of(kinds) > 1 else {}
+    many = {"grid": True} if count_of(kinds) > 1 and not has(data, "low") else {}
     return _by_name(data, across, [*layers, *over], step, room, **many, **axis)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from resilver.charts.chart import Chart
+from resilver.charts.idioms import coloured, curve, points, series, stars
 from resilver.charts.scales import log_ticks
-from resilver.charts.style import DASHES, GREY, MARKS, PURPLE, SERIES
-from resilver.charts.vega import READ, Spec, colours, letters, rows, told_apart
+from resilver.charts.style import GREY, SERIES
+from resilver.charts.vega import Spec, letters, rows
 from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats
 from resilver.report.metrics import REBUILD_RATE, REBUILD_TIME
@@ -54,25 +55,38 @@ def sweep_spec(data: Sweep, across: str = "", published: Sequence[Published] = (
     """
     if not data.key:
         return _one_system(data)
-    stars = _star_rows(data, published)
+    stars_of = _star_rows(data, published)
     labels, boxes = data.labels, data.boxes
     values = [value / data.scale.divisor for box in boxes for value in box.values.tolist()]
-    values += [row[name] for row in stars["values"] for name in ("y", "low", "high")]
+    values += [row[name] for row in stars_of["values"] for name in ("y", "low", "high")]
     if data.ideal is not None:
         values += (data.ideal[1] / data.scale.divisor).tolist()
     margin = 0.75 * data.gap if len(labels) > 1 else 1.0
     places = [data.place(box.x) for box in boxes]
     title = across or f"{data.key}{', logarithmic' if data.numeric else ''}"
     ends = (min(places) - margin, max(places) + margin)
-    return {
-        "height": 340,
-        "letters": letters(labels.values()),
-        "encoding": {
-            "x": axis("x", title, ends=ends, ticks=labels, labelOverlap=False),
-            "y": _upwards(data, values),
-        },
-        "layer": [*_ideal_layers(data), *_box_layers(data), *_star_layers(stars)],
-    }
+    names = [name or "runs" for name, _ in data.series]
+    is_spread = any(box.values.size > 1 for box in data.boxes)
+    over = stars(stars_of, 18)
+    if not is_spread and len(data.boxes) <= LABELS_ROOM:
+        mark = {"type": "text", "dy": -12, "fontSize": 11}
+        over.insert(0, coloured(mark, GREY, text={"field": "short", "type": "nominal"}))
+    ideal = []
+    if data.ideal is not None:
+        servers, rates = data.ideal
+        ideal = [curve([data.place(float(n)) for n in servers], rates / data.scale.divisor)]
+    spec = points(
+        _dot_rows(data, names),
+        axis("x", title, ends=ends, ticks=labels, labelOverlap=False),
+        _upwards(data, values),
+        series(names),
+        size=26 if is_spread else 90,
+        height=340,
+        below=[*ideal, *(_box_layers(data, names) if is_spread else [])],
+        over=over,
+        opacity=0.85,
+    )
+    return spec | {"letters": letters(labels.values())}
 
 
 def _upwards(data: Sweep, values: Sequence[float]) -> Spec:
@@ -84,48 +98,19 @@ def _upwards(data: Sweep, values: Sequence[float]) -> Spec:
     return axis("y", title, ends=(low / 1.2, top * 1.2), log=10, ticks=log_ticks(low, top))
 
 
-def _ideal_layers(data: Sweep) -> list[Spec]:
-    if data.ideal is None:
-        return []
-    servers, rates = data.ideal
-    line = rows(x=[data.place(float(n)) for n in servers], y=rates / data.scale.divisor)
-    mark = {"type": "line", "color": GREY, "strokeDash": DASHES[1]}
-    return [{"data": line, "mark": mark, "encoding": {"y": {"field": "y"}}}]
-
-
-def _box_layers(data: Sweep) -> list[Spec]:
-    """Boxes where a value has several runs, and every run as a point."""
-    names = [name or "runs" for name, _ in data.series]
-    named = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
-    is_spread = any(box.values.size > 1 for box in data.boxes)
-    layers: list[Spec] = []
-    if is_spread:
-        whisker = {"y": {"field": "low"}, "y2": {"field": "high"}, "color": named}
-        ranged = {"x": {"field": "x0"}, "x2": {"field": "x1"}, "color": named}
-        box = {"type": "rect", "fillOpacity": 0.22, "strokeWidth": 1.25, "filled": True}
-        middle = {"type": "rule", "strokeWidth": 2.5}
-        quartiles = {"y": {"field": "q1"}, "y2": {"field": "q3"}, "stroke": named}
-        layers = [
-            {"mark": {"type": "rule"}, "encoding": whisker},
-            {"mark": box, "encoding": ranged | quartiles},
-            {"mark": middle, "encoding": ranged | {"y": {"field": "median"}}},
-        ]
-        boxes = _box_rows(data, names)
-        layers = [{"data": boxes, **layer} for layer in layers]
-    dots = _dot_rows(data, names)
-    encoding = {
-        "y": {"field": "y"},
-        "color": named,
-        "shape": told_apart(names, MARKS, legend=None),
-        "tooltip": READ,
-    }
-    point = {"type": "point", "filled": True, "size": 26 if is_spread else 90, "opacity": 0.85}
-    layers.append({"data": dots, "mark": point, "encoding": encoding})
-    if not is_spread and len(data.boxes) <= LABELS_ROOM:
-        mark = {"type": "text", "dy": -12, "fontSize": 11, "color": GREY}
-        told = {"y": {"field": "y"}, "text": {"field": "short", "type": "nominal"}}
-        layers.append({"data": dots, "mark": mark, "encoding": told})
-    return layers
+def _box_layers(data: Sweep, names: Sequence[str]) -> list[Spec]:
+    """Whiskers, boxes and medians."""
+    named = series(names)
+    ranged: Spec = {"x": {"field": "x0"}, "x2": {"field": "x1"}}
+    box = {"type": "rect", "fillOpacity": 0.22, "strokeWidth": 1.25, "filled": True}
+    layers = [
+        coloured({"type": "rule"}, named, y={"field": "low"}, y2={"field": "high"}),
+        coloured(box, named, **ranged, y={"field": "q1"}, y2={"field": "q3"}),
+        coloured({"type": "rule", "strokeWidth": 2.5}, named, **ranged, y={"field": "median"}),
+    ]
+    layers[1]["encoding"]["stroke"] = layers[1]["encoding"]["color"]
+    boxes = _box_rows(data, names)
+    return [{"data": boxes, **layer} for layer in layers]
 
 
 def _box_rows(data: Sweep, names: Sequence[str]) -> Spec:
@@ -181,17 +166,6 @@ def _star_rows(data: Sweep, published: Sequence[Published]) -> Spec:
     )
 
 
-def _star_layers(stars: Spec) -> list[Spec]:
-    band = {"y": {"field": "low"}, "y2": {"field": "high"}}
-    star = {"type": "text", "text": "★", "fontSize": 18, "color": PURPLE}
-    bar = {"type": "rule", "color": PURPLE, "strokeWidth": 2}
-    layers = [
-        {"data": stars, "mark": bar, "encoding": band},
-        {"data": stars, "mark": star, "encoding": {"y": {"field": "y"}, "tooltip": READ}},
-    ]
-    return layers if stars["values"] else []
-
-
 def _one_system(data: Sweep) -> Spec:
     """The runs of one system, lying on their side: there is no other axis to compare them over."""
     box, metric = data.boxes[0], data.metric
@@ -207,34 +181,21 @@ def _one_system(data: Sweep) -> Spec:
     )
     five = {name: [getattr(box, name) / unit.divisor] for name in ("q1", "median", "q3")}
     ranged = rows(**five, y=[-0.4], y2=[0.4])
-    colour = SERIES[0]
     upright = {"y": {"field": "y"}, "y2": {"field": "y2"}}
-    area = {"type": "rect", "color": colour, "fillOpacity": 0.2, "stroke": colour}
-    line = {"type": "rule", "color": colour, "strokeWidth": 2.5}
-    point = {"type": "point", "filled": True, "size": 45, "color": colour, "opacity": 0.85}
+    area = {"type": "rect", "fillOpacity": 0.2, "stroke": SERIES[0]}
+    line = {"type": "rule", "strokeWidth": 2.5}
+    below = [
+        coloured(area, SERIES[0], x={"field": "q1"}, x2={"field": "q3"}, **upright),
+        coloured(line, SERIES[0], x={"field": "median"}, **upright),
+    ]
     room = 0.06 * max(high - low, 0.02 * high)
     ends = (max(0.0, low - 4.0 * room), high + 4.0 * room)
-    heights = {"domain": [-0.8, 0.8]}
     across = axis("x", metric.axis_title(unit), ends=ends, zero=False)
-    plain_y = {"field": "y", "type": "quantitative", "scale": heights, "axis": None}
-    return {
-        "height": 90,
-        "room": (24, 24),
-        "encoding": {"x": across, "y": plain_y},
-        "layer": [
-            {
-                "data": ranged,
-                "mark": area,
-                "encoding": {"x": {"field": "q1"}, "x2": {"field": "q3"}, **upright},
-            },
-            {"data": ranged, "mark": line, "encoding": {"x": {"field": "median"}, **upright}},
-            {
-                "data": dots,
-                "mark": point,
-                "encoding": {"x": {"field": "x"}, "tooltip": READ},
-            },
-        ],
-    }
+    spec = points(
+        dots, across, axis("y", None, ends=(-0.8, 0.8)), SERIES[0], size=45, height=90,
+        below=[{"data": ranged, **layer} for layer in below], opacity=0.85,
+    )  # fmt: skip
+    return spec | {"room": (24, 24)}
 
 
 def over_sweep(data: Sweep) -> Chart | None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.charts.idioms import lines, series
 from resilver.charts.scales import log_ticks
 from resilver.charts.style import BLUE, DASHES, MARKS, VERMILLION
-from resilver.charts.vega import Spec, colours, rows, told_apart, write_picture
+from resilver.charts.vega import Spec, rows, write_picture
 from resilver.charts.vega import number as axis
 from resilver.units import exact_bytes
 
@@ -44,14 +45,14 @@ def write_disk_figure(calibration: DiskCalibration, path: Path) -> None:
     )
     views = []
     for name, modes in _PANELS:
-        lines: list[Line] = []
+        lines_of: list[Line] = []
         for mode, words in modes:
             points = [point for point in calibration.points if point.mode == mode]
             sizes = [point.request_bytes for point in points]
             solid = [point.measured_bytes_per_second / _MEGABYTE for point in points]
             dashed = [point.modelled_bytes_per_second / _MEGABYTE for point in points]
-            lines += [(words, False, sizes, solid), (words, True, sizes, dashed)]
-        view = _panel(lines, "request size", "bandwidth (MB/s)", log=True)
+            lines_of += [(words, False, sizes, solid), (words, True, sizes, dashed)]
+        view = _panel(lines_of, "request size", "bandwidth (MB/s)", log=True)
         views.append(view | {"title": {"text": name, "fontSize": 12}})
     write_picture({"hconcat": views}, path, title, "--figure", 900)
 
@@ -85,52 +86,44 @@ def write_network_figure(calibration: NetworkCalibration, path: Path) -> None:
         if point.measured_bytes_per_second is not None
     ]
     modelled = [point.modelled_bytes_per_second / _MEBIBYTE for point in points]
-    lines: list[Line] = [("bandwidth", True, [point.message_bytes for point in points], modelled)]
+    lines_of: list[Line] = [
+        ("bandwidth", True, [point.message_bytes for point in points], modelled)
+    ]
     if known:
         sizes, rates = zip(*known, strict=True)
-        lines.insert(0, ("bandwidth", False, sizes, rates))
-    view = _panel(lines, "message size", "bandwidth (MiB/s)", log=False)
+        lines_of.insert(0, ("bandwidth", False, sizes, rates))
+    view = _panel(lines_of, "message size", "bandwidth (MiB/s)", log=False)
     write_picture(view, path, title, "--figure", 560)
 
 
-def _panel(lines: Sequence[Line], across: str, upwards: str, *, log: bool) -> Spec:
+def _panel(lines_of: Sequence[Line], across: str, upwards: str, *, log: bool) -> Spec:
     """Measured points joined, the model dashed, over sizes in powers of two."""
-    names = list(dict.fromkeys(name for name, _, _, _ in lines))
     found = [
-        (name, "model" if is_model else "measured", size, rate)
-        for name, is_model, sizes, rates in lines
+        (f"{name}, model" if is_model else f"{name}, measured", size, rate)
+        for name, is_model, sizes, rates in lines_of
         for size, rate in zip(sizes, rates, strict=True)
     ]
-    kinds, ways, xs, ys = zip(*found, strict=True)
-    data = rows(kind=kinds, way=ways, x=xs, y=ys)
+    kinds, xs, ys = zip(*found, strict=True)
+    names = list(dict.fromkeys(name for name, _, _, _ in lines_of))
+    shades = series(names, (BLUE, VERMILLION))
     first = min(xs).bit_length() - 1
     last = max((max(xs) - 1).bit_length(), first + 1)
     powers = range(first, last + 1, -(-(last - first) // 6))
     ticks = {float(2**power): exact_bytes(2**power) for power in powers}
-    named = colours(names, (BLUE, VERMILLION), legend=len(names) > 1) | {"field": "kind"}
     heights = axis("y", upwards)
     if log:
         low, high = min(ys), max(ys)
         ends = (low / 1.2, high * 1.2)
         heights = axis("y", upwards, ends=ends, log=10, ticks=log_ticks(low, high))
-    line = {"type": "line", "strokeWidth": 1.75}
-    dash = told_apart(["measured", "model"], DASHES, "way")
-    shape = told_apart(names, MARKS, legend=None)
-    point = {"type": "point", "filled": True, "size": 26}
-    return {
-        "height": 230,
-        "data": data,
-        "encoding": {
-            "x": axis("x", across, ends=(float(min(xs)), float(max(xs))), log=2, ticks=ticks),
-            "y": heights,
-            "color": named,
-        },
-        "layer": [
-            {"mark": line, "encoding": {"strokeDash": dash}},
-            {
-                "transform": [{"filter": "datum.way === 'measured'"}],
-                "mark": point,
-                "encoding": {"shape": shape},
-            },
-        ],
-    }
+    order = dict.fromkeys(kinds)
+    return lines(
+        rows(kind=kinds, x=xs, y=ys),
+        axis("x", across, ends=(float(min(xs)), float(max(xs))), log=2, ticks=ticks),
+        heights,
+        {kind: shades[kind.rpartition(", ")[0]] for kind in order},
+        dots="datum.kind.indexOf(', measured') > 0",
+        dashes=[DASHES[kind.endswith(", model")] for kind in order],
+        marks=[MARKS[names.index(kind.rpartition(", ")[0])] for kind in order],
+        width=1.75,
+        height=230,
+    )

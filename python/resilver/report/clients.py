@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from resilver.charts.chart import Chart
+from resilver.charts.over_time import Marks, Panel, over_time
 from resilver.charts.scales import Scale, rate_scale, time_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from resilver.charts.vega import Spec
@@ -17,7 +18,7 @@ from resilver.report.arrays import (
 )
 from resilver.report.faults import fault_marks_text, repair_seconds
 from resilver.report.source import ResultsLike, SystemRuns, number
-from resilver.report.timeline import Marks, Panel, edges_of, over_time, rate_of
+from resilver.report.timeline import edges_of, rate_of
 from resilver.tables import table
 from resilver.units import format_duration, format_rate
 from resilver.words import listed, percent

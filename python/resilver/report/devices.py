@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.charts.chart import Chart
-from resilver.charts.style import BLUE, GREEN, MARKS, ORANGE, PURPLE, VERMILLION
-from resilver.charts.vega import READ, Spec, colours, rows, told_apart, zoom
+from resilver.charts.idioms import points
+from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
+from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats, descending
 from resilver.report.servers import Servers, rank_axis
@@ -75,27 +76,14 @@ def _busy_spec(data: Servers, order: npt.NDArray[np.int64]) -> Spec:
     names = list(dict.fromkeys(of_marks))
     by_name = {"link": ORANGE, "failed": VERMILLION}
     spare = iter((BLUE, GREEN, PURPLE) * len(names))
-    named = colours(names, [by_name.get(name) or next(spare) for name in names])
+    named = {name: by_name.get(name) or next(spare) for name in names}
     marks = rows(
         rank=ranks, kind=of_marks, y=shares, text=texts, part=[data.names[at] for at in parts]
     )
-    return {
-        "height": 260,
-        "data": marks,
-        "mark": {"type": "point", "filled": True, "size": 30, "clip": True},
-        "params": [zoom()],
-        "encoding": {
-            "x": rank_axis(f"{data.holder}s, busiest device first", order.size),
-            "y": axis(
-                "y",
-                f"busy share of the {data.share_of} (%)",
-                ends=(0.0, min(104.0, max(1.08 * max(shares), 0.1))),
-            ),
-            "color": named | {"field": "kind"},
-            "shape": told_apart(names, MARKS),
-            "tooltip": READ,
-        },
-    }
+    across = rank_axis(f"{data.holder}s, busiest device first", order.size)
+    ends = (0.0, min(104.0, max(1.08 * max(shares), 0.1)))
+    upwards = axis("y", f"busy share of the {data.share_of} (%)", ends=ends)
+    return points(marks, across, upwards, named, zooms="zoom")
 
 
 def _busy_text(data: Servers, at: int, what: str) -> str:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from resilver.charts.chart import Chart
+from resilver.charts.idioms import coloured, columns, lines
 from resilver.charts.scales import log_ticks, time_scale
 from resilver.charts.style import BLUE, DASHES, GREEN, ORANGE, VERMILLION
-from resilver.charts.vega import READ, UPRIGHT, Spec, colours, lines_up, rows, tip
+from resilver.charts.vega import READ, UPRIGHT, Spec, lines_up, rows
 from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats, column, rows_of_run
 from resilver.report.source import ResultsLike, SystemRuns
@@ -117,6 +118,7 @@ def by_ratios(one: Histogram, edges: Floats) -> Floats:
 
 _TAIL = 0.0005
 """Of delays, the share at either end that gets no room: one early request would take half of it."""
+_DELAY_COLOURS = {"reads": BLUE, "writes": ORANGE}
 _QUANTILES = ((0.5, "half"), (0.99, "99 %"))
 
 
@@ -170,35 +172,36 @@ def _delays_spec(kinds: list[tuple[str, Histogram]]) -> Spec:
     high = max(high, low * 1.5)
     time = time_scale(high / 2.0)
     edges = np.geomspace(low, high, BINS_DRAWN + 1)
-    names = [name for name, _ in kinds]
-    named = colours(names, [{"reads": BLUE, "writes": ORANGE}[name] for name in names])
-    layers: list[Spec] = []
-    for name, one in kinds:
-        shares = 100.0 * by_ratios(one, edges)
-        data = rows(x=edges / time.divisor, y=np.append(shares, shares[-1:]))
-        line = {"interpolate": "step-after", "strokeWidth": 1.5}
-        layers.append(
-            {
-                "data": data,
-                "mark": {"type": "area", "line": line, "fillOpacity": 0.22, **line, "clip": True},
-                "encoding": {"y": {"field": "y"}, "color": named | {"datum": name}},
-            }
+    shares = [100.0 * by_ratios(one, edges) for _, one in kinds]
+    data = rows(
+        kind=[name for name, _ in kinds for _ in edges],
+        x=np.tile(edges / time.divisor, len(kinds)),
+        y=np.concatenate([np.append(one, one[-1:]) for one in shares]),
+    )
+    named = {name: _DELAY_COLOURS[name] for name, _ in kinds}
+    over = []
+    for rank, (share, words) in enumerate(_QUANTILES, 1):
+        places = [one.quantile(share) for _, one in kinds]
+        found = rows(
+            kind=list(named),
+            x=[at / time.divisor for at in places],
+            text=[
+                f"{words} of {name} below {format_duration(at)}"
+                for name, at in zip(named, places, strict=True)
+            ],
         )
-        for rank, (share, words) in enumerate(_QUANTILES, 1):
-            at = one.quantile(share)
-            text = f"{words} of {name} below {format_duration(at)}"
-            mark = {"type": "rule", "strokeDash": DASHES[rank], "strokeWidth": 1.75}
-            encoding = {"x": {"field": "x"}, **UPRIGHT, "color": named | {"datum": name}}
-            encoding["tooltip"] = READ
-            place = rows(x=[at / time.divisor], text=[text])
-            layers.append({"data": place, "mark": mark, "encoding": encoding})
-    ticks = [t for t in log_ticks(low / time.divisor, high / time.divisor)]
-    inside = [t for t in ticks if low <= t * time.divisor <= high]
+        mark = {"type": "rule", "strokeDash": DASHES[rank], "strokeWidth": 1.75}
+        over.append({"data": found, **coloured(mark, named, **UPRIGHT, tooltip=READ)})
     ends = (low / time.divisor, high / time.divisor)
+    inside = [at for at in log_ticks(*ends) if ends[0] <= at <= ends[1]]
     given = inside if len(inside) > 1 else None
     across = axis("x", f"delay ({time.unit}), logarithmic", ends=ends, log=10, ticks=given)
     upwards = axis("y", "share of the requests (%)")
-    return {"height": 290, "encoding": {"x": across, "y": upwards}, "layer": layers}
+    step = "step-after"
+    return lines(
+        data, across, upwards, named, steps=step, filled=True, dashes=(), width=1.5,
+        height=290, over=over,
+    )  # fmt: skip
 
 
 def hops(results: ResultsLike, point: SystemRuns) -> Chart | None:
@@ -218,17 +221,9 @@ def hops(results: ResultsLike, point: SystemRuns) -> Chart | None:
 
     def make() -> Spec:
         ends = (float(values.min()) - 0.7, float(values.max()) + 0.7)
-        count = ends[1] - ends[0]
-        return {
-            "height": 230,
-            "data": rows(x=values, y=100.0 * shares),
-            "mark": {"type": "bar", "color": BLUE, "width": {"expr": f"0.8 * width / {count:.3g}"}},
-            "encoding": {
-                "x": axis("x", "hops of a delivered packet", ends=ends, form=",d", tickMinStep=1),
-                "y": axis("y", "share of the packets (%)"),
-                "tooltip": tip(("x", "hops"), ("y", "share (%)")),
-            },
-        }
+        across = axis("x", "hops of a delivered packet", ends=ends, form=",d", tickMinStep=1)
+        upwards = axis("y", "share of the packets (%)")
+        return columns(rows(x=values, y=100.0 * shares), across, upwards, wide=0.8, height=230)
 
     return Chart(
         "hops",
@@ -263,23 +258,10 @@ def channels(results: ResultsLike, point: SystemRuns) -> Chart | None:
         xs = 100.0 * np.append(one.low[:1], one.high)
         ys = 100.0 * np.append(0.0, np.cumsum(one.share))
         last = float(xs[np.flatnonzero(one.count)[-1] + 1])
-        line = {"type": "line", "color": GREEN, "strokeWidth": 2.25, "clip": True, "point": False}
-        dots = {"type": "point", "opacity": 0, "size": 60, "clip": True}
-        read = tip(("x", "busy at most (%)"), ("y", "channels (%)"))
-        encoding = {
-            "x": axis("x", "busy share of the time (%)", ends=(0.0, min(102.0, 1.05 * last))),
-            "y": axis("y", "channels as busy or less (%)", ends=(0.0, 102.0)),
-        }
-        layers = [
-            {"data": rows(x=xs, y=ys), "mark": line, "encoding": {"y": {"field": "y"}}},
-            {
-                "data": rows(x=xs, y=ys),
-                "mark": dots,
-                "encoding": {"y": {"field": "y"}, "tooltip": read},
-            },
-        ]
+        across = axis("x", "busy share of the time (%)", ends=(0.0, min(102.0, 1.05 * last)))
+        upwards = axis("y", "channels as busy or less (%)", ends=(0.0, 102.0))
         mean = lines_up([100.0 * one.mean], VERMILLION)
-        return {"height": 260, "encoding": encoding, "layer": [*layers, *mean]}
+        return lines(rows(x=xs, y=ys), across, upwards, GREEN, width=2.25, cut=True, over=mean)
 
     return Chart(
         "channels",

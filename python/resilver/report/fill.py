@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.charts.idioms import coloured, points
 from resilver.charts.style import BLUE, GREY, VERMILLION
-from resilver.charts.vega import colours, rows, write_picture
+from resilver.charts.vega import Spec, rows, write_picture
 from resilver.charts.vega import number as axis
 from resilver.tables import Table, table
 
@@ -107,38 +108,25 @@ def write_fill_figure(found: FillCalibration, path: Path) -> None:
     first = found.levels[0]
     is_first = found.data.fills <= first.fill_high
     typical = float(np.exp(np.log(found.data.rates[is_first]).mean()))
-    kinds = ("a run", "typical, with its interval")
-    points = rows(
-        x=100 * found.data.fills,
-        y=100 * found.data.rates / typical,
-        kind=[kinds[0]] * len(found.data.fills),
-    )
+    runs, typical_of = "a run", "typical, with its interval"
     these = found.levels if found.is_shown else ()
+    kinds = {runs: BLUE} | ({typical_of: VERMILLION} if these else {})
+    fills = 100 * found.data.fills
+    points_of = rows(x=fills, y=100 * found.data.rates / typical, kind=[runs] * len(fills))
     levels = rows(
         x=[100 * one.fill_low for one in these],
         x2=[100 * one.fill_high for one in these],
         y=[100 * one.share for one in these],
         low=[100 * one.low for one in these],
         high=[100 * one.high for one in these],
-        kind=[kinds[1]] * len(these),
+        kind=[typical_of] * len(these),
     )
+    span: Spec = {"x2": {"field": "x2"}}
+    band = coloured({"type": "rect", "fillOpacity": 0.25}, GREY, **span, y={"field": "low"},
+                    y2={"field": "high"})  # fmt: skip
+    middle = coloured({"type": "rule", "strokeWidth": 3}, kinds, **span)
+    over = [{"data": levels, **one} for one in (band, middle)] if these else []
     across = axis("x", "full (%)", zero=False)
     upwards = axis("y", "rate, of the typical one when emptiest (%)")
-    named = colours(kinds if these else kinds[:1], (BLUE, VERMILLION)) | {"field": "kind"}
-    layer = [
-        {
-            "data": points,
-            "mark": {"type": "point", "filled": True, "size": 18},
-            "encoding": {"x": across, "y": upwards, "color": named},
-        }
-    ]
-    if these:
-        span = {"x": across, "x2": {"field": "x2"}}
-        band = {"type": "rect", "color": GREY, "fillOpacity": 0.25}
-        ends = {"y": {"field": "low", "type": "quantitative"}, "y2": {"field": "high"}}
-        rule = {"type": "rule", "strokeWidth": 3}
-        layer.append({"data": levels, "mark": band, "encoding": span | ends})
-        layer.append(
-            {"data": levels, "mark": rule, "encoding": span | {"y": upwards, "color": named}}
-        )
-    write_picture({"height": 260, "layer": layer}, path, fill_sentences(found)[0], "--figure", 760)
+    spec = points(points_of, across, upwards, kinds, size=18, marks=("circle",), over=over)
+    write_picture(spec, path, fill_sentences(found)[0], "--figure", 760)

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from resilver.charts.chart import Chart
+from resilver.charts.idioms import lines, series
 from resilver.charts.scales import time_scale
-from resilver.charts.style import DASHES, MARKS, SERIES
-from resilver.charts.vega import Spec, colours, rows, tip, told_apart
+from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_bytes
 from resilver.report.arrays import Floats, column, rows_of_run
@@ -138,27 +138,10 @@ def jobs(results: ResultsLike, point: SystemRuns) -> Chart | None:
             y=[times for one in shown for times in one.slowed],
             text=[f"{one.name}: {format_duration(s)}" for one in shown for s in one.seconds],
         )
-        shapes = told_apart(names, MARKS)
-        shapes["tooltip"] = tip(("text", "burst"), ("y", "times as long as alone"))
-        return {
-            "height": 240,
-            "data": data,
-            "encoding": {
-                "x": axis("x", f"burst began ({time.unit})"),
-                "y": axis("y", "times as long as alone"),
-                "color": colours(names, SERIES) | {"field": "kind"},
-            },
-            "layer": [
-                {
-                    "mark": {"type": "line", "strokeWidth": 2},
-                    "encoding": {"strokeDash": told_apart(names, DASHES)},
-                },
-                {
-                    "mark": {"type": "point", "filled": True, "size": 55},
-                    "encoding": {"shape": shapes},
-                },
-            ],
-        }
+        across = axis("x", f"burst began ({time.unit})")
+        upwards = axis("y", "times as long as alone")
+        read = tip(("text", "burst"), ("y", "times as long as alone"))
+        return lines(data, across, upwards, series(names), dots="true", height=240, read=read)
 
     slowest = max(bursts, key=lambda one: float(one.slowed.max()))
     most = float(slowest.slowed.max())

@@ -6,9 +6,10 @@ from collections import Counter
 from typing import Any
 
 from resilver.charts.chart import Chart
+from resilver.charts.named import bars
 from resilver.charts.scales import byte_scale
-from resilver.charts.style import BLUE, GREEN, INK, ORANGE, PURPLE
-from resilver.charts.vega import READ, Spec, colours, level, rows
+from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE
+from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
 from resilver.report.arrays import rows_of_run
 from resilver.report.source import ResultsLike, SystemRuns
@@ -131,20 +132,18 @@ def _text(lanes: Lanes, loans: Lanes) -> str:
 
 
 _CLASSES = {"clients": BLUE, "rebuilds": ORANGE, "bursts": GREEN}
-_ROOM = (170, 14)
+_ROOM = 170
 
 
 def _spec(lanes: Lanes, loans: Lanes) -> Spec:
     """A bar a class and part, its own share full and what it borrowed pale; and the loans."""
-    own = [100.0 * lane["own_share"] for lane in lanes]
-    known = {lane["class"]: _CLASSES.get(lane["class"], PURPLE) for lane in lanes}
-    named = colours([*known], [*known.values()]) | {"field": "kind"}
+    kinds = {lane["class"]: _CLASSES.get(lane["class"], PURPLE) for lane in lanes}
     data = rows(
         name=[lane["label"] for lane in lanes],
         kind=[lane["class"] for lane in lanes],
-        own=own,
-        all=[100.0 * lane["carried_share"] for lane in lanes],
-        told=[100.0 * lane["guaranteed_share"] for lane in lanes],
+        x=[100.0 * lane["own_share"] for lane in lanes],
+        x2=[100.0 * lane["carried_share"] for lane in lanes],
+        mark=[100.0 * lane["guaranteed_share"] for lane in lanes],
         text=[
             f"{lane['label']}: carried {percent(lane['carried_share'])} of all bytes "
             f"({size_of(lane['bytes'])}), {size_of(lane['borrowed_bytes'])} of them borrowed; "
@@ -152,29 +151,8 @@ def _spec(lanes: Lanes, loans: Lanes) -> Spec:
             for lane in lanes
         ],
     )
-    bar = {"type": "bar", "height": {"band": 0.6}}
-    pale = bar | {"fillOpacity": 0.25, "strokeWidth": 1}
-    tick = {"type": "tick", "thickness": 3, "color": INK, "size": 24}
-    across = axis("own", "of all bytes carried (%)", ends=(0.0, 104.0))
-    view: Spec = {
-        "height": {"step": 34},
-        "room": _ROOM,
-        "data": data,
-        "encoding": {"y": level(""), "x": across},
-        "layer": [
-            {"mark": bar, "encoding": {"color": named, "tooltip": READ}},
-            {
-                "mark": pale,
-                "encoding": {
-                    "x2": {"field": "all"},
-                    "color": named,
-                    "stroke": named,
-                    "tooltip": READ,
-                },
-            },
-            {"mark": tick, "encoding": {"x": {"field": "told"}, "tooltip": READ}},
-        ],
-    }
+    across = axis("x", "of all bytes carried (%)", ends=(0.0, 104.0))
+    view = bars(data, across, kinds, room=_ROOM)
     if not loans:
         return view
     scale = byte_scale(float(loans[0]["bytes"]))
@@ -184,16 +162,6 @@ def _spec(lanes: Lanes, loans: Lanes) -> Spec:
         x=[loan["bytes"] / scale.divisor for loan in loans],
         text=[f"{loan['label']}: {size_of(loan['bytes'])}" for loan in loans],
     )
-    lent: Spec = {
-        "height": {"step": 34},
-        "room": _ROOM,
-        "data": data,
-        "mark": bar,
-        "encoding": {
-            "y": level("", labelExpr="split(datum.label, '\\n')"),
-            "x": axis("x", f"lent ({scale.unit})"),
-            "color": named,
-            "tooltip": READ,
-        },
-    }
+    split = "split(datum.label, '\\n')"
+    lent = bars(data, axis("x", f"lent ({scale.unit})"), kinds, room=_ROOM, labelExpr=split)
     return {"hconcat": [view, lent]}

@@ -11,8 +11,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resilver.charts.style import DASHES, GREY, MARKS, SERIES
-from resilver.charts.vega import READ, UPRIGHT, Spec, colours, letters, rows, told_apart
+from resilver.charts.idioms import Kinds, coloured, levels, lines, series
+from resilver.charts.style import GREY
+from resilver.charts.vega import READ, UPRIGHT, Spec, letters, rows
 from resilver.charts.vega import number as channel
 from resilver.tables import Cell, Column, Table
 
@@ -177,63 +178,43 @@ def parallel_spec(made: Parallel) -> Spec:
             for place in made.places
         ],
     )
-    layers = [*_frame_layers(made), *_line_layers(made, means)]
     labels = {float(at): name.replace(", ", ",\n") for at, name in enumerate(made.axes)}
-    ends = (-0.4, len(made.axes) - 0.6)
-    return {
-        "height": 340,
-        "letters": letters(labels.values()),
-        "encoding": {
-            "x": channel("x", "", ends=ends, ticks=labels, labelOverlap=False),
-            "y": channel("y", made.title, ends=made.limits, zero=False),
-        },
-        "layer": layers,
-    }
+    named = series(made.names)
+    star = {"type": "text", "text": "☆", "fontSize": 20}
+    spec = lines(
+        means,
+        channel("x", "", ends=(-0.4, len(made.axes) - 0.6), ticks=labels, labelOverlap=False),
+        channel("y", made.title, ends=made.limits, zero=False),
+        named,
+        dots="true",
+        interval="rule",
+        width=2.25,
+        height=340,
+        below=[*_frame_layers(made), *_run_layers(made, named)],
+        over=[coloured(star, named, y={"field": "told"}, tooltip=READ)],
+    )
+    return spec | {"letters": letters(labels.values())}
 
 
 def _frame_layers(made: Parallel) -> list[Spec]:
     """An upright line an axis, and the level to compare with."""
-    mark = {"type": "rule", "color": GREY, "strokeWidth": 1.25}
-    axes = rows(x=range(len(made.axes)))
-    layers: list[Spec] = [
-        {"data": axes, "mark": mark, "encoding": {"x": {"field": "x"}, **UPRIGHT}}
-    ]
-    if made.level is not None:
-        dashed = mark | {"strokeDash": DASHES[1]}
-        ends: Spec = {"x": {"value": 0}, "x2": {"value": {"expr": "width"}}}
-        height = {"y": {"field": "y"}}
-        layers.append({"data": rows(y=[made.level]), "mark": dashed, "encoding": ends | height})
-    return layers
+    rule = {"type": "rule", "strokeWidth": 1.25}
+    axes = {"data": rows(x=range(len(made.axes))), **coloured(rule, GREY, **UPRIGHT)}
+    return [axes] if made.level is None else [axes, levels({made.level: ""}, GREY)]
 
 
-def _line_layers(made: Parallel, means: Spec) -> list[Spec]:
-    """The runs as faint dots, and for each line its spread, its means and its stars."""
-    names = made.names
-    named = colours(names, SERIES) | {"field": "kind"}
+def _run_layers(made: Parallel, named: Kinds) -> list[Spec]:
+    """The runs as faint dots, where an axis has several."""
+    if made.runs[1] < 2:
+        return []
     runs = [
         (place.name, made.x(place) + ASIDE, value)
         for place in made.places
         for value in place.values
     ]
     kinds, xs, ys = zip(*runs, strict=True)
-    shape, dash = told_apart(names, MARKS), told_apart(names, DASHES)
-    layers: list[Spec] = []
-    if made.runs[1] > 1:
-        dot = {"type": "point", "filled": True, "size": 16, "opacity": 0.35}
-        plain = {"y": {"field": "y"}, "color": named}
-        layers.append({"data": rows(kind=kinds, x=xs, y=ys), "mark": dot, "encoding": plain})
-    spread = {"y": {"field": "low"}, "y2": {"field": "high"}, "color": named}
-    line = {"type": "line", "strokeWidth": 2.25}
-    point = {"type": "point", "filled": True, "size": 75, "opacity": 1}
-    star = {"type": "text", "text": "☆", "fontSize": 20}
-    for mark, encoding in (
-        ({"type": "rule", "strokeWidth": 1.5}, spread),
-        (line, {"y": {"field": "y"}, "color": named, "strokeDash": dash}),
-        (point, {"y": {"field": "y"}, "color": named, "shape": shape, "tooltip": READ}),
-        (star, {"y": {"field": "told"}, "color": named, "tooltip": READ}),
-    ):
-        layers.append({"data": means, "mark": mark, "encoding": encoding})
-    return layers
+    dot = {"type": "point", "filled": True, "size": 16, "opacity": 0.35}
+    return [{"data": rows(kind=kinds, x=xs, y=ys), **coloured(dot, named)}]
 
 
 def parallel_table(made: Parallel) -> Table:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from resilver.charts.idioms import coloured, columns
 from resilver.charts.style import BLUE, INK, VERMILLION
-from resilver.charts.vega import Spec, colours, rows, write_picture
+from resilver.charts.vega import Spec, rows, write_picture
 from resilver.charts.vega import number as axis
 from resilver.units import exact_bytes, format_bytes
 
@@ -169,7 +170,7 @@ def _panel(sizes: PopulationSizes, column: int, title: str, ends: tuple[int, int
     middles = sizes.first_class + np.arange(len(sizes.drawn)) + 0.5
     mean = sizes.expected_mean_file_bytes or 1.0
     low, high = ends
-    bars: list[tuple[float, float, float, str]] = []
+    bars: list[tuple[float, float, str]] = []
     marks: list[tuple[float, float, float, str]] = []
     for rank, (aside, values, shares) in enumerate(
         (
@@ -180,31 +181,20 @@ def _panel(sizes: PopulationSizes, column: int, title: str, ends: tuple[int, int
         percents = 100.0 * values / max(int(values.sum()), 1)
         for x, y, share in zip(middles + aside, percents, shares, strict=True):
             if y:
-                bars.append((x - 0.2, x + 0.2, y, _KINDS[rank]))
+                bars.append((x, y, _KINDS[rank]))
             # Marks of shares that no bar shows would lie on the axis and hide it.
             if not column and share > _LEAST_SHOWN:
                 marks.append((x - 0.2, x + 0.2, 100.0 * share, _KINDS[2]))
     step = next((step for step in (1, 2, 5) if high - low <= 7 * step), 10)
     ticks = {float(k): exact_bytes(2**k) for k in range(low, high + 1) if k % step == 0}
-    named = colours(_KINDS, (VERMILLION, BLUE, INK)) | {"field": "kind"}
+    kinds = dict(zip(_KINDS, (VERMILLION, BLUE, INK), strict=True))
     across = axis("x", f"{what} size", ends=(low - 0.2, max(high, low + 1) + 0.2), ticks=ticks)
-    layers: list[Spec] = []
-    ground = {"y2": {"datum": 0}}
-    for found, mark, more in (
-        (bars, {"type": "rect"}, ground),
-        (marks, {"type": "rule", "strokeWidth": 2}, {}),
-    ):
-        keys = zip(("x", "x2", "y", "kind"), zip(*found, strict=True), strict=False)
-        encoding = {"x2": {"field": "x2"}, "color": named, **more}
-        layers += (
-            [{"data": rows(**dict(keys)), "mark": mark, "encoding": encoding}] if found else []
-        )
-    if not layers:
-        layers = [{"data": rows(x=[float(low)], y=[0.0]), "mark": "point"}]
-    encoding = {"x": across, "y": axis("y", f"share of all {what}s (%)")}
-    return {
-        "title": {"text": title, "fontSize": 12},
-        "height": 170,
-        "encoding": encoding,
-        "layer": layers,
-    }
+    upwards = axis("y", f"share of all {what}s (%)")
+    over: list[Spec] = []
+    if marks:
+        keys = zip(("x", "x2", "y", "kind"), zip(*marks, strict=True), strict=True)
+        rule = coloured({"type": "rule", "strokeWidth": 2}, kinds, x2={"field": "x2"})
+        over = [{"data": rows(**dict(keys)), **rule}]
+    drawn = rows(**dict(zip(("x", "y", "kind"), zip(*bars, strict=True), strict=False)))
+    view = columns(drawn, across, upwards, kinds, wide=0.4, height=170, over=over)
+    return view | {"title": {"text": title, "fontSize": 12}}

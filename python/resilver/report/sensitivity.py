@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from resilver.charts.chart import Chart
-from resilver.charts.style import BLUE, INK, ORANGE
-from resilver.charts.vega import READ, UPRIGHT, Spec, colours, level, rows
+from resilver.charts.named import bars
+from resilver.charts.style import BLUE, ORANGE
+from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
 from resilver.counterfactuals import best_first
 from resilver.report.counterfactuals import SAME, help_sentence, signed
@@ -112,30 +113,15 @@ def tornado_spec(effects: Sequence[Effect]) -> Spec:
         effects: The effects, the weightiest first.
     """
     sides = ("lower", "higher")
-    bars = [
+    found = [
         (one.assumption, side, 100.0 * change, f"{one.assumption} {value}: {signed(change)}")
         for one in effects
         for side, value, change in zip(sides, (one.low, one.high), one.changes, strict=True)
         if change is not None
     ]
-    names, kinds, changes, texts = zip(*bars, strict=True)
+    names, kinds, changes, texts = zip(*found, strict=True)
     what = "the rebuild time" if effects[0].metric == "rebuild_seconds" else "the goodput"
-    offset = {"field": "kind", "type": "nominal", "sort": list(sides)}
-    zero = {"type": "rule", "color": INK, "strokeWidth": 1}
-    return {
-        "height": {"step": 15},
-        "room": (170, 14),
-        "data": rows(name=names, kind=kinds, x=changes, text=texts),
-        "encoding": {"y": level(""), "x": axis("x", f"change of {what} (%)")},
-        "layer": [
-            {
-                "mark": {"type": "bar"},
-                "encoding": {
-                    "yOffset": offset,
-                    "color": colours(sides, (BLUE, ORANGE)) | {"field": "kind"},
-                    "tooltip": READ,
-                },
-            },
-            {"data": rows(x=[0.0]), "mark": zero, "encoding": {"x": {"field": "x"}, **UPRIGHT}},
-        ],
-    }
+    data = rows(name=names, kind=kinds, x=changes, text=texts)
+    shown = dict(zip(sides, (BLUE, ORANGE), strict=True))
+    across = axis("x", f"change of {what} (%)")
+    return bars(data, across, shown, step=30, room=170, grouped=True, signed=True)

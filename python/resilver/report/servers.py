@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.charts.chart import Chart
+from resilver.charts.idioms import columns, panels, points, series
 from resilver.charts.scales import byte_scale, time_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
-from resilver.charts.vega import READ, Spec, colours, rows, tip, zoom
+from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats, column, descending, rows_of_run
 from resilver.report.source import ResultsLike, SystemRuns, number
@@ -160,38 +161,17 @@ def by_server(data: Servers, point: SystemRuns) -> Chart:
             **({} if data.groups is None else {"g": data.groups[order]}),
             kind=[data.class_of(at) or f"{piece}s" for at in order],
         )
-        kinds = list(dict.fromkeys(row["kind"] for row in values["values"]))
         across = rank_axis(f"surviving {holder}s, most {piece}s first", order.size)
-        named = colours(kinds, (BLUE, GREEN, PURPLE), legend=len(kinds) > 1) | {"field": "kind"}
-        # On an axis of numbers a bar has no width by itself.
-        wide = {"expr": f"max(1, 0.86 * width / {order.size + 1})"}
-        bar = {"type": "bar", "clip": True, "width": wide}
         ends = (0.0, 1.06 * max(1.0, float(data.pieces[order].max())))
-        bars = {
-            "mark": bar,
-            "encoding": {
-                "y": axis("y", f"{piece}s rebuilt", ends=ends),
-                "color": named,
-                "tooltip": READ,
-            },
-        }
-        views: list[Spec] = [{"height": 240, "data": values, "encoding": {"x": across}}]
-        views[0] |= {"layer": [bars], "params": [zoom("zoom0")]}
-        if data.groups is not None:
-            ends = (0.0, 1.06 * max(1.0, float(data.groups.max())))
-            upwards = axis("g", "placement groups", ends=ends, tickMinStep=1)
-            read = tip(("part", holder), ("g", "placement groups gained"))
-            dots = {"type": "point", "filled": True, "size": 28, "color": ORANGE, "clip": True}
-            views.append(
-                {
-                    "height": 110,
-                    "data": values,
-                    "mark": dots,
-                    "encoding": {"x": across, "y": upwards, "tooltip": read},
-                }
-            )
-            views[0]["encoding"] = {"x": across | {"axis": {"labels": False, "title": None}}}
-        return {"vconcat": views} if len(views) > 1 else views[0]
+        upwards = axis("y", f"{piece}s rebuilt", ends=ends)
+        bars = columns(values, across, upwards, _kinds(values), zooms=True)
+        if data.groups is None:
+            return bars
+        ends = (0.0, 1.06 * max(1.0, float(data.groups.max())))
+        upwards = axis("g", "placement groups", ends=ends, tickMinStep=1)
+        read = tip(("part", holder), ("g", "placement groups gained"))
+        gained = points(values, across, upwards, ORANGE, size=28, height=110, read=read, clip=True)
+        return panels([bars, gained])
 
     text = f"What each surviving {holder} rebuilds, most first"
     if data.groups is not None:
@@ -251,6 +231,11 @@ def _servers_finding(data: Servers, point: SystemRuns) -> str:
     return f"{text}; {idle:,} of {alive.size:,} survivors rebuild nothing" if idle else text
 
 
+def _kinds(values: Spec) -> dict[str, str]:
+    """The colour of each class, in the order of the data."""
+    return series((row["kind"] for row in values["values"]), (BLUE, GREEN, PURPLE))
+
+
 _FIRST_NAME = {"condition": {"test": "datum.rank === 1", "field": "part"}, "value": ""}
 """The text of the first mark is its name; others have none."""
 
@@ -279,36 +264,23 @@ def finishing(data: Servers, point: SystemRuns) -> Chart | None:
             text=[_server_text(data, at, point.piece) for at in order],
             part=[data.names[at] for at in order],
         )
-        kinds = list(dict.fromkeys(row["kind"] for row in values["values"]))
-        named = colours(kinds, (BLUE, GREEN, PURPLE), legend=len(kinds) > 1) | {"field": "kind"}
         top = 1.14 * float(data.finish_seconds[last]) / time.divisor
         upwards = axis("y", f"finished after ({time.unit})", ends=(0.0, top))
-        views: list[Spec] = []
         wide = 1.08 * float(data.bytes[order].max()) / size.divisor
+        views: list[Spec] = []
         for across, align, aside in (
             (rank_axis(f"{holder}s that rebuild, last to finish first", order.size), "left", 8),
             (axis("x", f"data rebuilt on it ({size.unit})", ends=(0.0, wide)), "right", -8),
         ):
-            dot = {"type": "point", "filled": True, "size": 36, "opacity": 0.8, "clip": True}
             words = {"type": "text", "align": align, "dx": aside, "dy": -8, "color": VERMILLION}
+            first = {"mark": words, "encoding": {"text": _FIRST_NAME}}
+            zooms, kinds = f"zoom{len(views)}", _kinds(values)
             views.append(
-                {
-                    "height": 280,
-                    "data": values,
-                    "encoding": {"x": across, "y": upwards},
-                    "layer": [
-                        {
-                            "mark": dot,
-                            "encoding": {
-                                "color": named,
-                                "tooltip": READ,
-                            },
-                            "params": [zoom(f"zoom{len(views)}")],
-                        },
-                        {"mark": words, "encoding": {"text": _FIRST_NAME}},
-                    ],
-                }
-            )
+                points(
+                    values, across, upwards, kinds, size=36, height=280, zooms=zooms,
+                    over=[first], opacity=0.8,
+                )
+            )  # fmt: skip
         return {"hconcat": views}
 
     text = (

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.charts.chart import Chart
+from resilver.charts.idioms import points
+from resilver.charts.named import bars
 from resilver.charts.scales import rate_scale
 from resilver.charts.style import BLUE, GREEN, INK, ORANGE, VERMILLION
-from resilver.charts.vega import READ, Spec, colours, level, rows, told_apart
+from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats, column, rows_of_run
 from resilver.report.source import ResultsLike, SystemRuns, number
@@ -165,15 +167,18 @@ def _table(rates: Rates, groups: GroupRates | None) -> Table:
 
 _COLOURS = {"read": BLUE, "write": VERMILLION, "rebuild": ORANGE, "burst": GREEN}
 _MARKS = {"read": "circle", "write": "square", "rebuild": "diamond", "burst": "triangle-up"}
+_ROOM = 80
 
 
 def _spec(rates: Rates, groups: GroupRates | None) -> Spec:
     """Bars beside the analytic marks, and below them the groups, ringed where they rebuild."""
     scale = rate_scale(max(value or 0.0 for _, *both in rates for value in both))
+    nouns = [NOUNS[kind] for kind, _, _ in rates]
     data = rows(
-        name=[NOUNS[kind] for kind, _, _ in rates],
+        name=nouns,
+        kind=nouns,
         x=[got / scale.divisor for _, got, _ in rates],
-        told=[told / scale.divisor if told else None for _, _, told in rates],
+        mark=[told / scale.divisor if told else None for _, _, told in rates],
         text=[
             f"{NOUNS[kind]}: {format_rate(got)}"
             + (f"; analytic {format_rate(told)}" if told else "")
@@ -181,28 +186,14 @@ def _spec(rates: Rates, groups: GroupRates | None) -> Spec:
         ],
     )
     kinds = [*dict.fromkeys([*(kind for kind, _, _ in rates), *(groups.rates if groups else ())])]
-    nouns = [NOUNS[kind] for kind in kinds]
-    named = colours(nouns, [_COLOURS[kind] for kind in kinds], legend=groups is not None)
-    bar = {"type": "bar", "height": {"band": 0.62}}
-    tick = {"type": "tick", "thickness": 3, "color": INK, "size": 28}
-    bars: Spec = {
-        "height": {"step": 36},
-        "room": (80, 14),
-        "data": data,
-        "encoding": {"y": level(""), "x": axis("x", f"all ({scale.unit})")},
-        "layer": [
-            {"mark": bar, "encoding": {"color": named | {"field": "name"}, "tooltip": READ}},
-            {"mark": tick, "encoding": {"x": {"field": "told"}, "tooltip": READ}},
-        ],
-    }
-    if groups is None:
-        return bars
-    return {"vconcat": [bars, _groups_view(groups, kinds, named)]}
+    named = {NOUNS[kind]: _COLOURS[kind] for kind in kinds}
+    across = axis("x", f"all ({scale.unit})")
+    whole = bars(data, across, named if groups else BLUE, step=36, room=_ROOM)
+    return whole if groups is None else {"vconcat": [whole, _groups_view(groups, kinds, named)]}
 
 
-def _groups_view(groups: GroupRates, kinds: list[str], named: Spec) -> Spec:
+def _groups_view(groups: GroupRates, kinds: list[str], named: dict[str, str]) -> Spec:
     """A mark a group and kind."""
-    nouns = [NOUNS[kind] for kind in kinds]
     scale = rate_scale(max(float(values.max()) for values in groups.rates.values()))
     marks = [
         (
@@ -220,18 +211,12 @@ def _groups_view(groups: GroupRates, kinds: list[str], named: Spec) -> Spec:
     ]
     columns = dict(zip(("x", "y", "kind", "ring", "text"), zip(*marks, strict=True), strict=True))
     ends = (float(groups.group.min()) - 0.5, float(groups.group.max()) + 0.5)
-    width = {"condition": {"test": "datum.ring", "value": 2.5}, "value": 0}
-    return {
-        "height": 220,
-        "room": (80, 14),
-        "data": rows(**columns),
-        "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "stroke": INK},
-        "encoding": {
-            "x": axis("x", "group", ends=ends, form=",d", tickMinStep=1),
-            "y": axis("y", f"of a group ({scale.unit})"),
-            "color": named | {"field": "kind"},
-            "shape": told_apart(nouns, [_MARKS[kind] for kind in kinds]),
-            "strokeWidth": width,
-            "tooltip": READ,
-        },
-    }
+    across = axis("x", "group", ends=ends, form=",d", tickMinStep=1)
+    upwards = axis("y", f"of a group ({scale.unit})")
+    ring = {"expr": "datum.ring ? 2.5 : 0"}
+    shapes = [_MARKS[kind] for kind in kinds]
+    view = points(
+        rows(**columns), across, upwards, named, size=70, marks=shapes, height=220, stroke=INK,
+        strokeWidth=ring,
+    )  # fmt: skip
+    return view | {"room": (_ROOM, 24)}

@@ -10,11 +10,11 @@ import numpy as np
 
 from resilver.answer import Answer, Lines, Shown, sections_of
 from resilver.charts.chart import Chart
+from resilver.charts.over_time import Marks, Panel, over_time
 from resilver.charts.scales import Scale, count_scale, time_scale
 from resilver.charts.style import SERIES
 from resilver.quantities import duration
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX, Floats
-from resilver.report.timeline import Marks, Panel, over_time
 from resilver.report.whatif import tables
 from resilver.report.whatif.figures import figure_words, key_figure
 from resilver.report.whatif.fill import fills
