@@ -18,7 +18,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from resilver.charts.style import CONFIG, DASHES, GREY, PAPER, VERMILLION
+from resilver.charts.style import CONFIG, DASHES, GREY, PAPER
 from resilver.errors import ConfigError
 
 Spec = dict[str, Any]
@@ -189,18 +189,6 @@ def lines_up(
     data = rows(x=list(places))
     mark = {"type": "rule", "color": colour, "strokeDash": DASHES[dash], "strokeWidth": 1.5}
     return [{"data": data, "mark": mark, "encoding": {"x": {"field": "x"}, **whole}}]
-
-
-def upright(at: float, field: str) -> Spec:
-    """An upright line at one place of an axis.
-
-    Args:
-        at: Where.
-        field: The column across.
-    """
-    across: Spec = {"field": field, "type": "quantitative"}
-    mark = {"type": "rule", "color": VERMILLION, "strokeDash": DASHES[1], "strokeWidth": 1.5}
-    return {"data": rows(**{field: [at]}), "mark": mark, "encoding": {"x": across}}
 
 
 def tip(*fields: tuple[str, str]) -> list[Spec]:

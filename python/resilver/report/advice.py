@@ -10,8 +10,9 @@ import numpy as np
 
 from resilver.answer.document import Document
 from resilver.charts.chart import Chart
-from resilver.charts.style import SERIES
-from resilver.charts.vega import Spec, colours, rows, tip
+from resilver.charts.idioms import data_of, lines, series
+from resilver.charts.named import bars
+from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_rate, duration
 from resilver.report.judged import PageSection, write_judged
@@ -161,17 +162,10 @@ def load_chart(found: Advice, layer: str) -> Chart:
     before, after = (max(row[one] for row in loads) for one in kinds)
 
     def spec() -> Spec:
-        return {
-            "height": 200,
-            "data": rows(kind=kind, share=share, load=load),
-            "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
-            "encoding": {
-                "x": axis("share", f"% of {layer}, the most loaded first", ends=(0, 100)),
-                "y": axis("load", "streams that seem to share one"),
-                "color": colours(kinds, SERIES) | {"field": "kind"},
-                "tooltip": tip(("kind", "when"), ("share", f"% of {layer}"), ("load", "streams")),
-            },
-        }
+        across = axis("x", f"% of {layer}, the most loaded first", ends=(0, 100))
+        upwards = axis("y", "streams that seem to share one")
+        data, named = rows(kind=kind, x=share, y=load), series(kinds)
+        return lines(data, across, upwards, named, noun="when", steps="step-after", height=200)
 
     heading = (
         f"The busiest of {len(loads):,} {layer}: {before:,.4g} before the job, {after:,.4g} with it"
@@ -208,19 +202,9 @@ def expected_chart(found: Advice, volume: float | None) -> Chart:
     )
 
     def spec() -> Spec:
-        row = {"field": "name", "type": "nominal", "title": None, "sort": None}
-        return {
-            "height": 150,
-            "data": rows(name=names, kind=kinds, value=values),
-            "mark": {"type": "bar"},
-            "encoding": {
-                "y": row,
-                "yOffset": {"field": "kind", "type": "nominal", "sort": None},
-                "x": axis("value", title, zero=True),
-                "color": colours(("as advised", "round robin"), SERIES) | {"field": "kind"},
-                "tooltip": tip(("name", "by"), ("kind", "how"), ("value", title)),
-            },
-        }
+        data = data_of(made, name="by", kind="how", x="value")
+        shown = series(("as advised", "round robin"))
+        return bars(data, axis("x", title), shown, noun="by", step=60, grouped=True)
 
     gain = _ratio(ours.slowest, other.slowest)
     heading = f"The job's last file is {gain} times as fast as by round robin"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from resilver.charts.chart import Chart
-from resilver.charts.style import GREY, SERIES
+from resilver.charts.idioms import fields, heat
+from resilver.charts.style import GREY
 from resilver.charts.vega import Spec, rows, tip
 from resilver.report.routes import WORDS
 from resilver.tables import table
@@ -49,33 +50,17 @@ def _heat_chart(routes: Routes, loads: ChannelLoads, top: float) -> Chart:
     policy = WORDS[routes.policy]
 
     def spec() -> Spec:
-        # How dark a field is reads alike on paper and on a dark page.
-        depth = {
-            "field": "load",
-            "type": "quantitative",
-            "scale": {"range": [0.05, 1.0], "domain": [0, top]},
-            "title": "clients",
-        }
-        told = tip(("x", "X"), ("y", "Y"), ("load", "clients of a network"))
-        views = [
-            {
-                "title": f"channels in {name}",
-                "height": 220,
-                "data": rows(
-                    x=[one[1] for one in found if one[0] == name],
-                    y=[one[2] for one in found if one[0] == name],
-                    load=[one[3] for one in found if one[0] == name],
-                ),
-                "mark": {"type": "rect", "fill": SERIES[0], "stroke": GREY, "strokeWidth": 0.2},
-                "encoding": {
-                    "x": {"field": "x", "type": "ordinal", "title": "X"},
-                    "y": {"field": "y", "type": "ordinal", "title": "Y", "sort": "descending"},
-                    "fillOpacity": depth,
-                    "tooltip": told,
-                },
-            }
-            for name in _AXES
-        ]
+        read = tip(("x", "X"), ("y", "Y"), ("depth", "clients of a network"))
+        edge: Spec = {"stroke": GREY, "strokeWidth": 0.2}
+        upwards = fields("y", "Y", "descending")
+        views = []
+        for name in _AXES:
+            own = [one for one in found if one[0] == name]
+            _, x, y, load = zip(*own, strict=True)
+            data = rows(x=x, y=y, depth=load)
+            across, ends = fields("x", "X"), (0.0, top)
+            view = heat(data, across, upwards, ends, legend="clients", read=read, **edge)
+            views.append(view | {"title": f"channels in {name}"})
         return {"vconcat": views}
 
     x_most, y_most, _ = loads.largest()

@@ -12,8 +12,8 @@ import numpy as np
 from resilver.answer.document import Document
 from resilver.answer.figure_tables import figures_table
 from resilver.charts.chart import Chart
-from resilver.charts.style import BLUE, DASHES, GREY, MARKS, VERMILLION
-from resilver.charts.vega import Spec, colours, rows, tip
+from resilver.charts.idioms import curve, lines, points, series
+from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats
 from resilver.report.group_heat import heat_chart
@@ -141,22 +141,11 @@ def rounds_chart(one: Culling) -> Chart:
             + [each.slowest / base for each in one.rounds],
             text=[f"round {number}" for number in range(len(one.rounds))] * 2,
         )
-        shape = {"domain": list(kinds), "range": list(MARKS[:2])}
-        encoding: Spec = {"shape": {"field": "kind", "type": "nominal", "scale": shape}}
-        encoding["tooltip"] = tip(("text", "round"), ("x", "replaced"), ("y", "rate"))
-        return {
-            "height": 260,
-            "data": data,
-            "encoding": {
-                "x": axis("x", "disks replaced"),
-                "y": axis("y", "rate of a group", zero=False),
-                "color": colours(kinds, (BLUE, VERMILLION)) | {"field": "kind"},
-            },
-            "layer": [
-                {"mark": {"type": "line", "strokeWidth": 2}},
-                {"mark": {"type": "point", "filled": True, "size": 55}, "encoding": encoding},
-            ],
-        }
+        read = tip(("text", "round"), ("x", "replaced"), ("y", "rate"))
+        upwards = axis("y", "rate of a group", zero=False)
+        return lines(
+            data, axis("x", "disks replaced"), upwards, series(kinds), dots="true", read=read
+        )
 
     return Chart("rounds", heading, text, spec, rounds_table(one), "rounds")
 
@@ -176,31 +165,19 @@ def envelope_chart(found: MeasuredProfile) -> Chart:
     kinds = ("within", "outside")
 
     def spec() -> Spec:
+        ranks = range(1, len(rates) + 1)
         data = rows(
-            x=list(range(1, len(rates) + 1)),
+            x=ranks,
             y=rates,
             least=least,
             kind=[kinds[bool(a < b)] for a, b in zip(rates, least, strict=True)],
             text=[found.rates.groups[int(at)] for at in order],
         )
-        dash = {"type": "line", "color": GREY, "strokeDash": DASHES[1], "interpolate": "step"}
-        told = tip(("text", "group"), ("y", "MB/s"), ("least", "least"))
-        return {
-            "height": 260,
-            "data": data,
-            "encoding": {"x": axis("x", "group, from the slowest", ends=(0.0, len(rates) + 1.0))},
-            "layer": [
-                {
-                    "mark": {"type": "point", "filled": True, "size": 30},
-                    "encoding": {
-                        "y": axis("y", "rate (MB/s)", zero=False),
-                        "color": colours(kinds, (BLUE, VERMILLION)) | {"field": "kind"},
-                        "tooltip": told,
-                    },
-                },
-                {"mark": dash, "encoding": {"y": {"field": "least", "type": "quantitative"}}},
-            ],
-        }
+        across = axis("x", "group, from the slowest", ends=(0.0, len(rates) + 1.0))
+        upwards = axis("y", "rate (MB/s)", zero=False)
+        read = tip(("text", "group"), ("y", "MB/s"), ("least", "least"))
+        over = [curve(ranks, least.tolist(), interpolate="step")]
+        return points(data, across, upwards, series(kinds), read=read, over=over)
 
     made = table(
         ("group", "group", "text", [found.rates.groups[int(at)] for at in order]),

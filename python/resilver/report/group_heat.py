@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver.charts.chart import Chart
+from resilver.charts.idioms import fields, heat
 from resilver.charts.style import BLUE, VERMILLION
-from resilver.charts.vega import Spec, colours, rows, tip
+from resilver.charts.vega import Spec, rows, tip
 from resilver.report.arrays import Floats
 from resilver.tables import Cell, table
 
@@ -73,7 +74,7 @@ def heat_chart(
         views = []
         for (title, _), share, is_outside in zip(states, shares, outside, strict=True):
             kinds = [_KINDS[int(one)] for one in is_outside]
-            data = rows(x=across, y=down, share=100 * share, kind=kinds, text=names)
+            data = rows(x=across, y=down, depth=100 * share, kind=kinds, text=names)
             views.append(_view(title, data, max(down) + 1, ends))
         return {"hconcat": views}
 
@@ -91,26 +92,18 @@ def heat_chart(
 
 def _view(title: str, data: Spec, lines: int, ends: Sequence[float]) -> Spec:
     """The fields of one state, whose shares lie between these ends in some state."""
-    depth = {
-        "field": "share",
-        "type": "quantitative",
-        "scale": {"domain": [100 * end for end in ends], "range": [1.0, 0.12]},
-        "legend": None,
-    }
-    return {
-        "title": {"text": title, "fontSize": 12},
-        "height": max(90, 9 * lines),
-        "room": (8, 8),
-        "data": data,
-        "mark": {"type": "rect"},
-        "encoding": {
-            "x": {"field": "x", "type": "ordinal", "axis": None},
-            "y": {"field": "y", "type": "ordinal", "axis": None},
-            "color": colours(_KINDS, (BLUE, VERMILLION)) | {"field": "kind"},
-            "fillOpacity": depth,
-            "tooltip": tip(("text", "group"), ("share", "% of the reference")),
-        },
-    }
+    named = dict(zip(_KINDS, (BLUE, VERMILLION), strict=True))
+    made = heat(
+        data,
+        fields("x", None),
+        fields("y", None),
+        (100 * ends[0], 100 * ends[1]),
+        named,
+        depths=(1.0, 0.12),
+        height=max(90, 9 * lines),
+        read=tip(("text", "group"), ("depth", "% of the reference")),
+    )
+    return made | {"title": {"text": title, "fontSize": 12}, "room": (8, 8)}
 
 
 def _places(units: Sequence[str]) -> tuple[list[int], list[int]]:

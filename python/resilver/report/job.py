@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver.charts.chart import Chart
-from resilver.charts.style import DASHES, SERIES
-from resilver.charts.vega import Spec, colours, level, rows, tip, told_apart
+from resilver.charts.idioms import data_of, lines, series
+from resilver.charts.named import bars, dots
+from resilver.charts.style import SERIES, VERMILLION
+from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_rate
 from resilver.report.routes import WORDS
@@ -179,19 +181,9 @@ def held_chart(jobs: Sequence[JobRates]) -> Chart:
     shades = [SERIES[words.index(word) % len(SERIES)] for word in kinds]
 
     def spec() -> Spec:
-        told = tip(("name", "policy"), ("kind", "held back by"), ("rate", "GB/s"))
-        return {
-            "height": {"step": 34},
-            "room": (110, 14),
-            "data": rows(name=policies, kind=layers, rate=[rate / 1e9 for rate in rates]),
-            "mark": {"type": "bar", "height": 20},
-            "encoding": {
-                "x": axis("rate", "GB/s"),
-                "y": level(""),
-                "color": colours(kinds, shades) | {"field": "kind", "title": "held back by"},
-                "tooltip": told,
-            },
-        }
+        data = data_of(made, {"x": 1e9}, name="policy", kind="layer", x="bytes_per_second")
+        shown = dict(zip(kinds, shades, strict=True))
+        return bars(data, axis("x", "GB/s"), shown, noun="policy", room=110, stacked=True)
 
     first = jobs[0]
     share = "all" if sum(one.bound > 0 for one in first.layers) == 1 else "most"
@@ -226,25 +218,10 @@ def clients_chart(jobs: Sequence[JobRates]) -> Chart:
     names = [WORDS[job.routes.policy] for job in jobs]
 
     def spec() -> Spec:
-        colour = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
-        told = tip(("kind", "policy"), ("share", "% of clients"), ("rate", "MB/s"))
-        return {
-            "height": 240,
-            "data": rows(
-                kind=kinds,
-                share=[100 * share for share in shares],
-                rate=[rate / 1e6 for rate in rates],
-            ),
-            "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
-            "encoding": {
-                "x": axis("share", "% of clients, the slowest first", ends=(0, 100)),
-                "y": axis("rate", "MB/s"),
-                "color": colour,
-                "strokeDash": told_apart(names, DASHES)
-                | ({} if len(names) > 1 else {"legend": None}),
-                "tooltip": told,
-            },
-        }
+        data = data_of(made, {"y": 1e6}, kind="policy", x="share", y="bytes_per_second")
+        across = axis("x", "% of clients, the slowest first", ends=(0, 100))
+        named, step = series(names), "step-after"
+        return lines(data, across, axis("y", "MB/s"), named, noun="policy", steps=step, height=240)
 
     slowest = min(float(job.client_rates.min()) for job in jobs)
     fastest = max(float(job.client_rates.max()) for job in jobs)
@@ -262,39 +239,19 @@ def layers_chart(jobs: Sequence[JobRates]) -> Chart:
 
     def view(policy: str) -> Spec:
         kept = [row for row in made.rows if row[at["policy"]] == policy and row[at["parts"]]]
-        told = tip(
-            ("name", "layer"), ("middle", "median, %"), ("most", "busiest, %"), ("high", "upper, %")
-        )
         columns = {
             name: [100 * float(row[at[f"{key}_share"]] or 0) for row in kept]
-            for name, key in zip(
-                ("low", "middle", "high", "most"),
-                ("lower", "median", "upper", "busiest"),
-                strict=True,
+            for name, key in (
+                ("low", "lower"), ("mark", "median"), ("high", "upper"), ("x", "busiest")
             )
-        }
-        across = axis("middle", "% of a part's rate", ends=(0, 105))
-        return {
-            "title": policy,
-            "height": {"step": 24},
-            "room": (96, 14),
-            "data": rows(name=[row[at["layer"]] for row in kept], **columns),
-            "encoding": {"y": level(""), "x": across, "tooltip": told},
-            "layer": [
-                {
-                    "mark": {"type": "rule", "strokeWidth": 7, "opacity": 0.35, "color": SERIES[0]},
-                    "encoding": {
-                        "x": across | {"field": "low"},
-                        "x2": {"field": "high"},
-                    },
-                },
-                {"mark": {"type": "tick", "thickness": 3, "color": SERIES[0]}},
-                {
-                    "mark": {"type": "point", "filled": True, "size": 60, "color": SERIES[1]},
-                    "encoding": {"x": across | {"field": "most"}},
-                },
-            ],
-        }
+        }  # fmt: skip
+        data = rows(name=[row[at["layer"]] for row in kept], **columns)
+        across = axis("x", "% of a part's rate", ends=(0, 105))
+        read = tip(
+            ("name", "layer"), ("mark", "median, %"), ("x", "busiest, %"), ("high", "upper, %")
+        )
+        view = dots(data, across, VERMILLION, step=24, room=96, wide=7, read=read)
+        return view | {"title": policy}
 
     full = [
         f"{one.full:,} of {one.parts:,} {LAYER_WORDS[one.layer]}"

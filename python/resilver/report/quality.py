@@ -13,8 +13,9 @@ from resilver.answer.document import Document
 from resilver.center.control import DECISION, LIMIT, run_length
 from resilver.center.quality import is_correlated
 from resilver.charts.chart import Chart
-from resilver.charts.style import BLUE, GREY, VERMILLION
-from resilver.charts.vega import Spec, colours, number, rows, tip, told_apart
+from resilver.charts.idioms import coloured, points
+from resilver.charts.style import BLUE, DASHES, GREY, VERMILLION
+from resilver.charts.vega import Spec, number, rows, tip
 from resilver.report.judged import PageSection, write_judged
 from resilver.tables import Table, cell_text, table
 from resilver.units import RATE_UNITS
@@ -207,36 +208,26 @@ def _drawn(one: Series, found: QualityCharts) -> Spec:
     # Times keep all their digits, unlike numbers of charts.
     for row, place in zip(data["values"], places.tolist(), strict=True):
         row["x"] = place
-    across = _across(one)
-    hue = colours(_KINDS, (BLUE, VERMILLION)) | {"field": "kind"}
-    told = tip(("text", "run"), ("value", words), ("level", "level"))
-    upright = number("value", words, zero=False)
-    begun: Spec = {"data": {"values": [{"x": places.tolist()[one.first - 1]}]}}
-    begun |= {"mark": {"type": "rule", "color": GREY, "strokeDash": [6, 3]}}
-    band = {"type": "area", "color": GREY, "fillOpacity": 0.18, "interpolate": "step-after"}
-    line = {"type": "line", "color": GREY, "strokeWidth": 1.5, "interpolate": "step-after"}
-    runs_view: Spec = {
-        "height": 220,
-        "data": data,
-        "encoding": {"x": across},
-        "layer": [
-            {
-                "mark": band,
-                "encoding": {"y": upright | {"field": "least"}, "y2": {"field": "most"}},
-            },
-            {"mark": line, "encoding": {"y": upright | {"field": "level"}}},
-            begun | {"encoding": {"x": {"field": "x", "type": across["type"]}}},
-            {
-                "mark": {"type": "point", "filled": True, "size": 36},
-                "encoding": {
-                    "y": upright,
-                    "color": hue,
-                    "shape": told_apart(_KINDS, ("circle", "diamond")),
-                    "tooltip": told,
-                },
-            },
+    across, steps = _across(one), {"interpolate": "step-after"}
+    begun = {"values": [{"x": places.tolist()[one.first - 1]}]}
+    rule = {"type": "rule", "strokeDash": DASHES[1]}
+    edges: Spec = {"y": {"value": 0}, "y2": {"value": 220}}
+    band = {"y": {"field": "least"}, "y2": {"field": "most"}}
+    runs_view = points(
+        data,
+        across,
+        number("value", words, zero=False),
+        dict(zip(_KINDS, (BLUE, VERMILLION), strict=True)),
+        size=36,
+        marks=("circle", "diamond"),
+        height=220,
+        read=tip(("text", "run"), ("value", words), ("level", "level")),
+        below=[
+            coloured({"type": "area", "fillOpacity": 0.18, **steps}, GREY, **band),
+            coloured({"type": "line", "strokeWidth": 1.5, **steps}, GREY, y={"field": "level"}),
+            {"data": begun, **coloured(rule, GREY, **edges)},
         ],
-    }
+    )
     return {"vconcat": [runs_view, {"height": 110, "data": data, "layer": _sums(across)}]}
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver.charts.chart import Chart
-from resilver.charts.style import DASHES, INK, SERIES
-from resilver.charts.vega import Spec, colours, rows, tip, told_apart
+from resilver.charts.idioms import data_of, lines, points, series
+from resilver.charts.style import INK
+from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.tables import Table, table
 
@@ -239,24 +240,21 @@ def _cabinets(machine: Machine, found: Sequence[tuple[int, int, int, str, str, s
     ]
     across = axis("left", "X", ends=(-0.7, length_x - 0.3))
     upright = axis("y", "Y", ends=(-0.7, length_y - 0.3))
-    told = tip(("group", "group"), ("name", "router"), ("where", "stands in"), ("z", "Z"))
+    read = tip(("group", "group"), ("name", "router"), ("where", "stands in"), ("z", "Z"))
     # On a narrow screen those that stand side by side are drawn as small as they must be.
-    side = {"expr": "width < 400 ? 45 : 150"}
-    square = {"type": "square", "size": side, "fillOpacity": 0.3, "strokeWidth": 1}
+    size = {"expr": "width < 400 ? 45 : 150"}
     letter = {"type": "text", "fontSize": {"expr": "width < 400 ? 6 : 10"}, "color": INK}
-    colour = colours(kinds, SERIES, legend=False) | {"field": "kind"}
-    return {
-        "height": 330,
-        "data": rows(left=left, y=y, z=z, kind=group, group=group, where=where, name=name),
-        "encoding": {"x": across, "y": upright, "tooltip": told},
-        "layer": [
-            {"mark": square, "encoding": {"color": colour}},
-            {
-                "mark": letter,
-                "encoding": {"text": {"field": "group", "type": "nominal"}},
-            },
-        ],
-    }
+    letters = {"mark": letter, "encoding": {"text": {"field": "group", "type": "nominal"}}}
+    data = rows(left=left, y=y, z=z, kind=group, group=group, where=where, name=name)
+    view = points(
+        data, across, upright, series(kinds), size=size, marks=("square",), height=330, read=read,
+        over=[letters], fillOpacity=0.3, strokeWidth=1,
+    )  # fmt: skip
+    # Letters tell groups apart; a legend would repeat them.
+    view["layer"][0]["encoding"]["color"]["legend"] = None
+    view["layer"][0]["encoding"].pop("shape", None)
+    view["layer"][0]["mark"]["shape"] = "square"
+    return view
 
 
 def hops_chart(routes: Sequence[Routes]) -> Chart:
@@ -278,21 +276,9 @@ def hops_chart(routes: Sequence[Routes]) -> Chart:
     names = [WORDS[one.policy] for one in routes]
 
     def spec() -> Spec:
-        colour = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
-        told = tip(("kind", "policy"), ("hops", "hops"), ("share", "% of clients"))
-        return {
-            "height": 240,
-            "data": rows(kind=kinds, hops=at, share=[100 * part for part in share]),
-            "mark": {"type": "line", "interpolate": "step", "strokeWidth": 2},
-            "encoding": {
-                "x": axis("hops", "hops to the router"),
-                "y": axis("share", "% of clients and networks"),
-                "color": colour,
-                "strokeDash": told_apart(names, DASHES)
-                | ({} if len(names) > 1 else {"legend": None}),
-                "tooltip": told,
-            },
-        }
+        data = data_of(made, kind="policy", x="hops", y="share")
+        across, upwards = axis("x", "hops to the router"), axis("y", "% of clients and networks")
+        return lines(data, across, upwards, series(names), noun="policy", steps="step", height=240)
 
     farthest = max(place for place, part in zip(at, share, strict=True) if part > 0)
     heading = f"No client is farther than {farthest} hops from its router"
@@ -318,21 +304,10 @@ def served_chart(routes: Sequence[Routes]) -> Chart:
     names = [WORDS[one.policy] for one in routes]
 
     def spec() -> Spec:
-        colour = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
-        told = tip(("kind", "policy"), ("rank", "router"), ("clients", "clients"))
-        return {
-            "height": 240,
-            "data": rows(kind=kinds, rank=ranks, clients=served),
-            "mark": {"type": "line", "interpolate": "step", "strokeWidth": 2},
-            "encoding": {
-                "x": axis("rank", "routers, that of the fewest clients first", zero=False),
-                "y": axis("clients", "clients", zero=False),
-                "color": colour,
-                "strokeDash": told_apart(names, DASHES)
-                | ({} if len(names) > 1 else {"legend": None}),
-                "tooltip": told,
-            },
-        }
+        data = data_of(made, kind="policy", x="router", y="clients")
+        across = axis("x", "routers, that of the fewest clients first", zero=False)
+        upwards = axis("y", "clients", zero=False)
+        return lines(data, across, upwards, series(names), noun="policy", steps="step", height=240)
 
     spread = [float(one.served.max() / one.served.mean() - 1.0) for one in routes]
     worst = int(np.argmax(spread))

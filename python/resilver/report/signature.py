@@ -9,8 +9,9 @@ import numpy as np
 
 from resilver.answer.document import Document
 from resilver.charts.chart import Chart
+from resilver.charts.idioms import curve, data_of, lines, panels, uprights
 from resilver.charts.style import BLUE, GREY
-from resilver.charts.vega import Spec, colours, rows, tip, upright
+from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_bytes, decimal_rate, duration
 from resilver.report.judged import PageSection, write_judged
@@ -140,39 +141,29 @@ def runs_chart(found: FoundSignature) -> Chart:
         views = []
         for at, run in enumerate(runs):
             times, rates = _thinned(run.values / step, step)
-            lines = [
+            lines_of = [
                 (time / unit, rate / _GB, kinds[0]) for time, rate in zip(times, rates, strict=True)
             ]
             if found.signature is not None:
-                lines += [
+                lines_of += [
                     (time / unit, rate / _GB, kinds[1])
                     for time, rate in _outline(found, at, found.signature)
                 ]
-            time, rate, kind = zip(*lines, strict=True)
-            is_last = at == len(runs) - 1
-            across = axis("time", f"{title} from the begin of the run", ends=(0.0, longest / unit))
-            if not is_last:
-                across["axis"] = {"labels": False, "title": None, "ticks": False}
-            views.append(
-                {
-                    "height": 64,
-                    "title": {
-                        "text": run.name,
-                        "fontSize": 12,
-                        "fontWeight": "normal",
-                        "offset": 4,
-                    },
-                    "data": rows(time=time, rate=rate, kind=kind),
-                    "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.3},
-                    "encoding": {
-                        "x": across,
-                        "y": axis("rate", "GB/s", tickCount=3),
-                        "color": colours(kinds, (GREY, BLUE)) | {"field": "kind"},
-                        "tooltip": tip(("kind", "what"), ("time", title), ("rate", "GB/s")),
-                    },
-                }
+            time, rate, kind = zip(*lines_of, strict=True)
+            view = lines(
+                rows(kind=kind, x=time, y=rate),
+                axis("x", f"{title} from the begin of the run", ends=(0.0, longest / unit)),
+                axis("y", "GB/s", tickCount=3),
+                dict(zip(kinds, (GREY, BLUE), strict=False)),
+                noun="what",
+                steps="step-after",
+                dashes=(),
+                width=1.3,
+                height=64,
             )
-        return {"vconcat": views, "spacing": 8}
+            heads = {"text": run.name, "fontSize": 12, "fontWeight": "normal", "offset": 4}
+            views.append(view | {"title": heads})
+        return panels(views) | {"spacing": 8}
 
     heading = "No pattern that the runs share"
     if found.signature is not None:
@@ -220,36 +211,17 @@ def pattern_chart(found: FoundSignature) -> Chart | None:
         return None
     width = found.period.samples * found.runs.step / len(burst.pattern)
     times, rates = _thinned(burst.pattern, width)
-    base = [burst.base / _GB] * 2
     made = table(
         ("seconds", "time in the period", "seconds", times),
         ("bytes_per_second", "median of the folds", "TB/s", rates),
     )
 
     def spec() -> Spec:
-        across = axis("time", "seconds from the begin of a run, within a period")
-        return {
-            "height": 200,
-            "layer": [
-                {
-                    "data": rows(time=times, rate=[rate / _GB for rate in rates]),
-                    "mark": {"type": "line", "interpolate": "step-after", "color": BLUE},
-                    "encoding": {
-                        "x": across,
-                        "y": axis("rate", "GB/s"),
-                        "tooltip": tip(("time", "seconds"), ("rate", "GB/s")),
-                    },
-                },
-                {
-                    "data": rows(time=[times[0], times[-1]], rate=base),
-                    "mark": {"type": "line", "color": GREY, "strokeDash": [6, 3]},
-                    "encoding": {
-                        "x": {"field": "time", "type": "quantitative"},
-                        "y": {"field": "rate", "type": "quantitative"},
-                    },
-                },
-            ],
-        }
+        data = data_of(made, {"y": _GB}, x="seconds", y="bytes_per_second")
+        across = axis("x", "seconds from the begin of a run, within a period")
+        besides = curve([times[0], times[-1]], [burst.base / _GB] * 2)
+        upwards = axis("y", "GB/s")
+        return lines(data, across, upwards, steps="step-after", height=200, over=[besides])
 
     folds = int(np.isfinite(burst.volumes).sum())
     heading = (
@@ -282,37 +254,18 @@ def period_chart(found: FoundSignature) -> Chart:
     at = period.samples * step
 
     def spec() -> Spec:
-        first = {
-            "height": 170,
-            "layer": [
-                {
-                    "data": rows(lag=lags[:last:every], alike=alike),
-                    "mark": {"type": "line", "color": BLUE, "strokeWidth": 1.5},
-                    "encoding": {
-                        "x": axis("lag", "seconds between samples"),
-                        "y": axis("alike", "autocorrelation"),
-                        "tooltip": tip(("lag", "seconds"), ("alike", "autocorrelation")),
-                    },
-                },
-                upright(at, "lag"),
-            ],
-        }
-        second = {
-            "height": 170,
-            "layer": [
-                {
-                    "data": rows(period=shown, power=power),
-                    "mark": {"type": "line", "color": BLUE, "strokeWidth": 1.5},
-                    "encoding": {
-                        "x": axis("period", "period, in seconds", log=10, form="~r"),
-                        "y": axis("power", "power, of the most"),
-                        "tooltip": tip(("period", "seconds"), ("power", "power")),
-                    },
-                },
-                upright(at, "period"),
-            ],
-        }
-        return {"vconcat": [first, second]}
+        views = []
+        for x, y, across, upwards in (
+            (lags[:last:every], alike, axis("x", "seconds between samples"), "autocorrelation"),
+            (
+                *(shown, power),
+                *(axis("x", "period, in seconds", log=10, form="~r"), "power, of the most"),
+            ),
+        ):
+            over = [uprights([at], 170)]
+            heights = axis("y", upwards)
+            views.append(lines(rows(x=x, y=y), across, heights, width=1.5, height=170, over=over))
+        return {"vconcat": views}
 
     agree = "agree" if abs(period.spectral_samples / period.samples - 1.0) < 0.1 else "do not agree"
     heading = f"Autocorrelation and spectrum {agree}"

@@ -9,8 +9,8 @@ import numpy as np
 
 from resilver.answer.document import Document
 from resilver.charts.chart import Chart
-from resilver.charts.style import BLUE, DASHES, GREEN, VERMILLION
-from resilver.charts.vega import Spec, colours, rows, tip, told_apart, upright
+from resilver.charts.idioms import lines, series, uprights
+from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_bytes, decimal_rate, duration
 from resilver.report.judged import PageSection, write_judged
@@ -151,28 +151,15 @@ def curve_chart(plan: ShiftPlan) -> Chart:
     )
 
     def spec() -> Spec:
-        lines = [
-            (at, lost, kind)
-            for kind, values in zip(kinds, losts, strict=True)
-            for at, lost in zip(plan.shifts, values / unit, strict=True)
-        ]
-        start, lost, kind = zip(*lines, strict=True)
-        view: Spec = {
-            "data": rows(start=start, lost=lost, kind=kind),
-            "mark": {"type": "line", "strokeWidth": 2},
-            "encoding": {
-                "x": axis(
-                    "start",
-                    "seconds by which the second starts later",
-                    ends=(0.0, float(plan.shifts[-1])),
-                ),
-                "y": axis("lost", title),
-                "color": colours(kinds, (BLUE, VERMILLION, GREEN)) | {"field": "kind"},
-                "strokeDash": told_apart(kinds, DASHES),
-                "tooltip": tip(("kind", "job"), ("start", "start"), ("lost", title)),
-            },
-        }
-        return {"height": 260, "layer": [view, upright(plan.best, "start")]}
+        data = rows(
+            x=np.tile(plan.shifts, len(kinds)),
+            y=np.concatenate(losts) / unit,
+            kind=[kind for kind in kinds for _ in plan.shifts],
+        )
+        ends = (0.0, float(plan.shifts[-1]))
+        across = axis("x", "seconds by which the second starts later", ends=ends)
+        named, over = series(kinds), [uprights([plan.best], 260)]
+        return lines(data, across, axis("y", title), named, noun="job", over=over)
 
     heading = f"Both lose least where the second starts {duration(plan.best)} later"
     if max(losts[2]) < _SECOND:

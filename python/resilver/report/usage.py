@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from resilver.answer.document import Document
 from resilver.charts.chart import Chart
-from resilver.charts.style import BLUE, INK, SKY
-from resilver.charts.vega import Spec, colours, level, rows, tip
+from resilver.charts.named import bars
+from resilver.charts.style import BLUE, SKY
+from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_bytes
 from resilver.report.capacity import ages_chart
@@ -145,22 +146,10 @@ def stat_chart(found: Usage) -> Chart:
         data = rows(
             name=[name for name, _ in named for _ in kinds],
             kind=[kind for _ in named for kind in kinds],
-            low=[low for _, _ in named for low in (0, cost.entries)],
-            high=[high for _, osts in named for high in (cost.entries, cost.entries + osts)],
+            x=[count for _, osts in named for count in (cost.entries, osts)],
         )
-        return {
-            "height": 30 * len(named),
-            "room": (130, 30),
-            "data": data,
-            "mark": {"type": "bar", "height": 18, "stroke": INK, "strokeWidth": 0},
-            "encoding": {
-                "y": level(""),
-                "x": axis("low", "requests"),
-                "x2": {"field": "high"},
-                "color": colours(kinds, (BLUE, SKY)) | {"field": "kind"},
-                "tooltip": tip(("name", "files"), ("high", "requests up to here")),
-            },
-        }
+        shown = dict(zip(kinds, (BLUE, SKY), strict=True))
+        return bars(data, axis("x", "requests"), shown, noun="files", step=30, stacked=True)
 
     made = table(
         ("stripes", "stripes", "text", [name for name, _ in named]),
