@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from resilver.charts.chart import Chart
-from resilver.charts.style import BLUE, GREY, INK, SERIES, VERMILLION
-from resilver.charts.vega import UPRIGHT, Spec, colours, level, rows, tip, told_apart
+from resilver.charts.idioms import curve, points, series
+from resilver.charts.named import bars
+from resilver.charts.style import BLUE, GREY, INK, VERMILLION
+from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.data_loss.answer import Durability, nines
 from resilver.report.durability import words
@@ -87,36 +89,27 @@ def _pareto_spec(shown: Sequence[Durability], line: Sequence[Durability]) -> Spe
         name=[names[id(one)] for one in shown],
         text=[words.chance(one.annual) for one in shown],
     )
-    steps = rows(x=[one.overhead for one in line], y=[one.nines for one in line])
     ordered = [*line, *(one for one in shown if id(one) not in on)]
-    points = [Point(names[id(one)], one.overhead, one.nines or 0.0, id(one) in on)
+    placed = [Point(names[id(one)], one.overhead, one.nines or 0.0, id(one) in on)
               for one in ordered]  # fmt: skip
-    named = named_points(points, across, upwards, _LINE_HEIGHT)
-    marks = colours((_ON, _OFF), (BLUE, GREY)) | {"field": "kind"}
-    told = tip(("name", "system"), ("x", "storage overhead"), ("y", "nines"))
-    told.append({"field": "text", "type": "nominal", "title": "data loss in a year"})
-    stroke = {"type": "line", "interpolate": "step-after", "color": BLUE, "strokeWidth": 1.5}
-    shapes = told_apart((_ON, _OFF), ("circle", "diamond"))
-    return {
-        "height": _LINE_HEIGHT,
-        "data": data,
-        "encoding": {
-            "x": axis("x", "storage overhead", ends=across, ticks=_overheads(overheads)),
-            "y": axis("y", "durability (nines)", ends=upwards),
-        },
-        "layer": [
-            {"data": steps, "mark": stroke},
-            {
-                "mark": {"type": "rule", "strokeWidth": 1.25},
-                "encoding": {"y": {"field": "low"}, "y2": {"field": "high"}, "color": marks},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 55},
-                "encoding": {"color": marks, "shape": shapes, "tooltip": told},
-            },
-            *_names(named),
-        ],
-    }
+    named = named_points(placed, across, upwards, _LINE_HEIGHT)
+    read = tip(("name", "system"), ("x", "storage overhead"), ("y", "nines"))
+    read.append({"field": "text", "type": "nominal", "title": "data loss in a year"})
+    ticks = _overheads(overheads)
+    step = {"interpolate": "step-after"}
+    nines_of = [one.nines or 0.0 for one in line]
+    return points(
+        data,
+        axis("x", "storage overhead", ends=across, ticks=ticks),
+        axis("y", "durability (nines)", ends=upwards),
+        {_ON: BLUE, _OFF: GREY},
+        size=55,
+        marks=("circle", "diamond"),
+        height=_LINE_HEIGHT,
+        read=read,
+        below=[curve([one.overhead for one in line], nines_of, BLUE, dash=0, **step)],
+        over=_names(named),
+    )
 
 
 def _overheads(found: Sequence[float]) -> list[float]:
@@ -181,45 +174,21 @@ def causes_chart(systems: Sequence[Durability]) -> Chart | None:
 
 def _bars(one: Durability, names: Sequence[str]) -> Spec:
     shares = [100.0 * one.causes.get(name, 0.0) for name in names]
-    data = rows(name=names, x=shares, text=[percent(share / 100.0) for share in shares])
-    letters = {"type": "text", "align": "left", "dx": 5, "color": INK}
+    data = rows(name=names, x=shares, label=[percent(share / 100.0) for share in shares])
     end = 1.25 * max(shares)
     ticks = [at for at in range(0, 101, 20 if end > 50.0 else 5) if at <= end]
-    return {
-        "height": 30 * len(names),
-        "room": (170, 14),
-        "data": data,
-        "encoding": {
-            "y": level(""),
-            "x": axis("x", "share of losses (%)", ends=(0.0, end), ticks=ticks),
-        },
-        "layer": [
-            {"mark": {"type": "bar", "height": 18, "color": BLUE}},
-            {"mark": letters, "encoding": {"text": {"field": "text", "type": "nominal"}}},
-        ],
-    }
+    across = axis("x", "share of losses (%)", ends=(0.0, end), ticks=ticks)
+    return bars(data, across, noun="cause", step=30, room=170)
 
 
 def _stacked(shown: Sequence[Durability], names: Sequence[str]) -> Spec:
-    parts = [
-        (name, cause, 100.0 * one.causes.get(cause, 0.0), rank)
-        for name, one in zip(labels(shown), shown, strict=True)
-        for rank, cause in enumerate(names)
-    ]
-    systems, causes, shares, ranks = zip(*parts, strict=True)
-    return {
-        "height": 26 * len(shown),
-        "room": (170, 14),
-        "data": rows(name=systems, kind=causes, x=shares, rank=ranks),
-        "mark": {"type": "bar", "height": 17},
-        "encoding": {
-            "y": level(""),
-            "x": axis("x", "share of losses (%)", ends=(0.0, 100.0)) | {"stack": "zero"},
-            "color": colours(names, SERIES) | {"field": "kind"},
-            "order": {"field": "rank", "type": "quantitative"},
-            "tooltip": tip(("name", "system"), ("kind", "cause"), ("x", "share of losses (%)")),
-        },
-    }
+    data = rows(
+        name=[name for name in labels(shown) for _ in names],
+        kind=[cause for _ in shown for cause in names],
+        x=[100.0 * one.causes.get(cause, 0.0) for one in shown for cause in names],
+    )
+    across = axis("x", "share of losses (%)", ends=(0.0, 100.0))
+    return bars(data, across, series(names), noun="system", step=26, room=170, stacked=True)
 
 
 def sensitivity_chart(found: Durability) -> Chart | None:
@@ -256,39 +225,15 @@ def _effects(effects: Sequence[dict[str, Any]]) -> Spec:
     ways = {"more likely": VERMILLION, "less likely": BLUE}
     chosen = ["less likely" if one["elasticity"] < 0.0 else "more likely" for one in effects]
     kinds = [kind for kind in ways if kind in chosen]
-    sampled = [one for one in effects if _is_sampled(one)]
+    ends = [(one["low"], one["high"]) if _is_sampled(one) else (None, None) for one in effects]
     data = rows(
         name=[one["factor"] for one in effects],
         x=[one["elasticity"] for one in effects],
         kind=chosen,
+        low=[low for low, _ in ends],
+        high=[high for _, high in ends],
     )
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "bar", "height": 18},
-            "encoding": {
-                "color": colours(kinds, [ways[kind] for kind in kinds], legend=len(kinds) > 1)
-                | {"field": "kind"},
-                "tooltip": tip(("name", "1 % more of"), ("x", "changes it by (%)")),
-            },
-        }
-    ]
-    if sampled:
-        ends = rows(
-            name=[one["factor"] for one in sampled],
-            low=[one["low"] for one in sampled],
-            high=[one["high"] for one in sampled],
-        )
-        across = {"x": {"field": "low"}, "x2": {"field": "high"}}
-        mark = {"type": "rule", "color": INK, "strokeWidth": 1.25}
-        layers.append({"data": ends, "mark": mark, "encoding": across})
-    zero = {"type": "rule", "color": INK, "strokeWidth": 1}
-    layers.append(
-        {"data": rows(x=[0.0]), "mark": zero, "encoding": {"x": {"field": "x"}, **UPRIGHT}}
-    )
-    return {
-        "height": 30 * len(effects),
-        "room": (170, 14),
-        "data": data,
-        "encoding": {"y": level(""), "x": axis("x", "change of the probability (%)", tickCount=7)},
-        "layer": layers,
-    }
+    across = axis("x", "change of the probability (%)", tickCount=7)
+    read = tip(("name", "1 % more of"), ("x", "changes it by (%)"))
+    shown = {kind: ways[kind] for kind in kinds}
+    return bars(data, across, shown, step=30, room=170, signed=True, read=read)

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from resilver.charts.chart import Chart
+from resilver.charts.idioms import fields, heat, lines, series
 from resilver.charts.scales import Scale, log_ticks, time_scale
-from resilver.charts.style import BLUE, DASHES, INK, MARKS, SERIES
-from resilver.charts.vega import Spec, colours, rows, tip, told_apart
+from resilver.charts.style import BLUE
+from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.data_loss.answer import Durability
 from resilver.figure import Figure
@@ -150,21 +151,9 @@ def _lines(
     ticks = [at for at in log_ticks(floor, top) if floor <= at <= top] if is_log else None
     upwards = axis("y", "probability of data loss", ends=(floor, top), log=10 * is_log, ticks=ticks)
     upwards["axis"] |= _SCIENTIFIC if is_log or top < 1e-2 else {}
-    named = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
-    told = tip(("kind", "system"), ("x", f"until ({time.unit})"), ("y", "probability"))
-    band = {"y": {"field": "low"}, "y2": {"field": "high"}}
-    return {
-        "height": 300,
-        "data": rows(kind=kinds, x=xs, y=values, low=lows, high=highs),
-        "encoding": {"x": across, "y": upwards, "color": named},
-        "layer": [
-            {"mark": {"type": "area", "fillOpacity": 0.2, "clip": True}, "encoding": band},
-            {
-                "mark": {"type": "line", "strokeWidth": 2, "clip": True},
-                "encoding": {"strokeDash": told_apart(names, DASHES), "tooltip": told},
-            },
-        ],
-    }  # fmt: skip
+    read = tip(("kind", "system"), ("x", f"until ({time.unit})"), ("y", "probability"))
+    data = rows(kind=kinds, x=xs, y=values, low=lows, high=highs)
+    return lines(data, across, upwards, series(names), height=300, read=read, cut=True)
 
 
 def bursts_chart(found: Durability) -> Chart | None:
@@ -218,39 +207,24 @@ def _burst_lines(rows_of: Sequence[dict[str, Any]]) -> Spec:
     low = 10.0 ** math.floor(math.log10(0.999 * min(chances))) if is_log else 0.0
     top = 10.0 ** math.ceil(math.log10(max(chances))) if is_log else 100.0
     most = max(one["failures"] for one in rows_of)
-    named = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
-    told = [*tip(("kind", "of"), ("x", "simultaneous failures")), _told_text("data lost")]
+    read = [*tip(("kind", "of"), ("x", "simultaneous failures")), _told_text("data lost")]
     title = "data lost" if is_log else "data lost (%)"
     ticks = [at for at in log_ticks(low, top) if low <= at <= top] if is_log else None
     upwards = axis("y", title, ends=(low, top), log=10 * is_log, ticks=ticks)
     upwards["axis"] |= _SCIENTIFIC if is_log else {}
-    return {
-        "height": 280,
-        "data": rows(
-            kind=[plural_of(one["level"]) for one in shown],
-            x=[one["failures"] for one in shown],
-            y=[scale * one["loss_probability"] for one in shown],
-            low=[scale * max(one.low, low / scale) for one in figures],
-            high=[scale * one.high for one in figures],
-            text=[burst_words(one) for one in shown],
-        ),
-        "encoding": {
-            "x": axis("x", "simultaneous failures", ends=(0.5, most + 0.5), tickMinStep=1),
-            "y": upwards,
-            "color": named,
-        },
-        "layer": [
-            {"mark": {"type": "line", "strokeWidth": 1.5}},
-            {
-                "mark": {"type": "rule", "strokeWidth": 1.25},
-                "encoding": {"y": {"field": "low"}, "y2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 60},
-                "encoding": {"shape": told_apart(names, MARKS), "tooltip": told},
-            },
-        ],
-    }
+    data = rows(
+        kind=[plural_of(one["level"]) for one in shown],
+        x=[one["failures"] for one in shown],
+        y=[scale * one["loss_probability"] for one in shown],
+        low=[scale * max(one.low, low / scale) for one in figures],
+        high=[scale * one.high for one in figures],
+        text=[burst_words(one) for one in shown],
+    )
+    across = axis("x", "simultaneous failures", ends=(0.5, most + 0.5), tickMinStep=1)
+    return lines(
+        data, across, upwards, series(names), dots="true", interval="rule", width=1.5, height=280,
+        read=read,
+    )  # fmt: skip
 
 
 def _told_text(title: str) -> Spec:
@@ -303,35 +277,18 @@ def _heat(rows_of: Sequence[dict[str, Any]], level: str) -> Spec:
         text=[burst_words(one) for one in rows_of],
         name=[within_words(one) for one in rows_of],
     )
-    told = [*tip(("x", "failures"), ("name", "in")), _told_text("data lost")]
-    place = {
-        "x": _ordinal("x", across, "simultaneous failures"),
-        "y": _ordinal("y", up, f"{level} with failures"),
-    }
-    shade: Spec = {"field": "depth", "type": "quantitative", "legend": None}
-    shade["scale"] = {"domain": [0.0, 1.0], "range": [0.0, 1.0]}
-    field = {
-        "type": "rect",
-        "color": BLUE,
-        "stroke": BLUE,
-        "strokeOpacity": 0.35,
-        "strokeWidth": 0.5,
-    }
-    layers: list[Spec] = [
-        {"mark": field, "encoding": {"fillOpacity": shade, "tooltip": told}},
-    ]
-    if len(across) <= _WORDS_ACROSS:
-        letters = {"type": "text", "color": INK, "fontSize": 10}
-        layers.append({"mark": letters, "encoding": {"text": {"field": "text", "type": "nominal"}}})
-    return {
-        "height": max(90, 26 * len(up)),
-        "most": 72 * len(across),
-        "data": data,
-        "encoding": place,
-        "layer": layers,
-    }  # fmt: skip
-
-
-def _ordinal(field: str, order: Sequence[int], title: str) -> Spec:
-    axis_of = {"labelAngle": 0, "format": ",d", "ticks": False}
-    return {"field": field, "type": "ordinal", "sort": list(order), "title": title, "axis": axis_of}
+    read = [*tip(("x", "failures"), ("name", "in")), _told_text("data lost")]
+    made = heat(
+        data,
+        fields("x", "simultaneous failures", across),
+        fields("y", f"{level} with failures", up),
+        (0.0, 1.0),
+        depths=(0.0, 1.0),
+        height=max(90, 26 * len(up)),
+        read=read,
+        words=len(across) <= _WORDS_ACROSS,
+        stroke=BLUE,
+        strokeOpacity=0.35,
+        strokeWidth=0.5,
+    )
+    return made | {"most": 72 * len(across)}

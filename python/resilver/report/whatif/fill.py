@@ -7,9 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from resilver.charts.chart import Chart
+from resilver.charts.idioms import coloured, curve, lines, series
+from resilver.charts.named import dots
 from resilver.charts.scales import time_scale
 from resilver.charts.style import BLUE, GREEN, GREY, INK, PURPLE, VERMILLION
-from resilver.charts.vega import Spec, colours, level, rows, tip, told_apart, zoom
+from resilver.charts.vega import Spec, rows, told_apart
 from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats
 from resilver.report.whatif.course import shown_moments
@@ -41,8 +43,6 @@ _ENDS = (
     ("peak", "peak", VERMILLION, "triangle-up"),
     ("end", "at the end", BLUE, "diamond"),
 )
-# What is behind another mark is still seen.
-_SIZE = {"condition": {"test": "datum.kind === 'peak'", "value": 110}, "value": 35}
 
 
 def fills(facts: Facts) -> Floats:
@@ -114,22 +114,21 @@ def _fill_spec(facts: Facts, moments: Floats, found: Floats, is_few: bool) -> Sp
     ends = _ends(y, ratios)
     names = [osd["name"] for osd in facts.osds[: len(_NAMED)]]
     data = _lines(names, x, y[:, : len(names)])
-    told = colours(names, _NAMED) | {"field": "part"}
-    read = tip(("part", "OSD"), ("x", f"at ({time.unit})"), ("y", "full (%)"))
-    line = {"type": "line", "strokeWidth": 2.25, "clip": True}
-    ours = {"data": data, "mark": line, "encoding": {"color": told, "tooltip": read}}
-    return {
-        "height": 320,
-        "encoding": {
-            "x": axis("x", f"time since the start ({time.unit})", ends=(0.0, float(x[-1]))),
-            "y": axis("y", "full (%)", ends=ends),
-        },
-        "layer": [
-            *(_thin_lines(facts, x, y) if is_few else _bands(x, y)),
-            ours | {"params": [zoom()]},
-            *ratio_rules(ratios, ends),
-        ],
-    }
+    for row in data["values"]:
+        row["kind"] = row["part"]
+    return lines(
+        data,
+        axis("x", f"time since the start ({time.unit})", ends=(0.0, float(x[-1]))),
+        axis("y", "full (%)", ends=ends),
+        series(names, _NAMED),
+        noun="OSD",
+        dashes=(),
+        width=2.25,
+        height=320,
+        zooms="zoom",
+        below=_thin_lines(facts, x, y) if is_few else _bands(x, y),
+        over=ratio_rules(ratios, ends),
+    )
 
 
 def _ends(percents: Floats, ratios: Mapping[str, float]) -> tuple[float, float]:
@@ -162,16 +161,10 @@ def _bands(x: Floats, y: Floats) -> list[Spec]:
     least, low, middle, high, most = _quantiles(y)
     made: list[Spec] = []
     for lower, upper, opacity in ((least, most, 0.16), (low, high, 0.32)):
-        mark = {"type": "area", "color": GREY, "fillOpacity": opacity, "clip": True}
-        made.append(
-            {
-                "data": rows(x=x, y=upper, y2=lower),
-                "mark": mark,
-                "encoding": {"y2": {"field": "y2"}},
-            }
-        )
-    line = {"type": "line", "color": GREY, "strokeWidth": 1.5, "clip": True}
-    return [*made, {"data": rows(x=x, y=middle), "mark": line}]
+        mark = {"type": "area", "fillOpacity": opacity, "clip": True}
+        area = coloured(mark, GREY, y2={"field": "y2"})
+        made.append({"data": rows(x=x, y=upper, y2=lower), **area})
+    return [*made, curve(x.tolist(), middle.tolist(), dash=0, clip=True)]
 
 
 def ratio_rules(
@@ -237,30 +230,23 @@ def _fullest_spec(facts: Facts, osds: list[dict[str, object]]) -> Spec:
     columns = {"start": "used_start_bytes", "peak": "peak_used_bytes", "end": "used_end_bytes"}
     at = {key: [100.0 * share(osd, name) for osd in osds] for key, name in columns.items()}
     ends = _ends(np.array(list(at.values())), facts.answer.cluster.ratios)
-    keys, kinds, shades, shapes = (list(one) for one in zip(*_ENDS, strict=True))
+    lowest = [min(pair) for pair in zip(at["start"], at["end"], strict=True)]
+    rest = [None] * (2 * len(names))
     points = rows(
         part=names * len(_ENDS),
         name=names * len(_ENDS),
-        kind=np.repeat(kinds, len(names)),
-        x=[value for key in keys for value in at[key]],
+        kind=np.repeat([kind for _, kind, _, _ in _ENDS], len(names)),
+        x=[value for key, *_ in _ENDS for value in at[key]],
+        low=[*lowest, *rest],
+        high=[*at["peak"], *rest],
     )
-    lowest = [min(pair) for pair in zip(at["start"], at["end"], strict=True)]
-    spans = rows(part=names, name=names, x=lowest, x2=at["peak"])
-    named = colours(kinds, shades) | {"field": "kind"}
-    told = {"color": named, "shape": told_apart(kinds, shapes), "size": _SIZE}
-    read = tip(("part", "OSD"), ("kind", "when"), ("x", "full (%)"))
-    mark = {"type": "point", "filled": True}
-    return {
-        "height": 17 * len(names) + 10,
-        "room": (110, 24),
-        "encoding": {"x": axis("x", "full (%)", ends=ends), "y": level("")},
-        "layer": [
-            {
-                "data": spans,
-                "mark": {"type": "rule", "color": GREY, "strokeWidth": 1.5},
-                "encoding": {"x2": {"field": "x2"}},
-            },
-            {"data": points, "mark": mark, "encoding": told | {"tooltip": read}},
-            *ratio_rules(facts.answer.cluster.ratios, ends, upright=True),
-        ],
-    }
+    return dots(
+        points,
+        axis("x", "full (%)", ends=ends),
+        {kind: colour for _, kind, colour, _ in _ENDS},
+        noun="OSD",
+        room=110,
+        marks=[mark for *_, mark in _ENDS],
+        large="peak",
+        over=ratio_rules(facts.answer.cluster.ratios, ends, upright=True),
+    )

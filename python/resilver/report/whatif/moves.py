@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from resilver.charts.chart import Chart
+from resilver.charts.named import bars
 from resilver.charts.scales import byte_scale
 from resilver.charts.style import BLUE, GREY, VERMILLION
-from resilver.charts.vega import Spec, colours, level, rows, tip
+from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.report.whatif.sentences import unwritten_words
 from resilver.report.whatif.source import Facts
@@ -48,38 +49,25 @@ def pools_chart(facts: Facts) -> Chart | None:
 
     def spec() -> Spec:
         seen = [one for one in _POOLS if any(pool[one[0]] for pool in pools)] or _POOLS
-        bars = [
-            (pool["name"], kind, pool[column] / scale.divisor)
-            for pool in pools
-            for column, kind, _ in seen
-        ]
-        named = colours([one[1] for one in seen], [one[2] for one in seen]) | {"field": "kind"}
-        names, of, values = zip(*bars, strict=True)
-        marks = rows(
-            name=[pool["name"] for pool in pools],
-            x=[(pool["least_bytes"] or 0) / scale.divisor for pool in pools],
-        )
-        ends = (0.0, 1.05 * most / scale.divisor)
-        return {
-            "height": 34 * len(pools) + 10,
-            "room": (130, 24),
-            "encoding": {"y": level(""), "x": axis("x", f"written ({scale.unit})", ends=ends)},
-            "layer": [
-                {
-                    "data": rows(name=names, kind=of, x=values),
-                    "mark": {"type": "bar", "height": 18},
-                    "encoding": {
-                        "color": named,
-                        "tooltip": tip(("name", "pool"), ("kind", "what"), ("x", scale.unit)),
-                    },
-                },
-                {
-                    "data": marks,
-                    "mark": {"type": "tick", "height": 28, "thickness": 2.5, "color": GREY},
-                    "encoding": {"tooltip": tip(("name", "pool"), ("x", f"least ({scale.unit})"))},
-                },
+        data = rows(
+            name=[pool["name"] for pool in pools for _ in seen],
+            kind=[kind for _ in pools for _, kind, _ in seen],
+            x=[pool[column] / scale.divisor for pool in pools for column, _, _ in seen],
+            # One tick a pool, however many pieces its bar has.
+            mark=[
+                None if rank else (pool["least_bytes"] or 0) / scale.divisor
+                for pool in pools
+                for rank in range(len(seen))
             ],
-        }
+        )
+        # One kind has no legend that names it.
+        what = "written" if len(seen) > 1 else seen[0][1]
+        across = axis("x", f"{what} ({scale.unit})", ends=(0.0, 1.05 * most / scale.divisor))
+        read = tip(
+            ("name", "pool"), ("kind", "what"), ("x", scale.unit), ("mark", f"least ({scale.unit})")
+        )
+        shown = {kind: colour for _, kind, colour in seen}
+        return bars(data, across, shown, stacked=True, read=read)
 
     return Chart("written", heading, text, spec, pools_table(facts), "pools")
 
@@ -120,21 +108,11 @@ def _places_spec(shown: list[Place]) -> Spec:
     kinds = [kind for kind, _ in _PLACES]
     values = [one.received_bytes for one in shown] + [one.sent_bytes for one in shown]
     scale = byte_scale(float(max(values)))
-    return {
-        "height": 24 * len(shown) + 10,
-        "room": (130, 24),
-        "data": rows(
-            part=names * 2,
-            name=names * 2,
-            kind=[kind for kind in kinds for _ in names],
-            x=[value / scale.divisor for value in values],
-        ),
-        "mark": {"type": "bar"},
-        "encoding": {
-            "y": level(""),
-            "yOffset": {"field": "kind", "type": "nominal", "sort": None},
-            "x": axis("x", f"bytes ({scale.unit})"),
-            "color": colours(kinds, [colour for _, colour in _PLACES]) | {"field": "kind"},
-            "tooltip": tip(("part", "where"), ("kind", "what"), ("x", scale.unit)),
-        },
-    }
+    data = rows(
+        part=names * 2,
+        name=names * 2,
+        kind=[kind for kind in kinds for _ in names],
+        x=[value / scale.divisor for value in values],
+    )
+    across = axis("x", f"bytes ({scale.unit})")
+    return bars(data, across, dict(_PLACES), noun="where", step=24, grouped=True)
