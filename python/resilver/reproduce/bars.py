@@ -5,9 +5,11 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from resilver.charts.vega import Spec
+from resilver.charts.idioms import columns, series
+from resilver.charts.scales import log_ticks
+from resilver.charts.vega import Spec, letters, rows
+from resilver.charts.vega import number as axis
 from resilver.reproduce.compare import DIVISORS
-from resilver.reproduce.drawing import bars_spec
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
 from resilver.reproduce.words import number_words, unit_words
@@ -129,19 +131,40 @@ def bars_table(made: Bars) -> Table:
 
 
 def bars_drawn(made: Bars) -> Spec:
-    """The bars as a specification."""
-    unit = unit_words(made.spec.y.unit)
-    found = [
-        (
-            bar.group,
-            bar.series,
-            bar.median,
-            bar.least,
-            bar.most,
+    """The bars as a specification, each with the range of its runs where they differ."""
+    groups, series_of = made.groups, made.series
+    unit, is_log = unit_words(made.spec.y.unit), made.spec.y.logarithmic
+    width = 0.84 / len(series_of)
+    values = [value for bar in made.bars for value in (bar.median, bar.least, bar.most)]
+    top, floor = max(values), min(0.0, *values)
+    heights = axis("y", made.spec.y.label, ends=(1.05 * floor, max(1.05 * top, 0.0)))
+    if is_log:
+        floor = min(value for value in values if value > 0.0) / 1.5
+        ticks = log_ticks(floor, top)
+        heights = axis("y", made.spec.y.label, ends=(floor, 1.2 * top), log=10, ticks=ticks)
+    spread = {
+        "low": [bar.least for bar in made.bars],
+        "high": [bar.most for bar in made.bars],
+    } if any(bar.least < bar.most for bar in made.bars) else {}  # fmt: skip
+    data = rows(
+        x=[
+            groups.index(bar.group)
+            + (series_of.index(bar.series) + 0.46 - len(series_of) / 2.0) * width
+            for bar in made.bars
+        ],
+        y=[bar.median for bar in made.bars],
+        kind=[bar.series for bar in made.bars],
+        base=[floor if is_log else 0.0] * len(made.bars),
+        text=[
             f"{_named(bar)}: {bar.median:,.4g} {unit}, min {bar.least:,.4g}, max {bar.most:,.4g} "
-            f"of {bar.runs} {'run' if bar.runs == 1 else 'runs'}",
-        )
-        for bar in made.bars
-    ]
-    across, upwards = made.spec.x.title, made.spec.y.label
-    return bars_spec(found, across, upwards, log=made.spec.y.logarithmic)
+            f"of {bar.runs} {'run' if bar.runs == 1 else 'runs'}"
+            for bar in made.bars
+        ],
+        **spread,
+    )
+    labels = {float(at): group for at, group in enumerate(groups)}
+    ends = (-0.6, len(groups) - 0.4)
+    across = axis("x", made.spec.x.title, ends=ends, ticks=labels, labelOverlap=False)
+    named = series(series_of)
+    spec = columns(data, across, heights, named, wide=0.92 * width, height=300)
+    return spec | {"letters": letters(groups)}

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver.charts.vega import Spec
+from resilver.charts.idioms import lines, series
+from resilver.charts.style import DASHES
+from resilver.charts.vega import Spec, rows
+from resilver.charts.vega import number as axis
 from resilver.reproduce.compare import DIVISORS
-from resilver.reproduce.drawing import cumulative_spec
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
 from resilver.reproduce.words import number_words
@@ -108,5 +110,12 @@ def cumulative_table(made: Cumulative) -> Table:
 
 def cumulative_drawn(made: Cumulative) -> Spec:
     """The lines as a specification."""
-    lines = [(line.name, line.xs.tolist(), (100.0 * line.shares).tolist()) for line in made.lines]
-    return cumulative_spec(lines, made.spec.x.label)
+    data = rows(
+        kind=[line.name for line in made.lines for _ in line.xs],
+        x=np.concatenate([line.xs for line in made.lines]),
+        y=100.0 * np.concatenate([line.shares for line in made.lines]),
+    )
+    upwards = axis("y", "share that is at most so large (%)", ends=(0.0, 101.0))
+    named = series(line.name for line in made.lines)
+    across = axis("x", made.spec.x.label)
+    return lines(data, across, upwards, named, dashes=DASHES[:4], height=320)

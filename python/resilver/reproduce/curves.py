@@ -7,9 +7,12 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from resilver.charts.vega import Spec
+from resilver.charts.idioms import lines, stars
+from resilver.charts.scales import log_ticks
+from resilver.charts.style import DASHES, GREY, MARKS, SERIES
+from resilver.charts.vega import Spec, letters, rows
+from resilver.charts.vega import number as axis
 from resilver.reproduce.compare import DIVISORS, Comparison
-from resilver.reproduce.drawing import lines_spec
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
 from resilver.reproduce.words import number_words, unit_words
@@ -153,18 +156,42 @@ def curve_table(made: Curve) -> Table:
 
 
 def curve_drawn(made: Curve) -> Spec:
-    """The lines as a specification."""
+    """The lines as a specification: marks at points of runs, a source's numbers as stars."""
     spec, unit = made.spec, unit_words(made.spec.y.unit)
-    lines = [
-        (
-            line.name,
-            line.is_expected,
-            [made.place(x) for x in line.xs],
-            line.ys,
-            [f"{made.label(x)}: {y:,.4g} {unit}" for x, y in zip(line.xs, line.ys, strict=True)],
-        )
+    found = [
+        (line.name, made.place(x), y, line.is_expected, f"{made.label(x)}: {y:,.4g} {unit}")
         for line in made.lines
+        for x, y in zip(line.xs, line.ys, strict=True)
     ]
-    stars = [(made.place(x), y, f"the paper: {y:,.4g} {unit}") for x, y in made.published]
-    ticks = {made.place(x): made.label(x) for x in made.ticks}
-    return lines_spec(lines, stars, ticks, spec.x.title, spec.y.label, log=spec.y.logarithmic)
+    kinds, xs, ys, expected, words = zip(*found, strict=True)
+    heights = [*ys, *(y for _, y in made.published)]
+    published = rows(
+        x=[made.place(x) for x, _ in made.published],
+        y=[y for _, y in made.published],
+        text=[f"the paper: {y:,.4g} {unit}" for _, y in made.published],
+    )
+    upwards = axis("y", spec.y.label, ends=(0.0, 1.12 * max(heights) or 1.0))
+    if spec.y.logarithmic:
+        low, high = min(y for y in heights if y > 0.0), max(heights)
+        ticks = log_ticks(low, high)
+        upwards = axis("y", spec.y.label, ends=(low / 1.2, 1.2 * high), log=10, ticks=ticks)
+    room = 0.03 * (max(xs) - min(xs)) or 0.5
+    labels = {made.place(x): made.label(x) for x in made.ticks}
+    # A line beyond the colours has another mark than the line of the same colour before it.
+    count = len(SERIES)
+    marks = [MARKS[(at + at // count) % len(MARKS)] for at in range(len(made.lines))]
+    drawn = lines(
+        rows(kind=kinds, x=xs, y=ys, told=expected, text=words),
+        axis("x", spec.x.title, ends=(min(xs) - room, max(xs) + room), ticks=labels),
+        upwards,
+        {
+            line.name: GREY if line.is_expected else SERIES[at % count]
+            for at, line in enumerate(made.lines)
+        },
+        dots="!datum.told",
+        dashes=DASHES[:4],
+        marks=marks,
+        height=320,
+        over=stars(published),
+    )
+    return drawn | {"letters": letters(labels.values())}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from resilver.charts.vega import Spec
-from resilver.reproduce.drawing import histogram_spec
+from resilver.charts.idioms import columns
+from resilver.charts.style import BLUE, VERMILLION
+from resilver.charts.vega import Spec, rows
+from resilver.charts.vega import number as axis
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
 from resilver.tables import Column, Table
@@ -80,6 +82,11 @@ def histogram(spec: PictureSpec, tables: Tables) -> Histogram | None:
     return Histogram(spec, tuple(panels), names[2]) if panels else None
 
 
+def histogram_words(_: Histogram) -> str:
+    """What the bars show, for their caption."""
+    return "Bars side by side for each power of two: the share of the number and of the volume."
+
+
 def histogram_table(made: Histogram) -> Table:
     """The bins as rows."""
     columns = (
@@ -99,7 +106,18 @@ def histogram_table(made: Histogram) -> Table:
 
 
 def histogram_drawn(made: Histogram) -> Spec:
-    """The panels as a specification."""
-    panels = [(panel.name, panel.exponents, panel.counts, panel.volumes) for panel in made.panels]
+    """The panels as a specification: two bars side by side for each power of two."""
     ticks = {float(exponent): exact_bytes(2**exponent) for exponent in made.ticks}
-    return histogram_spec(panels, ticks, (f"share of {made.counted}", "share of the volume"))
+    low, high = made.limits
+    kinds = {f"share of {made.counted}": VERMILLION, "share of the volume": BLUE}
+    views = []
+    for panel in made.panels:
+        data = rows(
+            x=[exponent + middle for middle in (0.28, 0.72) for exponent in panel.exponents],
+            y=[*panel.counts, *panel.volumes],
+            kind=[name for name in kinds for _ in panel.exponents],
+        )
+        across = axis("x", "size", ends=(low - 0.2, high + 1.2), ticks=ticks)
+        upwards = axis("y", f"{panel.name} (%)")
+        views.append(columns(data, across, upwards, kinds, wide=0.44, height=150))
+    return {"vconcat": views}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from resilver.charts.chart import Chart
-from resilver.charts.vega import Spec
 from resilver.report import NAMES, charts
 from resilver.report.boxes import Published as Star
 from resilver.report.boxes import sweep_spec
@@ -24,11 +25,15 @@ from resilver.reproduce.cumulative import (
 from resilver.reproduce.curves import curve, curve_drawn, curve_table, curve_words
 from resilver.reproduce.entries import Entry
 from resilver.reproduce.evidence import Evidence
-from resilver.reproduce.histograms import histogram, histogram_drawn, histogram_table
+from resilver.reproduce.histograms import (
+    histogram,
+    histogram_drawn,
+    histogram_table,
+    histogram_words,
+)
 from resilver.reproduce.parallels import parallels
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
-from resilver.tables import Table
 from resilver.units import format_rate
 
 _GIB = 2.0**30
@@ -73,64 +78,32 @@ def picture(
         return _one_run(spec, evidence[one.name])
     assert tables is not None
     by_key = {compared.key: compared for compared in numbers}
-    if spec.draw == "curve":
-        return _curve(spec, tables, by_key)
-    if spec.draw == "parallel":
-        return _parallel(spec, tables, by_key)
-    return {"histogram": _histogram, "bars": _bars, "cumulative": _cumulative}[spec.draw](
-        spec, tables
-    )
-
-
-def _drawn(
-    spec: PictureSpec, words: str, make: Callable[[], Spec], table: Table, table_title: str
-) -> Picture:
-    """A picture that is headed by its figures and its title."""
+    find, words, make, rows = _DRAWN[spec.draw]
+    shows_numbers = spec.draw in ("curve", "parallel")
+    made = find(spec, tables, by_key) if shows_numbers else find(spec, tables)
+    if made is None:
+        return None
     heading = f"{_numbered(spec)}{spec.title}"
-    return Picture(spec, Chart(spec.name, heading, words, make, table, table_title))
+    draw = partial(make, made)
+    title = _TITLES[spec.draw]
+    return Picture(spec, Chart(spec.name, heading, words(made), draw, rows(made), title))
 
 
-def _curve(spec: PictureSpec, tables: Tables, numbers: Mapping[str, Comparison]) -> Picture | None:
-    made = curve(spec, tables, numbers)
-    if made is None:
-        return None
-    words, points = curve_words(made), "the lines' points"
-    return _drawn(spec, words, lambda: curve_drawn(made), curve_table(made), points)
-
-
-def _histogram(spec: PictureSpec, tables: Tables) -> Picture | None:
-    made = histogram(spec, tables)
-    if made is None:
-        return None
-    text = "Bars side by side for each power of two: the share of the number and of the volume."
-    table = histogram_table(made)
-    return _drawn(spec, text, lambda: histogram_drawn(made), table, "shares by size")
-
-
-def _bars(spec: PictureSpec, tables: Tables) -> Picture | None:
-    made = bars(spec, tables)
-    if made is None:
-        return None
-    table = bars_table(made)
-    return _drawn(spec, bars_words(made), lambda: bars_drawn(made), table, "the bars")
-
-
-def _cumulative(spec: PictureSpec, tables: Tables) -> Picture | None:
-    made = cumulative(spec, tables)
-    if made is None:
-        return None
-    words, table = cumulative_words(made), cumulative_table(made)
-    return _drawn(spec, words, lambda: cumulative_drawn(made), table, "the lines' points")
-
-
-def _parallel(
-    spec: PictureSpec, tables: Tables, numbers: Mapping[str, Comparison]
-) -> Picture | None:
-    made = parallels(spec, tables, numbers)
-    if made is None:
-        return None
-    words, table = parallel_words(made), parallel_table(made)
-    return _drawn(spec, words, lambda: parallel_spec(made), table, "the lines at each axis")
+_DRAWN: dict[str, tuple[Callable[..., Any], ...]] = {
+    "curve": (curve, curve_words, curve_drawn, curve_table),
+    "parallel": (parallels, parallel_words, parallel_spec, parallel_table),
+    "histogram": (histogram, histogram_words, histogram_drawn, histogram_table),
+    "bars": (bars, bars_words, bars_drawn, bars_table),
+    "cumulative": (cumulative, cumulative_words, cumulative_drawn, cumulative_table),
+}
+"""How each kind of picture is found, said, drawn and put into a table."""
+_TITLES = {
+    "curve": "the lines' points",
+    "parallel": "the lines at each axis",
+    "histogram": "shares by size",
+    "bars": "the bars",
+    "cumulative": "the lines' points",
+}
 
 
 def _numbered(spec: PictureSpec) -> str:
