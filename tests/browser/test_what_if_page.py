@@ -33,7 +33,7 @@ CHARTS_EXPECTED = {
     "many": MOVING,
     "hostile": [*MOVING, "clients"],
     "plans": ["together"],
-    "ranking": ["harm"],
+    "ranking": ["impact"],
     "search": [*MOVING, "clients"],
 }
 

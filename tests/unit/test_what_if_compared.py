@@ -9,6 +9,7 @@ import pytest
 
 from resilver.report.whatif import answer_of
 from resilver.report.whatif.comparison import differing_table
+from resilver.report.whatif.ranking import impact_chart
 from resilver.whatif.several import FillSearch, FillTrial
 from tests.unit.what_if_answers import ASSUMED, plans, ranking, search
 from tests.unit.what_if_golden import RECORD, shown
@@ -93,6 +94,30 @@ def fill(*trials: FillTrial) -> FillSearch:
 def test_an_answer_of_several_says(of: Any, says: list[str]) -> None:
     verdict = answer_of(of).verdict
     assert [text for text in verdict if text in says] == says, verdict
+
+
+def test_parts_stand_by_their_impact_as_long_as_it_is_felt() -> None:
+    """The one that leaves PGs stuck is first and beyond all others; times are hours."""
+    of = ranking()
+    chart = impact_chart(of)
+    assert chart is not None and chart.heading.startswith("Worst host of 4: node-3 (4 PGs stuck")
+    assert chart.description.endswith("What is so at the end of the run reaches beyond all others.")
+    rows = chart.make()["data"]["values"]
+    assert [row["part"] for row in rows] == [row[0] for row in chart.table.rows]
+    stuck, *healthy = rows
+    assert (stuck["part"], stuck["kind"], stuck["label"]) == ("node-3", "PGs stuck", "4 PGs stuck")
+    assert {row["kind"] for row in healthy} == {"healthy again"}
+    whole = [one.outcome.whole_seconds for one in of.harms[1:]]
+    assert [3600.0 * row["x2"] for row in healthy] == pytest.approx(whole, rel=1e-5)
+    assert stuck["x2"] > max(row["x2"] for row in healthy)
+    assert all(row["x"] <= row["x2"] for row in rows)
+
+
+def test_where_nothing_is_felt_there_is_no_chart_of_impact() -> None:
+    of = ranking()
+    zero = {"at_risk_seconds": 0.0, "degraded_seconds": 0.0, "whole_seconds": 0.0}
+    calm = replace(of.harms[-1], outcome=replace(of.harms[-1].outcome, **zero))
+    assert impact_chart(replace(of, harms=(calm,))) is None
 
 
 def test_an_answer_holds_and_is_recorded_as_what_it_is_of() -> None:

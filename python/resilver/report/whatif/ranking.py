@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from resilver.answer import Answer, KeyFigure, Lines, Part, Section, Shown, sections_of
 from resilver.charts.chart import Chart
+from resilver.charts.named import bars
 from resilver.charts.scales import time_scale
-from resilver.charts.style import BLUE, GREY, PURPLE, VERMILLION
-from resilver.charts.vega import Spec, colours, level, rows, tip, told_apart
+from resilver.charts.style import BLUE, PURPLE, VERMILLION
+from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
 from resilver.quantities import duration
 from resilver.report.whatif.figures import figure_words, outcome_columns
@@ -21,17 +22,12 @@ from resilver.tables import Table, cell_text, table
 from resilver.words import plural
 
 if TYPE_CHECKING:
+    from resilver.whatif.answer import Outcome
     from resilver.whatif.several import Harm, Ranking, Search
 
 _LISTED = 24
-_ENDS = (
-    ("at_risk_seconds", "at risk until", VERMILLION, "triangle-up"),
-    ("degraded_seconds", "degraded until", GREY, "circle"),
-    ("whole_seconds", "healthy after", BLUE, "diamond"),
-)
-# What is behind another mark is still seen.
-_SIZE = {"condition": {"test": "datum.kind === 'healthy after'", "value": 35}, "value": 90}
-_NOT = ("never", PURPLE, "triangle-right")
+_ENDS = ("at_risk_seconds", "degraded_seconds", "whole_seconds")
+_IMPACTS = {"healthy again": BLUE, "PGs stuck": PURPLE, "data lost": VERMILLION}
 _ORDER = (
     "The worst first: parts whose failure loses data, then by PGs at zero redundancy at the end, "
     "PGs stuck, PGs inactive, time at zero redundancy, time degraded, PGs backfill_toofull, and "
@@ -70,7 +66,7 @@ def ranking_table(ranking: Ranking) -> Table:
         today = outcome_columns(_BESIDE, now, _TODAY)
         columns = [column for pair in zip(columns, today, strict=True) for column in pair]
     columns += outcome_columns(_MORE, of)
-    seconds = (*(one[0] for one in _ENDS), "inactive_seconds", "backfillfull_seconds")
+    seconds = (*_ENDS, "inactive_seconds", "backfillfull_seconds")
     return table(
         ("name", _level(ranking), "text", [harm.name for harm in harms]),
         *columns,
@@ -164,63 +160,72 @@ def _impact(harm: Harm) -> str:
     return f"{harm.name} ({', '.join(parts)})"
 
 
-def harm_chart(ranking: Ranking) -> Chart | None:
-    """Until when each of the worst parts leaves data at risk, degraded, or not whole.
+def impact_chart(ranking: Ranking) -> Chart | None:
+    """How long each of the worst parts leaves data at risk and PGs stuck, the worst first.
 
     Args:
         ranking: The ranking.
     """
     harms = ranking.harms[:_LISTED]
-    ends = [getattr(one.outcome, name) for one in harms for name, _, _, _ in _ENDS]
+    ends = [getattr(one.outcome, name) for one in harms for name in _ENDS]
     most = max((end for end in ends if end), default=0.0)
     if not most:
         return None
     more = f" The worst {_LISTED} of {len(ranking.harms):,}." * (len(ranking.harms) > len(harms))
-    text = f"What the failure of each {_level(ranking)} leaves until when, the worst first.{more}"
-    if any(end is None for end in ends):
-        text += " What is so at the end of the run stands at the right edge."
+    text = (
+        f"How long the failure of each {_level(ranking)} is felt, the worst first: full while PGs "
+        "are at zero redundancy, pale until the cluster is healthy; the tick is when no PG is "
+        f"degraded any more.{more}"
+    )
+    if None in ends:
+        text += " What is so at the end of the run reaches beyond all others."
     return Chart(
-        "harm",
+        "impact",
         ranking_sentences(ranking)[0].removesuffix("."),
         text,
-        lambda: _harm_spec(ranking, most),
+        lambda: _impact_spec(ranking, harms, most),
         ranking_table(ranking),
         "the ranking",
     )
 
 
-def _harm_spec(ranking: Ranking, most: float) -> Spec:
-    harms = ranking.harms[:_LISTED]
+def _impact_spec(ranking: Ranking, harms: Sequence[Harm], most: float) -> Spec:
     time = time_scale(most)
-    edge = 1.06 * most
-    points = []
-    for one in harms:
-        times = [(kind, getattr(one.outcome, name)) for name, kind, _, _ in _ENDS]
-        points += [(one.name, kind, at / time.divisor) for kind, at in times if at]
-        if any(at is None for _, at in times):
-            points.append((one.name, _NOT[0], edge / time.divisor))
-    names, kinds, x = zip(*points, strict=True)
-    told = [(kind, colour, shape) for _, kind, colour, shape in _ENDS]
-    told = [one for one in (*told, _NOT) if one[0] in kinds]
-    words = [one[0] for one in told]
-    read = tip(("part", _level(ranking)), ("kind", "what"), ("x", time.unit))
-    shapes = told_apart(words, [one[2] for one in told])
-    named = colours(words, [one[1] for one in told]) | {"field": "kind"}
-    title = f"time since the failure ({time.unit})"
-    return {
-        "height": 17 * len(harms) + 10,
-        "room": (130, 24),
-        "data": rows(part=names, name=names, kind=kinds, x=x),
-        "mark": {"type": "point", "filled": True},
-        "encoding": {
-            "x": axis("x", title, ends=(0.0, 1.02 * edge / time.divisor)),
-            "y": level("", grid=True),
-            "color": named,
-            "shape": shapes,
-            "size": _SIZE,
-            "tooltip": read,
-        },
-    }
+    at_risk, degraded, whole = (
+        [
+            (1.06 * most if (end := getattr(one.outcome, name)) is None else end) / time.divisor
+            for one in harms
+        ]
+        for name in _ENDS
+    )
+    names = [one.name for one in harms]
+    found = [_outcome_words(one.outcome) for one in harms]
+    data = rows(
+        part=names,
+        name=names,
+        kind=[kind for kind, _ in found],
+        x=at_risk,
+        x2=[max(pair) for pair in zip(at_risk, whole, strict=True)],
+        mark=degraded,
+        label=[words for _, words in found],
+        text=[_impact(one) for one in harms],
+    )
+    ends = (0.0, 1.4 * max(*whole, *at_risk, *degraded))
+    across = axis("x", f"time since the failure ({time.unit})", ends=ends)
+    kinds = {row["kind"] for row in data["values"]}
+    shown = {kind: colour for kind, colour in _IMPACTS.items() if kind in kinds}
+    return bars(data, across, shown, noun=_level(ranking), step=22)
+
+
+def _outcome_words(found: Outcome) -> tuple[str, str]:
+    """How a failure ends, and what stands behind its bar."""
+    healthy, stuck, lost = _IMPACTS
+    if found.lost_groups:
+        return lost, f"{plural(found.lost_groups, 'PG')} lost"
+    if found.stuck_groups:
+        return stuck, f"{plural(found.stuck_groups, 'PG')} stuck"
+    kind = stuck if found.whole_seconds is None else healthy
+    return kind, figure_words("whole_seconds", found.whole_seconds)
 
 
 def ranking_answer(ranking: Ranking) -> Answer:
@@ -236,7 +241,7 @@ def ranking_answer(ranking: Ranking) -> Answer:
     return Answer(
         f"Which {_level(ranking)} has the greatest impact when it fails?",
         ranking_sentences(ranking),
-        sections_of(("Parts by impact", (harm_chart(ranking), shown), _ORDER)),
+        sections_of(("Parts by impact", (impact_chart(ranking), shown), _ORDER)),
         ranking.to_dict(),
         holds=ranking.holds,
         figures=_figures(ranking),
