@@ -183,7 +183,8 @@ def held_chart(jobs: Sequence[JobRates]) -> Chart:
     def spec() -> Spec:
         data = data_of(made, {"x": 1e9}, name="policy", kind="layer", x="bytes_per_second")
         shown = dict(zip(kinds, shades, strict=True))
-        return bars(data, axis("x", "GB/s"), shown, noun="policy", room=110, stacked=True)
+        across = axis("x", "GB/s, by what holds them back")
+        return bars(data, across, shown, noun="policy", room=110, stacked=True)
 
     first = jobs[0]
     share = "all" if sum(one.bound > 0 for one in first.layers) == 1 else "most"

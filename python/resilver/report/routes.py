@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver.charts.chart import Chart
-from resilver.charts.idioms import data_of, lines, points, series
+from resilver.charts.idioms import coloured, data_of, frame, lines, series
 from resilver.charts.style import INK
 from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
@@ -246,15 +246,11 @@ def _cabinets(machine: Machine, found: Sequence[tuple[int, int, int, str, str, s
     letter = {"type": "text", "fontSize": {"expr": "width < 400 ? 6 : 10"}, "color": INK}
     letters = {"mark": letter, "encoding": {"text": {"field": "group", "type": "nominal"}}}
     data = rows(left=left, y=y, z=z, kind=group, group=group, where=where, name=name)
-    view = points(
-        data, across, upright, series(kinds), size=size, marks=("square",), height=330, read=read,
-        over=[letters], fillOpacity=0.3, strokeWidth=1,
-    )  # fmt: skip
+    square = {"type": "square", "size": size, "fillOpacity": 0.3, "strokeWidth": 1}
+    marks = coloured(square, series(kinds), tooltip=read)
     # Letters tell groups apart; a legend would repeat them.
-    view["layer"][0]["encoding"]["color"]["legend"] = None
-    view["layer"][0]["encoding"].pop("shape", None)
-    view["layer"][0]["mark"]["shape"] = "square"
-    return view
+    marks["encoding"]["color"]["legend"] = None
+    return frame(data, across, upright, [marks, letters], 330)
 
 
 def hops_chart(routes: Sequence[Routes]) -> Chart:
