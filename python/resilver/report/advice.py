@@ -204,7 +204,7 @@ def expected_chart(found: Advice, volume: float | None) -> Chart:
     def spec() -> Spec:
         data = data_of(made, name="by", kind="how", x="value")
         shown = series(("as advised", "round robin"))
-        return bars(data, axis("x", title), shown, noun="by", step=60, grouped=True)
+        return bars(data, axis("x", title), shown, noun="by", step=60, room=90, grouped=True)
 
     gain = _ratio(ours.slowest, other.slowest)
     heading = f"The job's last file is {gain} times as fast as by round robin"

@@ -121,7 +121,7 @@ def _panel(lines_of: Sequence[Line], across: str, upwards: str, *, log: bool) ->
         axis("x", across, ends=(float(min(xs)), float(max(xs))), log=2, ticks=ticks),
         heights,
         {kind: shades[kind.rpartition(", ")[0]] for kind in order},
-        dots="datum.kind.indexOf(', measured') > 0",
+        dots="indexof(datum.kind, ', measured') > 0",
         dashes=[DASHES[kind.endswith(", model")] for kind in order],
         marks=[MARKS[names.index(kind.rpartition(", ")[0])] for kind in order],
         width=1.75,

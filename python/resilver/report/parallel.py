@@ -189,6 +189,7 @@ def parallel_spec(made: Parallel) -> Spec:
         dots="true",
         interval="rule",
         width=2.25,
+        size=75,
         height=340,
         below=[*_frame_layers(made), *_run_layers(made, named)],
         over=[coloured(star, named, y={"field": "told"}, tooltip=READ)],

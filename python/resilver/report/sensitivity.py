@@ -124,4 +124,4 @@ def tornado_spec(effects: Sequence[Effect]) -> Spec:
     data = rows(name=names, kind=kinds, x=changes, text=texts)
     shown = dict(zip(sides, (BLUE, ORANGE), strict=True))
     across = axis("x", f"change of {what} (%)")
-    return bars(data, across, shown, step=30, room=170, grouped=True, signed=True)
+    return bars(data, across, shown, step=36, room=170, grouped=True, signed=True)

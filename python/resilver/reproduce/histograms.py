@@ -111,13 +111,15 @@ def histogram_drawn(made: Histogram) -> Spec:
     low, high = made.limits
     kinds = {f"share of {made.counted}": VERMILLION, "share of the volume": BLUE}
     views = []
-    for panel in made.panels:
+    for at, panel in enumerate(made.panels, 1):
         data = rows(
             x=[exponent + middle for middle in (0.28, 0.72) for exponent in panel.exponents],
             y=[*panel.counts, *panel.volumes],
             kind=[name for name in kinds for _ in panel.exponents],
         )
-        across = axis("x", "size", ends=(low - 0.2, high + 1.2), ticks=ticks)
+        across = axis(
+            "x", "size" * (at == len(made.panels)), ends=(low - 0.2, high + 1.2), ticks=ticks
+        )
         upwards = axis("y", f"{panel.name} (%)")
         views.append(columns(data, across, upwards, kinds, wide=0.44, height=150))
     return {"vconcat": views}
