@@ -211,9 +211,10 @@ def test_what_fails_is_summed_as_the_library_counts_it(
     assert sums["objects_unrecoverable"] == counted.unrecoverable_objects
     assert sums["bytes_unrecoverable"] == counted.unrecoverable_bytes
     assert pq.read_table(table).num_rows == counted.affected_objects
-    words = place(tmp_path, "--affected", *fails)
-    assert f"{counted.unrecoverable_objects:,} objects (" in words
-    assert words.splitlines()[0].endswith("cannot be decoded any more")
+    words = " ".join(place(tmp_path, "--affected", *fails).split())
+    said = words.partition(" to rebuild; ")[2]
+    assert said.startswith(f"{counted.unrecoverable_objects:,} objects (")
+    assert ") cannot be decoded." in said
 
 
 def test_pieces_to_rebuild_are_parts_of_objects(tmp_path: Path) -> None:
