@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 _Request = TypeVar("_Request", bound="DataclassInstance")
+SEPARATOR = "\x1f"
+"""Joins the words of an option that takes several; no name can contain it."""
+
 _SHARE = re.compile(r"(\d+(?:\.\d*)?(?:e-?\d+)?)\s*(%?)")
 
 
@@ -273,7 +276,9 @@ def words_of(request: DataclassInstance) -> tuple[list[str], list[str]]:
         elif value is True or field.metadata["flag"]:
             options.append(names[0])
         else:
-            options += [word for one in values for word in (names[0], _word(one))]
+            for one in values:
+                parts = one.split(SEPARATOR) if isinstance(one, str) else [one]
+                options += [names[0], *map(_word, parts)]
     return words, options
 
 

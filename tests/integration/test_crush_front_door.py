@@ -15,6 +15,7 @@ from resilver import cli
 from resilver import text as texts
 from resilver.cli.reproduce import Request, _folder_of
 from resilver.cli.running import Where
+from tests.terminal import Terminal
 from tests.unit.test_importers_cluster import CRUSH, OSD_DUMP, put
 
 HEAD = "device 0 osd.0\ndevice 1 osd.1\ndevice 2 osd.2\ntype 0 osd\ntype 1 host\ntype 2 root\n"
@@ -190,11 +191,10 @@ def test_a_device_that_then_stands_in_two_places_is_told(
     ],
 )  # fmt: skip
 def test_edits_that_cannot_be_made_are_told(
-    every_step: Path, words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+    every_step: Path, words: list[str], says: str, terminal: Terminal
 ) -> None:
     out = every_step.with_name("out.txt")
-    assert cli.run(["crush", str(every_step), *words, "-o", str(out)]) == 2
-    assert says in capsys.readouterr().err
+    assert says in terminal.refusal("crush", every_step, *words, "-o", out)
     assert not out.exists()
 
 
@@ -243,14 +243,13 @@ def test_edits_stand_in_a_file_as_they_do_in_the_command(
 
 @pytest.mark.parametrize("name", ["\x1b[31mred", "right\u202eleft", "new\nline"])
 def test_names_that_a_terminal_would_obey_are_refused(
-    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, name: str, terminal: Terminal
 ) -> None:
     path = tmp_path / "map.json"
     bucket = {"id": -1, "name": name, "type_id": 1, "alg": "straw2", "items": []}
     kinds = [{"type_id": 0, "name": "osd"}, {"type_id": 1, "name": "host"}]
     path.write_text(json.dumps({"types": kinds, "buckets": [bucket], "rules": []}))
-    assert cli.run(["crush", str(path), "--tree"]) == 2
-    said = capsys.readouterr().err
+    said = terminal.refusal("crush", path, "--tree")
     assert "a name has printable characters" in said
     assert not any(mark in said for mark in ("\x1b[31mred", "\u202e"))
 
@@ -262,33 +261,26 @@ def test_a_pool_s_name_is_printable(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "expected text of printable characters" in capsys.readouterr().err
 
 
-def test_a_bucket_without_a_name_is_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bucket_without_a_name_is_shown(tmp_path: Path, terminal: Terminal) -> None:
     path = tmp_path / "map.json"
     bucket = {"id": -1, "name": "", "type_id": 1, "alg": "straw2", "items": []}
     kinds = [{"type_id": 0, "name": "osd"}, {"type_id": 1, "name": "host"}]
     path.write_text(json.dumps({"types": kinds, "buckets": [bucket], "rules": []}))
-    assert cli.run(["crush", str(path), "--tree"]) == 0
-    assert "host bucket0" in capsys.readouterr().out
+    assert "host bucket0" in terminal.output("crush", path, "--tree")
 
 
-def test_a_file_without_end_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_without_end_is_refused(monkeypatch: pytest.MonkeyPatch, terminal: Terminal) -> None:
     monkeypatch.setattr(texts, "INPUT_MAX", 2**16)
-    assert cli.run(["crush", "/dev/zero", "--tree"]) == 2
-    assert "never ends" in capsys.readouterr().err
+    assert "never ends" in terminal.refusal("crush", "/dev/zero", "--tree")
 
 
 def test_a_file_that_is_neither_text_nor_known_says_what_is(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, terminal: Terminal
 ) -> None:
     path = tmp_path / "junk.bin"
     path.write_bytes(b"\xff\xfejunk")
-    assert cli.run(["crush", str(path), "--tree"]) == 2
-    assert (
-        "neither text nor a binary form that is known; give a CRUSH map" in capsys.readouterr().err
+    assert "neither text nor a binary form that is known; give a CRUSH map" in terminal.refusal(
+        "crush", path, "--tree"
     )
 
 

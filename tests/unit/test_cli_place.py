@@ -70,17 +70,13 @@ def text_map(tmp_path: Path) -> Path:
     return path
 
 
-def test_mappings_are_printed_as_crushtool_prints_them(
-    text_map: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mappings_are_printed_as_crushtool_prints_them(text_map: Path, terminal: Terminal) -> None:
     # What is short ends early; a hole stays, for the position of a strip is its meaning.
     options = ["--num-rep", "3", "--min-x", "2", "--max-x", "4", "--show-mappings"]
-    assert cli.run(["crush", str(text_map), "--rule", "ssd", *options]) == 0
-    assert capsys.readouterr().out == (
+    assert terminal.output("crush", text_map, "--rule", "ssd", *options) == (
         "CRUSH rule 4 x 2 [2,3,4]\nCRUSH rule 4 x 3 [3,4]\nCRUSH rule 4 x 4 [2147483647,5,6]\n"
     )
-    assert cli.run(["crush", str(text_map), "--rule", "4", *options, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == [
+    assert json.loads(terminal.output("crush", text_map, "--rule", "4", *options, "--json")) == [
         {"rule": 4, "x": 2, "devices": [2, 3, 4]},
         {"rule": 4, "x": 3, "devices": [3, 4]},
         {"rule": 4, "x": 4, "devices": [HOLE, 5, 6]},
@@ -88,13 +84,12 @@ def test_mappings_are_printed_as_crushtool_prints_them(
 
 
 def test_without_mappings_the_devices_shares_are_counted(
-    text_map: Path, capsys: pytest.CaptureFixture[str]
+    text_map: Path, terminal: Terminal
 ) -> None:
     # Inputs 0 to 9 on 2 of 10 devices each give every device 2, less the ones that inputs 3 and 4
     # miss, both device 4.
     arguments = ["--rule", "4", "--num-rep", "2", "--min-x", "0", "--max-x", "9"]
-    assert cli.run(["crush", str(text_map), *arguments]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = terminal.output("crush", text_map, *arguments).splitlines()
     assert lines[0] == "Rule 4 (ssd), 2 devices an input: 2 of 10 inputs came up short."
     rows = (line.split() for line in lines if line.strip().startswith("osd."))
     counts = {name: int(count) for name, count in rows}
@@ -102,13 +97,12 @@ def test_without_mappings_the_devices_shares_are_counted(
 
 
 def test_all_rules_and_their_sizes_are_shown_and_gaps_are_named(
-    text_map: Path, capsys: pytest.CaptureFixture[str]
+    text_map: Path, terminal: Terminal
 ) -> None:
     # Rules 0 and 4 are for 2 to 3 copies; numbers 1 to 3 are no rules. Inputs 0 to 2 come up full,
     # 2 (or 3) of 10 devices an input make 3 * 2 / 10 expected copies a device.
     options = ["--show-statistics", "--min-x", "0", "--max-x", "2"]
-    assert cli.run(["crush", str(text_map), *options]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = terminal.output("crush", text_map, *options).splitlines()
     assert lines[:4] == [
         "rule 0 (data), x = 0..2, numrep = 2..3",
         "rule 0 (data) num_rep 2 result size == 2:\t3/3",
@@ -116,8 +110,7 @@ def test_all_rules_and_their_sizes_are_shown_and_gaps_are_named(
         "rule 1 dne",
     ]
     options = ["--rule", "0", "--num-rep", "2", "--show-utilization", "--json", *options]
-    assert cli.run(["crush", str(text_map), *options]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(terminal.output("crush", text_map, *options))
     assert row["sizes"] == {"2": 3}
     assert row["devices"][1]["stored"] == 2
     assert row["devices"][1]["expected"] == pytest.approx(0.6)
@@ -137,39 +130,35 @@ def test_one_end_of_a_range_counts_for_nothing_and_says_so(
 
 
 def test_two_word_options_and_underscores_are_crushtools(
-    text_map: Path, capsys: pytest.CaptureFixture[str]
+    text_map: Path, terminal: Terminal
 ) -> None:
     # Device 1 has reweight 0 and its copies go to device 9; --weight stands twice.
     options = ["--num_rep", "2", "--min_x=0", "--max_x", "1", "--show_mappings", "--rule", "0"]
     weights = ["--weight", "1", "0", "-w", "osd.7", "0.5"]
-    assert cli.run(["crush", "-i", str(text_map), *options, *weights]) == 0
-    assert capsys.readouterr().out == "CRUSH rule 0 x 0 [0,9]\nCRUSH rule 0 x 1 [9,2]\n"
+    assert (
+        terminal.output("crush", "-i", text_map, *options, *weights)
+        == "CRUSH rule 0 x 0 [0,9]\nCRUSH rule 0 x 1 [9,2]\n"
+    )
 
 
-def test_quality_and_comparison_are_json_too(
-    text_map: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_quality_and_comparison_are_json_too(text_map: Path, terminal: Terminal) -> None:
     # Inputs 5 to 8 are on devices (5,6), (6,7), (7,8), (8,9): five devices hold 8 copies, where a
     # fair share of ten devices is 0.8; nothing moves between a map and itself.
     options = ["--rule", "0", "--num-rep", "2", "--min-x", "5", "--max-x", "8", "--json"]
-    assert cli.run(["place", str(text_map), "--quality", *options]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(terminal.output("place", text_map, "--quality", *options))
     assert row["copy_balance"]["max_over_fair"] == pytest.approx(2 / 0.8)
     assert row["copy_balance"]["fullest"] == "osd.6"
     assert (row["sets"], row["devices"], row["distinct_sets"]) == (4, 10, 4)
     assert row["loss_share"] == pytest.approx(4 / 45)
-    assert cli.run(["place", "--compare", str(text_map), str(text_map), *options]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(terminal.output("place", "--compare", text_map, text_map, *options))
     assert (row["total"], row["moved"], row["changed_sets"]) == (8.0, 0.0, 0)
 
 
-def test_tables_stay_within_eighty_columns(
-    text_map: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tables_stay_within_eighty_columns(text_map: Path, terminal: Terminal) -> None:
     options = ["--rule", "0", "--num-rep", "3", "--min-x", "0", "--max-x", "99"]
-    assert cli.run(["place", str(text_map), "--quality", *options]) == 0
-    assert cli.run(["place", "--compare", str(text_map), str(text_map), *options]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    judged = terminal.output("place", text_map, "--quality", *options)
+    compared = terminal.output("place", "--compare", text_map, text_map, *options)
+    lines = [*judged.splitlines(), *compared.splitlines()]
     assert max(map(len, lines)) <= 80
     # No label is broken over two lines: each measure that is named has a value beside it.
     named = [line for line in lines if line.strip(" \u2500")]
@@ -284,11 +273,8 @@ def test_a_map_is_compiled_and_decompiled_in_crushtools_words(
         (["host", "straw2"], "a layer is a type, a bucket kind and a size"),
     ],
 )
-def test_layers_that_are_none_are_named(
-    layers: list[str], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.run(["crush", "--build", "--num-osds", "8", "--tree", "--", *layers]) == 2
-    assert words in capsys.readouterr().err
+def test_layers_that_are_none_are_named(layers: list[str], words: str, terminal: Terminal) -> None:
+    assert words in terminal.refusal("crush", "--build", "--num-osds", "8", "--tree", "--", *layers)
 
 
 @pytest.mark.parametrize(
@@ -300,12 +286,11 @@ def test_layers_that_are_none_are_named(
     ],
 )
 def test_a_file_of_another_kind_is_named(
-    tmp_path: Path, content: bytes, words: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, content: bytes, words: str, terminal: Terminal
 ) -> None:
     path = tmp_path / "map"
     path.write_bytes(content)
-    assert cli.run(["place", str(path), "--groups"]) == 2
-    assert words in capsys.readouterr().err
+    assert words in terminal.refusal("place", str(path), "--groups")
 
 
 def test_a_pools_number_is_mixed_in_as_ceph_mixes_it() -> None:
@@ -338,10 +323,9 @@ def test_a_file_that_is_no_map_yet_says_what_to_do(
     words: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    terminal: Terminal,
 ) -> None:
     """Rule: an empty dump and a packed one are named as such, before any rule is looked for."""
     monkeypatch.chdir(tmp_path)
     Path("map").write_bytes(content)
-    assert cli.run(["crush", "map", "--rule", "0"]) == 2
-    assert words in capsys.readouterr().err
+    assert words in terminal.refusal("crush", "map", "--rule", "0")

@@ -10,6 +10,7 @@ import pytest
 from resilver.cli.replying import command_line
 from resilver.errors import ConfigError
 from resilver.request import (
+    SEPARATOR,
     argument,
     name_of,
     option,
@@ -18,6 +19,7 @@ from resilver.request import (
     seconds,
     share,
     size,
+    unused_options,
     value_of,
 )
 
@@ -38,6 +40,7 @@ class Asked:
     back: str = option("--back", text="A flag with a value.", flag="backwards", default="")
     seed: int = option("--seed", text="A number.", min=0, max=9, default=0)
     page: str | None = option("--output", text="Where.", is_output=True)
+    most: int = option("--most", text="Of a choice.", default=9, of=("--loud", "--in-order last"))
 
 
 def test_quantities_are_read_in_si_units() -> None:
@@ -92,3 +95,17 @@ def test_what_is_no_choice_or_out_of_range_is_refused_with_all_others() -> None:
     assert (second.key, second.rule) == ("seed", "this is a whole number from 0 to 9")
     with pytest.raises(ConfigError, match="from 0 to 9"):
         request_of(Asked, {"files": (), "seed": True})
+
+
+def test_an_option_needs_the_one_that_it_applies_to() -> None:
+    assert unused_options(Asked(())) == unused_options(Asked((), most=5, loud=True)) == []
+    assert unused_options(Asked((), most=5, order="last")) == []
+    (problem,) = unused_options(Asked((), most=5, order="first"))
+    assert str(problem) == (
+        "--most: it applies only with --loud or --in-order last; add that, or leave it out"
+    )
+
+
+def test_words_of_one_option_stand_side_by_side_again() -> None:
+    asked = Asked((), sets=(f"osd.1{SEPARATOR}0.5", "x=1"))
+    assert command_line("thing", asked) == "resilver thing --set osd.1 0.5 --set x=1"

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.cli.console import say
-from resilver.cli.crush.options import SEPARATOR, Inputs
+from resilver.cli.crush.options import Inputs
 from resilver.errors import ConfigError, name_remedy
+from resilver.request import SEPARATOR
 
 if TYPE_CHECKING:
     from resilver.cli.crush.source import MapSource

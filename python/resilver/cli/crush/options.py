@@ -10,10 +10,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from resilver.request import argument, option
-
-SEPARATOR = "\x1f"
-"""Joins the words of an option that takes several; no name can contain it."""
+from resilver.request import SEPARATOR, argument, option
 
 _build = partial(option, rich_help_panel="Read or build")
 _change = partial(option, rich_help_panel="Edit", default=())

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from resilver.cli.command import Command
-from resilver.cli.crush.options import SEPARATOR, WORDS
+from resilver.cli.crush.options import WORDS
 from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.request import SEPARATOR
 
 # Options of several words, which the parser knows as one.
 _COUNTS = {"--weight": 2, "-w": 2, **{name: len(words) for name, words in WORDS.items()}}
