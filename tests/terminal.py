@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from resilver import cli
+from resilver.answer import Answer
+from resilver.answer.terminal import print_answer
 from tests.front_door import command
+
+
+def printed(answer: Answer, width: int) -> str:
+    """What a terminal of this many columns shows of an answer."""
+    text = io.StringIO()
+    print_answer(answer, Console(file=text, width=width, color_system=None))
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
 def output(*words: object, cwd: Path | None = None, code: int | None = 0) -> str:

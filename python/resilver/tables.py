@@ -12,7 +12,7 @@ import numpy as np
 from resilver.importers.csv_rows import plain_cell
 from resilver.quantities import decimal, decimal_bytes, decimal_rate
 from resilver.units import format_duration, format_rate
-from resilver.words import chance, percent, size_of
+from resilver.words import amount, chance, percent, size_of
 
 ROWS_CARRIED_MAX = 2000
 """Rows of a CSV on the page, so that a page stays small; the Parquet tables have all."""
@@ -27,9 +27,11 @@ class Column:
     Args:
         name: Its name in the CSV, the unit last (`rebuilt_bytes`).
         heading: Its heading on the page.
-        kind: "text", "count", "bytes", "seconds", "rate", "share", "chance" (a probability) or
-            "number"; "fill" is a share to a tenth of a percent; "TB" and "TB/s" are sizes and rates
-            in decimal units, as disks are sold; "watts" are a power.
+        kind: "text", "count", "amount" (three digits from 100,000 on), "bytes", "seconds", "rate",
+            "share", "chance" (a probability) or "number"; "fill" is a share to a tenth of a
+            percent; "TB" and "TB/s" are sizes and rates in decimal units, as disks are sold;
+            "watts" are a power. A "note" is a text about the column before it: below that on a
+            page, and beside it in a terminal with room.
     """
 
     name: str
@@ -92,6 +94,7 @@ def _cell(value: object, kind: str) -> Cell:
 
 _WORDS: dict[str, Callable[[float], str]] = {
     "count": lambda value: f"{value:,.0f}",
+    "amount": amount,
     "bytes": size_of,
     "seconds": format_duration,
     "rate": format_rate,
@@ -106,10 +109,10 @@ _WORDS: dict[str, Callable[[float], str]] = {
 
 
 def cell_text(value: Cell, kind: str) -> str:
-    """A value for people; a dash for none."""
+    """A value for people; a dash for none, and of a note nothing."""
     if value is None or value != value:
-        return "-"
-    if isinstance(value, str) or kind == "text":
+        return "" if kind == "note" else "-"
+    if isinstance(value, str) or kind in ("text", "note"):
         return str(value)
     return _WORDS[kind](value)
 

@@ -40,6 +40,20 @@ def against(ratio: float, what: str) -> str:
     return f"{ratio:.1f} times {what}" if ratio < 9.95 else f"{ratio:,.0f} times {what}"
 
 
+def amount(value: float) -> str:
+    """A count, every digit while there are few, then three of them and an SI prefix.
+
+    >>> amount(86_016), amount(351_765_871)
+    ('86,016', '352 M')
+    """
+    if value < 100_000:
+        return f"{value:,.0f}"
+    for size, name in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if value >= size:
+            return f"{value / size:.3g} {name}"
+    return f"{value / 1e3:.0f},000"
+
+
 def size_of(value: float) -> str:
     """A size for people."""
     return format_bytes(round(value))

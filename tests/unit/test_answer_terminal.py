@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
-from rich.console import Console
 
-from resilver.answer import Answer, Lines, Section, Shown
-from resilver.answer.terminal import print_answer
+from resilver.answer import Answer, Case, Figures, KeyFigure, Lines, Section, Shown
 from resilver.tables import table
+from tests.terminal import printed
 
 NAMES = ["node-0", "node-1", "node-2"]
 TABLE = table(
@@ -19,13 +16,6 @@ TABLE = table(
     ("peak", "fullest OSD", "fill", [0.848, 0.848, 0.848]),
     note="The worst first.",
 )
-
-
-def printed(answer: Answer, width: int) -> str:
-    """What a terminal of this many columns shows."""
-    text = io.StringIO()
-    print_answer(answer, Console(file=text, width=width, color_system=None))
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
 def of(shown: Shown) -> Answer:
@@ -39,6 +29,34 @@ def test_columns_without_room_are_named() -> None:
     assert "225" in text and "84.8" not in text
     said = " ".join(text.split())
     assert "Not shown: healthy after, fullest OSD; --json has all." in said
+
+
+@pytest.mark.parametrize("width", [60, 28, 13])
+def test_what_a_row_is_of_stays_and_a_note_goes_first(width: int) -> None:
+    """Name, count and note need 6 + 3 + 9 + 3 + 18 columns; name and count 18; else a line each."""
+    made = table(
+        ("name", "host", "text", NAMES),
+        ("stuck", "PGs stuck", "count", [225, 208, 0]),
+        ("range", "quartiles", "note", ["from 200 to 230 PGs", "", ""]),
+        ("more", "more", "text", ["x" * 20] * 3),
+    )
+    text = printed(of(Shown("hosts", "Hosts", made, keys=1)), width)
+    assert ("from 200 to 230 PGs" in text) == (width == 60)
+    assert all(name in text for name in NAMES)
+    assert ("PGs stuck: 225" in " ".join(text.split())) == (width == 13)
+    assert ("Not shown: more; --json has all." in " ".join(text.split())) == (width == 28)
+
+
+def test_figures_are_a_line_each_and_of_a_case_the_chosen_one() -> None:
+    figure = KeyFigure("Rebuild time", 39.1, "s", "39.1 s", "min 38.0 s, max 40.9 s")
+    sections = [Section("F", (Figures(f"Figures {at}", [figure]),), case=at) for at in (0, 1)]
+    cases = [Case("servers = 8", ["Slow."]), Case("servers = 16", ["Fast.", "No data is lost."])]
+    answer = Answer("title", ["16 is faster."], sections, cases=cases, chosen=1)
+    text = printed(answer, 60)
+    assert "At servers = 16: Fast. No data is lost." in text and "Slow." not in text
+    assert "Figures 1" in text and "Figures 0" not in text
+    assert "Rebuild time  39.1 s  min 38.0 s, max 40.9 s" in text
+    assert "Rebuild time: 39.1 s (min" in printed(answer, 40)
 
 
 @pytest.mark.parametrize("width", [22, 30, 60])

@@ -2,6 +2,8 @@
 
 from .model import (
     Answer as Answer,
+    Case as Case,
+    Figures as Figures,
     Form as Form,
     KeyFigure as KeyFigure,
     Lines as Lines,

@@ -110,25 +110,34 @@ class Document:
         columns: int | None = None,
         rows_max: int | None = None,
         read: Table | None = None,
+        *,
+        is_closed: bool = False,
     ) -> str:
-        """A table that is open, of its first columns and rows, with its CSV, which has them all."""
+        """A table as people read it, of its first rows, with its CSV, which has all of it."""
         self.add_table(name, table)
         if read is None:
             rows = [row[:columns] for row in table.rows]
             read = Table(table.columns[:columns], rows, table.note)
+        if is_closed:
+            return str(parts().details(name, title, read, rows_max or 40))
         more = len(read.rows[rows_max:]) if rows_max is not None else 0
         said = [read.note, f"And {more:,} more rows: the CSV has them." if more else ""]
         note = " ".join(filter(None, said))
         return str(parts().shown(name, title, Table(read.columns, read.rows[:rows_max], note)))
 
-    def lines(self, name: str, title: str, lines: Sequence[str]) -> str:
-        """Lines that a reader copies."""
-        return str(parts().lines(name, title, "\n".join(lines)))
+    def lines(self, name: str, title: str, lines: Sequence[str], file: str = "") -> str:
+        """Lines that a reader copies, or saves as a file."""
+        text = "\n".join(lines)
+        if file:
+            return str(parts().saved(name, title, text, file))
+        return str(parts().lines(name, title, text))
 
-    def figure(self, chart: Chart) -> str:
-        """One chart with its finding, its words and its table."""
-        self.add_chart(chart.name, chart)
-        return str(parts().figure(chart.name, chart))
+    def figure(self, chart: Chart, name: str = "") -> str:
+        """One chart with its finding, its words and its table; closed if it is for experts."""
+        name = name or chart.name
+        self.add_chart(name, chart)
+        macro = parts().folded if chart.is_for_experts else parts().figure
+        return str(macro(name, chart))
 
     def assemble(self, title: str, body: str, standing: Standing | None = None) -> str:
         """The whole page.

@@ -43,6 +43,9 @@ class Shown:
         is_turned: Whether the terminal shows each row as a column: few rows, many columns.
         is_split: Whether columns without room in a terminal stand below the others.
         folded: Whether a column of one value in all rows is named in the note instead.
+        keys: How many of its first columns are whole in a terminal, which leaves none of them out;
+            where it has no room for a column beside them it shows a paragraph a row.
+        is_closed: Whether a page shows it closed.
     """
 
     name: str
@@ -54,6 +57,8 @@ class Shown:
     is_turned: bool = False
     is_split: bool = False
     folded: bool = False
+    keys: int = 0
+    is_closed: bool = False
 
     def read(self) -> Table:
         """The table as people read it: its first columns, without those that say nothing."""
@@ -77,15 +82,31 @@ class Lines:
         title: What they are.
         lines: The lines.
         printed: How many of them the terminal shows; None for all.
+        file: The name under which a page saves them, closed until then; empty for a part that is
+            only copied.
     """
 
     name: str
     title: str
     lines: Sequence[str]
     printed: int | None = None
+    file: str = ""
 
 
-Part = Shown | Lines | Chart
+@dataclass(frozen=True)
+class Figures:
+    """Numbers worth knowing: a line each in a terminal, a tile each on a page.
+
+    Args:
+        title: What they are of.
+        figures: The numbers, most important first.
+    """
+
+    title: str
+    figures: Sequence[KeyFigure]
+
+
+Part = Shown | Lines | Figures | Chart
 """What a section shows."""
 
 
@@ -98,17 +119,33 @@ class Section:
         parts: What it shows, in the order of a page.
         texts: Its paragraphs on a page.
         printed: Whether the terminal shows heading and paragraphs too, as of an answer in another.
+        case: Which of the answer's cases it is of, by its place; None for all of them. Neighbours
+            of one heading are one section, of which a page shows the chosen case.
     """
 
     heading: str
     parts: Sequence[Part] = field(default=(), repr=False)
     texts: Sequence[str] = ()
     printed: bool = False
+    case: int | None = None
 
     @property
     def anchor(self) -> str:
         """Its address on the page."""
         return "-".join("".join(c if c.isalnum() else " " for c in self.heading.lower()).split())
+
+
+@dataclass(frozen=True)
+class Case:
+    """One of several systems of an answer, among which a page lets its reader choose.
+
+    Args:
+        label: What it is, such as `cluster.servers = 64`.
+        verdict: What is said of it.
+    """
+
+    label: str
+    verdict: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +177,8 @@ class Answer:
         source: What it is made from, by what that is.
         hosts: The host of each device, which a page marks with the device.
         forms: What else it may be written as, by the ending of the file's name.
+        cases: The systems among which a page lets its reader choose; none of a single one.
+        chosen: The place of the case that a terminal shows, and a page at first.
     """
 
     title: str
@@ -153,6 +192,16 @@ class Answer:
     source: Mapping[str, str] = field(default_factory=dict)
     hosts: Mapping[str, str] = field(default_factory=dict, repr=False)
     forms: Mapping[str, Form] = field(default_factory=dict, repr=False)
+    cases: Sequence[Case] = field(default=(), repr=False)
+    chosen: int = 0
+
+    @property
+    def said(self) -> list[str]:
+        """The verdict, and what is said of the chosen case."""
+        if not self.cases:
+            return [*self.verdict]
+        case = self.cases[self.chosen]
+        return [*self.verdict, f"At {case.label}: {' '.join(case.verdict)}"]
 
     def parts(self) -> Iterator[Part]:
         """The parts of all sections, in their order, and what the answer rests on."""
@@ -165,7 +214,7 @@ class Answer:
 
     def tables(self) -> dict[str, Table]:
         """The tables of all sections and of their charts by name."""
-        return {part.name: part.table for part in self.parts() if not isinstance(part, Lines)}
+        return {part.name: part.table for part in self.parts() if isinstance(part, Shown | Chart)}
 
     def to_dict(self) -> Any:
         """The record of the answer."""

@@ -2,33 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from resilver.answer.document import Document, parts, rendered, write_page
-from resilver.answer.model import Answer, Lines, Part, Section, Shown
+from resilver.answer.model import Answer, Figures, Lines, Part, Section, Shown
+from resilver.answer.standing import Standing
 
 
-def shown(page: Document, part: Part) -> str:
+def shown(page: Document, part: Part, suffix: str = "") -> str:
     """A part of an answer as HTML.
 
     Args:
         page: What carries its chart or its CSV.
         part: The part.
+        suffix: What follows its name on a page of several cases.
     """
+    if isinstance(part, Figures):
+        return str(parts().tiles(part.figures, part.title))
+    name = f"{part.name}{suffix}"
     if isinstance(part, Shown):
-        return page.shown(part.name, part.title, part.table, rows_max=part.rows, read=part.read())
+        read, closed = part.read(), part.is_closed
+        return page.shown(name, part.title, part.table, None, part.rows, read, is_closed=closed)
     if isinstance(part, Lines):
-        return page.lines(part.name, part.title, part.lines)
-    return page.figure(part)
+        return page.lines(name, part.title, part.lines, part.file)
+    return page.figure(part, name)
 
 
-def render(answer: Answer, source: Mapping[str, str] | None = None) -> str:
+def _drawn(page: Document, section: Section) -> list[str]:
+    """The parts of a section as HTML; charts for experts come last, under a heading."""
+    suffix = "" if section.case is None else f"-{section.case}"
+    every = [(part, getattr(part, "is_for_experts", False)) for part in section.parts]
+    first = [shown(page, part, suffix) for part, is_last in every if not is_last]
+    last = [shown(page, part, suffix) for part, is_last in every if is_last]
+    return [*first, *(['<h3 class="more">More details</h3>'] if last else []), *last]
+
+
+def render(
+    answer: Answer,
+    source: Mapping[str, str] | None = None,
+    standing: Standing | None = None,
+    explore: str = "",
+) -> str:
     """The page of an answer as text.
 
     Args:
         answer: The answer.
         source: More about what it is made from, by what that is.
+        standing: How far what it is made from is, where that is not all there.
+        explore: The name of the page beside it that computes; empty for none.
     """
     from resilver import __version__
 
@@ -41,12 +65,22 @@ def render(answer: Answer, source: Mapping[str, str] | None = None) -> str:
     body = rendered(
         "answer.html",
         title=answer.title,
-        answer=answer.verdict,
-        figures=answer.figures,
-        sections=[(one, [shown(page, part) for part in one.parts]) for one in sections],
+        answer=answer,
+        standing=standing,
+        explore=explore,
+        sections=_grouped(page, sections),
         provenance={key: text for key, text in every.items() if text},
     )
-    return page.assemble(answer.title, body)
+    return page.assemble(answer.title, body, standing)
+
+
+def _grouped(page: Document, sections: Sequence[Section]) -> list[tuple[Section, Any]]:
+    """Each heading once, with what its sections show: one for all cases, or one a case."""
+    named = groupby(sections, key=lambda one: (one.heading, one.case is None))
+    return [
+        (every[0], [(one, _drawn(page, one)) for one in every])
+        for every in ([*group] for _, group in named)
+    ]
 
 
 def write(answer: Answer, path: str | Path, command: str = "") -> Path:
@@ -74,7 +108,7 @@ def notebook(answer: Answer) -> str:
     """
     from markupsafe import escape
 
-    said = "".join(f"<p>{escape(text)}</p>" for text in answer.verdict)
+    said = "".join(f"<p>{escape(text)}</p>" for text in answer.said)
     tables = (part for part in answer.parts() if isinstance(part, Shown) and part.printed)
     return said + "".join(
         f"<h4>{escape(one.title)}</h4>{parts().table(one.table, one.title, one.printed)}"

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from resilver.answer.model import Answer, Lines, Section, Shown
+from resilver.answer.model import Answer, Figures, Lines, Section, Shown
 from resilver.charts.chart import Chart
 from resilver.tables import Column, Table, cell_text
 
@@ -21,6 +21,10 @@ _WORD_MAX = 24
 """Letters of a word, such as an address, that a line may break."""
 _SHORT = 16
 """Letters of a text that stays on one line, such as `10 min 20 s`."""
+_KEY_MAX = 36
+"""Letters of what a row is of that stay on one line."""
+_TEXT_MAX = 100
+"""Columns of a paragraph; longer lines are hard to read."""
 
 
 def print_answer(answer: Answer, console: Console) -> None:
@@ -30,16 +34,20 @@ def print_answer(answer: Answer, console: Console) -> None:
         answer: The answer.
         console: Where to.
     """
-    print_said(answer.verdict, console)
+    print_said(answer.said, console)
     for text in answer.notes:
-        console.print(Text(text, "dim"))
+        _print_text(text, "dim", console)
     for section in (*answer.sections, Section("", answer.basis)):
+        if section.case not in (None, answer.chosen):
+            continue
         if section.printed:
             console.print()
             print_said([f"{section.heading}:", *section.texts], console)
         for part in section.parts:
             if isinstance(part, Lines):
                 print_lines(part, console)
+            elif isinstance(part, Figures):
+                _print_figures(part, console)
             elif part.printed and part.table.rows:
                 print_table(part if isinstance(part, Shown) else _table_of(part), console)
 
@@ -58,7 +66,31 @@ def print_said(said: Sequence[str], console: Console) -> None:
         console: Where to.
     """
     for rank, text in enumerate(said):
-        console.print(Text(text, "" if rank else "bold"))
+        _print_text(text, "" if rank else "bold", console)
+
+
+def _print_text(text: str, style: str, console: Console) -> None:
+    console.print(Text(text, style), width=min(console.width, _TEXT_MAX))
+
+
+def _print_figures(part: Figures, console: Console) -> None:
+    """Print a line a number; where that has no room, its words below each other."""
+    if not part.figures:
+        return
+    _print_title(part.title, console)
+    rows = [(one.label, one.text, one.detail) for one in part.figures]
+    first, second, third = (max(map(cell_len, cells)) for cells in zip(*rows, strict=True))
+    if first + second + 4 + min(third, _WORD_MAX) > console.width:
+        for label, text, detail in rows:
+            _print_text(f"{label}: {text}{f' ({detail})' if detail else ''}", "", console)
+        return
+    shown = RichTable.grid(padding=(0, 2, 0, 0))
+    shown.add_column(style="dim", no_wrap=True)
+    shown.add_column(style="bold", no_wrap=True)
+    shown.add_column()
+    for row in rows:
+        shown.add_row(*map(Text, row))
+    console.print(shown)
 
 
 def print_lines(part: Lines, console: Console) -> None:
@@ -79,8 +111,8 @@ def print_lines(part: Lines, console: Console) -> None:
 def print_table(part: Shown, console: Console) -> None:
     """Print a table: the rows that it may have, and the columns that there is room for.
 
-    No word and no number is broken. Columns without room are left out from the last on, and named,
-    or stand below the others.
+    No word and no number is broken. Columns without room are left out, notes first and then from
+    the last on, and named, or stand below the others.
 
     Args:
         part: The table.
@@ -94,44 +126,105 @@ def print_table(part: Shown, console: Console) -> None:
         for row in made.rows
     ]
     _print_title(part.title, console)
-    left = list(range(len(made.columns)))
-    while left:
-        widths = _widths(
-            [made.columns[at] for at in left],
-            [[line[at] for at in left] for line in lines],
-            console.width,
-            splits,
-        )
-        _print_columns(made, lines, left, widths, console)
-        left = left[len(widths) :]
-        if left and not splits:
-            named = ", ".join(made.columns[at].heading for at in left)
-            console.print(Text(f"Not shown: {named}; --json has all.", "dim"))
-            break
-        if left:
-            console.print()
-            left = [0, *left]
+    whole = _WORD_MAX if splits else _SHORT
+    ranges = [
+        _range(column, [line[at] for line in lines], _KEY_MAX if at < part.keys else whole)
+        for at, column in enumerate(made.columns)
+    ]
+    if splits:
+        _print_below(made, lines, ranges, console)
+    else:
+        _print_beside(made, lines, ranges, part.keys, console)
     _print_more(len(read.rows), part.printed, "--json has all", console)
     if read.note:
-        console.print(Text(read.note, "dim"))
+        _print_text(read.note, "dim", console)
+
+
+Range = tuple[int, int]
+"""The least width of a column, and that at which none of its cells needs a second line."""
+
+
+def _needed(ranges: Sequence[Range], columns: Sequence[int]) -> int:
+    """The least width of some columns beside each other."""
+    return sum(ranges[at][0] + _GAP for at in columns) - _GAP
+
+
+def _print_below(
+    table: Table, lines: Sequence[Sequence[str]], ranges: Sequence[Range], console: Console
+) -> None:
+    """Print every column; those without room below the others, with the first one again."""
+    left = [*range(len(ranges))]
+    while left:
+        # The first column is repeated, so that one beside it gets there.
+        count = next(
+            (n for n in range(len(left), 2, -1) if _needed(ranges, left[:n]) <= console.width), 2
+        )
+        _print_columns(table, lines, left[:count], ranges, console)
+        left = [0, *left[count:]] if left[count:] else []
+        if left:
+            console.print()
+
+
+def _print_beside(
+    table: Table,
+    lines: Sequence[Sequence[str]],
+    ranges: Sequence[Range],
+    keys: int,
+    console: Console,
+) -> None:
+    """Print the columns that there is room for, and name the others; else a paragraph a row."""
+    shown = [*range(len(ranges))]
+    notes = [at for at in shown if table.columns[at].kind == "note"]
+    others = [at for at in shown[max(keys, 1) :] if at not in notes]
+    for at in [*reversed(notes), *reversed(others)]:
+        if _needed(ranges, shown) > console.width:
+            shown.remove(at)
+    if others and len(shown) == keys > 0:
+        _print_paragraphs(table, lines, keys, console)
+        return
+    _print_columns(table, lines, shown, ranges, console)
+    hidden = [
+        column.heading
+        for at, column in enumerate(table.columns)
+        if at not in shown and column.kind != "note"
+    ]
+    if hidden:
+        _print_text(f"Not shown: {', '.join(hidden)}; --json has all.", "dim", console)
+
+
+def _print_paragraphs(
+    table: Table, lines: Sequence[Sequence[str]], keys: int, console: Console
+) -> None:
+    """Print a paragraph a row, a line a column."""
+    heads = [column.heading for column in table.columns]
+    for line in lines:
+        named = zip(heads[:keys], line, strict=False)
+        _print_text(", ".join(f"{head} {cell}" for head, cell in named), "bold", console)
+        for head, cell in zip(heads[keys:], line[keys:], strict=True):
+            if cell:
+                _print_text(f"  {head}: {cell}", "", console)
 
 
 def _print_columns(
     table: Table,
     lines: Sequence[Sequence[str]],
     columns: Sequence[int],
-    widths: Sequence[int],
+    ranges: Sequence[Range],
     console: Console,
 ) -> None:
-    """Print the first columns of these, as many as have a width."""
+    """Print some columns, which share what room is left beyond their least widths."""
     shown = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for at, width in zip(columns, widths, strict=False):
+    widths = _widths([ranges[at] for at in columns], console.width)
+    for at, width in zip(columns, widths, strict=True):
         column = table.columns[at]
         # An address that is longer than a column may be is cut in two rather than off.
         justify: Literal["left", "right"] = "left" if _is_text(column) else "right"
-        shown.add_column(Text(column.heading), justify=justify, overflow="fold", width=width)
+        style = "dim" if column.kind == "note" else ""
+        shown.add_column(
+            Text(column.heading), justify=justify, overflow="fold", width=width, style=style
+        )
     for line in lines:
-        shown.add_row(*(Text(line[at]) for at in columns[: len(widths)]))
+        shown.add_row(*(Text(line[at]) for at in columns))
     console.print(shown)
 
 
@@ -149,7 +242,12 @@ def _turned(table: Table) -> Table:
 
 def _is_text(column: Column) -> bool:
     """Whether a column holds words rather than numbers."""
-    return column.kind == "text" and column.name != "value"
+    return column.kind in ("text", "note") and column.name != "value"
+
+
+def _breaks(column: Column) -> bool:
+    """Whether the cells of a column may take several lines."""
+    return _is_text(column) and column.kind != "note"
 
 
 def _print_title(title: str, console: Console) -> None:
@@ -163,27 +261,24 @@ def _print_more(count: int, printed: int | None, where: str, console: Console) -
         console.print(Text(f"... and {count - printed:,} more; {where}", "dim"))
 
 
-def _widths(
-    columns: Sequence[Column], lines: Sequence[Sequence[str]], room: int, splits: bool
-) -> list[int]:
-    """The widths of the first columns, as many as there is room for.
+def _range(column: Column, cells: Sequence[str], whole: int) -> Range:
+    """The least width of a column, which breaks no word, and the width that it wants.
 
-    Each has the room of its longest word at least, and a short text that of all its words; what is
-    left goes to those that want more, in equal parts.
+    Args:
+        column: The column.
+        cells: Its cells.
+        whole: Letters of a text that stays on one line.
     """
-    whole = _WORD_MAX if splits else _SHORT
-    ranges = []
-    for at, column in enumerate(columns):
-        cells = [line[at] for line in lines]
-        words = [*column.heading.split()]
-        for cell in cells:
-            words += [cell] if not _is_text(column) or cell_len(cell) <= whole else cell.split()
-        least = max(map(cell_len, words), default=1)
-        most = max(map(cell_len, (column.heading, *cells)))
-        ranges.append((min(least, _WORD_MAX) if _is_text(column) else least, max(least, most)))
-    # A split table repeats its first column, so that one beside it gets there.
-    while len(ranges) > 1 + splits and sum(least + _GAP for least, _ in ranges) - _GAP > room:
-        ranges.pop()
+    words = [*column.heading.split()]
+    for cell in cells:
+        words += [cell] if not _breaks(column) or cell_len(cell) <= whole else cell.split()
+    least = max(map(cell_len, words), default=1)
+    most = max(map(cell_len, (column.heading, *cells)))
+    return min(least, max(_WORD_MAX, whole)) if _breaks(column) else least, max(least, most)
+
+
+def _widths(ranges: Sequence[Range], room: int) -> list[int]:
+    """The widths of columns: the least of each, and what is left in equal parts."""
     widths = [least for least, _ in ranges]
     left = room - sum(least + _GAP for least in widths) + _GAP
     rising = sorted(range(len(ranges)), key=lambda at: ranges[at][1] - ranges[at][0])

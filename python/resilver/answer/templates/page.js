@@ -209,7 +209,6 @@
     setTimeout(() => URL.revokeObjectURL(href), 1000);
   };
   const saveText = (text, type, name) => save(URL.createObjectURL(new Blob([text], { type })), name);
-  const study = () => document.getElementById("study-text").textContent;
   const open = (id) => {
     for (let part = document.getElementById(id); part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
   };
@@ -220,11 +219,11 @@
     if (!button) return;
     if (button.className === "part") choosePart(button.textContent);
     if (button.id === "unchoose") choosePart("");
-    const { csv: table, picture, of, save: file, copy } = button.dataset;
+    const { csv: table, picture, of, save: saved, file, copy } = button.dataset;
     if (table) saveText(csv[table], "text/csv", table + ".csv");
     if (picture === "svg") saveText(await views.get(document.getElementById(of)).view.toSVG(), "image/svg+xml", of + ".svg");
     if (picture === "png") save(await views.get(document.getElementById(of)).view.toImageURL("png", 2), of + ".png");
-    if (file) saveText(study(), "application/toml", file + ".toml");
+    if (saved) saveText(document.getElementById(saved + "-text").textContent, "application/toml", file);
     if (copy) {
       getSelection().selectAllChildren(document.getElementById(copy + "-text"));
       // A page from a file may not use the newer way.
