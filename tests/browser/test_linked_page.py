@@ -106,7 +106,7 @@ def test_the_arrow_keys_reach_every_interval(page: Page, reports: dict[str, Path
     told = seen["degraded-0"]["told"]
     # Numbers are told to four digits.
     value = float(f"{third['v01']:.4g}")
-    assert told.endswith(f"one replica left {value:,g}"), (told, third)
+    assert told.endswith(f"down to one replica {value:,g}"), (told, third)
     assert seen["timeline-0"]["told"]
     read = page.evaluate(
         "document.getElementById('moment-degraded-0').getAttribute('aria-valuetext')"

@@ -73,25 +73,25 @@ def test_the_summary_and_the_page_begin_with_them(tmp_path: Path) -> None:
     done = command("run", "study.toml", "-o", "run", cwd=tmp_path)
     said = " ".join(done.stdout.split())
     lead = (
-        "Assumptions: device jbod10-sata, 1.5 GiB/s (default); network qdr-infiniband, 1.8 GiB/s a "
+        "Inputs: device jbod10-sata, 1.5 GiB/s (default); network qdr-infiniband, 1.8 GiB/s a "
         "port (default); throttle none (default)."
     )
     # Rates differ in their fourth digit: 1,542.1 and 1,511.7 MiB/s.
     assert lead in said, said
     assert command("report", "run", cwd=tmp_path).returncode == 0
     page = (tmp_path / "run" / "report.html").read_text()
-    assert lead in page and "There is no chance in it" in page
+    assert lead in page and "Deterministic" in page
     assert Results.open(tmp_path / "run").provenance["chances"] == []
 
 
 def test_a_named_failure_has_no_chance_in_it_and_says_so(tmp_path: Path) -> None:
     assert checked(tmp_path, SURE)["chances"] == []
     three = checked(tmp_path, SURE, "--set", "study.seeds=3")
-    assert three["notes"] == ["there is no chance in it, so all 3 seeds give the same run."]
+    assert three["notes"] == ["the study is deterministic: all 3 seeds give the same run."]
     drawn = checked(tmp_path, STUDY.format(cluster="", servers=1, rest=""))
     assert drawn["chances"] == ["which server fails"]
     done = command("run", "study.toml", "-o", "run", cwd=tmp_path)
-    assert "1 run, 1 seed for what is drawn: which server fails." in " ".join(done.stdout.split())
+    assert "1 run, 1 seed; random: which server fails." in " ".join(done.stdout.split())
 
 
 def test_a_range_over_seeds_says_that_it_is_min_and_max(tmp_path: Path) -> None:

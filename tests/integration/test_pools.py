@@ -131,7 +131,7 @@ def test_the_command_shows_a_row_a_pool(tmp_path: Path, terminal: Terminal) -> N
     folder = tmp_path / "out"
     shown = terminal.output("run", study, "-o", folder)
     assert "Pool archive on hdd: rs 4+2, each piece on another host" in shown.replace("\n", " ")
-    for words in ("Clients before", "Whole after", "archive", "volumes"):
+    for words in ("Goodput before faults", "Healthy after", "archive", "volumes"):
         assert words in shown, words
     results = Results.open(folder)
     assert results.pools.num_rows == 2 and "run" in results.pools.column_names

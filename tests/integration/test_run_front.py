@@ -132,24 +132,24 @@ def test_what_cannot_fail_in_turn_is_told(
 def test_swept_values_are_whole_however_narrow_the_terminal(
     tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rule: other columns go, and are named; where none is left, the table is turned."""
+    """Rule: other columns go, and are named; where none is left, a paragraph a row."""
     assert cli.run(words_of(tmp_path, SWEPT, "--workers", "1", "-q")) == 0
     told = {}
     for width in (200, 80, 60, 40):
         monkeypatch.setenv("COLUMNS", str(width))
         out = told[width] = terminal.output(*words_of(tmp_path, SWEPT))
         # What can be copied is never broken: the lines after the figures.
-        lines = out[: out.index("\nCost ")].splitlines()
+        lines = out[: out.index("\nNext:")].splitlines()
         assert max(map(len, lines)) <= width
         for code in ("copies 3", "rs 4+2"):
             for rate in ("50 MB/s", "100 MB/s"):
                 assert any(code in line and rate in line for line in lines), (width, code, rate)
-    assert "Without" not in told[200] and "runs" in told[200]
-    assert "Without" in told[60] and "columns" in told[60]
-    assert "rebuild time" in told[40] and "Without" in told[40]
+    assert "Not shown" not in told[200] and "runs" in told[200]
+    assert "Not shown" in told[60] and "--json has all" in told[60]
+    assert "rebuild" in told[40] and "Not shown" in told[40]
     monkeypatch.setenv("COLUMNS", "30")
     turned = " ".join(terminal.output(*words_of(tmp_path, SWEPT)).split())
-    assert turned.count("code = copies 3, bandwidth = 50 MB/s rebuild time ") == 1
+    assert turned.count("code copies 3, bandwidth 50 MB/s rebuild time: ") == 1
 
 
 def test_clients_enter_by_as_many_routers_as_hosts_have_ports(
@@ -160,7 +160,7 @@ def test_clients_enter_by_as_many_routers_as_hosts_have_ports(
     system = Study.load(tmp_path / "study.toml").runs()[0].system
     assert system.cluster.fabric.router_count == 12
     words = " ".join(terminal.output(*words_of(tmp_path, SWEPT, "--workers", "1")).split())
-    assert "clients enter by one for each network port of a host" in words
+    assert "One client gateway per host port is assumed" in words
     stated = SWEPT.replace("servers = 12", "servers = 12\nfabric = { routers = 3 }")
     (tmp_path / "study.toml").write_text(stated)
     assert Study.load(tmp_path / "study.toml").runs()[0].system.cluster.fabric.routers == 3

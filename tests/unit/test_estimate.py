@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from resilver import Study, catalog
-from resilver.cli.check import _applies, _table, estimates
+from resilver.answer import Answer, Section
+from resilver.cli.check import _applies, _costs, estimates
 from resilver.estimate import estimate
 from resilver.estimate.streams import (
     analytic_rates,
@@ -20,6 +19,7 @@ from resilver.estimate.streams import (
 )
 from resilver.simulate import simulate
 from tests.build import FABRIC, STAR, network_run, study_of, system_of
+from tests.terminal import printed
 
 MIB = 2**20
 STRIPES = '{ stripe_unit = "4 MiB", stripe_width = "servers // copies" }'
@@ -248,18 +248,15 @@ def test_clients_of_their_own_sets_are_tried_once_a_set() -> None:
 
 @pytest.mark.parametrize(
     ("width", "there", "not_there"),
-    [(120, ("packet hops", "requests"), ()), (80, ("events",), ("hops",))],
+    [(120, ("packet hops", "requests"), ()), (60, ("events", "Not shown: "), ())],
 )
 def test_the_table_of_a_sweep_keeps_its_numbers_whole(
     width: int, there: tuple[str, ...], not_there: tuple[str, ...]
 ) -> None:
     sweep = {"lanes.clients": [0.9, 0.5], "cluster.attachment": ["local", "distributed"]}
     points = estimates(study_of("streamed", study={"sweep": sweep}).runs())
-    console = Console(file=io.StringIO(), width=width)
-    with console.capture() as captured:
-        console.print(_table(points, width))
-    text = captured.get()
+    text = printed(Answer("", [], [Section("", (_costs(points),))]), width)
     assert all(words in text for words in there) and not any(words in text for words in not_there)
-    # Memory is the last column, of four points: its unit is there in every row.
+    # The unit of memory is there in every row of four points.
     assert text.count("MiB") == 4
     assert max(len(line.rstrip()) for line in text.splitlines()) <= width

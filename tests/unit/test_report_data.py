@@ -234,8 +234,8 @@ def test_an_empty_system_has_a_reason_instead_of_charts() -> None:
 @pytest.mark.parametrize(
     ("metrics", "reason"),
     [
-        ({"unrecoverable_objects": 7}, "took every copy of 7 objects along"),
-        ({"undersized_replicas": 1}, "1 lost replica found no device"),
+        ({"unrecoverable_objects": 7}, "held every copy of 7 objects"),
+        ({"undersized_replicas": 1}, "1 lost replica has no target"),
         ({}, "held no replica of any object"),
     ],
 )

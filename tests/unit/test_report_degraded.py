@@ -39,14 +39,18 @@ def heading(short: list[float], last: list[float]) -> str:
             [1000.0, 4000.0, 2500.0, 1500.0, 0.0],
             [0.0, 12.0, 3.0, 0.0, 0.0],
             "Up to 4,000 objects are degraded, half as many after 30.0 s; "
-            "up to 12 objects have one replica left",
+            "up to 12 objects are down to one replica",
         ),
-        ([0.5, 0.5], [0.0, 0.0], "Up to 0.5 objects are degraded; none ever has one replica left"),
+        (
+            [0.5, 0.5],
+            [0.0, 0.0],
+            "Up to 0.5 objects are degraded; none is ever down to one replica",
+        ),
         # With two copies every degraded object is down to one.
         (
             [8.0, 2.0],
             [8.0, 2.0],
-            "Up to 8 objects are degraded, half as many after 10.0 s; each has one replica left",
+            "Up to 8 objects are degraded, half as many after 10.0 s; each is down to one replica",
         ),
     ],
 )
@@ -69,7 +73,7 @@ def test_the_chart_has_the_means_of_its_run() -> None:
     # The headline is of the same table: one object in fifty of the fixture has one replica left.
     most = max(row["at_risk_objects"] for row in rows)
     assert at_risk(made, point)[1] == (
-        f"Nothing is lost; up to {most:,.0f} objects at a time have one replica left."
+        f"No data is lost; up to {most:,.0f} objects at a time are down to one replica."
     )
 
 

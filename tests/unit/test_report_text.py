@@ -17,11 +17,12 @@ from resilver.answer.document import parts
 from resilver.errors import ConfigError
 from resilver.report import charts, figure, findings, key_figures, summary, write_html
 from resilver.report.faults import fault_seconds
-from resilver.report.html import SYSTEMS_MAX, render
+from resilver.report.html import render
 from resilver.report.provenance import seed_ranges, study_digest
 from resilver.report.sentence import describe
 from resilver.report.servers import Servers, by_server, finishing
 from resilver.report.source import largest, systems
+from resilver.report.study import SYSTEMS_MAX
 from resilver.tables import ROWS_CARRIED_MAX, Column, Table, to_csv
 from resilver.units import format_duration
 from resilver.words import against
@@ -187,14 +188,14 @@ def test_key_figures_are_medians_with_their_range() -> None:
     first = key_figures(made)[0]
     assert (first.label, first.value, first.unit) == ("Rebuild time", times[1], "s")
     low, high = (format_duration(value) for value in (times[0], times[2]))
-    assert first.detail == f"min {low}, max {high} of 3 seeds"
+    assert first.detail == f"min {low}, max {high}"
     assert dict(summary(made))["Rebuild time"] == f"{first.text} ({first.detail})"
 
 
 def test_losses_are_key_figures_only_when_there_are_any() -> None:
     made = results(seeds=2)
-    assert "Objects lost for good" not in dict(summary(made))
-    assert "Objects lost for good" in dict(summary(replaced(made, unrecoverable_objects=[5, 0])))
+    assert "Objects lost" not in dict(summary(made))
+    assert "Objects lost" in dict(summary(replaced(made, unrecoverable_objects=[5, 0])))
 
 
 def test_losses_are_in_the_headline_by_object_and_byte() -> None:
@@ -202,27 +203,23 @@ def test_losses_are_in_the_headline_by_object_and_byte() -> None:
         results(seeds=3), unrecoverable_objects=[0, 7, 2], unrecoverable_bytes=[0, 7 * GIB, 2 * GIB]
     )
     (point,) = systems(made)
-    words = (
-        "Objects are lost for good in 2 of 3 seeds: up to 7 objects (7.0 GiB), of which too little"
-    )
+    words = "Data loss in 2 of 3 seeds: up to 7 objects (7.0 GiB), unrecoverable."
     assert str(findings.losses(point)).startswith(words)
     assert words in render(made)
     # Medians of 0, 7, 2 and of their bytes.
     second = key_figures(made)[1]
     assert (second.label, second.text, second.detail) == (
-        "Objects lost for good", "2", "min 0, max 7 of 3 seeds; 2.0 GiB",
+        "Objects lost", "2", "min 0, max 7; 2.0 GiB",
     )  # fmt: skip
     alone = replaced(results(seeds=1), unrecoverable_objects=[1], unrecoverable_bytes=[512])
-    assert findings.losses(systems(alone)[0]) == (
-        "1 object (512 B) is lost for good: too little of it is left."
-    )
+    assert findings.losses(systems(alone)[0]) == ("Data loss: 1 object (512 B) is unrecoverable.")
     assert findings.losses(systems(results(seeds=2))[0]) is None
 
 
 def test_losses_of_a_folder_that_does_not_know_their_bytes_are_counted() -> None:
     made = replaced(results(seeds=2), unrecoverable_objects=[3, 3])
     assert findings.losses(systems(made)[0]) == (
-        "Objects are lost for good in each of 2 seeds: 3 objects, of which too little is left."
+        "Data loss in each of 2 seeds: 3 objects, unrecoverable."
     )
 
 
@@ -231,7 +228,7 @@ def test_the_first_and_the_last_object_to_be_whole_again_are_key_figures() -> No
         results(seeds=1), first_redundant_seconds=[90.0], last_redundant_seconds=[7200.0]
     )
     figure = dict(summary(made))["First object fully redundant"]
-    assert figure == "1 min 30 s (the last after 2 h 0 min)"
+    assert figure == "1 min 30 s (last after 2 h 0 min)"
 
 
 def test_faults_in_sequence_are_told_in_their_order() -> None:

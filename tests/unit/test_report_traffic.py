@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from rich.console import Console
 
 from resilver.charts.chart import Chart
-from resilver.cli import summary as cli_summary
 from resilver.errors import ConfigError
 from resilver.report import charts, figure, key_figures
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX
@@ -24,11 +19,13 @@ from resilver.report.metrics import TRAFFIC_METRICS
 from resilver.report.network import fates_table, link_map, links_table, losses_table, nodes_table
 from resilver.report.sentence import describe
 from resilver.report.source import largest, systems
+from resilver.report.study import study_answer
 from resilver.report.sweep import sweep
 from resilver.report.traffic_sentence import losses_sentence, traffic_sentence
 from resilver.words import listed, plural
-from tests.browser.report_fixture import MemoryResults, replaced, results
+from tests.browser.report_fixture import replaced, results
 from tests.browser.traffic_fixture import beside_rebuild, traffic_results
+from tests.terminal import printed
 
 MIB = 2**20
 CLIENTS = ("course", "delays", "hops", "channels", "busy", "network")
@@ -211,7 +208,7 @@ def test_losses_name_the_failed_disks() -> None:
     names = [row[0] for row in table.rows]
     assert set(names) == set(point.median["failed_disks"].split(", "))
     text = losses_sentence(made, point)
-    assert text.endswith(f"asked of {names[0]} and {names[1]}, whose disks had failed.")
+    assert text.endswith(f"sent to {names[0]} and {names[1]}, whose disks had failed.")
     assert losses_table(traffic_results(seeds=1), systems(traffic_results(seeds=1))[0]) is None
 
 
@@ -220,10 +217,10 @@ def test_the_sentence_tells_of_requests_that_nothing_ever_answers() -> None:
     (point,) = systems(made)
     point.median.update(requests_lost=0, requests_hanging=32, requests_retried=0)
     text = losses_sentence(made, point)
-    assert text.startswith("32 requests hang at the end: ") and "No request is lost" not in text
+    assert text.startswith("32 requests hang at the end, ") and "No request is lost" not in text
     point.median.update(requests_hanging=0, requests_retried=3)
     assert losses_sentence(made, point) == (
-        "No request is lost. 3 requests were asked again elsewhere when a server failed."
+        "No request is lost. 3 requests were retried on another server after a failure."
     )
 
 
@@ -234,8 +231,8 @@ def test_the_sentence_gives_causes_of_packets() -> None:
     point.median.update(requests_lost=3, packets_dropped_cut=2, packets_dropped_no_link=1)
     total = 3 + point.median["requests_completed"]
     assert losses_sentence(made, point) == (
-        f"3 requests ({100 * 3 / total:.1f} %) are lost: 2 packets cut off by what failed and "
-        "1 packet left without a link to go on."
+        f"3 requests ({100 * 3 / total:.1f} %) are lost: 2 packets cut off by a failure and "
+        "1 packet without a live link."
     )
 
 
@@ -313,9 +310,9 @@ def test_beside_a_rebuild_clients_have_a_sentence_and_figures_of_their_own() -> 
     made = beside_rebuild()
     (point,) = systems(made)
     text = traffic_sentence(made, point)
-    assert " during the rebuild, 80 % of the " in text and " before; a read takes " in text
+    assert " during the rebuild, 80 % of the " in text and " before; mean read latency " in text
     labels = [one.label for one in key_figures(made)]
-    assert labels.index("Rebuild time") < labels.index("Goodput during the faults")
+    assert labels.index("Rebuild time") < labels.index("Goodput during faults")
     names = [one.name for one in charts.of_system(made, point)]
     assert names == [*charts.OF_REBUILD, *CLIENTS]
     # The rebuild's chart of busy devices and that of the clients' are one.
@@ -327,36 +324,21 @@ def test_words() -> None:
     assert plural(1, "switch") == "1 switch" and plural(2, "switch") == "2 switches"
 
 
-def summary_of(made: MemoryResults, monkeypatch: pytest.MonkeyPatch, width: int) -> str:
-    """What `resilver run` prints at its end."""
-    console = Console(width=width, file=io.StringIO(), color_system=None)
-    monkeypatch.setattr(cli_summary, "output", lambda: console)
-    keys = list(made.study["study"]["sweep"])
-    typed = {name: getattr(made, name) for name in ("systems", "title", "study_file")}
-    shown = SimpleNamespace(
-        **vars(made), **typed, folder=Path("runs/net"), swept_keys=keys, sensitivity=[]
-    )
-    cli_summary.print_summary(shown)  # type: ignore[arg-type]
-    return console.file.getvalue()  # type: ignore[attr-defined]
-
-
 @pytest.mark.parametrize("width", [80, 140])
-def test_the_terminal_states_clients_by_swept_point(
-    monkeypatch: pytest.MonkeyPatch, width: int
-) -> None:
+def test_the_terminal_states_clients_by_swept_point(width: int) -> None:
     made = traffic_results(loads=(100, 200), faults=("none", "2 disks"), seeds=2)
-    text = summary_of(made, monkeypatch, width)
-    heading = next(line for line in text.splitlines() if "outstanding" in line and "runs" in line)
-    assert heading.split() == ["outstanding", "faults", "runs", "goodput", "mean", "delay", "lost"]
+    text = printed(study_answer(made), width)
+    heading = next(line for line in text.splitlines() if line.startswith("outstanding"))
+    assert heading.split()[:3] == ["outstanding", "faults", "goodput"]
     assert "rebuild" not in text and "Goodput" in text and "Clients get" in text
     # A row a point: two loads times two cases of faults.
     rows = [line for line in text.splitlines() if line.split()[:1] in (["100"], ["200"])]
     assert len(rows) == 4
 
 
-def test_the_terminal_states_clients_of_one_system(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_terminal_states_clients_of_one_system() -> None:
     made = traffic_results(seeds=1, faults=("2 disks",))
-    text = summary_of(made, monkeypatch, 100)
+    text = printed(study_answer(made), 100)
     lost = int(systems(made)[0].median["requests_lost"])
     assert ["Requests", "lost", str(lost)] in [line.split() for line in text.splitlines()]
     assert "whose disks had" in text

@@ -241,7 +241,7 @@ def test_the_command_prints_json_and_ends_with_three_for_what_is_left(
     assert (record["state"], counts) == ("dead", (4, 1, 3))
     assert cli.run(["status", str(dead)]) == 3
     text = capsys.readouterr().out
-    assert "is gone without a word" in text and "1 of 4 runs" in text
+    assert "ended without a report" in text and "1 of 4 runs" in text
     perform(FakeStudy(seeds=[1, 2], sweep=SWEEP), dead)
     assert cli.run(["status", str(dead)]) == 0
     assert "complete" in capsys.readouterr().out

@@ -5,9 +5,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from resilver.cli.console import print_json
-from resilver.cli.running import perform
-from resilver.cli.summary import print_summary
+from resilver.cli.running import answer_study, perform
 
 
 def demo(
@@ -32,9 +30,4 @@ def demo(
     results = perform(study, folder, workers=workers, quiet=quiet, verbose=verbose)
     page = folder / "report.html"
     write_html(results, page, explore=explore_beside(results, page))
-    if as_json:
-        from resilver.report.waits import run_records
-
-        print_json(run_records(results, results.to_records()))
-    elif not quiet:
-        print_summary(results, next_command=f"open {page} in a browser")
+    answer_study(results, f"open {page} in a browser", as_json=as_json, quiet=quiet)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.cli.console import EXIT_FAILED, output, print_json, say
+from resilver.answer import Lines, Section
+from resilver.cli.console import say
 from resilver.cli.loading import load_study
 from resilver.cli.options import Where as Where
 from resilver.cli.progress import StudyDisplay
 from resilver.cli.replying import reply
-from resilver.cli.summary import print_summary, print_whereabouts, records
-from resilver.report.clusters import clusters_answer, is_of_clusters
 from resilver.study import Results, execute
 
 if TYPE_CHECKING:
@@ -59,29 +60,45 @@ def run(
             _turn(study, folder, choice, quiet=quiet, verbose=verbose)
     finally:
         choice.close()
-    if as_json:
-        from resilver.report.waits import run_records
-
-        rows = run_records(results, records(results))
-        print_json({"runs": rows, **_beside(results)} if sensitivity else rows)
+    beside = _beside(results) if sensitivity else None
     next_command = f"resilver report {shown(folder)}"
-    if is_of_clusters(results):
-        return _reply(results, next_command, as_json=as_json, quiet=quiet)
-    if not as_json and not quiet:
-        print_summary(results, next_command=next_command)
-    return 0
+    return answer_study(results, next_command, as_json=as_json, quiet=quiet, beside=beside)
 
 
-def _reply(results: Results, next_command: str, *, as_json: bool, quiet: bool) -> int:
-    """Give the answer of a study of real clusters; the exit code is 1 where it is no."""
-    answer = clusters_answer(results)
-    if as_json:
-        return 0 if answer.holds else EXIT_FAILED
-    code = reply(answer, quiet=quiet)
-    if not quiet:
-        output().print()
-        print_whereabouts(output(), results, next_command)
-    return code
+def answer_study(
+    results: Results,
+    next_command: str,
+    *,
+    as_json: bool,
+    quiet: bool,
+    beside: Mapping[str, Any] | None = None,
+) -> int:
+    """Say what became of a study.
+
+    Args:
+        results: its results.
+        next_command: what the reader may want to type next.
+        as_json: print the runs as JSON.
+        quiet: print nothing.
+        beside: what the JSON has beside the runs; the runs alone by default.
+
+    Returns:
+        The exit code: 1 where PGs of a real cluster are stuck or lost at the end, as of a what-if.
+    """
+    from resilver.report.clusters import clusters_answer, is_of_clusters
+    from resilver.report.costs import cost_note
+    from resilver.report.study import records, study_answer
+
+    answer = clusters_answer(results) if is_of_clusters(results) else study_answer(results)
+    rows = records(results) if as_json else []
+    lines = Lines("next", "Next", [next_command])
+    answer = replace(
+        answer,
+        record={"runs": rows, **beside} if beside is not None else rows,
+        notes=[*answer.notes, cost_note(results)],
+        sections=[*answer.sections, Section("Next", [lines])],
+    )
+    return reply(answer, as_json=as_json, quiet=quiet)
 
 
 def _turn(study: Study, folder: Path, choice: Any, *, quiet: bool, verbose: bool) -> None:

@@ -6,24 +6,23 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
+from resilver.answer import Answer, Lines, Shown, sections_of
+from resilver.answer.terminal import print_answer
 from resilver.cli.console import EXIT_INCOMPLETE, output, print_json
 from resilver.cli.progress_view import runs_table, shortened, study_line, time_left
-from resilver.cli.summary import short_names
+from resilver.report.source import format_swept, short_names
 from resilver.study import Counts, Status, StudyProgress
 from resilver.study import status as read_status
+from resilver.tables import table
 from resilver.units import format_duration
 
 _SECONDS_BETWEEN_LOOKS = 2.0
-_POINTS_SHOWN = 40
 _RUNS_SHOWN = 16
 _FAILURES_SHOWN = 5
 
@@ -100,7 +99,7 @@ def in_a_line(status: Status) -> str:
 
 
 class StatusView:
-    """The status of a sweep as a terminal shows it.
+    """The status of a sweep as a terminal shows it: the bar, the answer, and the runs under way.
 
     Args:
         status: the status.
@@ -110,32 +109,51 @@ class StatusView:
         self._status = status
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw the headline, the bar, the systems, the runs under way and the failures."""
+        """Draw them."""
         status, width = self._status, options.max_width
-        yield _headline(status)
         yield study_line(status.progress or _standing(status), width)
-        if any(point.swept for point in status.points):
-            yield Group(_points_table(status))
-            if len(status.points) > _POINTS_SHOWN:
-                hidden = len(status.points) - _POINTS_SHOWN
-                yield Text(f"and {hidden:,} more systems; --json has all", style="dim")
+        with console.capture() as captured:
+            print_answer(status_answer(status), console)
+        yield Text.from_ansi(captured.get().rstrip("\n"), no_wrap=True, overflow="ignore")
         if status.progress is not None and status.progress.under_way:
             runs = list(status.progress.under_way.items())
-            if not any(point.swept for point in status.points):
-                yield Text()
+            yield Text()
             yield runs_table(runs[:_RUNS_SHOWN], width)
             if len(runs) > _RUNS_SHOWN:
                 hidden = len(runs) - _RUNS_SHOWN
-                yield Text(f"and {hidden:,} more runs under way; --json has all", style="dim")
-        if status.failures:
-            yield Text()
-            for label, message in status.failures[:_FAILURES_SHOWN]:
-                line = (shortened(label, 40), "bold red")
-                yield Text.assemble(line, f" {message}")
-            if status.failed > _FAILURES_SHOWN:
-                yield Text(f"and {status.failed - _FAILURES_SHOWN:,} more failures", style="dim")
-        yield Text()
-        yield from _foot(status)
+                yield Text(f"... and {hidden:,} more under way; --json has all", style="dim")
+
+
+def status_answer(status: Status) -> Answer:
+    """How far a sweep is, and what to do next.
+
+    Args:
+        status: the status.
+    """
+    is_swept = any(point.swept for point in status.points)
+    failures = [f"{shortened(label, 40)} {message}" for label, message in status.failures]
+    command = ""
+    if status.state in ("incomplete", "dead") and status.left:
+        command = shlex.join(status.command)
+    elif status.state == "complete":
+        command = f"resilver report {shlex.quote(str(status.folder))}"
+    notes = []
+    if status.last_finished is not None:
+        ago = _ago(max(0.0, time.time() - status.last_finished))
+        notes.append(f"The last run finished {ago} ago.")
+    if status.state in ("incomplete", "dead") and status.failed and not status.left:
+        notes.append("All other runs are finished; those that failed would fail again.")
+    return Answer(
+        f"The sweep in {status.folder}",
+        [_headline(status)],
+        sections_of(
+            ("Systems", [_points(status) if is_swept else None]),
+            ("Failed", [Lines("failures", "Failed runs", failures, _FAILURES_SHOWN)]),
+            ("Next", [Lines("next", "Next", [command] if command else [])]),
+        ),
+        status.to_record(),
+        notes=notes,
+    )
 
 
 def _standing(status: Status) -> StudyProgress:
@@ -145,65 +163,38 @@ def _standing(status: Status) -> StudyProgress:
     return StudyProgress(counts, {}, share, share, 0.0)
 
 
-_COLOURS = {"running": "cyan", "complete": "green", "incomplete": "yellow", "dead": "red"}
-
-
-def _headline(status: Status) -> Text:
+def _headline(status: Status) -> str:
     """Folder, state, and who performs the sweep."""
-    text = Text.assemble((f"{status.folder}", "bold"), ": ", (status.state, _COLOURS[status.state]))
+    text = f"{status.folder}: {status.state}"
     driver = status.driver
     if driver is None:
         return text
     who = f"process {driver.process} on {driver.host}"
     if driver.job:
         who += f", {driver.job}"
-    if status.state == "running" and status.progress is not None:
-        text.append(f" for {_ago(status.progress.elapsed_seconds)}: {who}")
-    elif status.state == "running":
-        text.append(f": {who}")
-    else:
+    if status.state != "running":
         ago = _ago(driver.silent_seconds)
-        text.append(f": {who} is gone without a word; its last sign is {ago} old")
-    return text
+        return f"{text}: {who} ended without a report; last sign of life {ago} ago"
+    spent = "" if status.progress is None else f" for {_ago(status.progress.elapsed_seconds)}"
+    return f"{text}{spent}: {who}"
 
 
-def _points_table(status: Status) -> Table:
+def _points(status: Status) -> Shown:
     """A row a system of the sweep."""
-    keys = list(status.points[0].swept)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for heading in [*short_names(keys), "runs", "finished", "under way", "failed", "left"]:
-        table.add_column(heading, justify="right", overflow="fold")
-    for point in status.points[:_POINTS_SHOWN]:
-        left = point.runs - point.finished - point.failed - point.under_way
-        counts = [point.finished, point.under_way, point.failed, left]
-        cells = [f"{count:,}" if count else "-" for count in counts]
-        if point.failed:
-            cells[2] = f"[red]{cells[2]}[/red]"
-        swept = [_value(key, point.swept[key]) for key in keys]
-        table.add_row(*swept, f"{point.runs:,}", *cells)
-    return table
-
-
-def _value(key: str, value: object) -> Text:
-    from resilver.report.source import format_swept
-
-    return Text(format_swept(key, value))
-
-
-def _foot(status: Status) -> Iterator[Text]:
-    """When a run last finished, and what to do next."""
-    if status.last_finished is not None:
-        ago = max(0.0, time.time() - status.last_finished)
-        yield Text(f"The last run finished {_ago(ago)} ago.", style="dim")
-    if status.state in ("incomplete", "dead"):
-        command = shlex.join(status.command)
-        if status.left:
-            # Never broken into lines, so that it can be copied.
-            yield Text(f"Do the rest with: {command}", no_wrap=True, overflow="ignore")
-        elif status.failed:
-            yield Text("All other runs are finished; those that failed would fail again.")
-    elif status.state == "complete":
-        yield Text(f"Next: resilver report {shlex.quote(str(status.folder))}")
+    points, keys = status.points, list(status.points[0].swept)
+    left = [one.runs - one.finished - one.failed - one.under_way for one in points]
+    made = table(
+        *(
+            (key, name, "text", [format_swept(key, one.swept[key]) for one in points])
+            for key, name in zip(keys, short_names(keys), strict=True)
+        ),
+        ("finished", "finished", "count", [one.finished for one in points]),
+        ("runs", "of runs", "count", [one.runs for one in points]),
+        ("failed", "failed", "count", [one.failed for one in points]),
+        ("left", "left", "count", left),
+        ("under_way", "under way", "count", [one.under_way for one in points]),
+    )
+    return Shown("systems", "Systems", made, keys=len(keys))
 
 
 def _ago(seconds: float) -> str:

@@ -58,8 +58,8 @@ def certainty(results: ResultsLike) -> str:
         return count
     if not drawn:
         same = "" if seeds == 1 else ": all seeds give the same run"
-        return f"{count}; there is no chance in it{same}"
-    return f"{count} for what is drawn: {listed(list(drawn))}"
+        return f"{count}; deterministic{same}"
+    return f"{count}; random: {listed(list(drawn))}"
 
 
 def spread_note(results: ResultsLike, seeds: int) -> str:
@@ -70,7 +70,7 @@ def spread_note(results: ResultsLike, seeds: int) -> str:
         seeds: How many of them the system has.
     """
     if results.provenance.get("chances") == []:
-        return "There is no chance in it: every seed gives these figures."
+        return "Deterministic: every seed gives these figures."
     if seeds == 1:
-        return "Figures of one seed; more of them (study.seeds) show the spread."
+        return "Figures of one seed; more seeds (study.seeds) show the spread."
     return f"Medians, min and max of {plural(seeds, 'seed')}."

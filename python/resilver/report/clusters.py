@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from resilver.errors import ConfigError
-from resilver.report.source import ResultsLike, format_swept, swept_keys
+from resilver.report.source import ResultsLike, format_swept, short_names, swept_keys
 
 if TYPE_CHECKING:
     from resilver.answer import Answer
@@ -50,8 +50,7 @@ def answers_of(results: ResultsLike) -> list[WhatIf]:
         rows = sorted(rows, key=lambda row: -late[row["run"]])[:ANSWERS_MAX]
     has_seeds = len({row["seed"] for row in rows}) > 1
     swept = swept_keys(results)
-    last = [key.rpartition(".")[2] for key in swept]
-    names = last if len(set(last)) == len(last) else swept
+    names = short_names(swept)
     answers = []
     for row in rows:
         answer = WhatIf.from_rows(table.filter(pc.equal(table["run"], row["run"])))

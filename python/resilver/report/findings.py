@@ -1,4 +1,4 @@
-"""The study's answer in sentences: whether and when all is whole again, and what is at risk."""
+"""The study's answer in sentences: when all data is fully redundant, and what is at risk."""
 
 from __future__ import annotations
 
@@ -23,21 +23,20 @@ def nothing_rebuilt(point: SystemRuns) -> str | None:
         return f"{start} the system stores no objects."
     if lost := number(row, "unrecoverable_objects"):
         return (
-            f"{start} {failed} took every copy of {plural(lost, 'object')} along, so no survivor "
-            "could send them."
+            f"{start} {failed} held every copy of {plural(lost, 'object')}, so no survivor can "
+            "send them."
         )
     if number(row, "returned_pieces"):
         return f"{start} {failed} came back before any of its data was rebuilt."
     if undersized := number(row, "undersized_replicas"):
-        return (
-            f"{start} {plural(undersized, f'lost {point.piece}')} found no device that may hold "
-            "them, because too few failure domains are left."
-        )
+        what = plural(undersized, f"lost {point.piece}")
+        verb = "has" if undersized == 1.0 else "have"
+        return f"{start} {what} {verb} no target, because too few failure domains are left."
     return f"{start} {failed} held no {point.piece} of any object."
 
 
 def rebuild_sentence(point: SystemRuns) -> str:
-    """After how long all is whole again, with the range over the seeds; empty without a rebuild.
+    """When all data is fully redundant, with the range over the seeds; empty without a rebuild.
 
     Args:
         point: The system.
@@ -54,11 +53,12 @@ def rebuild_sentence(point: SystemRuns) -> str:
     return f"{text} (in each of {len(known):,} seeds)." if len(known) > 1 else f"{text}."
 
 
-def sweep_sentence(points: list[SystemRuns]) -> str:
-    """Which system is whole again first and which last; empty where there are not two.
+def sweep_sentence(points: list[SystemRuns], level: str = "") -> str:
+    """Which system is fully redundant first and which last; empty where there are not two.
 
     Args:
         points: The systems.
+        level: The level whose parts fail in turn, a system each; empty for another sweep.
     """
     known = [
         (seconds, point)
@@ -69,6 +69,12 @@ def sweep_sentence(points: list[SystemRuns]) -> str:
     if len(known) < 2:
         return ""
     (least, first), (most, last) = (pick(known, key=lambda one: one[0]) for pick in (min, max))
+    if level:
+        return (
+            f"Of {plural(len(known), level)}, the rebuild takes longest after {last.short_label} "
+            f"fails: {format_duration(most)}. It is quickest after {first.short_label}: "
+            f"{format_duration(least)}."
+        )
     if most <= 1.02 * least:
         return (
             f"All {len(known):,} systems are fully redundant after about {format_duration(most)}."
@@ -97,13 +103,10 @@ def at_risk(results: ResultsLike, point: SystemRuns) -> tuple[str, str]:
     risk = np.nan_to_num(column(data, "at_risk_objects"))
     most = float(risk.max()) if risk.size else 0.0
     if not most:
-        return "none", f"Nothing is lost, and no object ever has {point.last_words}."
+        return "none", f"No data is lost, and no object is ever {point.last_words}."
     count = plural(most, "object") if most >= 1.0 else "under 1 object"
-    return count, f"Nothing is lost; up to {count} at a time {_have(most)} {point.last_words}."
-
-
-def _have(count: float) -> str:
-    return "has" if round(count) <= 1 else "have"
+    verb = "is" if round(most) <= 1 else "are"
+    return count, f"No data is lost; up to {count} at a time {verb} {point.last_words}."
 
 
 def losses(point: SystemRuns) -> str | None:
@@ -119,8 +122,8 @@ def losses(point: SystemRuns) -> str | None:
     volume = number(worst, "unrecoverable_bytes")
     what = plural(most, "object") + (f" ({size_of(volume)})" if volume is not None else "")
     if len(objects) == 1:
-        one, it = ("is", "it") if most == 1.0 else ("are", "them")
-        return f"{what} {one} lost for good: too little of {it} is left."
+        verb = "is" if most == 1.0 else "are"
+        return f"Data loss: {what} {verb} unrecoverable."
     hit = sum(count > 0.0 for count in objects)
     where = (
         f"in each of {hit:,} seeds"
@@ -128,7 +131,7 @@ def losses(point: SystemRuns) -> str | None:
         else f"in {hit:,} of {len(objects):,} seeds"
     )
     spread = f"up to {what}" if min(objects) < most else what
-    return f"Objects are lost for good {where}: {spread}, of which too little is left."
+    return f"Data loss {where}: {spread}, unrecoverable."
 
 
 def busiest_words(names: tuple[str, ...], amounts: np.ndarray) -> tuple[str, str] | None:
@@ -145,6 +148,5 @@ def busiest_words(names: tuple[str, ...], amounts: np.ndarray) -> tuple[str, str
     ratio = float(amounts[top]) / mean
     if ratio < 1.0005:
         return "even", "all rebuild equally much"
-    return f"{ratio:.2g} times the mean" if ratio < 10 else f"{ratio:,.0f} times the mean", names[
-        top
-    ]
+    words = f"{ratio:.2g}" if ratio < 10 else f"{ratio:,.0f}"
+    return f"{words}x the mean", names[top]

@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from resilver.answer import KeyFigure as KeyFigure
 from resilver.report.findings import busiest_words, nothing_rebuilt
 from resilver.report.servers import servers
 from resilver.report.source import ResultsLike, SystemRuns, largest, number, serves_only, systems
 from resilver.tables import cell_text
 from resilver.words import percent
 
-
-@dataclass(frozen=True)
-class KeyFigure:
-    """One number worth knowing.
-
-    Args:
-        label: What it is, in a few words.
-        value: The number in the SI unit `unit`.
-        unit: "s", "B/s", "B", "1" (a ratio), "share", "hops" or the noun of a count.
-        text: The number for people.
-        detail: Its spread or context; may be empty.
-    """
-
-    label: str
-    value: float
-    unit: str
-    text: str
-    detail: str = ""
-
-
 _KINDS = {"s": "seconds", "B/s": "rate", "B": "bytes", "share": "share"}
 
 _CODED = (
-    ("rebuild_p50_seconds", "Half of the bytes after", "s"),
-    ("rebuild_p99_seconds", "99 of 100 bytes after", "s"),
+    ("rebuild_p50_seconds", "50 % rebuilt after", "s"),
+    ("rebuild_p99_seconds", "99 % rebuilt after", "s"),
     ("gathered_bytes", "Read by rebuild targets", "B"),
     ("decoded_bytes", "Decoded", "B"),
     ("network_bytes", "Sent over the network", "B"),
@@ -44,32 +25,32 @@ _CODED = (
 _OF_DECODING = frozenset({"gathered_bytes", "decoded_bytes"})
 
 CLIENTS = (
-    ("during_throughput_bytes_per_second", "Goodput during the faults", "B/s"),
-    ("before_throughput_bytes_per_second", "Goodput before them", "B/s"),
-    ("during_before_throughput_ratio", "During against before", "share"),
-    ("after_throughput_bytes_per_second", "Goodput after them", "B/s"),
-    ("throughput_bytes_per_second", "Goodput over all", "B/s"),
-    ("analytic_read_bytes_per_second", "Reads by the analytic model", "B/s"),
-    ("analytic_write_bytes_per_second", "Writes by the analytic model", "B/s"),
-    ("rebuild_bytes_per_second", "Rebuilt strips", "B/s"),
-    ("analytic_rebuild_bytes_per_second", "Strips by the analytic model", "B/s"),
+    ("during_throughput_bytes_per_second", "Goodput during faults", "B/s"),
+    ("before_throughput_bytes_per_second", "Goodput before faults", "B/s"),
+    ("during_before_throughput_ratio", "During relative to before", "share"),
+    ("after_throughput_bytes_per_second", "Goodput after faults", "B/s"),
+    ("throughput_bytes_per_second", "Goodput, whole run", "B/s"),
+    ("analytic_read_bytes_per_second", "Reads, analytic model", "B/s"),
+    ("analytic_write_bytes_per_second", "Writes, analytic model", "B/s"),
+    ("rebuild_bytes_per_second", "Strips rebuilt", "B/s"),
+    ("analytic_rebuild_bytes_per_second", "Rebuilt strips, analytic model", "B/s"),
     ("burst_bytes_per_second", "Bursts written", "B/s"),
-    ("mean_burst_delay_seconds", "Mean time of a burst", "s"),
-    ("during_mean_read_delay_seconds", "Mean read during the faults", "s"),
-    ("during_p99_read_delay_seconds", "1 in 100 reads longer than", "s"),
-    ("during_mean_write_delay_seconds", "Mean write during the faults", "s"),
-    ("during_p99_write_delay_seconds", "1 in 100 writes longer than", "s"),
-    ("mean_delay_seconds", "Mean delay over all", "s"),
-    ("p99_delay_seconds", "1 in 100 of all longer than", "s"),
+    ("mean_burst_delay_seconds", "Mean burst time", "s"),
+    ("during_mean_read_delay_seconds", "Mean read latency during faults", "s"),
+    ("during_p99_read_delay_seconds", "p99 read latency during faults", "s"),
+    ("during_mean_write_delay_seconds", "Mean write latency during faults", "s"),
+    ("during_p99_write_delay_seconds", "p99 write latency during faults", "s"),
+    ("mean_delay_seconds", "Mean latency, whole run", "s"),
+    ("p99_delay_seconds", "p99 latency, whole run", "s"),
     ("requests_completed", "Requests completed", "requests"),
     ("requests_lost", "Requests lost", "requests"),
-    ("requests_retried", "Asked again elsewhere", "requests"),
+    ("requests_retried", "Requests retried on another server", "requests"),
     ("requests_hanging", "Requests that hang", "requests"),
     ("degraded_reads", "Degraded reads", "requests"),
     ("lent_bytes", "Lent among lanes", "B"),
     ("mean_hops", "Mean hops", "hops"),
-    ("packets_queued_fraction", "Packets that waited", "share"),
-    ("link_busy_fraction_max", "Busiest channel", "share"),
+    ("packets_queued_fraction", "Packets queued", "share"),
+    ("link_busy_fraction_max", "Busiest link direction", "share"),
     ("device_busy_fraction", "Devices busy", "share"),
     ("write_backlog_requests", "Writes waiting at the end", "requests"),
 )
@@ -78,9 +59,9 @@ CLIENTS = (
 _ALWAYS = frozenset({"requests_lost", "requests_completed"})
 """What is stated of clients even where it is zero."""
 _WHOLE = {
-    "Goodput over all": "Goodput",
-    "Mean delay over all": "Mean delay",
-    "1 in 100 of all longer than": "1 in 100 takes longer than",
+    "Goodput, whole run": "Goodput",
+    "Mean latency, whole run": "Mean latency",
+    "p99 latency, whole run": "p99 latency",
 }
 """Other labels where nothing failed while clients were counted: there is one time to speak of."""
 
@@ -138,10 +119,10 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
         and (point.is_coded or one[0] not in _OF_DECODING)
     ]
     for name, label in (
-        ("unreachable_objects", "Out of the network's reach"),
+        ("unreachable_objects", "Unreachable objects"),
         ("undersized_replicas", f"{point.piece.capitalize()}s without a target"),
-        ("returned_pieces", "Came back with their parts"),
-        ("remapped_bytes", "Moved though not lost"),
+        ("returned_pieces", "Returned with their parts"),
+        ("remapped_bytes", "Moved without being lost"),
     ):
         unit = {"_bytes": "B", "pieces": f"{point.piece}s"}.get(name[-6:], "objects")
         figure = _median(point, name, label, unit)
@@ -181,13 +162,13 @@ def _median(point: SystemRuns, name: str, label: str, unit: str) -> KeyFigure | 
     middle = float(statistics.median(values))
     text = _words(middle, unit)
     low, high = _words(min(values), unit), _words(max(values), unit)
-    detail = "" if low == high else f"min {low}, max {high} of {len(values)} seeds"
+    detail = "" if low == high else f"min {low}, max {high}"
     return KeyFigure(label, middle, unit, text, detail)
 
 
 def _lost(point: SystemRuns) -> KeyFigure | None:
     """Objects of which too little is left, and their bytes; None if no run lost any."""
-    figure = _median(point, "unrecoverable_objects", "Objects lost for good", "objects")
+    figure = _median(point, "unrecoverable_objects", "Objects lost", "objects")
     if figure is None or not any(number(row, "unrecoverable_objects") for row in point.rows):
         return None
     volume = _median(point, "unrecoverable_bytes", "", "B")
@@ -201,7 +182,7 @@ def _redundant(point: SystemRuns) -> KeyFigure | None:
     if first is None:
         return None
     last = _median(point, "last_redundant_seconds", "", "s")
-    return replace(first, detail=f"the last after {last.text}" if last is not None else "")
+    return replace(first, detail=f"last after {last.text}" if last is not None else "")
 
 
 def _groups(point: SystemRuns) -> KeyFigure | None:
@@ -224,4 +205,4 @@ def _spread(results: ResultsLike, point: SystemRuns) -> KeyFigure | None:
         return None
     text, detail = found
     ratio = float(data.bytes[alive].max() / data.bytes[alive].mean())
-    return KeyFigure(f"Most for one {data.holder}", ratio, "1", text, detail)
+    return KeyFigure(f"Most loaded {data.holder}", ratio, "1", text, detail)

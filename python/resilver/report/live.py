@@ -9,8 +9,9 @@ from typing import Protocol, Self
 from resilver.answer.document import write_page
 from resilver.answer.standing import Standing
 from resilver.report.clusters import is_of_clusters
-from resilver.report.html import render, render_waiting, systems_shown
+from resilver.report.html import render, render_waiting
 from resilver.report.source import ResultsLike, systems
+from resilver.report.study import systems_shown
 
 
 class FinishedRuns(ResultsLike, Protocol):

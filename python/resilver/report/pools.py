@@ -9,12 +9,12 @@ _COLUMNS = (
     Column("pool", "Pool", "text"),
     Column("bytes", "Stored", "bytes"),
     Column("rebuilt_bytes", "Rebuilt", "bytes"),
-    Column("rebuild_seconds", "Whole after", "seconds"),
+    Column("rebuild_seconds", "Healthy after", "seconds"),
     Column("unrecoverable_objects", "Objects lost", "count"),
-    Column("before_throughput_bytes_per_second", "Clients before", "rate"),
-    Column("during_throughput_bytes_per_second", "During", "rate"),
-    Column("during_before_throughput_ratio", "Of before", "share"),
-    Column("during_p99_read_delay_seconds", "99 % of reads in", "seconds"),
+    Column("before_throughput_bytes_per_second", "Goodput before faults", "rate"),
+    Column("during_throughput_bytes_per_second", "Goodput during faults", "rate"),
+    Column("during_before_throughput_ratio", "During relative to before", "share"),
+    Column("during_p99_read_delay_seconds", "p99 read latency", "seconds"),
     Column("during_requests_lost", "Requests lost", "count"),
 )
 _OF_CLIENTS = 5
@@ -22,12 +22,12 @@ _OF_CLIENTS = 5
 
 _OF_CLASSES = (
     Column("pool", "Pool", "text"),
-    Column("request_bytes", "Requests of", "bytes"),
+    Column("request_bytes", "Request size", "bytes"),
     Column("requests_completed", "Completed", "count"),
-    Column("throughput_bytes_per_second", "Rate", "rate"),
-    Column("mean_delay_seconds", "Mean delay", "seconds"),
-    Column("p99_read_delay_seconds", "99 % of reads in", "seconds"),
-    Column("p99_write_delay_seconds", "99 % of writes in", "seconds"),
+    Column("throughput_bytes_per_second", "Goodput", "rate"),
+    Column("mean_delay_seconds", "Mean latency", "seconds"),
+    Column("p99_read_delay_seconds", "p99 read latency", "seconds"),
+    Column("p99_write_delay_seconds", "p99 write latency", "seconds"),
 )
 
 
@@ -64,5 +64,5 @@ def pools_table(results: ResultsLike, point: SystemRuns) -> Table | None:
     has_clients = any(row["before_seconds"] or row["during_seconds"] for row in rows)
     columns = _COLUMNS if has_clients else _COLUMNS[:_OF_CLIENTS]
     values = [[row[column.name] for column in columns] for row in rows]
-    note = "Each pool's clients ask for its own objects." if has_clients else ""
+    note = "Each pool has its own clients." if has_clients else ""
     return Table(columns, values, note)

@@ -14,21 +14,12 @@ from resilver.counterfactuals import best_first
 from resilver.report.counterfactuals import SAME, help_sentence, signed
 from resilver.report.source import ResultsLike
 from resilver.tables import Column, Table
-from resilver.units import format_duration, format_rate
 
 if TYPE_CHECKING:
     from resilver.study.effects import Effect
 
 NAME = "sensitivity"
 """What the chart is called."""
-
-
-def value_words(effect: Effect, value: float | None) -> str:
-    """A time or a rate of an effect in words; a dash for none."""
-    if value is None:
-        return "-"
-    is_time = effect.metric == "rebuild_seconds"
-    return format_duration(value) if is_time else format_rate(value)
 
 
 def sensitivity_table(results: ResultsLike) -> Table | None:
@@ -48,23 +39,23 @@ def sensitivity_table(results: ResultsLike) -> Table | None:
     what = "Rebuild time" if kind == "seconds" else "Goodput"
     columns = (
         Column("assumption", "Assumption", "text"),
+        Column("low_change", "Change if lower", "text"),
+        Column("high_change", "Change if higher", "text"),
         Column("base", "As it is", "text"),
         Column("low", "Lower", "text"),
+        Column(f"low_{effects[0].metric}", f"{what} if lower", kind),
         Column("high", "Higher", "text"),
-        Column(f"low_{effects[0].metric}", f"{what}, lower", kind),
-        Column(f"high_{effects[0].metric}", f"{what}, higher", kind),
-        Column("low_change", "Change, lower", "text"),
-        Column("high_change", "Change, higher", "text"),
+        Column(f"high_{effects[0].metric}", f"{what} if higher", kind),
     )
     rows = [
         [
             one.assumption,
+            *map(signed, one.changes),
             one.base,
             one.low,
-            one.high,
             one.low_value,
+            one.high,
             one.high_value,
-            *map(signed, one.changes),
         ]
         for one in effects
     ]

@@ -85,6 +85,10 @@ class ResultsLike(Protocol):
         """A row a part that the device waited for which made the last lost piece."""
 
     @property
+    def study(self) -> dict[str, Any]:
+        """The study as resolved, by its sections."""
+
+    @property
     def title(self) -> str:
         """The study's title; empty where it has none."""
 
@@ -176,8 +180,8 @@ class SystemRuns:
 
     @property
     def last_words(self) -> str:
-        """What an object at risk has left."""
-        return "no piece to spare" if self.is_coded else "one replica left"
+        """How little an object at risk has left."""
+        return "at zero redundancy" if self.is_coded else "down to one replica"
 
     @property
     def first_fault_seconds(self) -> float:
@@ -269,6 +273,16 @@ def swept_keys(results: ResultsLike) -> list[str]:
     """The swept keys, in the order of their columns: those between `run` and `seed`."""
     names = list(results.runs.column_names)
     return names[names.index("run") + 1 : names.index("seed")]
+
+
+def short_names(keys: Sequence[str]) -> list[str]:
+    """The last words of dotted keys, where they tell the keys apart; else the whole keys.
+
+    Args:
+        keys: Swept keys, such as ``cluster.servers``.
+    """
+    last = [key.rpartition(".")[2] for key in keys]
+    return last if len(set(last)) == len(last) else list(keys)
 
 
 def systems(results: ResultsLike) -> list[SystemRuns]:

@@ -127,12 +127,12 @@ def degraded(results: ResultsLike, point: SystemRuns) -> Chart | None:
         half = float(start[int(np.argmax(short)) + below[0]]) - min(faults, default=0.0)
         heading += f", half as many after {format_duration(half)}"
     if np.allclose(at_risk, short):
-        heading += f"; each has {last}"
+        heading += f"; each is {last}"
     elif at_risk.max() > 0.0:
-        heading += f"; up to {_objects(at_risk)} have {last}"
+        heading += f"; up to {_objects(at_risk)} are {last}"
     else:
-        heading += f"; none ever has {last}"
-    text = f"Objects with {one}, and among them those with {last}, over time."
+        heading += f"; none is ever {last}"
+    text = f"Objects with {one}, and among them those {last}, over time."
     return Chart(
         "degraded",
         heading,

@@ -33,27 +33,29 @@ def traffic_sentence(results: ResultsLike, point: SystemRuns) -> str:
         is_rebuilt = any(number(row, "rebuilt_pieces") for row in point.rows)
         when = " during the rebuild" if is_rebuilt else " during the faults"
         rate = during
-    told_of = (
+    findings = (
         jobs_sentence(results, point),
         binding_sentence(results, point),
         _behind(point),
         losses_sentence(results, point),
     )
-    losses = " ".join(filter(None, told_of))
+    losses = " ".join(filter(None, findings))
     if not rate and point.system is not None and point.system.has_bursts:
         return losses or "Bursts are all that is asked for."
     if not rate:
         return f"No request of a client completes{when}{_against_before(point)}. {losses}"
     text = f"Clients get {format_rate(rate)}{when}{_against_before(point)}"
     if during is None:
-        told = [_delay(point, "mean_delay_seconds", "p99_delay_seconds", "a request")]
+        delays = [_delay(point, "mean_delay_seconds", "p99_delay_seconds", "")]
     else:
-        told = [
-            _delay(point, f"during_mean_{kind}", f"during_p99_{kind}", f"a {kind}")
-            for kind in ("read_delay_seconds", "write_delay_seconds")
+        delays = [
+            _delay(
+                point, f"during_mean_{kind}_delay_seconds", f"during_p99_{kind}_delay_seconds", kind
+            )
+            for kind in ("read", "write")
         ]
-    delays = " and ".join(filter(None, told))
-    return f"{text}; {delays}. {losses}" if delays else f"{text}. {losses}"
+    words = ", ".join(filter(None, delays))
+    return f"{text}; {words}. {losses}" if words else f"{text}. {losses}"
 
 
 def _behind(point: SystemRuns) -> str:
@@ -80,9 +82,8 @@ def _delay(point: SystemRuns, mean_name: str, tail_name: str, what: str) -> str:
     mean, tail = point.middle(mean_name), point.middle(tail_name)
     if mean is None:
         return ""
-    what = what.removesuffix("_delay_seconds")
-    text = f"{what} takes {format_duration(mean)} on average"
-    return text if tail is None else f"{text}, 1 in 100 longer than {format_duration(tail)}"
+    text = f"mean {what} latency {format_duration(mean)}".replace("  ", " ")
+    return text if tail is None else f"{text} (p99 {format_duration(tail)})"
 
 
 def _hanging(row: Row) -> str:
@@ -92,19 +93,18 @@ def _hanging(row: Row) -> str:
         return ""
     one = count == 1.0
     return (
-        f"{plural(count, 'request')} {'hangs' if one else 'hang'} at the end: what "
-        f"{'it waits' if one else 'they wait'} for failed with nobody told, and without a timeout "
-        "no request is given up."
+        f"{plural(count, 'request')} {'hangs' if one else 'hang'} at the end, waiting for "
+        "undetected failures: the clients have no timeout."
     )
 
 
 def _retried(row: Row) -> str:
-    """What was asked again because its server was known to have failed; empty where nothing was."""
+    """What was retried because its server was known to have failed; empty where nothing was."""
     count = number(row, "requests_retried")
     if not count:
         return ""
     verb = "was" if count == 1.0 else "were"
-    return f"{plural(count, 'request')} {verb} asked again elsewhere when a server failed."
+    return f"{plural(count, 'request')} {verb} retried on another server after a failure."
 
 
 def losses_sentence(results: ResultsLike, point: SystemRuns) -> str:
@@ -120,8 +120,8 @@ def losses_sentence(results: ResultsLike, point: SystemRuns) -> str:
         dropped = _drops(row)
         though = f", though packets are: {listed(dropped)}" if dropped else ""
         # What hangs is as good as lost, and nobody ever learns of it.
-        told = _hanging(row) or f"No request is lost{though}."
-        return f"{told} {_retried(row)}".rstrip()
+        hanging = _hanging(row) or f"No request is lost{though}."
+        return f"{hanging} {_retried(row)}".rstrip()
     return " ".join(filter(None, (_lost(results, point, lost), _hanging(row), _retried(row))))
 
 
@@ -140,7 +140,7 @@ def _lost(results: ResultsLike, point: SystemRuns, lost: list[float]) -> str:
         more = len(named) - len(shown)
         if more:
             shown.append(f"{more:,} more")
-        text += f", asked of {listed(shown)}"
+        text += f", sent to {listed(shown)}"
         gone = failed_disks(results, point)
         if all(name in gone for name, _ in named):
             return f"{text}, whose {'disk' if len(named) == 1 else 'disks'} had failed."
@@ -148,7 +148,7 @@ def _lost(results: ResultsLike, point: SystemRuns, lost: list[float]) -> str:
     if causes:
         return f"{text}: {listed(causes)}."
     late = number(row, "requests_late")
-    return f"{text}: their time ran out" + (f"; {late:,.0f} answers came late." if late else ".")
+    return f"{text}; they timed out" + (f", and {late:,.0f} answers came late." if late else ".")
 
 
 def _drops(row: Row) -> list[str]:
@@ -156,9 +156,9 @@ def _drops(row: Row) -> list[str]:
     return [
         f"{plural(packets, 'packet')} {why}"
         for name, why in (
-            ("packets_dropped_cut", "cut off by what failed"),
-            ("packets_dropped_no_link", "left without a link to go on"),
-            ("packets_dropped_hop_limit", "gone too many hops"),
+            ("packets_dropped_cut", "cut off by a failure"),
+            ("packets_dropped_no_link", "without a live link"),
+            ("packets_dropped_hop_limit", "over the hop limit"),
         )
         if (packets := number(row, name))
     ]

@@ -96,7 +96,7 @@ def system_wait(results: ResultsLike, point: SystemRuns) -> Wait | None:
         results: The study's results.
         point: The system.
     """
-    return _waits(results, (point.median["run"],)).get(point.median["run"])
+    return waits_of(results, (point.median["run"],)).get(point.median["run"])
 
 
 def wait_sentence(results: ResultsLike, point: SystemRuns) -> str:
@@ -139,7 +139,7 @@ def run_records(results: ResultsLike, records: list[dict[str, Any]]) -> list[dic
     Returns:
         The same with ``waited_for`` and ``waited_sentence``, None where nothing was re-replicated.
     """
-    waits = _waits(results)
+    waits = waits_of(results)
     return [{**record, **_record(waits.get(record["run"]))} for record in records]
 
 
@@ -148,8 +148,13 @@ def _record(one: Wait | None) -> dict[str, Any]:
     return dict(zip(("waited_for", "waited_sentence"), words, strict=True))
 
 
-def _waits(results: ResultsLike, wanted: Container[str] = ()) -> dict[str, Wait]:
-    """What was waited for in each run that says it, by its key; of the wanted runs, or of all."""
+def waits_of(results: ResultsLike, wanted: Container[str] = ()) -> dict[str, Wait]:
+    """What was waited for in each run that says it, by its key.
+
+    Args:
+        results: The study's results.
+        wanted: The keys of the runs; all by default.
+    """
     of_runs: dict[str, list[SimpleNamespace]] = {}
     for row in results.limits.to_pylist():
         if not wanted or row["run"] in wanted:

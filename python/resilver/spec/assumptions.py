@@ -24,6 +24,9 @@ from resilver.units import (
 Origin = Literal["stated", "default", "assumed"]
 """Who says so: the study; resilver's default for the key; or a choice by what is known."""
 
+ORIGINS = {"stated": "from the study", "default": "default", "assumed": "assumed"}
+"""The same for people."""
+
 DETECTION_WORDS = "at once"
 """How long the model takes to find a failure out; a fault's time is when its rebuild begins."""
 
@@ -86,8 +89,8 @@ def lead(found: list[Assumption]) -> str:
         of_name = [one for one in found if one.name.partition(" of ")[0] == name]
         if values := list(dict.fromkeys(one.value for one in of_name)):
             plural = "s" if len(values) > 1 else ""
-            parts.append(f"{name}{plural} {' and '.join(values)} ({of_name[0].origin})")
-    return f"Assumptions: {'; '.join(parts)}." if parts else ""
+            parts.append(f"{name}{plural} {' and '.join(values)} ({ORIGINS[of_name[0].origin]})")
+    return f"Inputs: {'; '.join(parts)}." if parts else ""
 
 
 def _with_swept(one: Assumption, swept: Mapping[str, Any]) -> Assumption:

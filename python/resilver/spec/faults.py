@@ -342,6 +342,6 @@ def fault_words(faults: tuple[Fault, ...]) -> str:
         if broken is not None and broken.detected is not None:
             text += f" detected after {exact_duration(Seconds(broken.detected - fault.at))}"
         if broken is not None and broken.until is not None:
-            text += f" for {exact_duration(Seconds(broken.until - fault.at))}"
+            text += f" for {exact_duration(Seconds(round(broken.until - fault.at, 12)))}"
         words.append(text)
     return " + ".join(words) or "none"
