@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver.charts.scales import Scale
+from resilver.charts.scales import Scale, time_scale
 from resilver.charts.style import INK
 from resilver.charts.vega import Spec, colours, lines_up, rows, tip, zoom
 from resilver.charts.vega import number as axis
@@ -47,19 +47,19 @@ class Marks:
 
 
 def over_time(
-    edges: Floats, panels: Sequence[Panel], title: str, time: Scale, marks: Marks, height: int
+    edges: Floats, panels: Sequence[Panel], title: str, marks: Marks, height: int = 150
 ) -> Spec:
     """Steps over time, a panel below the other, on one axis of time.
 
     Args:
         edges: The ends of all intervals, in seconds: one more than there are values.
         panels: The panels, from the top.
-        title: The title of the axis of time, with its unit.
-        time: The unit of that axis.
+        title: The title of the axis of time, without its unit.
         marks: What stands upright in all of them.
         height: The height of a panel in pixels.
     """
-    times = edges / time.divisor
+    time = time_scale(float(edges.max()))
+    times, title = edges / time.divisor, f"{title} ({time.unit})"
     columns = {"a": times, "b": np.append(times[1:], times[-1:])}
     for at, panel in enumerate(panels):
         top = np.zeros_like(times)

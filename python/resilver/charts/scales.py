@@ -69,22 +69,19 @@ def time_scale(largest: float) -> Scale:
     return Scale(1e-6, "µs") if largest > 0.0 else Scale(1.0, "s")
 
 
-def time_title(fault_seconds: tuple[float, ...], unit: str) -> str:
-    """The title of an axis of time, which begins with the run.
+def time_title(fault_seconds: tuple[float, ...]) -> str:
+    """The title of an axis of time, which begins with the run, without its unit.
 
     Args:
         fault_seconds: When something breaks, from the beginning of the run; empty for its beginning
             alone.
-        unit: The axis's unit.
 
-    >>> time_title((), "s"), time_title((0.0, 60.0), "min")
-    ('time since the failure (s)', 'time since the first failure (min)')
-    >>> time_title((5.0,), "s")
-    'time since the beginning (s)'
+    >>> time_title(()), time_title((0.0, 60.0)), time_title((5.0,))
+    ('time since the failure', 'time since the first failure', 'time since the beginning')
     """
     if fault_seconds and min(fault_seconds) > 0.0:
-        return f"time since the beginning ({unit})"
-    return f"time since the {'first ' if any(fault_seconds) else ''}failure ({unit})"
+        return "time since the beginning"
+    return f"time since the {'first ' if any(fault_seconds) else ''}failure"
 
 
 def log_ticks(low: float, high: float) -> list[float]:

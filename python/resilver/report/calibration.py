@@ -125,5 +125,6 @@ def _panel(lines_of: Sequence[Line], across: str, upwards: str, *, log: bool) ->
         dashes=[DASHES[kind.endswith(", model")] for kind in order],
         marks=[MARKS[names.index(kind.rpartition(", ")[0])] for kind in order],
         width=1.75,
+        size=26,
         height=230,
     )

@@ -61,13 +61,11 @@ def course(results: ResultsLike, point: SystemRuns) -> Chart | None:
         traffic.warm_up_seconds if traffic is not None else 0.0,
     )
     rates = [rate_of(values, duration) for values in (read, written, lost)]
-    time = time_scale(float(edges.max()))
 
     def make() -> Spec:
         panels = _panels(rates, mean, backlog)
-        title = f"time since the beginning ({time.unit})"
         shown = marks if any(marks.faults) else Marks((), marks.repairs, marks.warm_up)
-        return over_time(edges, panels, title, time, shown, 130)
+        return over_time(edges, panels, "time since the beginning", shown, 130)
 
     counts = (start >= marks.warm_up * (1.0 - 1e-9)) & (duration > 0.0)
     return Chart(

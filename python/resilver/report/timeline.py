@@ -59,7 +59,6 @@ def timeline(results: ResultsLike, point: SystemRuns) -> Chart | None:
         return None
     faults = moments_within(point, start, duration)
     edges, rate = edges_of(start, duration), rate_of(rebuilt, duration)
-    time = time_scale(float(edges.max()))
 
     def make() -> Spec:
         panels = (
@@ -67,7 +66,7 @@ def timeline(results: ResultsLike, point: SystemRuns) -> Chart | None:
             Panel("in flight", byte_scale(float(flight.max())), (("in flight", GREEN, flight),)),
         )
         marks = Marks(faults if any(faults) else ())
-        return over_time(edges, panels, time_title(faults, time.unit), time, marks, 170)
+        return over_time(edges, panels, time_title(faults), marks, 170)
 
     # Durations count from the first fault, as the rebuild time does.
     begin = min(faults, default=0.0)
@@ -110,7 +109,6 @@ def degraded(results: ResultsLike, point: SystemRuns) -> Chart | None:
         return None
     faults = moments_within(point, start, duration)
     edges = edges_of(start, duration)
-    time = time_scale(float(edges.max()))
     one, last = f"a {point.piece} missing", point.last_words
     # A line along zero would say less than no line.
     series = [(one, ORANGE, short)]
@@ -119,7 +117,7 @@ def degraded(results: ResultsLike, point: SystemRuns) -> Chart | None:
     def make() -> Spec:
         panel = Panel("objects", Scale(1.0, ""), tuple(series))
         marks = Marks(faults if any(faults) else ())
-        return over_time(edges, (panel,), time_title(faults, time.unit), time, marks, 260)
+        return over_time(edges, (panel,), time_title(faults), marks, 260)
 
     heading = f"Up to {_objects(short)} are degraded"
     below = np.flatnonzero(short[int(np.argmax(short)) :] <= short.max() / 2.0)

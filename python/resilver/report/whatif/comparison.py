@@ -11,11 +11,12 @@ import numpy as np
 from resilver.answer import Answer, Lines, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.over_time import Marks, Panel, over_time
-from resilver.charts.scales import Scale, count_scale, time_scale
+from resilver.charts.scales import Scale, count_scale
 from resilver.charts.style import SERIES
 from resilver.quantities import duration
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX, Floats
 from resilver.report.whatif import tables
+from resilver.report.whatif.course import SINCE
 from resilver.report.whatif.figures import figure_words, key_figure
 from resilver.report.whatif.fill import fills
 from resilver.report.whatif.plan import assumption_parts, command_parts, pools_shown
@@ -161,16 +162,13 @@ def together_chart(compared: PlansCompared) -> Chart | None:
         fullest.append(_at(one.moments, peaks, edges))
     series = _series(facts, fullest)
     panels.append(Panel("fullest OSD (%)", Scale(0.01, ""), series, filled=False, zero=False))
-    time = time_scale(end)
     said = compared_sentences(compared)
     return Chart(
         "together",
         said[0].removesuffix("."),
         "Copies of objects that are missing, those that are not where they should be, and how full "
         "the fullest OSD is, over time, a line a plan.",
-        lambda: over_time(
-            edges, tuple(panels), f"time since the start ({time.unit})", time, Marks(), 160
-        ),
+        lambda: over_time(edges, tuple(panels), SINCE, Marks(), 160),
         compared_table(compared),
         "plans side by side",
     )

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _COUNT = Scale(1.0, "")
 _MARKED_MAX = 12
+SINCE = "time since the start"
+"""The title of the axis of time."""
 _OBJECTS = (
     ("degraded_objects", "degraded", VERMILLION),
     ("misplaced_objects", "misplaced", BLUE),
@@ -104,7 +106,6 @@ def course_chart(facts: Facts) -> Chart | None:
     panels, edges = _panels(facts, at), facts.times[at]
     if not panels:
         return None
-    time = time_scale(float(edges[-1]))
     waits, moves = facts.series("backfill_wait_groups"), facts.series("backfilling_groups")
     moves = moves + facts.series("recovering_groups")
     heading = f"Up to {plural(float(moves.max()), 'PG')} move data at a time"
@@ -120,7 +121,7 @@ def course_chart(facts: Facts) -> Chart | None:
         "course",
         heading,
         (text + marks_words(facts)).strip(),
-        lambda: over_time(edges, panels, _title(time), time, _marks(facts), 150),
+        lambda: over_time(edges, panels, SINCE, _marks(facts)),
         table(
             ("time_seconds", "at", "seconds", facts.times),
             *(
@@ -131,10 +132,6 @@ def course_chart(facts: Facts) -> Chart | None:
         ),
         "objects and PGs over time",
     )
-
-
-def _title(time: Scale) -> str:
-    return f"time since the start ({time.unit})"
 
 
 def _means(facts: Facts, column: str, at: npt.NDArray[np.int64]) -> Floats:
@@ -164,7 +161,7 @@ def rates_chart(facts: Facts) -> Chart | None:
     if not rates:
         return None
     edges = facts.times[at]
-    time, most = time_scale(float(edges[-1])), max(float(one.max()) for _, _, one in rates)
+    most = max(float(one.max()) for _, _, one in rates)
     objects = _means(facts, "recovered_objects_per_second", at)
     panels = [Panel("rate", rate_scale(most), tuple(rates))]
     if objects.any():
@@ -174,7 +171,7 @@ def rates_chart(facts: Facts) -> Chart | None:
         "rates",
         f"All OSDs together write up to {cell_text(most, 'rate')} for it",
         f"Bytes written a second, and objects re-replicated a second. {marks_words(facts)}".strip(),
-        lambda: over_time(edges, tuple(panels), _title(time), time, _marks(facts), 150),
+        lambda: over_time(edges, tuple(panels), SINCE, _marks(facts)),
         table(
             ("time_seconds", "until", "seconds", facts.times),
             *((column, name, "rate", facts.series(column)) for column, name, _ in _RATES),
@@ -208,7 +205,6 @@ def space_chart(facts: Facts) -> Chart | None:
     if facts.held_beyond > 0.0:
         heading += f", and up to {cell_text(most, 'bytes')} more on the way"
     scale = byte_scale(float(np.abs(gained).max()))
-    time = time_scale(float(edges[-1]))
     panel = Panel("more than at the start", scale, (("used", BLUE, gained[:-1]),))
     return Chart(
         "space",
@@ -216,7 +212,7 @@ def space_chart(facts: Facts) -> Chart | None:
         "Bytes used on all OSDs, those that are gone included, beyond what they had used at the "
         "start. A copy that moves takes room in both places until its PG is clean and the old "
         f"one is deleted. {marks_words(facts)}".strip(),
-        lambda: over_time(edges, (panel,), _title(time), time, _marks(facts), 160),
+        lambda: over_time(edges, (panel,), SINCE, _marks(facts), 160),
         table(
             ("time_seconds", "at", "seconds", moments),
             ("used_bytes", "used", "bytes", used),
@@ -253,7 +249,6 @@ def clients_chart(facts: Facts) -> Chart | None:
             # What is not served at all has no delay: a gap in the line.
             values = np.array([rows[max(one, 0)][column] for one in at], dtype=np.float64)
             found.append((name, colour, values))
-    time = time_scale(float(edges[-1]))
     worst = max(
         (float(np.nanmax(of)) for _, _, of in delays if not np.isnan(of).all()), default=0.0
     )
@@ -262,7 +257,7 @@ def clients_chart(facts: Facts) -> Chart | None:
         panels.append(Panel("served (%)", Scale(0.01, ""), tuple(served), filled=False))
 
     def make() -> Spec:
-        return over_time(edges, tuple(panels), _title(time), time, _marks(facts), 150)
+        return over_time(edges, tuple(panels), SINCE, _marks(facts))
 
     every = [(names.get(pool, str(pool)), row) for pool, of_pool in of.items() for row in of_pool]
     return Chart(
