@@ -252,19 +252,19 @@ def _note_dumps(cluster: Cluster) -> None:
     unstated = Counter(names[load.pool] for load in report.loads if not load.measured)
     for name, count in unstated.items():
         notes.append(
-            f"{count:,} PGs of pool '{name}' share its sum evenly, as no dump states theirs; "
-            "a `ceph pg dump` would."
+            f"Sizes of {count:,} PGs of pool '{name}' are unknown: its data is spread evenly over "
+            "them. Add `ceph pg dump` for their sizes."
         )
     if report.config is None:
         notes.append(
-            "No `ceph config dump` was given, so settings are those of the release, but for what "
-            "is stated."
+            "No `ceph config dump` was given, so release defaults apply, except for settings that "
+            "you state."
         )
     ratios = ratios_of(cluster)
     if report.ratios is not None and report.ratios.nearfull > ratios["nearfull"]:
         notes.append(
             f"The map's nearfull ratio, {report.ratios.nearfull:g}, is above its backfillfull "
-            f"ratio, {ratios['backfillfull']:g}: OSDs count as nearfull from the latter on."
+            f"ratio, {ratios['backfillfull']:g}, from which nearfull is therefore reported."
         )
     if not report.usage:
         notes.append(

@@ -1,4 +1,4 @@
-"""Charts over time of an answer: what lacks copies, which groups move or wait, rates, clients."""
+"""Charts over time of an answer: what lacks copies, which PGs move or wait, rates, clients."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _OBJECTS = (
     ("misplaced_objects", "misplaced", BLUE),
 )
 _SHORT = (
-    ("degraded_groups", "degraded", GREY),
-    ("undersized_groups", "undersized", ORANGE),
-    ("at_risk_groups", "at risk", VERMILLION),
+    ("degraded_groups", "degraded", ORANGE),
+    ("undersized_groups", "undersized", BLUE),
+    ("at_risk_groups", "zero redundancy", VERMILLION),
     ("inactive_groups", "inactive", PURPLE),
 )
 _MOVING = (
@@ -44,7 +44,7 @@ _MOVING = (
 )
 _RATES = (
     ("recovered_bytes_per_second", "re-replicated", VERMILLION),
-    ("moved_bytes_per_second", "moved", BLUE),
+    ("moved_bytes_per_second", "backfilled", BLUE),
 )
 
 
@@ -74,28 +74,33 @@ def marks_words(facts: Facts) -> str:
 
 
 def _panels(facts: Facts, at: npt.NDArray[np.int64]) -> tuple[Panel, ...]:
-    """Objects, groups short of OSDs, and groups that move or wait; those with anything in them."""
+    """Objects, PGs short of OSDs, and PGs that move or wait; those with anything in them."""
     found = []
-    for what, columns, stacked in (
-        ("copies", _OBJECTS, False),
-        ("PGs", _SHORT, False),
-        ("PGs", _MOVING, True),
+    for what, columns, stacked, filled in (
+        ("copies", _OBJECTS, False, True),
+        # Areas of PGs that lack several things would hide each other.
+        ("PGs", _SHORT, False, False),
+        ("PGs", _MOVING, True, True),
     ):
-        series = tuple(
-            (name, colour, values[at][:-1])
-            for column, name, colour in columns
-            if (values := facts.series(column)).any()
-        )
+        drawn: dict[bytes, tuple[str, str, Floats]] = {}
+        for column, name, colour in columns:
+            values = facts.series(column)
+            if values.any():
+                # Lines that are one are drawn as one, by both names.
+                key = values.tobytes() if not filled else name.encode()
+                names = f"{drawn[key][0]}, {name}" if key in drawn else name
+                drawn[key] = (names, drawn[key][1] if key in drawn else colour, values[at][:-1])
+        series = tuple(drawn.values())
         if series:
             # One series has no legend that names it.
             title = f"{series[0][0]} {what}" if len(series) == 1 else what
             most = max(float(values.max()) for _, _, values in series)
-            found.append(Panel(title, count_scale(most), series, stacked=stacked))
+            found.append(Panel(title, count_scale(most), series, stacked=stacked, filled=filled))
     return tuple(found)
 
 
 def course_chart(facts: Facts) -> Chart | None:
-    """How objects and groups get whole over time; None where nothing ever happens.
+    """How objects and PGs recover over time; None where nothing ever happens.
 
     Args:
         facts: The answer's facts.
@@ -113,9 +118,8 @@ def course_chart(facts: Facts) -> Chart | None:
         heading += f", while up to {waits.max():,.0f} wait for a reservation"
     columns = [column for column, _, _ in (*_OBJECTS, *_SHORT, *_MOVING)]
     text = (
-        "Copies of objects that are missing or not where they should be; PGs by what they lack "
-        "(those at risk are at zero redundancy); and, on each other, PGs "
-        "that move data or wait. "
+        "Copies of objects that are missing or not where they should be; PGs by what they lack; "
+        "and, stacked, PGs that move data or wait. "
     )
     return Chart(
         "course",
@@ -148,7 +152,7 @@ def _means(facts: Facts, column: str, at: npt.NDArray[np.int64]) -> Floats:
 
 
 def rates_chart(facts: Facts) -> Chart | None:
-    """How fast data is made anew and moved; None where none is.
+    """How fast data is re-replicated and backfilled; None where none is.
 
     Args:
         facts: The answer's facts.
