@@ -17,7 +17,7 @@ from tests.browser.every_page import (  # noqa: F401
     test_text_stands_out_from_its_ground,
 )
 from tests.browser.page_checks import MARKED_ROWS, UNFOLD
-from tests.unit.what_if_answers import answer, plans, ranking, search
+from tests.unit.what_if_answers import answer, no_part_may_fail, plans, ranking, search
 
 pytestmark = pytest.mark.browser
 
@@ -34,6 +34,7 @@ CHARTS_EXPECTED = {
     "hostile": [*MOVING, "clients"],
     "plans": ["together"],
     "ranking": ["impact"],
+    "no-part": ["stuck-by-part", "impact"],
     "search": [*MOVING, "clients"],
 }
 
@@ -45,6 +46,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     made = {name: folder / f"{name}.html" for name in CHARTS_EXPECTED}
     found: dict[str, Any] = {of: answer(of) for of in ("nothing", "whole", "stuck")}
     found |= {"plans": plans(), "ranking": ranking(), "search": search()}
+    found["no-part"] = no_part_may_fail()
     found["many"] = answer(osds=600, hosts=30, load=False)
     found["hostile"] = answer("stuck", pool=HOSTILE, prefix=f"{HOSTILE}-")
     for name, one in found.items():

@@ -11,7 +11,7 @@ from resilver.report.whatif import answer_of
 from resilver.report.whatif.comparison import differing_table
 from resilver.report.whatif.ranking import impact_chart
 from resilver.whatif.several import FillSearch, FillTrial
-from tests.unit.what_if_answers import ASSUMED, plans, ranking, search
+from tests.unit.what_if_answers import ASSUMED, no_part_may_fail, plans, ranking, search
 from tests.unit.what_if_golden import RECORD, shown
 
 
@@ -118,6 +118,15 @@ def test_where_nothing_is_felt_there_is_no_chart_of_impact() -> None:
     zero = {"at_risk_seconds": 0.0, "degraded_seconds": 0.0, "whole_seconds": 0.0}
     calm = replace(of.harms[-1], outcome=replace(of.harms[-1].outcome, **zero))
     assert impact_chart(replace(of, harms=(calm,))) is None
+
+
+def test_parts_that_leave_pgs_stuck_are_bars_the_most_first() -> None:
+    """One alone is no chart, and is named in the first sentence."""
+    (chart, _) = answer_of(no_part_may_fail()).charts()
+    assert [row[1] for row in chart.table.rows] == [16, 12, 8, 4]
+    assert [row["x"] for row in chart.make()["data"]["values"]] == [16, 12, 8, 4]
+    assert chart.heading == f"The failure of {chart.table.rows[0][0]} leaves most PGs stuck: 16"
+    assert [one.name for one in answer_of(ranking()).charts()] == ["impact"]
 
 
 def test_an_answer_holds_and_is_recorded_as_what_it_is_of() -> None:

@@ -5,6 +5,7 @@ A host of it fails: its bytes come back on the others, each in proportion to a s
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -344,6 +345,16 @@ def ranking(level: str = "host") -> Ranking:
     first = answer()
     ordered = tuple(sorted(harms, key=harm_order))
     return Ranking(level, first.cluster, ordered, ASSUMED, (), first.horizon_seconds)
+
+
+def no_part_may_fail() -> Ranking:
+    """Four parts whose failures leave 4, 8, 12 and 16 PGs stuck."""
+    of, stuck = ranking(), answer("stuck").outcome
+    harms = [
+        replace(one, outcome=replace(stuck, stuck_groups=4 * rank))
+        for rank, one in enumerate(of.harms, 1)
+    ]
+    return replace(of, harms=tuple(sorted(harms, key=harm_order)))
 
 
 def search(meets: bool = True) -> Search:

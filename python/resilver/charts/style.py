@@ -81,7 +81,7 @@ CONFIG: dict[str, Any] = {
     },
     # Every chart's axis upwards takes the same room, so that panels stand below each other.
     "axisY": {"minExtent": 42, "maxExtent": 42, "domain": False, "ticks": False, "tickCount": 5},
-    "axisX": {"grid": False},
+    "axisX": {"grid": False, "tickCount": 10},
     "legend": {
         "orient": "top",
         "title": None,

@@ -173,7 +173,7 @@ def rates_chart(facts: Facts) -> Chart | None:
         panels.append(Panel("objects/s", count_scale(float(objects.max())), series))
     return Chart(
         "rates",
-        f"All OSDs together write up to {cell_text(most, 'rate')} for it",
+        f"All OSDs together recover up to {cell_text(most, 'rate')}",
         f"Bytes written a second, and objects re-replicated a second. {marks_words(facts)}".strip(),
         lambda: over_time(edges, tuple(panels), SINCE, _marks(facts)),
         table(

@@ -94,8 +94,8 @@ def _figures(facts: Facts) -> list[KeyFigure]:
         made.append(key_figure(facts, "loss_chance", "by further failures until it is healthy"))
     made.append(key_figure(facts, "peak_share", outcome.peak_osd))
     if outcome.stuck_groups:
-        detail = f"up to {outcome.toofull_groups:,} in backfill_toofull"
-        made.append(key_figure(facts, "stuck_groups", detail))
+        full = f"up to {outcome.toofull_groups:,} in backfill_toofull"
+        made.append(key_figure(facts, "stuck_groups", full if outcome.toofull_groups else ""))
     written = outcome.recovered_bytes + outcome.moved_bytes
     least = unwritten_words(facts) or f"minimum {cell_text(outcome.least_bytes, 'bytes')}"
     text = cell_text(written, "bytes")

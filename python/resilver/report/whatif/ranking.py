@@ -160,6 +160,33 @@ def _impact(harm: Harm) -> str:
     return f"{harm.name} ({', '.join(parts)})"
 
 
+def stuck_chart(ranking: Ranking) -> Chart | None:
+    """PGs that the failure of each part leaves stuck, the most first; None of fewer than two.
+
+    Args:
+        ranking: The ranking.
+    """
+    harms = sorted(ranking.harms, key=lambda one: (-one.outcome.stuck_groups, one.name))
+    harms = [one for one in harms if one.outcome.stuck_groups][:_LISTED]
+    if len(harms) < 2:
+        return None
+    stuck = [one.outcome.stuck_groups for one in harms]
+    names, level = [one.name for one in harms], _level(ranking)
+    return Chart(
+        "stuck-by-part",
+        f"The failure of {names[0]} leaves most PGs stuck: {stuck[0]:,}",
+        f"PGs that are not clean at the end of the run, by the {level} that fails.",
+        lambda: bars(
+            rows(part=names, name=names, x=stuck, label=[f"{count:,}" for count in stuck]),
+            axis("x", "PGs stuck", ends=(0.0, 1.12 * stuck[0])),
+            VERMILLION,
+            noun=level,
+        ),
+        table(("name", level, "text", names), ("stuck_groups", "PGs stuck", "count", stuck)),
+        "PGs stuck",
+    )
+
+
 def impact_chart(ranking: Ranking) -> Chart | None:
     """How long each of the worst parts leaves data at risk and PGs stuck, the worst first.
 
@@ -241,7 +268,9 @@ def ranking_answer(ranking: Ranking) -> Answer:
     return Answer(
         f"Which {_level(ranking)} has the greatest impact when it fails?",
         ranking_sentences(ranking),
-        sections_of(("Parts by impact", (impact_chart(ranking), shown), _ORDER)),
+        sections_of(
+            ("Parts by impact", (stuck_chart(ranking), impact_chart(ranking), shown), _ORDER)
+        ),
         ranking.to_dict(),
         holds=ranking.holds,
         figures=_figures(ranking),
