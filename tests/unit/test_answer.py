@@ -126,6 +126,12 @@ def test_a_turned_table_has_its_rows_side_by_side(width: int, blocks: int) -> No
     assert row.split()[1] == "20,160"
 
 
+def test_a_turned_table_is_so_on_a_page_too() -> None:
+    table = render(answer(shown(is_turned=True))).partition('<div class="shown">')[2]
+    heads = re.findall(r"<th[^>]*>([^<]*)</th>", table.partition("</thead>")[0])
+    assert heads == ["", *(str(row[0]) for row in layers().rows)]
+
+
 def test_lines_to_copy_stay_whole() -> None:
     line = "ceph osd pg-upmap-items " + " ".join(f"1.{at}" for at in range(40))
     text = printed(answer(Lines("commands", "Commands", [line, "b", "c"], printed=2)), 60)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from resilver.charts.chart import Chart
-from resilver.tables import Table, cell_text
+from resilver.tables import Column, Table, cell_text
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Shown:
         columns: How many of its columns people read; the CSV has all.
         rows: How many of its rows a page shows; None for all.
         printed: How many of its rows the terminal shows; 0 leaves the table to the page.
-        is_turned: Whether the terminal shows each row as a column: few rows, many columns.
+        is_turned: Whether each row is shown as a column: few rows, many columns.
         is_split: Whether columns without room in a terminal stand below the others.
         folded: Whether a column of one value in all rows is named in the note instead.
         keys: How many of its first columns are whole in a terminal, which leaves none of them out;
@@ -243,3 +243,15 @@ def sections_of(*given: tuple[Any, ...] | Section) -> list[Section]:
         if shown := [part for part in parts if part is not None]:
             sections.append(Section(heading, shown, [text for text in texts if text]))
     return sections
+
+
+def turned(table: Table) -> Table:
+    """A table with a column a row: the cells of the first column are the headings."""
+    first, *others = table.columns
+    heads = [cell_text(row[0], first.kind) for row in table.rows]
+    columns = (Column("name", "", "text"), *(Column("value", head, "text") for head in heads))
+    rows = [
+        [column.heading, *(cell_text(row[at], column.kind) for row in table.rows)]
+        for at, column in enumerate(others, 1)
+    ]
+    return Table(columns, rows, table.note)

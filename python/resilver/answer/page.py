@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from resilver.answer.document import Document, parts, rendered, write_page
-from resilver.answer.model import Answer, Figures, Lines, Part, Section, Shown
+from resilver.answer.model import Answer, Figures, Lines, Part, Section, Shown, turned
 from resilver.answer.standing import Standing
 
 
@@ -24,7 +24,8 @@ def shown(page: Document, part: Part, suffix: str = "") -> str:
         return str(parts().tiles(part.figures, part.title))
     name = f"{part.name}{suffix}"
     if isinstance(part, Shown):
-        read, closed = part.read(), part.is_closed
+        read = turned(part.read()) if part.is_turned else part.read()
+        closed = part.is_closed
         return page.shown(name, part.title, part.table, None, part.rows, read, is_closed=closed)
     if isinstance(part, Lines):
         return page.lines(name, part.title, part.lines, part.file)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from resilver.answer.model import Answer, Figures, Lines, Section, Shown
+from resilver.answer.model import Answer, Figures, Lines, Section, Shown, turned
 from resilver.charts.chart import Chart
 from resilver.tables import Column, Table, cell_text
 
@@ -120,7 +120,7 @@ def print_table(part: Shown, console: Console) -> None:
     """
     read, splits = part.read(), part.is_split or part.is_turned
     made = Table(read.columns, read.rows[: part.printed], read.note)
-    made = _turned(made) if part.is_turned else made
+    made = turned(made) if part.is_turned else made
     lines = [
         [cell_text(cell, column.kind) for cell, column in zip(row, made.columns, strict=True)]
         for row in made.rows
@@ -226,18 +226,6 @@ def _print_columns(
     for line in lines:
         shown.add_row(*(Text(line[at]) for at in columns))
     console.print(shown)
-
-
-def _turned(table: Table) -> Table:
-    """A table with a column a row: the cells of the first column are the headings."""
-    first, *others = table.columns
-    heads = [cell_text(row[0], first.kind) for row in table.rows]
-    columns = (Column("name", "", "text"), *(Column("value", head, "text") for head in heads))
-    rows = [
-        [column.heading, *(cell_text(row[at], column.kind) for row in table.rows)]
-        for at, column in enumerate(others, 1)
-    ]
-    return Table(columns, rows, table.note)
 
 
 def _is_text(column: Column) -> bool:
