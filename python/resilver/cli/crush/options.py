@@ -12,6 +12,7 @@ from pathlib import Path
 
 from resilver.request import SEPARATOR, argument, option
 
+_read = partial(option, rich_help_panel="Input")
 _build = partial(option, rich_help_panel="Read or build")
 _change = partial(option, rich_help_panel="Edit", default=())
 _test = partial(option, rich_help_panel="Test a rule")
@@ -29,6 +30,27 @@ class MapFormat(StrEnum):
     text = "text"
     json = "json"
     binary = "binary"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What completes the files that are named."""
+
+    crush: Path | None = _read(
+        "--crush",
+        metavar="FILE",
+        text="The CRUSH map of a `ceph osd dump`.",
+    )
+    pg_dump: Path | None = _read("--pg-dump", metavar="FILE", text="`ceph pg dump`: bytes of PGs.")
+    osd_df: Path | None = _read(
+        "--osd-df", metavar="FILE", text="`ceph osd df`: reweights and use."
+    )
+    settings: tuple[str, ...] = _read(
+        "--set",
+        metavar="KEY=VALUE",
+        text="Override a key of a study.",
+        default=(),
+    )
 
 
 @dataclass(frozen=True)

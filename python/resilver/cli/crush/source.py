@@ -9,10 +9,10 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from resilver.cli.crush.options import Inputs, Reading
 from resilver.cli.crush.structure import MapStructure
 from resilver.cli.loading import load_study
 from resilver.errors import ConfigError, name_remedy
-from resilver.request import option
 
 if TYPE_CHECKING:
     from resilver.crush import CrushMap
@@ -23,34 +23,6 @@ _KINDS = (
     "a CRUSH map (text, JSON or binary), a `ceph report`, a `ceph osd dump`, a binary osdmap, a "
     "folder or an archive of a cluster's dumps, or a STUDY.toml"
 )
-
-
-_INPUT = "Input"
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What completes the files that are named."""
-
-    crush: Path | None = option(
-        "--crush",
-        metavar="FILE",
-        text="The CRUSH map of a `ceph osd dump`.",
-        rich_help_panel=_INPUT,
-    )
-    pg_dump: Path | None = option(
-        "--pg-dump", metavar="FILE", text="`ceph pg dump`: bytes of PGs.", rich_help_panel=_INPUT
-    )
-    osd_df: Path | None = option(
-        "--osd-df", metavar="FILE", text="`ceph osd df`: reweights and use.", rich_help_panel=_INPUT
-    )
-    settings: tuple[str, ...] = option(
-        "--set",
-        metavar="KEY=VALUE",
-        text="Override a key of a study.",
-        default=(),
-        rich_help_panel=_INPUT,
-    )
 
 
 @dataclass(frozen=True)
@@ -99,7 +71,6 @@ class ClusterSource(MapSource):
             ConfigError: A device is unknown, or a weight is no number.
         """
         from resilver.cli.crush.inputs import reweights_of
-        from resilver.cli.crush.options import Inputs
 
         if not weights:
             return self

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from resilver.cli.crush.source import Reading
+from resilver.cli.crush.options import Reading
 from resilver.cli.options import RepairOrder
 from resilver.failure_rates import FailedShare, LongSeconds
 from resilver.request import Quantity, argument, option, size
