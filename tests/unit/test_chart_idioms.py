@@ -86,6 +86,11 @@ def test_an_interval_lies_below_its_line(interval: str, mark: str) -> None:
     assert spec["layer"][0]["encoding"]["y2"] == {"field": "high"}
 
 
+def test_an_interval_of_nothing_is_not_drawn() -> None:
+    data = rows(name=["a"], x=[1.0], low=[None], high=[None], x2=[None])
+    assert marks(bars(data, number("x", "units"))) == ["bar"]
+
+
 def test_dots_of_some_follow_a_condition() -> None:
     spec = lines(line(["before"]), ACROSS, UPWARDS, dots="datum.x > 1", height=100)
     assert spec["layer"][1]["transform"] == [{"filter": "datum.x > 1"}]

@@ -54,8 +54,8 @@ def data_of(table: Table, units: Mapping[str, float] | None = None, **columns: s
 
 
 def has(data: Spec, column: str) -> bool:
-    """Whether data have a column."""
-    return any(column in row for row in data["values"][:1])
+    """Whether data have a column with a value in it; Vega complains of axes over nothing."""
+    return any(row.get(column) is not None for row in data["values"])
 
 
 def count_of(kinds: Kinds) -> int:
