@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsFloat, TypeVar
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.failure_rates import LongSeconds
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _Request = TypeVar("_Request", bound="DataclassInstance")
 SEPARATOR = "\x1f"
 """Joins the words of an option that takes several; no name can contain it."""
-
+_DAY = 86_400.0
 _SHARE = re.compile(r"(\d+(?:\.\d*)?(?:e-?\d+)?)\s*(%?)")
 
 
@@ -72,6 +73,20 @@ def _share(text: str) -> float:
     return float(match[1]) / (100.0 if match[2] else 1.0)
 
 
+def _days(text: str) -> float:
+    age = LongSeconds.parse(text) / _DAY
+    if age != int(age):
+        raise ConfigError(Problem("the age is whole days", 'such as "14 d"', value=show(text)))
+    return age
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ConfigError(Problem("this is a number", value=show(text))) from None
+
+
 def seconds(example: str = "10 h") -> Quantity:
     """A duration above 0, in seconds."""
     return Quantity(Seconds.parse, example)
@@ -90,6 +105,16 @@ def rate(example: str = "500 MB/s") -> Quantity:
 def share(example: str = "5%", most: float = 1.0) -> Quantity:
     """A share above 0 and at most `most`, as ``5%`` or ``0.05``."""
     return Quantity(_share, example, most=most)
+
+
+def days(example: str = "14 d") -> Quantity:
+    """An age in whole days."""
+    return Quantity(_days, example, least=-math.inf)
+
+
+def number(example: str = "1000") -> Quantity:
+    """A number above 0."""
+    return Quantity(_number, example, most=1e18)
 
 
 def option(

@@ -6,6 +6,8 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +15,9 @@ from resilver.importers.csv_rows import plain_cell
 from resilver.quantities import decimal, decimal_bytes, decimal_rate
 from resilver.units import format_duration, format_rate
 from resilver.words import amount, chance, percent, size_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ROWS_CARRIED_MAX = 2000
 """Rows of a CSV on the page, so that a page stays small; the Parquet tables have all."""
@@ -30,7 +35,8 @@ class Column:
         kind: "text", "count", "amount" (three digits from 100,000 on), "bytes", "seconds", "rate",
             "share", "chance" (a probability) or "number"; "fill" is a share to a tenth of a
             percent; "TB" and "TB/s" are sizes and rates in decimal units, as disks are sold;
-            "watts" are a power. A "note" is a text about the column before it: below that on a
+            "watts" are a power; "us" are
+            seconds, shown in microseconds. A "note" is a text about the column before it: below that on a
             page, and beside it in a terminal with room.
     """
 
@@ -67,17 +73,24 @@ def table(*columns: tuple[str, str, str, Iterable[object]], note: str = "") -> T
 
 
 def table_of(
-    rows: Sequence[object], *columns: tuple[str, str, str], note: str = "", filled: bool = False
+    rows: Sequence[Any],
+    *columns: tuple[str, str, str] | tuple[str, str, str, Callable[[Any], object]],
+    note: str = "",
+    filled: bool = False,
 ) -> Table:
     """A table with a row a thing.
 
     Args:
         rows: The things.
-        columns: For each its name, which is that of the things' attribute, heading and kind.
+        columns: For each its name, heading and kind, and what it holds of a thing: by default the
+            attribute of its name.
         note: What the table leaves out or merges.
         filled: Leave out columns that have no value at all.
     """
-    made = [(*column, [getattr(one, column[0]) for one in rows]) for column in columns]
+    made = []
+    for name, heading, kind, *of in columns:
+        value = of[0] if of else attrgetter(name)
+        made.append((name, heading, kind, [value(one) for one in rows]))
     shown = [one for one in made if not filled or any(value is not None for value in one[3])]
     return table(*shown, note=note)
 
@@ -105,6 +118,7 @@ _WORDS: dict[str, Callable[[float], str]] = {
     "TB": decimal_bytes,
     "TB/s": decimal_rate,
     "watts": lambda value: decimal(value, "W"),
+    "us": lambda value: f"{value * 1e6:,.3f} us",
 }
 
 
@@ -131,3 +145,31 @@ def to_csv(table: Table, rows_max: int | None = ROWS_CARRIED_MAX) -> str:
         known = ("" if value is None or value != value else value for value in row)
         writer.writerow([plain_cell(value) for value in known])
     return text.getvalue()
+
+
+def table_bytes(table: pa.Table, suffix: str) -> bytes:
+    """A table as a file: CSV, where lists are words, or else Parquet.
+
+    Args:
+        table: The table.
+        suffix: The ending of the file's name, ".csv" or ".parquet".
+    """
+    from pyarrow import csv as arrow_csv
+    from pyarrow import parquet
+
+    file = io.BytesIO()
+    if suffix == ".csv":
+        arrow_csv.write_csv(_without_lists(table), file)
+    else:
+        parquet.write_table(table, file)
+    return file.getvalue()
+
+
+def _without_lists(table: pa.Table) -> pa.Table:
+    import pyarrow as pa
+
+    for index, column in enumerate(table.schema):
+        if pa.types.is_list(column.type):
+            texts = [" ".join(map(str, one or ())) for one in table[column.name].to_pylist()]
+            table = table.set_column(index, column.name, pa.array(texts, pa.string()))
+    return table

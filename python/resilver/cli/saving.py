@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from resilver.errors import ConfigError, Problem
 from resilver.words import either
@@ -13,9 +12,6 @@ from resilver.words import either
 PAGES = (".html", ".htm")
 TABLES = (".csv", ".parquet")
 PICTURES = (".png", ".svg", ".pdf")
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def save_whole(path: Path, content: bytes | str) -> None:
@@ -114,35 +110,6 @@ def check_output(
         remedy = f'use a name such as "{path.stem}{suffixes[0]}"'
         raise ConfigError(Problem(rule, remedy, key=option, value=f'"{path}"'))
     check_writable(path)
-
-
-def table_bytes(table: pa.Table, suffix: str) -> bytes:
-    """A table as a file: CSV, where lists are words, or else Parquet.
-
-    Args:
-        table: The table.
-        suffix: The ending of the file's name, one of `TABLES`.
-    """
-    from io import BytesIO
-
-    from pyarrow import csv, parquet
-
-    file = BytesIO()
-    if suffix == ".csv":
-        csv.write_csv(_without_lists(table), file)
-    else:
-        parquet.write_table(table, file)
-    return file.getvalue()
-
-
-def _without_lists(table: pa.Table) -> pa.Table:
-    import pyarrow as pa
-
-    for index, field in enumerate(table.schema):
-        if pa.types.is_list(field.type):
-            texts = [" ".join(map(str, one or ())) for one in table[field.name].to_pylist()]
-            table = table.set_column(index, field.name, pa.array(texts, pa.string()))
-    return table
 
 
 def _write(path: Path, content: bytes) -> None:

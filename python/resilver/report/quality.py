@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from resilver.answer.document import Document
+from resilver.answer import Answer, Shown, sections_of
 from resilver.center.control import DECISION, LIMIT, run_length
 from resilver.center.quality import is_correlated
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, points
 from resilver.charts.style import BLUE, DASHES, GREY, VERMILLION
 from resilver.charts.vega import Spec, number, rows, tip
-from resilver.report.judged import PageSection, write_judged
-from resilver.tables import Table, cell_text, table
+from resilver.tables import Table, cell_text, table_of
 from resilver.units import RATE_UNITS
 from resilver.words import plural
 
@@ -45,13 +44,13 @@ def value_of(value: float, found: QualityCharts) -> str:
 
 
 def _values(
-    name: str, values: Iterable[float], found: QualityCharts
-) -> tuple[str, str, str, list[float]]:
+    name: str, found: QualityCharts, value: Callable[[Any], float]
+) -> tuple[str, str, str, Callable[[Any], float]]:
     """A column of values, in the unit that was asked for."""
     if found.unit:
         size = float(RATE_UNITS[found.unit])
-        return name, f"{name}, {found.unit}", "number", [value / size for value in values]
-    return name, name, "TB/s" if found.is_rate else "number", list(values)
+        return name, f"{name}, {found.unit}", "number", lambda one: value(one) / size
+    return name, name, "TB/s" if found.is_rate else "number", value
 
 
 def finding_sentence(one: Finding, found: QualityCharts, *, is_named: bool) -> str:
@@ -76,13 +75,13 @@ def quality_sentences(found: QualityCharts) -> list[str]:
     runs = sum(len(one.values) for one in found.series)
     later = sum(len(one.values) - one.first for one in found.series)
     alarms = later / _BY_CHANCE + later / run_length()
-    chance = f"chance alone makes {alarms:.2g} in so many"
+    chance = f"chance alone gives {alarms:.2g}"
     named = len(found.series) > 1
     if found.holds:
         said = [f"{plural(runs, 'run')} are in control."]
     else:
         count = plural(len(found.findings), "finding")
-        said = [f"Out of control: {count} in {plural(later, 'run')}; {chance}."]
+        said = [f"Out of control: {count} in {plural(later, 'run')}, where {chance}."]
         these = found.findings[:_SAID_MOST]
         said += [finding_sentence(one, found, is_named=named) for one in these]
         if len(found.findings) > _SAID_MOST:
@@ -90,49 +89,43 @@ def quality_sentences(found: QualityCharts) -> list[str]:
     for one in found.series:
         if is_correlated(one):
             said.append(
-                f"Neighbouring runs of {one.name} hang together (correlation "
-                f"{one.correlation:.2f}), so that false alarms are more often."
+                f"Neighbouring runs of {one.name} are correlated ({one.correlation:.2f}), so false "
+                "alarms are more frequent."
             )
     return said
 
 
 def series_table(found: QualityCharts) -> Table:
     """The series, a row each."""
-    these = found.series
-    return table(
-        ("series", "series", "text", [one.name for one in these]),
-        ("runs", "runs", "count", [len(one.values) for one in these]),
-        _values("level", [one.control.level for one in these], found),
-        _values("deviation", [one.control.deviation for one in these], found),
+    return table_of(
+        found.series,
+        ("series", "series", "text", attrgetter("name")),
+        ("runs", "runs", "count", lambda one: len(one.values)),
+        _values("level", found, attrgetter("control.level")),
+        _values("deviation", found, attrgetter("control.deviation")),
         (
             "deviation_share",
-            "of it",
+            "of the level",
             "share",
-            [one.control.deviation / one.control.level for one in these],
+            lambda one: one.control.deviation / one.control.level,
         ),
-        ("findings", "findings", "count", [len(one.findings) for one in these]),
-        note="Level: of the first runs. Deviation: of a run from the level that holds.",
+        ("findings", "findings", "count", lambda one: len(one.findings)),
+        note="Level: the mean of the first runs. Deviation: the standard deviation of a run.",
     )
 
 
 def findings_table(found: QualityCharts) -> Table:
     """What is out of control, a row each."""
-    these = found.findings
-    return table(
-        ("time", "time", "text", [time_of(one.seconds, one.run) for one in these]),
-        ("kind", "what", "text", [one.kind for one in these]),
-        _values("value", [one.value for one in these], found),
-        ("size", "off", "text", [f"{100 * one.share:+.3g} %" for one in these]),
-        ("found", "found after", "count", [one.runs_until_found for one in these]),
-        ("series", "series", "text", [one.series for one in these]),
-        note="Found after: runs, the one that it begins with among them.",
+    return table_of(
+        found.findings,
+        ("time", "time", "text", lambda one: time_of(one.seconds, one.run)),
+        ("kind", "what", "text"),
+        _values("value", found, attrgetter("value")),
+        ("size", "off", "text", lambda one: f"{100 * one.share:+.3g} %"),
+        ("found", "found after", "count", attrgetter("runs_until_found")),
+        ("series", "series", "text"),
+        note="Found after: how many runs, the one that it begins with included.",
     )
-
-
-def quality_tables(found: QualityCharts) -> list[tuple[str, Table]]:
-    """All tables, with their titles."""
-    made = [("Series", series_table(found))]
-    return [("Findings", findings_table(found)), *made] if found.findings else made
 
 
 def control_chart(found: QualityCharts, rank: int) -> Chart:
@@ -146,9 +139,10 @@ def control_chart(found: QualityCharts, rank: int) -> Chart:
     count = len(one.findings)
     heading = f"{one.name}: {plural(count, 'finding')}" if count else f"{one.name} is in control"
     text = (
-        f"A point is a run; the line is the level that holds, the pale band {LIMIT:g} deviations "
-        f"around it. The first {one.first} runs, left of the grey line, say what is usual. Below, "
-        f"the cumulative sums of what runs are off: beyond {DECISION:g} the level has changed."
+        f"A point is a run; the line is the current level, the pale band {LIMIT:g} standard "
+        f"deviations around it. The first {one.first} runs, left of the grey line, set the "
+        f"baseline. Below, the cumulative sums of how far runs are off: beyond {DECISION:g} the "
+        "level has changed."
     )
     return Chart(
         f"quality-{rank}",
@@ -161,14 +155,15 @@ def control_chart(found: QualityCharts, rank: int) -> Chart:
 
 
 def _runs_table(one: Series, found: QualityCharts) -> Table:
-    numbers = range(len(one.values))
+    control = one.control
     seconds = [None] * len(one.values) if one.seconds is None else one.seconds.tolist()
-    return table(
-        ("time", "time", "text", [time_of(seconds[at], at) for at in numbers]),
-        _values("value", one.values.tolist(), found),
-        _values("level", one.control.levels.tolist(), found),
-        ("upper", "sum upwards", "number", one.control.upper.tolist()),
-        ("lower", "sum downwards", "number", one.control.lower.tolist()),
+    return table_of(
+        range(len(one.values)),
+        ("time", "time", "text", lambda at: time_of(seconds[at], at)),
+        _values("value", found, lambda at: float(one.values[at])),
+        _values("level", found, lambda at: float(control.levels[at])),
+        ("upper", "sum upwards", "number", lambda at: control.upper[at]),
+        ("lower", "sum downwards", "number", lambda at: control.lower[at]),
     )
 
 
@@ -246,28 +241,26 @@ def _sums(across: Spec) -> list[Spec]:
     return made
 
 
-def write_quality(found: QualityCharts, path: str | Path, command: str = "") -> Path:
-    """Write the page.
+def quality_answer(found: QualityCharts) -> Answer:
+    """The answer to whether runs are in control.
 
     Args:
-        found: The charts.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
-
-    Raises:
-        ConfigError: The file cannot be written.
+        found: The charts of all series.
     """
-    page = Document()
-    sections = [
-        PageSection(heading, (), [page.shown(f"table-{rank}", heading, made)])
-        for rank, (heading, made) in enumerate(quality_tables(found))
-    ]
     ranks = sorted(range(len(found.series)), key=lambda rank: -len(found.series[rank].findings))
-    figures = [page.figure(control_chart(found, rank)) for rank in ranks[:_CHARTS_MOST]]
-    more = len(found.series) - len(figures)
-    texts = [f"{plural(more, 'more series')} with fewer findings are in the table."] if more else []
-    sections.insert(0, PageSection("Runs", texts, figures))
-    if found.notes:
-        sections.append(PageSection("What was left out", found.notes))
-    title = f"{found.column} over time"
-    return write_judged(page, path, title, quality_sentences(found), sections, {"Made by": command})
+    charts = [control_chart(found, rank) for rank in ranks[:_CHARTS_MOST]]
+    more = len(found.series) - len(charts)
+    text = f"{plural(more, 'more series')} with fewer findings are in the table." if more else ""
+    findings = Shown("findings", "Findings", findings_table(found)) if found.findings else None
+    return Answer(
+        f"{found.column} over time",
+        quality_sentences(found),
+        sections_of(
+            ("Runs", charts, text),
+            ("Findings", [findings]),
+            ("Series", [Shown("series", "Series", series_table(found))]),
+        ),
+        found.to_dict(),
+        found.holds,
+        notes=found.notes,
+    )

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from resilver.answer import Answer, Form, Section, Shown
 from resilver.cli.crush.source import ClusterSource, StudySource, open_source, reweighted
 from resilver.cli.place.options import Asked
-from resilver.cli.saving import TABLES, table_bytes
+from resilver.cli.saving import TABLES
 from resilver.errors import ConfigError
 from resilver.spec.tree import Level, Tree, plural
-from resilver.tables import table
+from resilver.tables import table, table_bytes
 from resilver.words import size_of
 
 if TYPE_CHECKING:
