@@ -157,7 +157,7 @@ def test_new_disks_in_a_slow_enclosure_are_slow(study: Path, terminal: Terminal)
     [
         (["--seeds", "3", "--within", "5%"], "a study has seeds of its own"),
         (["--culled", "new.toml"], "no disk is replaced without an envelope"),
-        (["--within", "5"], "an envelope is a percentage"),
+        (["--within", "5"], "above 0 and at most 0.99"),
         (["--set", 'cluster.replaced={ "drive.200" = 1 }'], "they are drive.0 to drive.199"),
         (["--set", 'cluster.replaced={ "drive.1" = 0 }'], "at least 1"),
         (
@@ -177,7 +177,7 @@ def test_a_study_without_sets_is_refused(tmp_path: Path, terminal: Terminal) -> 
     traffic = "[traffic]\noutstanding = 8\nduration = '1 s'\n"
     path.write_text(f"[cluster]\nservers = 4\nfabric = {{ routers = 1 }}\n{traffic}")
     assert "no level is made of disks" in terminal.refusal("profile", path, "--within", "5%")
-    assert "this is asked of a study" in terminal.refusal(
+    assert "only a study has disks to replace" in terminal.refusal(
         "profile", "spider-2", "--culled", "new.toml"
     )
 

@@ -258,9 +258,9 @@ def test_a_wrong_line_is_told_with_its_place(text: str, tmp_path: Path, terminal
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["spider-2", "--within", "5"], "an envelope is a percentage"),
-        (["spider-2", "--within", "0%"], "an envelope is a percentage"),
-        (["spider-2", "--within", "100%"], "an envelope is a percentage"),
+        (["spider-2", "--within", "5"], "above 0 and at most 0.99; such as 5%"),
+        (["spider-2", "--within", "0%"], "above 0 and at most 0.99"),
+        (["spider-2", "--within", "100%"], "above 0 and at most 0.99"),
         (["spider-2", "--set", "lot.slow=1.2"], "lot.slow = 1.2: this must be at most 0.9"),
         (["spider-2", "--set", "lot.spread=-0.1"], "must be at least 0"),
         (["spider-2", "--set", "lot.factor=0.0"], "must be above 0"),

@@ -126,7 +126,7 @@ def test_wrong_measurements_are_told_with_their_line(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--target", "0 B/s"], "a target is above zero"),
+        (["--target", "0 B/s"], "above 0; such as 1 TB/s"),
         (["--target", "5"], "a rate needs a unit"),
         (["--set", 'study.sweep={ "traffic.outstanding" = [1, 2] }'], "profile is of one system"),
         (["--measured", "none.csv"], "there is no such file"),

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from resilver.cli.console import EXIT_FAILED, output, print_json, say
-from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_output, check_writable, keep_inputs, save_whole
-from resilver.cli.tables import print_figures
-from resilver.errors import ConfigError, Problem, show
-from resilver.request import argument, option
-
-if TYPE_CHECKING:
-    from resilver.center.layering import LayerProfile
-    from resilver.center.profiling import LotProfile, MeasuredProfile
-
-_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
-_NEXT_SHOWN = 20
-# Narrower terminals have the first columns of layers alone; the page and --json have all.
-_WIDE, _COLUMNS_NARROW = 80, 5
+from resilver.cli.options import Json, Quiet, overrides, page_output
+from resilver.cli.replying import command_line, reply
+from resilver.cli.saving import check_output
+from resilver.errors import ConfigError, Problem
+from resilver.request import argument, option, rate, share, value_of
+from resilver.units import BytesPerSecond
 
 
 class Of(StrEnum):
@@ -50,6 +36,7 @@ class Asked:
         metavar="PERCENT",
         text="How far a group may be below the reference; by default 5%. Of a study, also replace "
         "slow disks in rounds until all groups are within.",
+        quantity=share("5%", most=0.99),
     )
     of: Of = option(
         "--of",
@@ -72,12 +59,7 @@ class Asked:
         text="How often disks of rates or of a lot are drawn; by default 15. A study has seeds of "
         "its own.",
     )
-    settings: tuple[str, ...] = option(
-        "--set",
-        metavar="KEY=VALUE",
-        text="Override one key of a study or a lot, for example --set lot.spread=0.03. Repeatable.",
-        default=(),
-    )
+    settings: tuple[str, ...] = overrides("a study or a lot", "lot.spread=0.03")
     measured: tuple[str, ...] = option(
         "--measured",
         metavar="FILE",
@@ -90,29 +72,28 @@ class Asked:
     target: str | None = option(
         "--target",
         metavar="RATE",
-        text="Of a study: the rate that clients should get, and what each part needs for it.",
+        text="Of a study: the rate that clients should get; shows what each part needs for it.",
+        quantity=rate("1 TB/s"),
     )
     culled: Path | None = option(
         "--culled",
         metavar="FILE.toml",
-        text="Of a study with --within: write it there as it is with its new disks, to run it.",
+        text="Of a study with --within: write the study with its new disks there, to run it.",
+        is_output=True,
     )
-    page: Path | None = option(
-        "--output", "-o", metavar="FILE.html", text="Write it as a page there."
-    )
+    page: Path | None = page_output()
 
 
 def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     """Show what each layer of a file system loses, or which disk groups are too slow.
 
     Of a study, its layers from devices to clients: what each passes alone and behind those below,
-    what is lost there, and which binds. With a target, exits with 1 if clients do not get it. With
-    --within, slow disks of its RAID sets are replaced in rounds, and it says what that gains.
+    what is lost there, and which is the bottleneck. With a target, exits with 1 if clients do not
+    get it. With --within, slow disks of its RAID sets are replaced in rounds.
 
     Of rates or a lot, groups of disks against an envelope: what to replace, and what it gains. A
-    CSV has columns group and rate, and unit and disk where there are some. A lot says how many
-    disks there are and how they spread. Exits with 1 if a group is outside, or if culling a lot
-    never ends.
+    CSV has columns group and rate, and optionally unit and disk. A lot says how many disks there
+    are and how they spread. Exits with 1 if a group is outside, or if culling a lot never ends.
 
     Examples:
 
@@ -126,14 +107,14 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     """
     from resilver.center.layering import LayerProfile
     from resilver.center.profiling import MeasuredProfile
-    from resilver.report import culling, layering
+    from resilver.report.culling import lot_answer, measured_answer
+    from resilver.report.layering import layers_answer
     from resilver.study import profile as perform
 
-    within = None if asked.within is None else _share(asked.within)
-    measured = [one.rpartition("=")[2] for one in asked.measured]
-    for path in (asked.page, asked.culled):
-        keep_inputs(path, [asked.file, *measured])
-    check_output(asked.page)
+    reads = [asked.file, *(one.rpartition("=")[2] for one in asked.measured)]
+    check_output(asked.page, reads=reads)
+    check_output(asked.culled, (".toml",), reads, "--culled")
+    within, target = value_of(asked, "within"), value_of(asked, "target")
     _check_culled(asked)
     found = perform(
         asked.file,
@@ -143,97 +124,35 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         seeds=asked.seeds,
         overrides=asked.settings,
         measured=asked.measured,
-        target=asked.target,
+        target=None if target is None else BytesPerSecond(target),
     )
-    if isinstance(found, LayerProfile):
-        said = layering.layer_sentences(found)
-        if asked.culled is not None and found.culled is not None:
-            save_whole(asked.culled, found.culled.toml)
-        if asked.page is not None:
-            layering.write_layers(found, asked.page, _command(asked, is_study=True))
-    elif isinstance(found, MeasuredProfile):
-        said = culling.measured_sentences(found)
-        if asked.page is not None:
-            culling.write_measured(found, asked.page, _command(asked))
-    else:
-        said = culling.lot_sentences(found)
-        if asked.page is not None:
-            culling.write_lot(found, asked.page, _command(asked))
-    if as_json:
-        print_json(found.to_dict())
-    elif not quiet:
-        _print(found, said)
-        for note in getattr(found, "notes", ()):
-            say(note)
-    for path in (asked.culled, asked.page):
-        if path is not None and not quiet:
-            say(f"wrote {path}")
-    return 0 if found.holds else EXIT_FAILED
+    answer = (
+        layers_answer(found)
+        if isinstance(found, LayerProfile)
+        else measured_answer(found)
+        if isinstance(found, MeasuredProfile)
+        else lot_answer(found)
+    )
+    return reply(
+        answer,
+        command_line("profile", asked),
+        page=asked.page,
+        files=[asked.culled],
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 def _check_culled(asked: Asked) -> None:
-    """Refuse to write a study with new disks where none are replaced, or where it cannot be."""
+    """Refuse to write a study with new disks where none are replaced."""
     from resilver.study.profiling import is_study
 
     if asked.culled is None:
         return
     rule, remedy = "", ""
     if not is_study(asked.file):
-        rule, remedy = "this is asked of a study, and the file is none", "leave it out"
+        rule, remedy = "only a study has disks to replace, and the file is none", "leave it out"
     elif asked.within is None:
         rule, remedy = "no disk is replaced without an envelope", "add --within 5%"
     if rule:
         raise ConfigError(Problem(rule, remedy, key="--culled", value=f'"{asked.culled}"'))
-    check_writable(asked.culled)
-
-
-def _share(text: str) -> float:
-    match = _PERCENT.fullmatch(text.strip())
-    share = float(match[1]) / 100.0 if match else 0.0
-    if not 0.0 < share < 1.0:
-        rule = "an envelope is a percentage above 0 and below 100"
-        raise ConfigError(Problem(rule, "such as 7.5%", key="--within", value=show(text)))
-    return share
-
-
-def _command(asked: Asked, *, is_study: bool = False) -> str:
-    """What makes the same page again."""
-    words = ["resilver", "profile", Path(asked.file).name]
-    if is_study:
-        words += [] if asked.within is None else ["--within", asked.within, "--of", asked.of.value]
-        words += [word for one in asked.measured for word in ("--measured", _short(one))]
-        words += [] if asked.target is None else ["--target", asked.target]
-    else:
-        words += ["--within", asked.within or "5%", "--of", asked.of.value]
-        words += ["--code", asked.code]
-        words += [] if asked.seeds is None else ["--seeds", str(asked.seeds)]
-    return shlex.join([*words, *(word for one in asked.settings for word in ("--set", one))])
-
-
-def _short(measured: str) -> str:
-    """A measured file as the page names it, without its folder."""
-    level, sign, name = measured.rpartition("=")
-    return f"{level}{sign}{Path(name).name}"
-
-
-def _print(found: LayerProfile | MeasuredProfile | LotProfile, said: list[str]) -> None:
-    from resilver.answer.figure_tables import figures_table
-    from resilver.center.layering import LayerProfile
-    from resilver.center.profiling import MeasuredProfile, median_draw
-    from resilver.report import culling, layering
-
-    for sentence in said:
-        output().print(Text(sentence, "bold"))
-    if isinstance(found, LayerProfile):
-        for title, made in layering.layer_tables(found):
-            columns = len(made.columns) if output().width >= _WIDE else _COLUMNS_NARROW
-            print_figures(title, made, columns)
-        if found.culled is not None and len(found.culled.cullings[0].rounds) > 1:
-            print_figures("Rounds", culling.rounds_table(found.culled.cullings[0]), 5)
-        return
-    print_figures("Figures", figures_table(found.figures), 3)
-    if isinstance(found, MeasuredProfile) and found.next:
-        made = culling.next_table(found)
-        print_figures("What to replace next", made, len(made.columns), _NEXT_SHOWN)
-    if found.cullings:
-        print_figures("Rounds", culling.rounds_table(median_draw(found.cullings)), 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from resilver.charts.chart import Chart
+from resilver.answer import Part
 from resilver.report.culling import culling_sentence, rounds_chart
 from resilver.report.group_heat import heat_chart
 from resilver.tables import cell_text
@@ -39,15 +39,16 @@ def culled_sentences(found: LayerProfile) -> list[str]:
     rate = cell_text(after, "TB/s")
     if abs(gain) < 0.01:
         binding = culled.after.binding.layer
-        why = "no part binds them" if binding == "clients" else f"the {binding} level binds them"
-        said.append(f"Clients get {rate} then too: {why}.")
+        why = f"the {binding} level is their bottleneck"
+        why = "they ask for no more" if binding == "clients" else why
+        said.append(f"Clients still get {rate}: {why}.")
     else:
         way = "more" if gain > 0 else "less"
         said.append(f"Clients then get {rate}, {abs(gain):.3g} % {way}.")
     return said
 
 
-def culled_charts(found: LayerProfile) -> list[Chart]:
+def culled_parts(found: LayerProfile) -> list[Part | None]:
     """The rounds and the groups before and after them, under the first seed.
 
     Args:
@@ -64,5 +65,6 @@ def culled_charts(found: LayerProfile) -> list[Chart]:
         culled.within,
         culled.of,
     )
-    rounds = [rounds_chart(one)] if len(one.rounds) > 1 else []
-    return rounds + ([] if heat is None else [heat])
+    if len(one.rounds) == 1:
+        return [heat]
+    return [rounds_chart(one), heat]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resilver.answer.document import Document
+from resilver.answer import Answer, Part, Shown, sections_of
 from resilver.answer.figure_tables import figures_table
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import curve, lines, points, series
@@ -17,8 +16,7 @@ from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.report.arrays import Floats
 from resilver.report.group_heat import heat_chart
-from resilver.report.judged import PageSection, write_judged
-from resilver.tables import Cell, Table, table
+from resilver.tables import Table, table, table_of
 from resilver.words import plural
 
 if TYPE_CHECKING:
@@ -59,8 +57,8 @@ def culling_sentence(
     """
     if not all(one.holds for one in cullings):
         return (
-            f"New disks do not bring all groups within {100 * within:g} %: where they are {new}, "
-            "their own spread is too wide."
+            f"New disks {new} do not bring all groups within {100 * within:g} %: they spread too "
+            "widely themselves."
         )
     replaced = [one.replaced for one in cullings]
     rounds = [len(one.rounds) - 1 for one in cullings]
@@ -69,8 +67,8 @@ def culling_sentence(
     ends = f" (min {min(replaced):,}, max {max(replaced):,} of {count} draws)" * (count > 1)
     disks, were = ("disk", "is") if middle == 1 else ("disks", "are")
     return (
-        f"Until all are within {100 * within:g} %, {middle:,.0f} {disks}{ends} {were} replaced in "
-        f"{turns:g} round{'s' if turns != 1 else ''}, where new disks are {new}."
+        f"{middle:,.0f} {disks}{ends} {were} replaced in {turns:g} round{'s' * (turns != 1)} until "
+        f"all groups are within {100 * within:g} %, with new disks {new}."
     )
 
 
@@ -88,30 +86,29 @@ def lot_sentences(found: LotProfile) -> list[str]:
 
 def next_table(found: MeasuredProfile) -> Table:
     """What to replace next, the slowest first."""
-    these = found.next
-    columns: list[tuple[str, str, str, list[Cell]]] = [
-        ("group", "group", "text", [one.group for one in these]),
-        ("rate_bytes_per_second", "rate", "TB/s", [one.rate_bytes_per_second for one in these]),
-        ("least_bytes_per_second", "least", "TB/s", [one.least_bytes_per_second for one in these]),
-    ]
-    if len(set(found.rates.units)) > 1:
-        columns.insert(0, ("unit", "unit", "text", [one.unit for one in these]))
-    if found.rates.disk_rates is not None:
-        rates: list[Cell] = [one.disk_bytes_per_second for one in these]
-        columns.append(("disk", "slowest disk", "text", [one.disk for one in these]))
-        columns.append(("disk_bytes_per_second", "its rate", "TB/s", rates))
-    return table(*columns)
+    several = len(set(found.rates.units)) > 1
+    return table_of(
+        found.next,
+        ("unit", "unit", "text", lambda one: one.unit if several else None),
+        ("group", "group", "text"),
+        ("rate_bytes_per_second", "rate", "TB/s"),
+        ("least_bytes_per_second", "least", "TB/s"),
+        ("disk", "slowest disk", "text"),
+        ("disk_bytes_per_second", "its rate", "TB/s"),
+        filled=True,
+    )
 
 
 def rounds_table(one: Culling) -> Table:
     """The rounds of one draw."""
-    top = one.rounds[0]
-    return table(
-        ("round", "round", "count", range(len(one.rounds))),
-        ("outside", "outside", "count", [each.outside for each in one.rounds]),
-        ("replaced", "replaced so far", "count", [each.replaced for each in one.rounds]),
-        ("mean_share", "mean group", "number", [each.mean / top.mean for each in one.rounds]),
-        ("slowest", "slowest group", "number", [each.slowest / top.mean for each in one.rounds]),
+    mean = one.rounds[0].mean
+    return table_of(
+        list(enumerate(one.rounds)),
+        ("round", "round", "count", lambda row: row[0]),
+        ("outside", "outside", "count", lambda row: row[1].outside),
+        ("replaced", "replaced so far", "count", lambda row: row[1].replaced),
+        ("mean_share", "mean group", "number", lambda row: row[1].mean / mean),
+        ("slowest", "slowest group", "number", lambda row: row[1].slowest / mean),
         note="Rates over the mean group's before any round.",
     )
 
@@ -147,7 +144,7 @@ def rounds_chart(one: Culling) -> Chart:
             data, axis("x", "disks replaced"), upwards, series(kinds), dots="true", read=read
         )
 
-    return Chart("rounds", heading, text, spec, rounds_table(one), "rounds")
+    return Chart("rounds", heading, text, spec, rounds_table(one), "Rounds", printed=40)
 
 
 def envelope_chart(found: MeasuredProfile) -> Chart:
@@ -187,68 +184,66 @@ def envelope_chart(found: MeasuredProfile) -> Chart:
     return Chart("envelope", heading, text, spec, made, "groups by rate")
 
 
-def write_measured(found: MeasuredProfile, path: str | Path, command: str = "") -> Path:
-    """Write the page of measured groups.
+def measured_answer(profile: MeasuredProfile) -> Answer:
+    """The answer of measured groups against an envelope.
 
     Args:
-        found: The profile.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
-
-    Raises:
-        ConfigError: The file cannot be written.
+        profile: The profile.
     """
     from resilver.center.profiling import median_draw
 
-    page = Document()
-    parts = [page.figure(envelope_chart(found))]
-    parts.append(page.shown("figures", "What it comes to", figures_table(found.figures), 3))
-    sections = [PageSection("The groups", (), parts)]
-    if found.next:
-        made = page.shown("next", "The slowest first", next_table(found))
-        sections.append(PageSection("What to replace next", (), [made]))
-    groups, units = found.rates.groups, found.rates.units
-    states = [("as measured", found.judged.rates)]
-    if found.cullings:
-        one = median_draw(found.cullings)
-        states = [("before", one.before), ("after", one.after)]
-        text = "New disks are drawn among the measured ones; of several draws, the one whose "
-        text += "number of replaced disks is the median."
-        parts = [page.figure(rounds_chart(one))]
-        sections.append(PageSection("Rounds to come", (text,), parts))
-    heat = heat_chart(states, groups, units, found.judged.within, found.judged.of)
-    if heat is not None:
-        sections.append(PageSection("Every group", (), [page.figure(heat)]))
-    told = {"Made by": command}
-    title = "Groups against the envelope"
-    return write_judged(page, path, title, measured_sentences(found), sections, told)
+    judged = profile.judged
+    following = Shown("next", "What to replace next", next_table(profile), printed=20)
+    rounds: list[Part] = []
+    states = [("as measured", judged.rates)]
+    if profile.cullings:
+        median = median_draw(profile.cullings)
+        states = [("before", median.before), ("after", median.after)]
+        rounds = [rounds_chart(median)]
+    text = (
+        "New disks are drawn from the measured ones; of several draws, the one whose number of "
+        "replaced disks is the median."
+    )
+    groups, units = profile.rates.groups, profile.rates.units
+    return Answer(
+        "Groups against the envelope",
+        measured_sentences(profile),
+        sections_of(
+            ("The groups", [envelope_chart(profile), _figures(profile)]),
+            ("What to replace next", [following] if profile.next else []),
+            ("Rounds to come", rounds, text),
+            ("Every group", [heat_chart(states, groups, units, judged.within, judged.of)]),
+        ),
+        profile.to_dict(),
+        profile.holds,
+    )
 
 
-def write_lot(found: LotProfile, path: str | Path, command: str = "") -> Path:
-    """Write the page of a lot.
+def lot_answer(profile: LotProfile) -> Answer:
+    """The answer of a lot against an envelope.
 
     Args:
-        found: The profile.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
-
-    Raises:
-        ConfigError: The file cannot be written.
+        profile: The profile.
     """
     from resilver.center.profiling import median_draw
 
-    page = Document()
-    one, lot = median_draw(found.cullings), found.file.lot.lot
+    median, lot = median_draw(profile.cullings), profile.file.lot.lot
     names = [f"group {number}" for number in range(lot.groups)]
     units = [f"unit {number // (lot.groups // lot.units)}" for number in range(lot.groups)]
-    states = [("before", one.before), ("after", one.after)]
-    charts = [rounds_chart(one), heat_chart(states, names, units, found.within, found.of)]
-    parts = [page.figure(chart) for chart in charts if chart is not None]
-    figures = page.shown("figures", "Closed forms and draws", figures_table(found.figures), 3)
-    sections = [
-        PageSection("Rounds of culling", (), parts),
-        PageSection("Figures", (), [figures]),
-    ]
-    told = {"Source": found.file.source, "Made by": command}
-    title = found.file.description.rstrip(".") or "Slow disks of a lot"
-    return write_judged(page, path, title, lot_sentences(found), sections, told)
+    states = [("before", median.before), ("after", median.after)]
+    heat = heat_chart(states, names, units, profile.within, profile.of)
+    return Answer(
+        profile.file.description.rstrip(".") or "Slow disks of a lot",
+        lot_sentences(profile),
+        sections_of(
+            ("Rounds of culling", [rounds_chart(median), heat]),
+            ("Figures", [_figures(profile)]),
+        ),
+        profile.to_dict(),
+        profile.holds,
+        source={"Source": profile.file.source},
+    )
+
+
+def _figures(profile: MeasuredProfile | LotProfile) -> Shown:
+    return Shown("figures", "Figures", figures_table(profile.figures), 3)

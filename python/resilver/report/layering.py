@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.answer.document import Document
+from resilver.answer import Answer, Form, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.scales import decimal_scale
@@ -13,8 +12,7 @@ from resilver.charts.style import BLUE, VERMILLION
 from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.report.benchmarks import cost_sentences, costs_table
-from resilver.report.culled import culled_charts, culled_sentences
-from resilver.report.judged import PageSection, write_judged
+from resilver.report.culled import culled_parts, culled_sentences
 from resilver.tables import Table, cell_text, table_of
 from resilver.words import plural
 
@@ -28,57 +26,56 @@ def _rate(value: float) -> str:
     return cell_text(value, "TB/s")
 
 
-def layer_sentences(found: LayerProfile) -> list[str]:
-    """What the layers come to, a sentence each."""
-    binding = found.binding
-    each = plural(found.clients, "client")
-    said = [f"{each} get {_rate(found.rate_bytes_per_second)} together."]
-    if binding.layer == "clients":
-        said.append("That is all that they ask for; no part binds them.")
+def layer_sentences(profile: LayerProfile) -> list[str]:
+    """What clients get, the bottleneck, and where most is lost, a sentence each."""
+    bottleneck, clients = profile.binding, plural(profile.clients, "client")
+    said = [f"{clients} get {_rate(profile.rate_bytes_per_second)} together."]
+    if bottleneck.layer == "clients":
+        said.append("They ask for no more; no part of the system is a bottleneck.")
     else:
-        who = "all of them" if binding.bound == found.clients else f"{binding.bound:,} of them"
-        first = f", most at {binding.binding}" if binding.parts > 1 and binding.binding else ""
-        said.append(f"The {binding.layer} level binds {who}{first}.")
-    worst = max(found.layers, key=lambda one: one.lost_bytes_per_second)
+        bound = bottleneck.bound
+        of = "all clients" if bound == profile.clients else plural(bound, "client")
+        most = f", of most {bottleneck.binding}" if bottleneck.parts > 1 else ""
+        said.append(f"The bottleneck of {of} is the {bottleneck.layer} level{most}.")
+    worst = max(profile.layers, key=lambda layer: layer.lost_bytes_per_second)
     if worst.lost_bytes_per_second > 0:
         lost = f"{_rate(worst.lost_bytes_per_second)}, {100 * worst.lost_share:.3g} %"
-        said.append(f"Most is lost at {worst.layer}: {lost} of what those before it leave.")
-    if found.target_bytes_per_second is not None:
-        verdict = "is met" if found.is_met else "is not met"
-        share = found.rate_bytes_per_second / found.target_bytes_per_second
-        target = _rate(found.target_bytes_per_second)
-        said.append(f"The target of {target} {verdict}: they get {100 * share:.4g} % of it.")
-    said += _measured_sentences(found) + cost_sentences(found.costs)
-    return said + culled_sentences(found)
+        said.append(f"The {worst.layer} level loses most: {lost} of what the level below passes.")
+    if profile.target_bytes_per_second is not None:
+        verdict = "is met" if profile.is_met else "is not met"
+        share = profile.rate_bytes_per_second / profile.target_bytes_per_second
+        target = _rate(profile.target_bytes_per_second)
+        said.append(f"The target of {target} {verdict}: clients get {100 * share:.4g} % of it.")
+    said += _measured_sentences(profile) + cost_sentences(profile.costs)
+    return said + culled_sentences(profile)
 
 
-def _measured_sentences(found: LayerProfile) -> list[str]:
-    """What measured rates come to beside expected ones."""
-    known = [one for one in found.measured if one.of_expected is not None]
-    if not found.measured:
+def _measured_sentences(profile: LayerProfile) -> list[str]:
+    """How far measured rates are below expected ones."""
+    known = [one for one in profile.measured if one.of_expected is not None]
+    if not profile.measured:
         return []
     if not known:
         return ["No measured rate is of the study's own requests, so none is compared."]
     least = min(known, key=lambda one: one.of_expected or 0.0)
-    share = 100 * (least.of_expected or 0.0)
-    text = f"Measured is furthest below expected at {least.layer}: {share:.3g} %"
-    if share >= 100:
-        text = f"Measured is nowhere below expected; nearest at {least.layer}: {share:.3g} %"
-    return [f"{text}."]
+    share = f"{100 * (least.of_expected or 0.0):.3g} % of expected"
+    if (least.of_expected or 0.0) >= 1.0:
+        return [f"No measured rate is below the expected one; {least.layer} is nearest: {share}."]
+    return [f"Measured rates are lowest at {least.layer}: {share}."]
 
 
-def layers_table(found: LayerProfile) -> Table:
+def layers_table(profile: LayerProfile) -> Table:
     """The layers, from devices to clients, a row each."""
     return table_of(
-        found.layers,
+        profile.layers,
         ("layer", "layer", "text"),
-        ("alone_bytes_per_second", "alone", "TB/s"),
         ("stacked_bytes_per_second", "stacked", "TB/s"),
         ("lost_bytes_per_second", "lost", "TB/s"),
         ("lost_share", "share", "share"),
+        ("binding", "bottleneck", "text"),
+        ("alone_bytes_per_second", "alone", "TB/s"),
         ("parts", "parts", "count"),
-        ("binding", "binds", "text"),
-        note="Alone: where this layer is the only one. Stacked: behind all layers above it here.",
+        note="Alone: if this layer were the only limit. Stacked: behind all layers above it here.",
     )
 
 
@@ -107,19 +104,6 @@ def measured_table(found: LayerProfile) -> Table:
     )
 
 
-def layer_tables(found: LayerProfile) -> list[tuple[str, Table]]:
-    """All tables of a profile, with their titles."""
-    made = [("Layers", layers_table(found))]
-    if found.needed:
-        target = _rate(found.target_bytes_per_second or 0.0)
-        made.append((f"What each part needs for {target}", needed_table(found)))
-    if found.measured:
-        made.append(("Measured beside expected", measured_table(found)))
-    if found.costs:
-        made.append(("What the layer above costs", costs_table(found.costs)))
-    return made
-
-
 def waterfall_chart(found: LayerProfile) -> Chart:
     """What each layer passes behind those below it, and what is lost there.
 
@@ -129,14 +113,20 @@ def waterfall_chart(found: LayerProfile) -> Chart:
     binding = found.binding
     heading = f"Clients get {_rate(found.rate_bytes_per_second)}"
     if binding.layer != "clients":
-        heading += f"; the {binding.layer} level binds"
+        heading += f"; the {binding.layer} level is the bottleneck"
     text = (
-        "From devices to clients. A full bar is what is left behind this layer and all above it "
-        "here, the pale end what is lost at it; the mark is what the layer would pass alone, where "
-        "that is not beyond the chart. A layer that binds clients has its own colour."
+        "From devices to clients. A full bar is what this layer passes behind all above it here, "
+        "the pale end what is lost at it; the mark is what the layer would pass alone, where that "
+        "is not beyond the chart. A bottleneck has its own colour."
     )
     return Chart(
-        "layers", heading, text, lambda: _waterfall(found.layers), layers_table(found), "layers"
+        "layers",
+        heading,
+        text,
+        lambda: _waterfall(found.layers),
+        layers_table(found),
+        "Layers",
+        printed=40,
     )
 
 
@@ -168,31 +158,28 @@ def _waterfall(layers: tuple[Layer, ...]) -> Spec:
     return bars(data, across, kinds, room=110, read=read)
 
 
-def write_layers(found: LayerProfile, path: str | Path, command: str = "") -> Path:
-    """Write the page of a profile.
+def layers_answer(profile: LayerProfile) -> Answer:
+    """The answer of a profile of layers.
 
     Args:
-        found: The profile.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
-
-    Raises:
-        ConfigError: The file cannot be written.
+        profile: The layers of a study.
     """
-    page = Document()
-    figure = page.figure(waterfall_chart(found))
-    sections = []
-    for rank, (heading, made) in enumerate(layer_tables(found)):
-        parts = [figure] if rank == 0 else []
-        parts.append(page.shown(f"table-{rank}", heading, made))
-        sections.append(PageSection(heading, (), parts))
-    if charts := culled_charts(found):
-        figures = [page.figure(chart) for chart in charts]
-        sections.append(PageSection("Disks before and after culling", (), figures))
-    title = found.title or "The layers of a file system"
-    told = {"Made by": command}
-    if found.notes:
-        sections.append(
-            PageSection("What was left out of measured rates, and taken for what", found.notes)
-        )
-    return write_judged(page, path, title, layer_sentences(found), sections, told)
+    culled, target = profile.culled, _rate(profile.target_bytes_per_second or 0.0)
+    needed = Shown("needed", f"What each part needs for {target}", needed_table(profile))
+    measured = Shown("measured", "Measured and expected rates", measured_table(profile))
+    costs = Shown("costs", "What the layer above costs", costs_table(profile.costs))
+    return Answer(
+        profile.title or "The layers of a file system",
+        layer_sentences(profile),
+        sections_of(
+            ("Layers", [waterfall_chart(profile)]),
+            ("What each part needs", [needed] if profile.needed else []),
+            ("Measured rates", [measured] if profile.measured else []),
+            ("What layers cost", [costs] if profile.costs else []),
+            ("Disks before and after culling", culled_parts(profile)),
+        ),
+        profile.to_dict(),
+        profile.holds,
+        notes=profile.notes,
+        forms={} if culled is None else {".toml": Form(lambda: culled.toml)},
+    )
