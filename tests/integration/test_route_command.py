@@ -114,7 +114,7 @@ def test_a_job_is_told_in_sentences_and_files(
     Path("nodes.txt").write_text("x1y1z1n0\nx1y1z1n1\n17\n")
     for out in terminal.fitting("route", stored, "--clients", clients, widths=(80, 60, 40)):
         told = " ".join(out.split())
-        assert "clients get" in told and "The rates of parts: of this test" in told
+        assert "clients get" in told and "Rates of parts: of this test" in told
     words = (str(stored), "--policy", "nearest", "--clients", clients)
     terminal.output("route", *words, "-o", "flows.csv")
     flows = list(csv.DictReader(Path("flows.csv").read_text(encoding="utf-8").splitlines()))
@@ -137,7 +137,7 @@ def test_every_chart_of_the_page_is_written_as_a_file(
     names = {"held", "clients", "layers", "modules", "hops", "served"}
     names |= {"heat-nearest", "heat-balanced"}
     assert {path.name for path in folder.iterdir()} == {f"{n}.{format}" for n in names}
-    assert all(f"{name}.{format}" in "".join(err.split()) for name in names)
+    assert f"wrote {folder}" in " ".join(err.split())
     assert min(path.stat().st_size for path in folder.iterdir()) > 2000
 
 
@@ -176,13 +176,13 @@ def test_places_are_judged_by_the_clients_that_there_then_are(
     ("words", "message"),
     [
         (["--policy", "fastest"], "there is no such policy"),
-        (["--by", "time"], "cost or hops"),
+        (["--by", "time"], "'cost', 'hops'"),
         (["--node", "x9y9z9n9"], "no node of this number or name"),
         (["--node", "x0y0z0n0"], "does not compute"),
         (["--lnet"], "add --policy"),
         (["-o", "x.csv"], "add --policy"),
-        (["-o", "x.pdf", "--policy", "nearest"], ".html"),
-        (["--place", "0"], "1 at least"),
+        (["-o", "x.pdf", "--policy", "nearest"], "written as .html, .htm or .csv"),
+        (["--place", "0"], "greater than or equal to 1"),
         (["--place", "9999"], "there is room for"),
         (["--place", "4", "--lnet"], "ask for them apart"),
         (["--place", "4", "--clients", "random:4"], "ask for them apart"),
@@ -211,10 +211,10 @@ def test_what_means_nothing_is_refused(
         (["--clients", "random:4", "--targets", "best"], "there is no such choice"),
         (["--clients", "random:4", "--namespace", "1"], "there is one namespace"),
         (["--clients", "random:4", "--namespace", "-1"], "there is one namespace"),
-        (["--clients", "random:4", "--lnet", "--policy", "nearest"], "nothing of --clients"),
-        (["--figures", "x", "--lnet", "--policy", "nearest"], "nothing of --figures"),
-        (["-o", "x.html", "--lnet", "--policy", "nearest"], "nothing of -o"),
-        (["--figures", "x", "--format", "gif"], "png, svg or pdf"),
+        (["--clients", "random:4", "--lnet", "--policy", "nearest"], "ask for them apart"),
+        (["--figures", "x", "--lnet", "--policy", "nearest"], "ask for them apart"),
+        (["-o", "x.html", "--lnet", "--policy", "nearest"], "ask for them apart"),
+        (["--figures", "x", "--format", "gif"], "'gif'"),
         (["--clients", "random:4", "-o", "x.csv"], "every flow of a job is of one policy"),
         (["--clients", "random:4", "--set", "rates.z=0"], "rates.z"),
         (["--clients", "random:4", "--set", "storage.network=9"], "without routers: 9"),

@@ -15,7 +15,7 @@ from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_rate
 from resilver.report.routes import WORDS
-from resilver.tables import Table, table
+from resilver.tables import Table, table, table_of
 from resilver.words import listed
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def job_sentences(jobs: Sequence[JobRates]) -> list[str]:
         )
         if job.lasting_bytes_per_second < 0.99 * job.bytes_per_second:
             said[-1] += (
-                f" Where each writes as much, the slowest ends last, and the job gets "
-                f"{decimal_rate(job.lasting_bytes_per_second)} at least."
+                f" If each writes the same amount, the job waits for the slowest and gets "
+                f"{decimal_rate(job.lasting_bytes_per_second)}."
             )
     if source := jobs[0].routes.machine.file.rates.source:
-        said.append(f"The rates of parts: {source}")
+        said.append(f"Rates of parts: {source}")
     return said
 
 
@@ -63,78 +63,67 @@ def _held_sentence(job: JobRates) -> str:
     held = sorted((one for one in job.layers if one.bound), key=lambda one: -one.bound)
     first, words = held[0], [LAYER_WORDS[one.layer] for one in held]
     if len(held) == 1:
-        return f"{words[0].capitalize()} hold all of them back."
+        return f"{words[0].capitalize()} limit all of them."
     noun = "clients" if len(job.rates) == len(job.writes.nodes) else "flows"
     others = [f"{name} {one.bound:,}" for name, one in zip(words[1:], held[1:], strict=True)]
-    return f"{words[0].capitalize()} hold back {first.bound:,} {noun}, {listed(others)}."
+    return f"{words[0].capitalize()} limit {first.bound:,} {noun}, {listed(others)}."
 
 
 def job_table(jobs: Sequence[JobRates]) -> Table:
     """What the job gets, a row a policy."""
-    clients = [job.client_rates for job in jobs]
-    return table(
-        ("policy", "policy", "text", [WORDS[job.routes.policy] for job in jobs]),
-        ("clients", "clients", "count", [len(rates) for rates in clients]),
-        ("targets", "targets", "count", [len(np.unique(job.writes.targets)) for job in jobs]),
-        ("bytes_per_second", "all clients", "TB/s", [job.bytes_per_second for job in jobs]),
-        (
-            "lasting_bytes_per_second",
-            "clients x slowest",
-            "TB/s",
-            [job.lasting_bytes_per_second for job in jobs],
-        ),
-        (
-            "least_bytes_per_second",
-            "slowest client",
-            "TB/s",
-            [float(rates.min()) for rates in clients],
-        ),
+    return table_of(
+        jobs,
+        ("policy", "policy", "text", _policy),
+        ("clients", "clients", "count", lambda job: len(job.client_rates)),
+        ("targets", "targets", "count", lambda job: len(np.unique(job.writes.targets))),
+        ("bytes_per_second", "all clients", "TB/s"),
+        ("lasting_bytes_per_second", "clients × slowest", "TB/s"),
+        ("least_bytes_per_second", "slowest client", "TB/s", lambda job: job.client_rates.min()),
         (
             "median_bytes_per_second",
             "median client",
             "TB/s",
-            [float(np.median(rates)) for rates in clients],
+            lambda job: np.median(job.client_rates),
         ),
-        (
-            "most_bytes_per_second",
-            "fastest client",
-            "TB/s",
-            [float(rates.max()) for rates in clients],
-        ),
-        ("bound_by", "held back by", "text", [LAYER_WORDS[job.layer.layer] for job in jobs]),
+        ("most_bytes_per_second", "fastest client", "TB/s", lambda job: job.client_rates.max()),
+        ("bound_by", "limited by", "text", lambda job: LAYER_WORDS[job.layer.layer]),
     )
 
 
-def layers_table(jobs: Sequence[JobRates], *, with_policy: bool = True) -> Table:
-    """How each layer is loaded, a row a layer and policy.
+def _policy(job: JobRates) -> str:
+    return WORDS[job.routes.policy]
 
-    Args:
-        jobs: The job by each policy.
-        with_policy: Whether the policy stands in a column.
-    """
-    found = [(job, layer) for job in jobs for layer in job.layers]
-    policy = ("policy", "policy", "text", [WORDS[job.routes.policy] for job, _ in found])
-    parts = [
-        np.quantile(one.used, (0.25, 0.5, 0.75)).tolist() if one.parts else [None] * 3
-        for _, one in found
-    ]
-    low, middle, high = zip(*parts, strict=True)
-    return table(
-        *([policy] if with_policy else []),
-        ("layer", "layer", "text", [LAYER_WORDS[one.layer] for _, one in found]),
-        ("parts", "used", "count", [one.parts for _, one in found]),
-        ("full", "full", "count", [one.full for _, one in found]),
-        ("busiest_share", "busiest", "share", [one.busiest for _, one in found]),
-        ("bound_flows", "holds", "count", [one.bound for _, one in found]),
+
+def layers_table(jobs: Sequence[JobRates]) -> Table:
+    """How each layer is loaded by each policy, a row a layer and policy."""
+    quarters = (
+        ("lower", 0.25, "lower quarter"),
+        ("median", 0.5, "median"),
+        ("upper", 0.75, "upper quarter"),
+    )
+    return table_of(
+        [(job, layer) for job in jobs for layer in job.layers],
+        ("policy", "policy", "text", lambda row: _policy(row[0])),
+        ("layer", "layer", "text", lambda row: LAYER_WORDS[row[1].layer]),
+        ("parts", "used", "count", lambda row: row[1].parts),
+        ("full", "full", "count", lambda row: row[1].full),
+        ("busiest_share", "busiest", "share", lambda row: row[1].busiest),
+        ("bound_flows", "limits", "count", lambda row: row[1].bound),
         (
             "bound_bytes_per_second",
             "of rate",
             "TB/s",
-            [one.bound_bytes_per_second if one.bound else None for _, one in found],
+            lambda row: row[1].bound_bytes_per_second if row[1].bound else None,
         ),
-        ("lower_share", "lower quarter", "share", low),
-        ("median_share", "median", "share", middle),
-        ("upper_share", "upper quarter", "share", high),
+        *(
+            (
+                f"{name}_share",
+                heading,
+                "share",
+                lambda row, share=share: np.quantile(row[1].used, share) if row[1].parts else None,
+            )
+            for name, share, heading in quarters
+        ),
     )
 
 
@@ -157,7 +146,7 @@ def flows_table(job: JobRates) -> Table:
         ("network", "network", "count", networks.tolist()),
         ("router", "router", "count", picked),
         ("bytes_per_second", "rate", "TB/s", job.rates.tolist()),
-        ("bound_by", "held back by", "text", [LAYERS[layer] for layer in job.binding]),
+        ("bound_by", "limited by", "text", [LAYERS[layer] for layer in job.binding]),
     )
 
 
@@ -264,5 +253,12 @@ def layers_chart(jobs: Sequence[JobRates]) -> Chart:
     text += "its median part, the band the half of its parts around it."
     names = [WORDS[job.routes.policy] for job in jobs]
     return Chart(
-        "layers", heading, text, lambda: {"vconcat": [view(one) for one in names]}, made, "layers"
+        "layers",
+        heading,
+        text,
+        lambda: {"vconcat": [view(one) for one in names]},
+        made,
+        "Load of each layer",
+        printed=40,
+        columns=7,
     )

@@ -14,7 +14,7 @@ from resilver.charts.idioms import coloured, data_of, frame, lines, series
 from resilver.charts.style import INK
 from resilver.charts.vega import Spec, rows, tip
 from resilver.charts.vega import number as axis
-from resilver.tables import Table, table
+from resilver.tables import Table, table, table_of
 
 if TYPE_CHECKING:
     from resilver.center.machines import Machine
@@ -60,51 +60,36 @@ def answer_sentences(figures: Sequence[RouteFigures]) -> list[str]:
 
 def policies_table(figures: Sequence[RouteFigures]) -> Table:
     """The policies, a row each."""
-    by_axis = [
-        (
-            f"hops_{name.lower()}",
-            f"hops in {name}",
-            "number",
-            [f.mean_hops_by_axis[at] for f in figures],
-        )
-        for at, name in enumerate(_AXES)
-    ]
-    loads = [
-        (
-            f"load_{name.lower()}",
-            f"busiest {name} channel",
-            "number",
-            [f.largest_loads[at] for f in figures],
-        )
-        for at, name in enumerate(_AXES)
-    ]
-    return table(
-        ("policy", "policy", "text", [WORDS[f.policy] for f in figures]),
-        ("mean_hops", "mean hops", "number", [f.mean_hops for f in figures]),
-        *by_axis,
-        ("mean_cost", "mean cost", "number", [f.mean_cost for f in figures]),
-        ("least_cost", "least cost", "number", [f.least_cost for f in figures]),
-        ("most_cost", "most cost", "number", [f.most_cost for f in figures]),
-        ("spread_cost", "its deviation", "number", [f.spread_cost for f in figures]),
-        (
-            "clients_least",
-            "fewest clients a router",
-            "number",
-            [f.clients_a_router[0] for f in figures],
+    axes = tuple(enumerate(_AXES))
+    return table_of(
+        figures,
+        ("policy", "policy", "text", lambda one: WORDS[one.policy]),
+        ("mean_hops", "mean hops", "number"),
+        *(
+            (
+                f"hops_{name.lower()}",
+                f"hops in {name}",
+                "number",
+                lambda one, at=at: one.mean_hops_by_axis[at],
+            )
+            for at, name in axes
         ),
-        (
-            "clients_mean",
-            "mean clients a router",
-            "number",
-            [f.clients_a_router[1] for f in figures],
+        ("mean_cost", "mean cost", "number"),
+        ("least_cost", "least cost", "number"),
+        ("most_cost", "most cost", "number"),
+        ("spread_cost", "standard deviation", "number"),
+        ("clients_least", "fewest clients a router", "number", lambda one: one.clients_a_router[0]),
+        ("clients_mean", "mean clients a router", "number", lambda one: one.clients_a_router[1]),
+        ("clients_most", "most clients a router", "number", lambda one: one.clients_a_router[2]),
+        *(
+            (
+                f"load_{name.lower()}",
+                f"busiest {name} channel",
+                "number",
+                lambda one, at=at: one.largest_loads[at],
+            )
+            for at, name in axes
         ),
-        (
-            "clients_most",
-            "most clients a router",
-            "number",
-            [f.clients_a_router[2] for f in figures],
-        ),
-        *loads,
     )
 
 
