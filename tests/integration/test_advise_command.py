@@ -136,13 +136,13 @@ def test_the_page_holds_the_answer(state: list[str], tmp_path: Path, terminal: T
     ("words", "said"),
     [
         (["--files", "0"], "--files = 0"),
-        (["--avoid", "0.8"], '--avoid = "0.8": a fill is a percentage of 0 to 100; such as 80%'),
-        (["--avoid", "120%"], "a percentage of 0 to 100"),
+        (["--avoid", "full"], '--avoid = "full": a share is a percentage or a number'),
+        (["--avoid", "120%"], "above 0 and at most 1; such as 80%"),
         (["--rate", "400"], '--rate = "400": a rate needs a unit'),
         (["--volume", "many"], "--volume"),
         (["--volume", "2 TB"], "add --rate"),
         (["--rate", "50 MB/s"], "fs-OST0000 moves 100 MB/s already"),
-        (["--window", "0 s"], "the time is above 0"),
+        (["--window", "0 s"], "above 0; such as 60 s"),
         (["--set", "torus=[2, 2, 2]"], "add --machine"),
         (["--router-rate", "2 GB/s"], "add --machine"),
         (["--clients", "random:3"], "give --machine"),
@@ -151,7 +151,7 @@ def test_the_page_holds_the_answer(state: list[str], tmp_path: Path, terminal: T
         (["--machine", "titan", "--policy", "near"], "no such policy"),
         (["--filesystem", "other"], "no such file system"),
         (["--stripe", "20"], "a file of 20 stripes"),
-        (["--format", "lfs", "--files", "2", "--name", "a"], "each file has a name of its own"),
+        (["--format", "lfs", "--files", "2", "--name", "a"], "each file needs a name of its own"),
         (["-o", "page.txt"], "the answer is written as .html"),
     ],
 )
@@ -228,4 +228,4 @@ def test_an_inactive_target_counts_in_no_mean(tmp_path: Path, terminal: Terminal
     out = terminal.output("advise", tmp_path / "df.txt", "--files", "2")
     (row,) = [words for line in out.splitlines() if (words := line.split())[:2] == ["targets", "3"]]
     assert float(row[4]) == pytest.approx(5 / 3, abs=0.06)
-    assert "fs1-OST0002" in out.partition("come last")[2]
+    assert "fs1-OST0002" in out.partition("used last")[2]

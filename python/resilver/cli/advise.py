@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Callable
 from dataclasses import MISSING, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, SupportsFloat
+from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from resilver.cli.console import output, print_json, say
-from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_output, keep_inputs
-from resilver.cli.tables import print_figures
-from resilver.errors import ConfigError, Problem, show
-from resilver.request import argument, option
+from resilver.cli.console import say
+from resilver.cli.options import Json, Quiet, overrides, page_output
+from resilver.cli.replying import command_line, reply
+from resilver.cli.saving import check_output
+from resilver.request import argument, option, rate, refuse, seconds, share, size, value_of
 
 if TYPE_CHECKING:
-    from resilver.center import Advice
     from resilver.center.routes import Routes
 
-_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
-_ROWS_SHOWN = 20
+
+_RATE = rate()
 
 
 class Format(StrEnum):
@@ -67,19 +60,34 @@ class Asked:
         default="fine_grained",
     )
     avoid: str | None = option(
-        "--avoid", metavar="FILL", text="Use no target that is fuller, such as 80%."
+        "--avoid",
+        metavar="FILL",
+        text="Use no target that is fuller, such as 80%.",
+        quantity=share("80%"),
     )
     rate: str | None = option(
-        "--rate", metavar="RATE", text="What a target moves by itself, such as '500 MB/s'."
+        "--rate",
+        metavar="RATE",
+        text="What a target moves by itself, such as '500 MB/s'.",
+        quantity=_RATE,
     )
     server_rate: str | None = option(
-        "--server-rate", metavar="RATE", text="The same of a server. Default: as its targets."
+        "--server-rate",
+        metavar="RATE",
+        text="The same of a server. Default: as its targets.",
+        quantity=_RATE,
     )
     router_rate: str | None = option(
-        "--router-rate", metavar="RATE", text="The same of a router. Default: as targets behind it."
+        "--router-rate",
+        metavar="RATE",
+        text="The same of a router. Default: as targets behind it.",
+        quantity=_RATE,
     )
     volume: str | None = option(
-        "--volume", metavar="SIZE", text="What the job writes in all, such as '2 TB'."
+        "--volume",
+        metavar="SIZE",
+        text="What the job writes in all, such as '2 TB'.",
+        quantity=size("2 TB"),
     )
     filesystem: str | None = option(
         "--filesystem", metavar="NAME", text="Which file system, where the state has several."
@@ -91,20 +99,19 @@ class Asked:
         default=0,
     )
     window: str = option(
-        "--window", metavar="TIME", text="The end of a series that is averaged.", default="60 s"
+        "--window",
+        metavar="TIME",
+        text="Average over this end of a series.",
+        default="60 s",
+        quantity=seconds("60 s"),
     )
     seed: int | None = option(
         "--seed",
         metavar="N",
-        text="Draw the order of equal targets, such as by the job's number: jobs that ask at once "
-        "then get others.",
+        text="Draw the order of equal targets, such as by the job's number, so that jobs that ask "
+        "at once get different ones.",
     )
-    settings: tuple[str, ...] = option(
-        "--set",
-        metavar="KEY=VALUE",
-        text="Override one key of the machine file. Repeatable.",
-        default=(),
-    )
+    settings: tuple[str, ...] = overrides("the machine file", "fine_grained.zone=6")
     name: str = option(
         "--name",
         metavar="NAME",
@@ -116,15 +123,13 @@ class Asked:
         text="A table, JSON, or a line of lfs setstripe a file.",
         default=Format.table,
     )
-    page: Path | None = option(
-        "--output", "-o", metavar="FILE.html", text="Write it as a page there."
-    )
+    page: Path | None = page_output()
 
 
 def advise(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     """Recommend the targets for a job's files, by current load and fill.
 
-    What that brings stands beside the file system's own round robin.
+    The gain is over the file system's own round robin.
 
     Exits with 1 if no target is left, as where all are avoided.
 
@@ -138,145 +143,46 @@ def advise(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     """
     from resilver.center import advise as perform
     from resilver.center import read_state
-    from resilver.units import Bytes, Seconds
+    from resilver.report.advice import advice_answer, lfs_lines
 
-    keep_inputs(asked.page, asked.states)
-    check_output(asked.page)
-    window = _given(asked.window, "--window", Seconds.parse) or 0.0
-    if window <= 0.0:
-        rule = "the time is above 0"
-        raise ConfigError(Problem(rule, "such as 60 s", "--window", show(asked.window)))
-    volume = _given(asked.volume, "--volume", Bytes.parse)
-    rates = _rates(asked)
-    found = perform(
-        read_state(asked.states, window),
+    check_output(asked.page, reads=asked.states)
+    volume = value_of(asked, "volume")
+    advice = perform(
+        read_state(asked.states, value_of(asked, "window") or 0.0),
         files=asked.files,
         stripe=asked.stripe,
-        rate=rates[0],
-        server_rate=rates[1],
-        router_rate=rates[2],
+        rate=value_of(asked, "rate"),
+        server_rate=value_of(asked, "server_rate"),
+        router_rate=value_of(asked, "router_rate"),
         machine=_routes(asked),
         clients=asked.clients,
-        avoid=_share(asked.avoid),
+        avoid=value_of(asked, "avoid"),
         filesystem=asked.filesystem,
         namespace=asked.namespace,
         seed=asked.seed,
     )
-    if volume is not None and found.layers.rate is None:
+    if advice.layers.rate is None:
         rule = "how long that takes depends on what a target moves by itself"
-        raise ConfigError(Problem(rule, "add --rate", "--volume", show(asked.volume)))
-    if asked.page is not None:
-        from resilver.report.advice import write_advice
-
-        write_advice(found, volume, asked.page, _command(asked))
-    if as_json or asked.format is Format.json:
-        print_json(found.to_dict())
-    elif asked.format is Format.lfs:
-        print("\n".join(lfs_lines(found, asked.name)))
-    elif not quiet:
-        _print(found, volume)
-    if asked.format is not Format.table or as_json:
-        for note in found.layers.notes:
+        refuse(asked, ("volume",), rule, "add --rate")
+    answer = advice_answer(advice, volume)
+    is_lfs = asked.format is Format.lfs and not as_json
+    if is_lfs:
+        print("\n".join(lfs_lines(advice, asked.name)))
+        for note in answer.notes:
             say(f"note: {note}")
-    if asked.page is not None and not quiet:
-        say(f"wrote {asked.page}")
-    return 0
-
-
-def lfs_lines(found: Advice, name: str) -> list[str]:
-    """A line of `lfs setstripe` a file.
-
-    Args:
-        found: The advice.
-        name: What files are called; ``{}`` is a file's number.
-
-    Raises:
-        ConfigError: Files would share a name, or targets are not Lustre's.
-    """
-    if "{}" not in name and len(found.placed) > 1:
-        rule = "each file has a name of its own"
-        raise ConfigError(Problem(rule, "write {} where its number stands", "--name", show(name)))
-    numbers = found.state.numbers
-    without = [found.state.targets[at] for at in found.placed.reshape(-1) if numbers[at] is None]
-    if without:
-        rule = f"{without[0]} is no target of Lustre, whose names end with OST and a number"
-        raise ConfigError(Problem(rule, "print a table, or JSON", "--format", "lfs"))
-    lines = []
-    for file, row in enumerate(found.placed.tolist()):
-        chosen = ",".join(str(numbers[at]) for at in row)
-        where = f"-i {chosen}" if len(row) == 1 else f"-o {chosen}"
-        path = shlex.quote(name.replace("{}", f"{file:0{len(str(len(found.placed) - 1))}d}"))
-        lines.append(f"lfs setstripe -c {len(row)} {where} {path}")
-    return lines
+    return reply(
+        answer,
+        command_line("advise", asked),
+        page=asked.page,
+        as_json=as_json or asked.format is Format.json,
+        quiet=quiet or is_lfs,
+    )
 
 
 def _routes(asked: Asked) -> Routes | None:
     from resilver.center import MachineFile, machine, route
 
     if asked.machine is None:
-        for option_name, value in (("--set", asked.settings), ("--router-rate", asked.router_rate)):
-            if value:
-                raise ConfigError(Problem("it is of a machine", "add --machine", option_name))
+        refuse(asked, ("settings", "router_rate"), "it is of a machine", "add --machine")
         return None
     return route(machine(MachineFile.load(asked.machine, asked.settings)), asked.policy)
-
-
-def _rates(asked: Asked) -> tuple[float | None, float | None, float | None]:
-    from resilver.units import BytesPerSecond
-
-    given = (
-        ("--rate", asked.rate),
-        ("--server-rate", asked.server_rate),
-        ("--router-rate", asked.router_rate),
-    )
-    first, second, third = (_given(text, key, BytesPerSecond.parse) for key, text in given)
-    return first, second, third
-
-
-def _given(text: str | None, key: str, parse: Callable[[str], SupportsFloat]) -> float | None:
-    """A quantity of an option, whose name an error tells."""
-    if text is None:
-        return None
-    try:
-        return float(parse(text))
-    except ConfigError as error:
-        raise ConfigError(one.under(key) for one in error.problems) from None
-
-
-def _share(text: str | None) -> float | None:
-    if text is None:
-        return None
-    match = _PERCENT.fullmatch(text.strip())
-    if match is None or float(match[1]) > 100.0:
-        rule = "a fill is a percentage of 0 to 100"
-        raise ConfigError(Problem(rule, "such as 80%", "--avoid", show(text)))
-    return float(match[1]) / 100.0
-
-
-def _command(asked: Asked) -> str:
-    """What makes the same page again."""
-    words = ["resilver", "advise", *(Path(state).name for state in asked.states)]
-    words += ["--files", str(asked.files), "--stripe", str(asked.stripe)]
-    named = ("machine", "clients", "avoid", "rate", "server_rate", "router_rate", "volume")
-    for key in (*named, "filesystem", "seed"):
-        if (value := getattr(asked, key)) is not None:
-            words += [f"--{key.replace('_', '-')}", str(value)]
-    if asked.machine is not None:
-        words += ["--policy", asked.policy, "--namespace", str(asked.namespace)]
-    words += [word for one in asked.settings for word in ("--set", one)]
-    return shlex.join(words)
-
-
-def _print(found: Advice, volume: float | None) -> None:
-    """The answer, then where files go and what layers carry."""
-    from resilver.report import advice
-
-    for sentence in advice.answer_sentences(found, volume):
-        output().print(Text(sentence, "bold"))
-    for note in found.layers.notes:
-        output().print(Text(f"Note: {note}.", "dim"))
-    files = advice.files_table(found)
-    print_figures("Where files go", files, len(files.columns), _ROWS_SHOWN)
-    print_figures("Layers, in streams that seem to share a part", advice.layers_table(found), 7)
-    if last := advice.last_table(found):
-        print_figures("Targets that come last or are not used", last, 3, _ROWS_SHOWN)

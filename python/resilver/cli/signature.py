@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_output, check_writable, keep_inputs, save_whole
-from resilver.cli.tables import print_figures
-from resilver.errors import ConfigError, Problem, show
-from resilver.request import argument, option
+from resilver.cli.replying import command_line, reply
+from resilver.cli.saving import PAGES, check_output
+from resilver.errors import ConfigError, Problem
+from resilver.request import argument, option, rate, refuse, seconds, value_of
 
 if TYPE_CHECKING:
-    from resilver.center.signatures import FoundSignature
-
-_ROWS_SHOWN = 12
-_COMPARE, _SHIFT = "compare", "shift"
+    from resilver.answer import Answer
 
 
 class Moved(StrEnum):
@@ -60,18 +52,23 @@ class Asked:
         "--every",
         metavar="TIME",
         text="How long a sample is, such as '2 s'. Default: the longest of the logs' own.",
+        quantity=seconds("2 s"),
     )
     moved: Moved = option(
         "--of", text="Which bytes count.", default=Moved.writes, show_default=True
     )
     name: str = option("--name", metavar="NAME", text="What the job is called.", default="")
     rate: str | None = option(
-        "--rate", metavar="RATE", text="Of shift: what the system carries, such as '320 GB/s'."
+        "--rate",
+        metavar="RATE",
+        text="Of shift: what the system carries, such as '320 GB/s'.",
+        quantity=rate("320 GB/s"),
     )
     over: str | None = option(
         "--over",
         metavar="TIME",
-        text="Of shift: for how long both jobs are looked at. Default: 20 of the longer period.",
+        text="Of shift: how long both jobs run together. Default: 20 of the longer period.",
+        quantity=seconds("12 h"),
     )
     outputs: tuple[Path, ...] = option(
         "--output",
@@ -79,15 +76,16 @@ class Asked:
         metavar="FILE.toml|FILE.html",
         text="Write the signature, or a page. Repeatable.",
         default=(),
+        is_output=True,
     )
 
 
 def signature(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     """Find the I/O pattern that a job's runs share in server logs: period, burst, volume.
 
-    The file that -o writes is traffic: a study's traffic.jobs takes it. compare says whether two
-    signatures may be one job's; shift says when the second of two jobs should start so that their
-    bursts cost each other least.
+    A study's traffic.jobs reads the file that -o writes. compare checks whether two signatures may
+    be one job's; shift finds the start of the second of two jobs at which their bursts delay each
+    other least.
 
     Exits with 1 if the runs do not repeat, and writes no file; compare, if the signatures differ.
 
@@ -99,154 +97,60 @@ def signature(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
 
     resilver signature shift climate.toml fusion.toml --rate "320 GB/s" -o shift.html
     """
-    word, *files = asked.logs
-    keep: list[str | Path | None] = [*asked.logs, asked.jobs]
-    for path in asked.outputs:
-        keep_inputs(path, keep)
-        if path.suffix.lower() == ".toml":
-            check_writable(path)
-        else:
-            check_output(path)
-    if word == _COMPARE:
-        return _compare(asked, files, as_json, quiet)
-    if word == _SHIFT:
-        return _shift(asked, files, as_json, quiet)
-    _refuse(asked, ("rate", "over"), "it is of shift", "resilver signature shift A.toml B.toml")
     from resilver.center.signatures import signature as perform
     from resilver.importers.jobs import zone_of
-    from resilver.units import Seconds
+    from resilver.report.signature import signature_answer
 
-    every = _given(asked.every, "--every", Seconds.parse)
-    if every is not None and every <= 0.0:
-        raise ConfigError(Problem("the time is above 0", "such as '2 s'", "--every", asked.every))
-    found = perform(
-        asked.logs,
-        jobs=asked.jobs,
-        every=every,
-        moved=asked.moved.value,
-        name=asked.name,
-        zone=zone_of(asked.zone),
+    word, *files = asked.logs
+    for path in asked.outputs:
+        suffixes = PAGES if word in _WITH_TWO else (".toml", *PAGES)
+        check_output(path, suffixes, [*asked.logs, asked.jobs])
+    if word in _WITH_TWO:
+        refuse(asked, ("jobs", "every", "name"), f"it is not of {word}")
+        if len(files) != 2:
+            rule = f"{word} takes two signatures, and here are {len(files)}"
+            remedy = f"write {word} A.toml B.toml; a log of that name is ./{word}"
+            raise ConfigError(Problem(rule, remedy, "LOG"))
+        answer = _WITH_TWO[word](asked, *files)
+    else:
+        remedy = "use resilver signature shift A.toml B.toml"
+        refuse(asked, ("rate", "over"), "it is of shift", remedy)
+        found = perform(
+            asked.logs,
+            jobs=asked.jobs,
+            every=value_of(asked, "every"),
+            moved=asked.moved.value,
+            name=asked.name,
+            zone=zone_of(asked.zone),
+        )
+        answer = signature_answer(found)
+    return reply(
+        answer,
+        command_line("signature", asked),
+        # No pattern is no traffic of a study.
+        files=asked.outputs if answer.holds else (),
+        as_json=as_json,
+        quiet=quiet,
     )
-    # Before the text, whose reader may leave before its end.
-    written = asked.outputs if found.signature is not None else ()
-    for path in written:
-        if path.suffix.lower() == ".toml":
-            assert found.signature is not None
-            save_whole(path, found.signature.to_toml())
-        else:
-            from resilver.report.signature import write_signature
-
-            write_signature(found, path, _command(asked))
-    if as_json:
-        print_json(found.to_dict())
-    elif not quiet:
-        _print(found)
-    _tell(written, quiet)
-    return EXIT_FAILED if found.signature is None else 0
 
 
-def _compare(asked: Asked, files: list[str], as_json: bool, quiet: bool) -> int:
+def _compare(asked: Asked, one: str, other: str) -> Answer:
     from resilver.center.signatures import compare_signatures
-    from resilver.report import two_jobs as report
+    from resilver.report.two_jobs import compared_answer
 
-    _refuse_all(asked, ("rate", "over", "outputs"), _COMPARE)
-    found = compare_signatures(*_two(files, _COMPARE))
-    if as_json:
-        print_json(found.to_dict())
-    elif not quiet:
-        for sentence in report.compared_sentences(found):
-            output().print(Text(sentence, "bold"))
-        made = report.compared_table(found)
-        print_figures("Both signatures", made, len(made.columns))
-    return 0 if found.holds else EXIT_FAILED
+    refuse(asked, ("rate", "over"), "it is not of compare")
+    return compared_answer(compare_signatures(one, other))
 
 
-def _shift(asked: Asked, files: list[str], as_json: bool, quiet: bool) -> int:
+def _shift(asked: Asked, one: str, other: str) -> Answer:
     from resilver.center.signatures import shift_signatures
-    from resilver.report import two_jobs as report
-    from resilver.units import BytesPerSecond, Seconds
+    from resilver.report.two_jobs import shift_answer
 
-    _refuse_all(asked, (), _SHIFT)
-    one, other = _two(files, _SHIFT)
-    rate = _given(asked.rate, "--rate", BytesPerSecond.parse)
+    rate = value_of(asked, "rate")
     if rate is None:
         rule = "jobs share what the system carries"
         raise ConfigError(Problem(rule, "say how much, such as '320 GB/s'", "--rate"))
-    over = _given(asked.over, "--over", Seconds.parse)
-    if over is not None and over <= 0.0:
-        raise ConfigError(Problem("the time is above 0", "such as '12 h'", "--over", asked.over))
-    if tomls := [path for path in asked.outputs if path.suffix.lower() == ".toml"]:
-        rule = "shift writes a page"
-        raise ConfigError(Problem(rule, "end its name in .html", "--output", f'"{tomls[0]}"'))
-    plan = shift_signatures(one, other, rate=rate, over=over)
-    for path in asked.outputs:
-        words = ["resilver", "signature", _SHIFT, Path(one).name, Path(other).name]
-        words += ["--rate", asked.rate or ""] + (["--over", asked.over] if asked.over else [])
-        report.write_shift(plan, path, shlex.join(words))
-    if as_json:
-        print_json(plan.to_dict())
-    elif not quiet:
-        for sentence in report.answer_sentences(plan):
-            output().print(Text(sentence, "bold"))
-        print_figures("By the start of the second", report.starts_table(plan), 5)
-    _tell(asked.outputs, quiet)
-    return 0
+    return shift_answer(shift_signatures(one, other, rate=rate, over=value_of(asked, "over")))
 
 
-def _tell(written: tuple[Path, ...], quiet: bool) -> None:
-    for path in () if quiet else written:
-        say(f"wrote {path}")
-
-
-def _two(files: list[str], word: str) -> tuple[str, str]:
-    if len(files) != 2:
-        rule = f"{word} takes two signatures, and here are {len(files)}"
-        remedy = f"write {word} A.toml B.toml; a log of that name is ./{word}"
-        raise ConfigError(Problem(rule, remedy, "LOG"))
-    return files[0], files[1]
-
-
-def _refuse_all(asked: Asked, more: tuple[str, ...], word: str) -> None:
-    """Refuse options of the search for a signature, and others."""
-    _refuse(asked, ("jobs", "every", "name", *more), f"it is not of {word}", "leave it out")
-
-
-def _refuse(asked: Asked, keys: tuple[str, ...], rule: str, remedy: str) -> None:
-    for key in keys:
-        if value := getattr(asked, key):
-            name = "--output" if key == "outputs" else f"--{key}"
-            value = value[0] if isinstance(value, tuple) else value
-            raise ConfigError(Problem(rule, remedy, name, show(str(value))))
-
-
-def _given(text: str | None, key: str, parse: Callable[[object], float]) -> float | None:
-    """A quantity of an option, whose name an error tells."""
-    if text is None:
-        return None
-    try:
-        return float(parse(text))
-    except ConfigError as error:
-        raise ConfigError(one.under(key) for one in error.problems) from None
-
-
-def _command(asked: Asked) -> str:
-    """What makes the same page again."""
-    words = ["resilver", "signature", *(Path(log).name for log in asked.logs)]
-    words += ["--jobs", asked.jobs.name, "--zone", asked.zone] if asked.jobs else []
-    words += ["--every", asked.every] if asked.every else []
-    words += ["--of", asked.moved.value] if asked.moved is not Moved.writes else []
-    return shlex.join(words + (["--name", asked.name] if asked.name else []))
-
-
-def _print(found: FoundSignature) -> None:
-    """The answer, then its figures."""
-    from resilver.report import signature as report
-
-    for sentence in report.answer_sentences(found):
-        output().print(Text(sentence, "bold"))
-    for note in found.notes:
-        output().print(Text(f"Note: {note}.", "dim"))
-    print_figures("Figures", report.figures_table(found), 3)
-    if found.common:
-        bursts = report.common_table(found)
-        print_figures("Bursts common to runs", bursts, len(bursts.columns), _ROWS_SHOWN)
+_WITH_TWO = {"compare": _compare, "shift": _shift}

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resilver.answer.document import Document
+from resilver.answer import Answer, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import data_of, lines, series
 from resilver.charts.named import bars
 from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
+from resilver.errors import ConfigError, Problem, show
 from resilver.quantities import decimal_rate, duration
-from resilver.report.judged import PageSection, write_judged
 from resilver.tables import Table, table
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ _HOW = (
     "Files of an even size are taken to begin at once."
 )
 _LOADS = (
-    "How many streams seem to share a part, for one more that joins: 1 is an idle part, 2 one that "
-    "gives it half of its rate."
+    "How many streams share a part, counting one more that joins: 1 is an idle part, 2 one that "
+    "gives the new stream half of its rate."
 )
 
 
@@ -46,24 +46,20 @@ def answer_sentences(found: Advice, volume: float | None) -> list[str]:
     striped = "" if stripe == 1 else f" of {stripe} stripes"
     gain, mean = _ratio(ours.slowest, other.slowest), _ratio(ours.mean, other.mean)
     said = [
-        f"The job of {what}{striped} gets {_rate(found, ours.slowest)}, and "
-        f"{_rate(found, other.slowest)} by round robin: {gain} times as much, counted by its "
-        f"slowest file, which waits for its {ours.binding[:-1]}."
+        f"The job of {what}{striped} gets {_rate(found, ours.slowest)}, {gain} times what round "
+        f"robin gives ({_rate(found, other.slowest)}); its slowest file waits for its "
+        f"{ours.binding[:-1]}."
     ]
+    shares = ", since files share targets instead of waiting at busy ones"
     said.append(
-        f"By the mean of its files it is {_rate(found, ours.mean)}, and {_rate(found, other.mean)} "
-        f"by round robin: {mean} times as much"
-        + (
-            ", since files share targets rather than wait at busy ones."
-            if ours.mean < _LESS * other.mean
-            else "."
-        )
+        f"The mean of its files is {_rate(found, ours.mean)}, {mean} times that of round robin "
+        f"({_rate(found, other.mean)}){shares if ours.mean < _LESS * other.mean else ''}."
     )
     if volume is not None and found.layers.rate is not None:
         times = [
-            duration(volume / rate) if rate else "no end" for rate in (ours.slowest, other.slowest)
+            duration(volume / rate) if rate else "n/a" for rate in (ours.slowest, other.slowest)
         ]
-        said.append(f"The job writes for {times[0]}; by round robin for {times[1]}.")
+        said.append(f"Writing takes {times[0]}, and {times[1]} with round robin.")
     return said
 
 
@@ -71,7 +67,7 @@ def _rate(found: Advice, value: float) -> str:
     """A rate for people: bytes/s, or how many idle targets move as much."""
     if found.layers.rate is not None:
         return decimal_rate(value)
-    return f"as much as {value:,.4g} idle targets"
+    return f"the rate of {value:,.4g} idle targets"
 
 
 def _ratio(ours: float, other: float) -> str:
@@ -213,40 +209,70 @@ def expected_chart(found: Advice, volume: float | None) -> Chart:
     return Chart("expected", heading, text, spec, made, "expected")
 
 
-def write_advice(found: Advice, volume: float | None, path: str | Path, command: str = "") -> Path:
-    """Write the page of an advice.
+def advice_answer(advice: Advice, volume: float | None = None) -> Answer:
+    """The answer of an advice.
 
     Args:
-        found: The advice.
+        advice: The advice.
         volume: What the job writes in all, in bytes, or None.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
+    """
+    files = len(advice.placed)
+    layers = list(dict.fromkeys(row["layer"] for row in advice.layer_loads()))
+    last = last_table(advice)
+    return Answer(
+        f"Where {files:,} files should go" if files > 1 else "Where a file should go",
+        answer_sentences(advice, volume),
+        sections_of(
+            ("What the job gets", [expected_chart(advice, volume)], _HOW),
+            (
+                "Where files go",
+                [Shown("files", "Where files go", files_table(advice), rows=_ROWS, printed=20)],
+            ),
+            (
+                "Load of every layer",
+                [
+                    Shown("layers", "Streams that share a part", layers_table(advice)),
+                    *(load_chart(advice, layer) for layer in reversed(layers)),
+                ],
+                _LOADS,
+            ),
+            (
+                "Targets in order",
+                [
+                    Shown("last", "Targets used last or not at all", last, printed=20)
+                    if last
+                    else None,
+                    Shown("targets", "Targets", targets_table(advice), rows=_ROWS, printed=0),
+                ],
+            ),
+        ),
+        advice.to_dict(),
+        notes=[f"{note[0].upper()}{note[1:]}." for note in advice.layers.notes],
+    )
 
-    Returns:
-        The path.
+
+def lfs_lines(advice: Advice, name: str) -> list[str]:
+    """A line of `lfs setstripe` a file.
+
+    Args:
+        advice: The advice.
+        name: What files are called; ``{}`` is a file's number.
 
     Raises:
-        ConfigError: The file cannot be written.
+        ConfigError: Files would share a name, or targets are not Lustre's.
     """
-    page = Document()
-    layers = list(dict.fromkeys(row["layer"] for row in found.layer_loads()))
-    expected = [page.figure(expected_chart(found, volume))]
-    loads = [page.shown("layers", "The layers", layers_table(found))]
-    loads += [page.figure(load_chart(found, layer)) for layer in reversed(layers)]
-    notes = [f"{note[0].upper()}{note[1:]}." for note in found.layers.notes]
-    sections = [
-        PageSection("What the job gets", (_HOW, *notes), expected),
-        PageSection("Load of every layer", (_LOADS,), loads),
-        PageSection(
-            "Where files go", (), [page.shown("files", "Files", files_table(found), rows_max=_ROWS)]
-        ),
-        PageSection(
-            "Targets in order",
-            (),
-            [page.shown("targets", "Targets", targets_table(found), rows_max=_ROWS)],
-        ),
-    ]
-    files = len(found.placed)
-    title = f"Where {files:,} files should go" if files > 1 else "Where a file should go"
-    told = {"Made by": command}
-    return write_judged(page, path, title, answer_sentences(found, volume), sections, told)
+    if "{}" not in name and len(advice.placed) > 1:
+        rule = "each file needs a name of its own"
+        raise ConfigError(Problem(rule, "write {} where its number stands", "--name", show(name)))
+    numbers = advice.state.numbers
+    without = [advice.state.targets[at] for at in advice.placed.reshape(-1) if numbers[at] is None]
+    if without:
+        rule = f"{without[0]} is no target of Lustre, whose names end with OST and a number"
+        raise ConfigError(Problem(rule, "print a table, or JSON", "--format", "lfs"))
+    lines = []
+    for file, row in enumerate(advice.placed.tolist()):
+        chosen = ",".join(str(numbers[at]) for at in row)
+        where = f"-i {chosen}" if len(row) == 1 else f"-o {chosen}"
+        path = shlex.quote(name.replace("{}", f"{file:0{len(str(len(advice.placed) - 1))}d}"))
+        lines.append(f"lfs setstripe -c {len(row)} {where} {path}")
+    return lines

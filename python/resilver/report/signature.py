@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resilver.answer.document import Document
+from resilver.answer import Answer, Form, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import curve, data_of, lines, panels, uprights
 from resilver.charts.style import BLUE, GREY
 from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_bytes, decimal_rate, duration
-from resilver.report.judged import PageSection, write_judged
-from resilver.tables import Table, table
+from resilver.tables import Table, table, table_of
 
 if TYPE_CHECKING:
     from resilver.center.signatures import FoundSignature, Signature
@@ -26,9 +24,9 @@ _PLACES = 360
 _GB = 1e9
 _HOURS = 3600.0
 _HOW = (
-    "Runs are cleaned of noise and their autocorrelations summed. A period counts where it stands "
-    "out, the spectrum agrees, and most of its bursts are there.",
-    "Of a burst's bytes, what runs move at other times is taken off: the median of all differences "
+    "Runs are denoised and their autocorrelations summed. A period counts if it stands out, the "
+    "spectrum agrees, and most of its bursts are present.",
+    "A burst's volume excludes what runs move at other times: it is the median of all differences "
     "between windows in bursts and windows between them.",
 )
 
@@ -48,7 +46,7 @@ def answer_sentences(found: FoundSignature) -> list[str]:
         f"of {duration(made.length)} at {decimal_rate(made.height)}; the first begins "
         f"{duration(made.first)} after its start.",
         f"Confidence {made.confidence:.2f}, from {runs}: {100.0 * _seen(found):.0f} % of its "
-        f"bursts are there, beyond what chance would show.",
+        f"bursts are present, beyond chance.",
     ]
     if made.reads > 0.0:
         said.append(f"It reads {100.0 * made.reads:.0f} % of these bytes.")
@@ -81,11 +79,11 @@ def figures_table(found: FoundSignature) -> Table:
         ("period by autocorrelation", duration(found.period.samples * step), ""),
         ("period by the spectrum", duration(other) if other else "none", ""),
         (
-            "it stands out by",
-            f"{found.period.stands_out:.1f} standard deviations",
-            f"{found.period.least:g} or more are needed",
+            "stands out by",
+            f"{found.period.stands_out:.1f} σ",
+            f"{found.period.least:g} σ or more needed",
         ),
-        ("bursts that are there", f"{100.0 * _seen(found):.0f} %", "beyond chance"),
+        ("bursts present", f"{100.0 * _seen(found):.0f} %", "beyond chance"),
     ]
     if len(found.runs.runs) > 1:
         rows_of.append(("bursts common to runs", f"{len(found.common):,}", ""))
@@ -120,12 +118,12 @@ def runs_table(found: FoundSignature) -> Table:
 
 def common_table(found: FoundSignature) -> Table:
     """The bursts that half of the runs or more have at about one time."""
-    bursts = found.common
-    return table(
-        ("begin_seconds", "begins", "seconds", [one.begin for one in bursts]),
-        ("length_seconds", "lasts", "seconds", [one.length for one in bursts]),
-        ("volume_bytes", "moved in it", "TB", [one.volume for one in bursts]),
-        ("runs", "runs", "count", [one.runs for one in bursts]),
+    return table_of(
+        found.common,
+        ("begin_seconds", "begins", "seconds", lambda burst: burst.begin),
+        ("length_seconds", "lasts", "seconds", lambda burst: burst.length),
+        ("volume_bytes", "moved in it", "TB", lambda burst: burst.volume),
+        ("runs", "runs", "count"),
     )
 
 
@@ -277,33 +275,28 @@ def period_chart(found: FoundSignature) -> Chart:
     return Chart("period", heading, text, spec, made, "autocorrelation")
 
 
-def write_signature(found: FoundSignature, path: str | Path, command: str = "") -> Path:
-    """Write the page of a signature.
+def signature_answer(found: FoundSignature) -> Answer:
+    """The answer to whether runs share a pattern, and which.
 
     Args:
-        found: What was found.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
-
-    Returns:
-        The path.
-
-    Raises:
-        ConfigError: The file cannot be written.
+        found: What was found in the runs.
     """
-    page = Document()
-    pattern = pattern_chart(found)
-    parts = [page.shown("figures", "The signature", figures_table(found))]
-    parts += [] if pattern is None else [page.figure(pattern)]
-    notes = [f"{note[0].upper()}{note[1:]}." for note in found.notes]
-    sections = [
-        PageSection("The signature", tuple(notes), parts),
-        PageSection("The runs", (), [page.figure(runs_chart(found))]),
-        PageSection("How it was found", _HOW, [page.figure(period_chart(found))]),
-    ]
-    if found.common:
-        shown = page.shown("bursts", "Bursts common to runs", common_table(found), rows_max=24)
-        sections.append(PageSection("Bursts common to runs", (), [shown]))
-    name = found.signature.name if found.signature else "no pattern"
-    title = f"The signature of {name}"
-    return write_judged(page, path, title, answer_sentences(found), sections, {"Made by": command})
+    made = found.signature
+    figures = Shown("figures", "The signature", figures_table(found))
+    bursts = Shown("bursts", "Bursts common to runs", common_table(found), rows=24, printed=12)
+    return Answer(
+        f"The signature of {made.name if made else 'no pattern'}",
+        answer_sentences(found),
+        sections_of(
+            ("The signature", [figures, pattern_chart(found)]),
+            ("The runs", [runs_chart(found)]),
+            ("How it was found", [period_chart(found)], *_HOW),
+            ("Bursts common to runs", [bursts] if found.common else []),
+        ),
+        found.to_dict(),
+        made is not None,
+        notes=[f"{note[0].upper()}{note[1:]}." for note in found.notes],
+        forms={}
+        if made is None
+        else {".toml": Form(made.to_toml, "a study's traffic.jobs reads {}")},
+    )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resilver.answer.document import Document
+from resilver.answer import Answer, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import lines, series, uprights
 from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_bytes, decimal_rate, duration
-from resilver.report.judged import PageSection, write_judged
 from resilver.tables import Table, table
 
 if TYPE_CHECKING:
@@ -47,9 +45,9 @@ def compared_sentences(found: SignaturesCompared) -> list[str]:
     names = " and ".join(job_names(found.one, found.other))
     names = f"{names[0].upper()}{names[1:]}" if names.startswith("the ") else names
     if found.holds:
-        return [f"{names} may be one job's: period, length and volume are as near as is known."]
+        return [f"{names} may be one job's: period, length and volume agree within their errors."]
     apart = ", ".join(row.what for row in found.differences if not row.holds)
-    return [f"{names} are not one job's: they differ in {apart} by more than is uncertain."]
+    return [f"{names} are not one job's: they differ in {apart} by more than their errors."]
 
 
 def compared_table(found: SignaturesCompared) -> Table:
@@ -66,13 +64,13 @@ def compared_table(found: SignaturesCompared) -> Table:
         ("figure", "figure", "text", what),
         ("one", names[0], "text", one),
         ("other", names[1], "text", other),
-        ("apart", "apart", "text", apart),
-        ("allowed", "allowed", "text", allowed),
+        ("apart", "difference", "text", apart),
+        ("allowed", "tolerance", "text", allowed),
         ("same", "same", "text", ["yes" if one else "no" for one in holds]),
     )
 
 
-def answer_sentences(plan: ShiftPlan) -> list[str]:
+def shift_sentences(plan: ShiftPlan) -> list[str]:
     """The answer: when the second job should start, and what that saves.
 
     Args:
@@ -82,10 +80,10 @@ def answer_sentences(plan: ShiftPlan) -> list[str]:
     together, best, mean = sum(plan.lost(0.0)), sum(plan.lost(plan.best)), sum(plan.mean)
     over = f"{plan.bursts[0]:,} and {plan.bursts[1]:,} bursts"
     if sum(plan.lost(plan.worst)) < _SECOND:
-        return [f"{names[0]} and {names[1]} lose nothing to each other, whenever they start."]
+        return [f"{names[0]} and {names[1]} do not delay each other, whenever they start."]
     said = [
         f"Start {names[1]} {duration(plan.best)} after {names[0]}: over {over} both lose "
-        f"{_time(best)}, and {_time(together)} where they start together."
+        f"{_time(best)}, instead of {_time(together)} if they start together."
     ]
     if together - best < _SECOND:
         said = [
@@ -100,7 +98,7 @@ def answer_sentences(plan: ShiftPlan) -> list[str]:
     )
     if plan.best_to - plan.best_from > _SECOND:
         said.append(
-            f"Any from {duration(plan.best_from)} to {duration(plan.best_to)} later is as good."
+            f"Any start {duration(plan.best_from)} to {duration(plan.best_to)} later is as good."
         )
     return said
 
@@ -119,9 +117,9 @@ def starts_table(plan: ShiftPlan) -> Table:
     return table(
         ("start", "start", "text", names),
         ("start_seconds", "second starts after", "seconds", at),
+        ("both_seconds", "both lose", "seconds", np.array(one) + np.array(other)),
         ("one_seconds", f"{mine} loses", "seconds", one),
         ("other_seconds", f"{theirs} loses", "seconds", other),
-        ("both_seconds", "both lose", "seconds", np.array(one) + np.array(other)),
     )
 
 
@@ -171,30 +169,38 @@ def curve_chart(plan: ShiftPlan) -> Chart:
     return Chart("shift", heading, text, spec, made, "shifts")
 
 
-def write_shift(plan: ShiftPlan, path: str | Path, command: str = "") -> Path:
-    """Write the page of a plan.
+def compared_answer(found: SignaturesCompared) -> Answer:
+    """The answer to whether two signatures may be one job's.
+
+    Args:
+        found: The comparison.
+    """
+    both = Shown("figures", "Both signatures", compared_table(found))
+    return Answer(
+        "Whether two signatures are one job's",
+        compared_sentences(found),
+        sections_of(("Both signatures", [both])),
+        found.to_dict(),
+        found.holds,
+    )
+
+
+def shift_answer(plan: ShiftPlan) -> Answer:
+    """The answer to when a second job should start.
 
     Args:
         plan: The plan.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
-
-    Returns:
-        The path.
-
-    Raises:
-        ConfigError: The file cannot be written.
     """
-    page = Document()
-    carries = f"The system carries {decimal_rate(plan.rate)}."
-    sections = [
-        PageSection(
-            "By the start of the second",
-            (_HOW, carries),
-            [page.figure(curve_chart(plan)), page.shown("starts", "Starts", starts_table(plan))],
-        ),
-        PageSection("The jobs", (), [page.shown("jobs", "Signatures", jobs_table(plan))]),
-    ]
+    starts = Shown("starts", "By the start of the second", starts_table(plan))
+    jobs = Shown("jobs", "Signatures", jobs_table(plan), printed=0)
     names = job_names(plan.one, plan.other)
-    title = f"When {names[1]} should start beside {names[0]}"
-    return write_judged(page, path, title, answer_sentences(plan), sections, {"Made by": command})
+    carries = f"The system carries {decimal_rate(plan.rate)}."
+    return Answer(
+        f"When {names[1]} should start beside {names[0]}",
+        shift_sentences(plan),
+        sections_of(
+            ("By the start of the second", [curve_chart(plan), starts], _HOW, carries),
+            ("The jobs", [jobs]),
+        ),
+        plan.to_dict(),
+    )
