@@ -174,7 +174,7 @@ def test_an_interrupt_leaves_what_was_there(
     [
         (["none"], "there is no such folder"),
         (["tree/sparse"], "this is not a folder"),
-        (["tree", "-o", "usage.csv"], "one .parquet file"),
+        (["tree", "-o", "usage.csv"], "written as .parquet"),
         (["tree", "-o", "none/usage.parquet"], "there is no folder"),
         (["tree", "--workers", "0"], "--workers"),
     ],

@@ -159,13 +159,13 @@ def test_the_terminal_and_the_page_say_it(made: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--purge", "2 weeks"], "whole days"),
+        (["--purge", "36 h"], "whole days"),
         (["--purge", "2000 d"], "0 to 1,000 days"),
         (["--stripes", "-1"], "0 to 2,000 stripes"),
         (["--clients", "4"], "add --mds-time"),
         (["--mds-time", "0 s"], "--mds-time"),
         (["--mds-time", "1"], "needs a unit"),
-        (["--mds-time", "1 ms", "--mds-rate", "0"], "a rate is above 0"),
+        (["--mds-time", "1 ms", "--mds-rate", "0"], "above 0 and at most"),
         (["--by", "colour"], "--by"),
     ],
 )

@@ -6,16 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
-from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.importing import say_left_out, walk_display
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_writable
+from resilver.cli.replying import reply
+from resilver.cli.saving import check_output
 from resilver.errors import ConfigError, Problem
-from resilver.quantities import decimal_bytes
 from resilver.request import argument, option
 
 if TYPE_CHECKING:
@@ -38,7 +33,11 @@ class Asked:
         show_default=True,
     )
     table: Path | None = option(
-        "--output", "-o", metavar="FILE.parquet", text="Write a row for each file and folder there."
+        "--output",
+        "-o",
+        metavar="FILE.parquet",
+        text="Write a row for each file and folder there.",
+        is_output=True,
     )
     every_file_system: bool = option(
         "--every-file-system",
@@ -62,11 +61,9 @@ def scan(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     resilver scan /scratch --workers 64 --strict -o usage.parquet
     """
     from resilver.importers.walk import TreeWalk
+    from resilver.report.scan import scan_answer
 
-    if asked.table is not None and asked.table.suffix != ".parquet":
-        rule = "the table is one .parquet file"
-        raise ConfigError(Problem(rule, "end its name so", "--output", f'"{asked.table}"'))
-    check_writable(asked.table)
+    check_output(asked.table, (".parquet",))
     with TreeWalk(
         asked.folder,
         workers=asked.workers,
@@ -74,17 +71,12 @@ def scan(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         with_rows=asked.table is not None,
     ) as walk:
         found = _performed(walk, asked.table, quiet=quiet)
-    if as_json:
-        told = None if asked.table is None else str(asked.table)
-        print_json(found.to_dict() | {"output": told})
-    elif not quiet:
-        _print(found)
+    table = asked.table
+    answer = scan_answer(found, None if table is None else str(table), is_strict=asked.strict)
     if not quiet:
         say_left_out(found.left_out)
-        if asked.table is not None:
-            say(f"wrote {asked.table}; ask it with resilver usage {asked.table}")
-    is_partial = found.left_out.unreadable or found.left_out.vanished
-    return EXIT_FAILED if asked.strict and is_partial else 0
+    wrote = None if table is None else f"{table}; read it with resilver usage {table}"
+    return reply(answer, wrote=(wrote,), as_json=as_json, quiet=quiet)
 
 
 def _performed(walk: TreeWalk, table: Path | None, *, quiet: bool) -> Scanned:
@@ -104,27 +96,3 @@ def _performed(walk: TreeWalk, table: Path | None, *, quiet: bool) -> Scanned:
             rule = f"the table cannot be written: {error.strerror or error}"
             raise ConfigError(Problem(rule, "choose another place", place=str(table))) from error
     return found[0]
-
-
-def _print(found: Scanned) -> None:
-    """What was counted, by kind."""
-    from resilver.words import plural
-
-    words = {"file": "files", "folder": "folders", "link": "symbolic links"}
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for name in ("", "count", "hold", "occupy"):
-        shown.add_column(name, justify="right" if name else "left")
-    for kind, total in found.totals.items():
-        if total.entries:
-            cells = (decimal_bytes(total.size_bytes), decimal_bytes(total.allocated_bytes))
-            shown.add_row(words.get(kind, "special files"), f"{total.entries:,}", *cells)
-    files = found.totals["file"].entries
-    text = f"{plural(files, 'file')} {'holds' if files == 1 else 'hold'} "
-    text += (
-        f"{decimal_bytes(found.size_bytes)}; all occupies {decimal_bytes(found.allocated_bytes)}."
-    )
-    output().print(Text(text, "bold"))
-    output().print(shown)
-    count = sum(total.entries for total in found.totals.values())
-    if found.seconds >= 0.5:
-        say(f"{count / found.seconds:,.0f} entries a second")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.answer.document import Document
+from resilver.answer import Answer, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.style import BLUE, SKY
@@ -15,8 +14,7 @@ from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
 from resilver.quantities import decimal_bytes
 from resilver.report.capacity import ages_chart
-from resilver.report.judged import PageSection, write_judged
-from resilver.tables import Table, table
+from resilver.tables import Table, table, table_of
 from resilver.units import exact_bytes, format_duration
 from resilver.words import percent, plural
 
@@ -37,14 +35,20 @@ class StatRates:
     clients: int = 1
     mds_per_second: float | None = None
 
+    def seconds(self, found: Usage) -> float:
+        """How long a `stat` of everything takes."""
+        return found.stat.seconds(
+            self.mds_seconds, self.ost_seconds, self.clients, self.mds_per_second
+        )
+
 
 def usage_sentences(found: Usage, rates: StatRates | None = None) -> list[str]:
     """What it comes to: what is there, what a purge frees, what a `stat` of all asks."""
     verb = "holds" if found.files == 1 else "hold"
     purge = found.purge
     return [
-        f"{plural(found.files, 'file')} {verb} {decimal_bytes(found.size_bytes)} and all occupies "
-        f"{decimal_bytes(found.allocated_bytes)}.",
+        f"{plural(found.files, 'file')} {verb} {decimal_bytes(found.size_bytes)}; everything "
+        f"occupies {decimal_bytes(found.allocated_bytes)}.",
         f"A purge of {purge.days} d frees {decimal_bytes(purge.allocated_bytes)} in "
         f"{plural(purge.files, 'file')} of {plural(purge.owners, 'owner')}.",
         *stat_sentences(found, rates),
@@ -54,60 +58,40 @@ def usage_sentences(found: Usage, rates: StatRates | None = None) -> list[str]:
 def stat_sentences(found: Usage, rates: StatRates | None = None) -> list[str]:
     """What a `stat` of everything asks of which servers, and how long it takes."""
     cost = found.stat
-    said = f"A stat of all asks the metadata servers {plural(cost.entries, 'time')}"
+    said = f"A stat of everything sends the metadata servers {plural(cost.entries, 'request')}"
     if cost.ost_requests is None:
-        said += "; what it asks of object targets depends on stripes, which the scan does not know."
+        said += "; its requests to OSTs depend on stripes, which the scan does not know."
     else:
         mean = cost.ost_requests / cost.files if cost.files else 0.0
-        said += f" and the object targets {plural(cost.ost_requests, 'time')}"
-        said += f" ({mean:.3g} stripes a file{', as assumed' if cost.is_assumed else ''})."
+        said += f" and the OSTs {cost.ost_requests:,}"
+        said += f" ({mean:.3g} stripes a file{', assumed' if cost.is_assumed else ''})."
         if cost.ost_requests > cost.files:
             share = cost.at(1) / (cost.entries + cost.ost_requests)
             said += f" With one stripe a file it would be {percent(share)} of that."
     answer = [said]
     if rates is not None:
-        seconds = cost.seconds(
-            rates.mds_seconds, rates.ost_seconds, rates.clients, rates.mds_per_second
-        )
-        who = "One client takes" if rates.clients == 1 else f"{rates.clients:,} clients take"
-        answer.append(f"{who} {format_duration(seconds)} for it.")
+        who = "one client" if rates.clients == 1 else f"{rates.clients:,} clients"
+        answer.append(f"It takes {who} {format_duration(rates.seconds(found))}.")
     return answer
 
 
-def usage_table(
-    found: Usage, by: str, top: int | None = None, owner: Callable[[str], str] = str
-) -> Table:
+def usage_table(found: Usage, by: str, owner: Callable[[str], str] = str) -> Table:
     """Usage by owner, age, path or size.
 
     Args:
-        found: What a table answered.
+        found: What a table says.
         by: By which.
-        top: How many rows; None for all.
         owner: The name of an owner of this number.
     """
-    every = found.by[by]
-    shown = every if top is None or by in ("age", "size") else every[:top]
-    first = [_name(row, by, owner) for row in shown]
-    whole = sum(row.allocated_bytes for row in every)
-    note = "" if len(shown) == len(every) else f"{len(every) - len(shown):,} more are left out."
-    return table(
-        (by, _FIRST[by], "text", first),
-        ("files", "files", "count", [row.files for row in shown]),
-        ("size_bytes", "hold", "TB", [row.size_bytes for row in shown]),
-        ("allocated_bytes", "occupy", "TB", [row.allocated_bytes for row in shown]),
-        (
-            "allocated_share",
-            "share",
-            "share",
-            [row.allocated_bytes / whole if whole else 0.0 for row in shown],
-        ),
-        (
-            "purged_bytes",
-            f"{found.purge_days} d purge frees",
-            "TB",
-            [row.purged_bytes for row in shown],
-        ),
-        note=note,
+    whole = sum(row.allocated_bytes for row in found.by[by])
+    return table_of(
+        found.by[by],
+        (by, _FIRST[by], "text", lambda row: _name(row, by, owner)),
+        ("files", "files", "count"),
+        ("size_bytes", "hold", "TB"),
+        ("allocated_bytes", "occupy", "TB"),
+        ("allocated_share", "share", "share", lambda row: row.allocated_bytes / (whole or 1)),
+        ("purged_bytes", f"{found.purge_days} d purge frees", "TB"),
     )
 
 
@@ -119,11 +103,12 @@ def _name(row: UsageRow, by: str, owner: Callable[[str], str]) -> str:
 
 def purges_table(found: Usage) -> Table:
     """What purges of several ages free."""
-    return table(
-        ("days", "not used for, days", "count", [one.days for one in found.purges]),
-        ("files", "files", "count", [one.files for one in found.purges]),
-        ("allocated_bytes", "frees", "TB", [one.allocated_bytes for one in found.purges]),
-        ("owners", "owners", "count", [one.owners for one in found.purges]),
+    return table_of(
+        found.purges,
+        ("days", "not used for, days", "count"),
+        ("files", "files", "count"),
+        ("allocated_bytes", "frees", "TB"),
+        ("owners", "owners", "count"),
     )
 
 
@@ -159,43 +144,39 @@ def stat_chart(found: Usage) -> Chart:
     return Chart("stat", heading, text, spec, made, "requests of a stat")
 
 
-def write_usage(
+def usage_answer(
     found: Usage,
-    path: str | Path,
-    command: str = "",
+    by: str = "owner",
     rates: StatRates | None = None,
     owner: Callable[[str], str] = str,
     top: int = 20,
-) -> Path:
-    """Write the page of a scan's table.
+) -> Answer:
+    """The answer of a scan's table.
 
     Args:
-        found: What the table answered.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
+        found: What the table says.
+        by: Of which table a terminal shows rows.
         rates: How fast servers answer, if known.
         owner: The name of an owner of this number.
-        top: How many owners and folders.
-
-    Returns:
-        The path.
-
-    Raises:
-        ConfigError: The file cannot be written.
+        top: How many owners and folders are shown.
     """
-    page = Document()
-    parts = [
-        page.figure(ages_chart(found.bytes_by_day, found.purge_days)),
-        page.shown("purges", "What a purge frees", purges_table(found)),
-    ]
-    sections = [PageSection("What a purge frees", (), parts)]
-    tables = [
-        page.shown(f"by-{by}", heading, usage_table(found, by, top, owner))
-        for by, heading in HEADINGS.items()
-    ]
-    sections.append(PageSection("Who and what uses it", (), tables))
-    texts = stat_sentences(found, rates)
-    sections.append(PageSection("What a stat costs", texts, [page.figure(stat_chart(found))]))
-    told: Mapping[str, str] = {"Scanned": found.scanned.root, "Made by": command}
-    answer = usage_sentences(found, rates)[:2]
-    return write_judged(page, path, "Who uses the file system", answer, sections, told)
+    record = found.to_dict()
+    if rates is not None:
+        record["stat"]["seconds"] = rates.seconds(found)
+    tables = []
+    for key, heading in HEADINGS.items():
+        made = usage_table(found, key, owner)
+        rows = top if key in ("owner", "path") else max(len(made.rows), 1)
+        tables.append(Shown(f"by-{key}", heading, made, rows=rows, printed=rows * (key == by)))
+    purges = Shown("purges", "What a purge frees", purges_table(found), printed=0)
+    return Answer(
+        "Who uses the file system",
+        usage_sentences(found, rates),
+        sections_of(
+            ("What a purge frees", [ages_chart(found.bytes_by_day, found.purge_days), purges]),
+            ("Who and what uses it", tables),
+            ("What a stat costs", [stat_chart(found)]),
+        ),
+        record,
+        source={"Scanned": found.scanned.root},
+    )
