@@ -35,9 +35,8 @@ class Column:
         kind: "text", "count", "amount" (three digits from 100,000 on), "bytes", "seconds", "rate",
             "share", "chance" (a probability) or "number"; "fill" is a share to a tenth of a
             percent; "TB" and "TB/s" are sizes and rates in decimal units, as disks are sold;
-            "watts" are a power; "us" are
-            seconds, shown in microseconds. A "note" is a text about the column before it: below that on a
-            page, and beside it in a terminal with room.
+            "watts" are a power; "us" are seconds, shown in microseconds. A "note" is a text about
+            the column before it: below that on a page, and beside it in a terminal with room.
     """
 
     name: str

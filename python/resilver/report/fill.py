@@ -1,15 +1,16 @@
-"""Rates by fill: what runs of a benchmark say, in sentences, tables and a picture."""
+"""Rates by fill: what runs of a benchmark show, in sentences, tables and a chart."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.answer import Answer, Form, Shown, sections_of
+from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, points
 from resilver.charts.style import BLUE, GREY, VERMILLION
-from resilver.charts.vega import Spec, rows, write_picture
+from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
-from resilver.tables import Table, table
+from resilver.tables import Table, table, table_of
 
 if TYPE_CHECKING:
     from resilver.calibration.fill import Correlation, FillCalibration
@@ -68,7 +69,7 @@ def correlations_table(found: FillCalibration) -> Table:
         ("value", "correlation", "number", [one.value for one in these]),
         ("low", "from", "number", [one.low for one in these]),
         ("high", "to", "number", [one.high for one in these]),
-        note="Spearman's, with intervals of 95 %.",
+        note="Spearman's, with 95 % confidence intervals.",
     )
 
 
@@ -78,31 +79,42 @@ def levels_table(found: FillCalibration) -> Table:
     Args:
         found: The calibration.
     """
-    these = found.levels
-    return table(
-        ("fill_low", "from", "share", [one.fill_low for one in these]),
-        ("fill_high", "to", "share", [one.fill_high for one in these]),
-        ("runs", "runs", "count", [one.runs for one in these]),
-        ("share", "share of the rate", "share", [one.share for one in these]),
-        (
-            "interval",
-            "95 %",
-            "text",
-            [f"{100 * one.low:.3g} to {100 * one.high:.3g} %" for one in these],
-        ),
+    return table_of(
+        found.levels,
+        ("fill_low", "from", "share"),
+        ("fill_high", "to", "share"),
+        ("runs", "runs", "count"),
+        ("share", "share of the rate", "share"),
+        ("interval", "95 %", "text", lambda one: f"{100 * one.low:.3g} to {100 * one.high:.3g} %"),
     )
 
 
-def write_fill_figure(found: FillCalibration, path: Path) -> None:
-    """Draw the runs, and the levels where they show some.
+def fill_answer(found: FillCalibration) -> Answer:
+    """The answer to whether a file system slows down as it fills.
 
     Args:
         found: The calibration.
-        path: The file, .png, .svg or .pdf.
-
-    Raises:
-        ConfigError: The format is unknown, or the file cannot be written.
     """
+    correlations = Shown("correlations", "Rank correlation of rates", correlations_table(found))
+    levels = Shown("levels", "Levels", levels_table(found)) if found.is_shown else None
+    said = fill_sentences(found)
+    text = "Rates of runs by how full the file system was, over the typical rate when emptiest."
+    chart = Chart(
+        "fill", said[0].rstrip("."), text, lambda: _fill_spec(found), levels_table(found), "levels"
+    )
+    use = 'use it as capacity.rate_at_fill = {{ file = "{}" }}'
+    return Answer(
+        "Rates by fill",
+        said,
+        sections_of(("Runs", [chart, correlations]), ("Levels", [levels])),
+        found.to_dict(),
+        found.is_shown,
+        forms={".toml": Form(found.to_toml, use)} if found.is_shown else {},
+    )
+
+
+def _fill_spec(found: FillCalibration) -> Spec:
+    """The runs, and the levels where they show some."""
     import numpy as np
 
     first = found.levels[0]
@@ -128,5 +140,4 @@ def write_fill_figure(found: FillCalibration, path: Path) -> None:
     over = [{"data": levels, **one} for one in (band, middle)] if these else []
     across = axis("x", "full (%)", zero=False)
     upwards = axis("y", "rate, of the typical one when emptiest (%)")
-    spec = points(points_of, across, upwards, kinds, size=18, marks=("circle",), over=over)
-    write_picture(spec, path, fill_sentences(found)[0], "--figure", 760)
+    return points(points_of, across, upwards, kinds, size=18, marks=("circle",), over=over)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from resilver.cli.calibrate.output import check_places, tell_written
-from resilver.cli.console import EXIT_FAILED, output, print_json, say
+from resilver.cli.calibrate.output import figure_output, table_output
+from resilver.cli.console import say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import keep_inputs, save_whole
-from resilver.cli.tables import print_figures
+from resilver.cli.replying import command_line, reply
+from resilver.cli.saving import PAGES, PICTURES, check_output
 from resilver.request import argument, option
-
-if TYPE_CHECKING:
-    from resilver.calibration.fill import FillCalibration
 
 
 @dataclass(frozen=True)
@@ -40,22 +34,17 @@ class FillRequest:
         text="What else may explain the rates, such as how busy others were. Repeatable.",
         default=(),
     )
-    output: Path | None = option(
-        "--output",
-        "-o",
-        metavar="FILE.toml",
-        text='Write the curve there, for rate_at_fill = { file = "FILE.toml" } of [capacity].',
+    output: Path | None = table_output(
+        "Write the curve there, for rate_at_fill of a sizing's [capacity]."
     )
-    figure: Path | None = option(
-        "--figure", metavar="FILE", text="Draw runs and levels there (.png, .svg or .pdf)."
-    )
+    figure: Path | None = figure_output("Draw runs and levels there")
 
 
 def fill(asked: FillRequest, as_json: Json = False, quiet: Quiet = False) -> int:
     """Fit how a file system slows down as it fills, from runs of one benchmark.
 
-    Rates that fall with the fill are fitted by levels. Where the runs do not show that they fall,
-    no curve is written, and it exits with 1.
+    Rates that fall with the fill are fitted by levels. If the runs do not show that they fall, no
+    curve is written, and it exits with 1.
 
     Examples:
 
@@ -64,35 +53,20 @@ def fill(asked: FillRequest, as_json: Json = False, quiet: Quiet = False) -> int
     resilver calibrate fill runs.csv --fill full_pct --rate write_rate --beside other_jobs
     """
     from resilver.calibration.fill import calibrate_fill
+    from resilver.report.fill import fill_answer
 
-    for path in (asked.output, asked.figure):
-        keep_inputs(path, [asked.file])
-    check_places(asked.figure, asked.output)
+    check_output(asked.output, (".toml", *PAGES), [asked.file])
+    check_output(asked.figure, PICTURES, [asked.file], "--figure")
     found = calibrate_fill(asked.file, fill=asked.fill, rate=asked.rate, beside=asked.beside)
-    if asked.output is not None and found.is_shown:
-        save_whole(asked.output, found.to_toml())
-    if asked.figure is not None:
-        from resilver.report.fill import write_fill_figure
-
-        write_fill_figure(found, asked.figure)
-    if as_json:
-        print_json(found.to_dict())
-    elif not quiet:
-        _print(found)
-    if not quiet:
-        written = asked.output if found.is_shown else None
-        use = "" if written is None else f'{{ file = "{written.name}" }}'
-        tell_written((), written, f"it as capacity.rate_at_fill = {use}", asked.figure)
-        if asked.output is not None and written is None:
+    written = asked.output
+    if written is not None and not found.is_shown and written.suffix.lower() == ".toml":
+        written = None
+        if not quiet:
             say(f"no curve is written to {asked.output}: the runs show none")
-    return 0 if found.is_shown else EXIT_FAILED
-
-
-def _print(found: FillCalibration) -> None:
-    from resilver.report import fill as words
-
-    for sentence in words.fill_sentences(found):
-        output().print(Text(sentence, "bold"))
-    print_figures("Rank correlation of rates", words.correlations_table(found), 4)
-    if found.is_shown:
-        print_figures("Levels", words.levels_table(found), 5)
+    return reply(
+        fill_answer(found),
+        command_line("calibrate fill", asked),
+        files=[written, asked.figure],
+        as_json=as_json,
+        quiet=quiet,
+    )

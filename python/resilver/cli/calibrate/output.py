@@ -1,79 +1,40 @@
-"""What both calibrations share: the files they write, and progress."""
+"""What calibrations share: options of measurements, and progress."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from resilver.cli.console import messages, say
-from resilver.cli.saving import check_writable
-from resilver.errors import ConfigError
 from resilver.request import option
-from resilver.units import Bytes
 
-FIGURE = option(
-    "--figure",
-    metavar="FILE",
-    text="Draw measured against modelled bandwidth there (.png, .svg or .pdf).",
-)
-"""The option of what is measured beside what is modelled."""
+
+def figure_output(text: str = "Draw measured against modelled bandwidth there") -> Any:
+    """Where the chart of a calibration goes.
+
+    Args:
+        text: What is drawn.
+    """
+    text = f"{text} (.png, .svg or .pdf)."
+    return option("--figure", metavar="FILE", text=text, is_output=True)
+
+
+def table_output(text: str, metavar: str = "FILE.toml") -> Any:
+    """Where the calibrated part goes.
+
+    Args:
+        text: What is written.
+        metavar: The kind of file.
+    """
+    text = f"{text} Or the answer as a page (.html)."
+    return option("--output", "-o", metavar=metavar, text=text, is_output=True)
+
 
 measuring = partial(option, rich_help_panel="Measuring")
 """An option of a measurement."""
-
-
-def check_places(figure: Path | None, *others: Path | None) -> None:
-    """Refuse places that cannot be written, before anything is measured for them.
-
-    Args:
-        figure: Where the picture is to go, or None.
-        others: Where other files are to go; None among them is passed over.
-
-    Raises:
-        ConfigError: A place cannot be written, or the picture's format is not drawn.
-    """
-    check_writable(*others, figure)
-    if figure is not None:
-        from resilver.charts.vega import check_format
-
-        check_format(figure, "--figure")
-
-
-def option_bytes(option: str, text: str) -> Bytes:
-    """The size that an option gives.
-
-    Args:
-        option: Its name, for the message.
-        text: The size with its unit.
-
-    Raises:
-        ConfigError: It is not one.
-    """
-    try:
-        return Bytes.parse(text)
-    except ConfigError as error:
-        raise ConfigError(problem.under(option) for problem in error.problems) from None
-
-
-def tell_written(notes: Sequence[str], output: Path | None, use: str, figure: Path | None) -> None:
-    """Say what a calibration noted and wrote.
-
-    Args:
-        notes: What was not as the model has it.
-        output: Where the calibrated part went, or None.
-        use: How a study uses that file.
-        figure: Where the picture went, or None.
-    """
-    for note in notes:
-        say(f"note: {note}")
-    if output is not None:
-        say(f"wrote {output}; use {use}")
-    if figure is not None:
-        say(f"wrote {figure}")
 
 
 class Bar:
