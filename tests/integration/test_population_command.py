@@ -140,7 +140,7 @@ def python() -> str:
         (["population", "show", "genome"], 'did you mean "genomes1000"?'),
         (["population", "show", "mira", "--bytes", "5"], '--bytes = "5": a size needs a unit'),
         (["population", "show", "mira", "--bytes", "5 EiB"], "would hold more than 4 EiB"),
-        (["population", "show", "mira", "-o", "x.gif"], "a .png, .svg or .pdf file"),
+        (["population", "show", "mira", "-o", "x.gif"], "written as .png, .svg, .pdf, .html"),
         (["population", "show", "mira", "--bytes", "1 GiB", "-o", "no/x.png"], "cannot be written"),
         (["population", "show", "mira", "--set", "cluster.server=3"], 'did you mean "servers"'),
         (["population", "show", "study.toml"], "study.toml: there is no such file"),
@@ -264,5 +264,5 @@ def test_the_table_has_shares_of_count_and_volume(terminal: Terminal) -> None:
     out = terminal.output("population", "show", "genomes1000", "--set", "population.files=40",
         "--set", 'population.histogram={ bins = [["1 MiB", "1048577 B", 1]] }',
     )  # fmt: skip
-    row = next(line.split() for line in out.splitlines() if line.split()[:2] == ["1", "MiB"])
-    assert row == ["1", "MiB", *["100.00", "%"] * 6]
+    row = next(line.split() for line in out.splitlines() if line.split()[:2] == ["1.0", "MiB"])
+    assert row == ["1.0", "MiB", *["100.0", "%"] * 6]

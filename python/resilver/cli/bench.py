@@ -8,18 +8,20 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from resilver.cli.console import output, print_json, say
+from resilver.answer import Answer, Lines, sections_of
+from resilver.cli.console import say
 from resilver.cli.options import Json, Quiet
+from resilver.cli.replying import reply
 from resilver.errors import ConfigError, Problem, show
-from resilver.request import argument, option
-from resilver.units import Seconds
+from resilver.request import Quantity, argument, option, seconds, size, value_of
+from resilver.units import Bytes, Seconds
+from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.calibration.bench_plan import Plan
 
 _HOUR, _MINUTE = 3600.0, 60.0
+_TIME, _PAUSE = seconds("30 s"), Quantity(Seconds.parse, "15 s", least=-1.0)
 
 
 class Like(StrEnum):
@@ -44,6 +46,7 @@ class PlanAsked:
         metavar="TIME",
         text="How long all of it may take, such as 30min: the tests that tell most of a disk's "
         "table. By default the whole published plan.",
+        quantity=_TIME,
     )
     seconds: str = option(
         "--seconds",
@@ -51,9 +54,15 @@ class PlanAsked:
         text="How long a test takes.",
         default="30 s",
         show_default=True,
+        quantity=_TIME,
     )
     pause: str = option(
-        "--pause", metavar="TIME", text="The rest after it.", default="15 s", show_default=True
+        "--pause",
+        metavar="TIME",
+        text="The rest after it.",
+        default="15 s",
+        show_default=True,
+        quantity=_PAUSE,
     )
     seed: int | None = option(
         "--seed",
@@ -81,14 +90,19 @@ class RunAsked:
         "file in the plan's folder.",
     )
     size: str = option(
-        "--size", metavar="SIZE", text="How much of it to use.", default="4 GiB", show_default=True
+        "--size",
+        metavar="SIZE",
+        text="How much of it to use.",
+        default="4 GiB",
+        show_default=True,
+        quantity=size("4 GiB"),
     )
     overwrite: bool = option(
         "--overwrite", text="Destroy what an existing file or a block device holds.", default=False
     )
 
 
-def plan(asked: PlanAsked, as_json: Json = False, quiet: Quiet = False) -> None:
+def plan(asked: PlanAsked, as_json: Json = False, quiet: Quiet = False) -> int:
     """Plan block tests: a published grid, or the most informative in a given time.
 
     Tests are in a random order of a fixed seed. With -o it writes the plan, which resilver bench
@@ -102,28 +116,26 @@ def plan(asked: PlanAsked, as_json: Json = False, quiet: Quiet = False) -> None:
     """
     from resilver.calibration.bench_plan import GRIDS, reduced
 
-    seconds, pause = _time("--seconds", asked.seconds), _time("--pause", asked.pause, least=0.0)
-    grids = GRIDS[asked.like.value]
-    if asked.budget is None:
+    seconds, pause = value_of(asked, "seconds") or 0.0, value_of(asked, "pause") or 0.0
+    budget, grids = value_of(asked, "budget"), GRIDS[asked.like.value]
+    if budget is None:
         plans = [grid.plan(seconds, pause, asked.seed) for grid in grids]
     else:
-        budget = _time("--budget", asked.budget)
         plans = [reduced(grids[0], budget, seconds, pause, asked.seed)]
     written = [] if asked.output is None else _write(plans, asked.output)
-    if as_json:
-        print_json({"plans": [one.to_dict() for one in plans], "files": list(map(str, written))})
-    elif not quiet:
-        whole = grids[0].plan(seconds, pause).total_seconds
-        for one in plans:
-            share = "" if asked.budget is None else f", {100 * one.total_seconds / whole:.2g} %"
-            told = f"{len(one.tests)} tests of {one.name} take {_hours(one.total_seconds)}{share}"
-            output().print(Text(f"{told}{' of the whole plan' * bool(share)}.", "bold"))
-    if not quiet and written:
-        for file in written:
-            say(f"wrote {file}")
+    whole = grids[0].plan(seconds, pause).total_seconds
+    said = []
+    for one in plans:
+        share = f", {100 * one.total_seconds / whole:.2g} % of the whole plan"
+        time = f"{_hours(one.total_seconds)}{share if budget is not None else ''}"
+        said.append(f"{len(one.tests)} tests of {one.name} take {time}.")
+    files = list(map(str, written))
+    record = {"plans": [one.to_dict() for one in plans], "files": files}
+    answer = Answer("A plan of block tests", said, record=record)
+    return reply(answer, wrote=tuple(files), as_json=as_json, quiet=quiet)
 
 
-def run(asked: RunAsked, as_json: Json = False, quiet: Quiet = False) -> None:
+def run(asked: RunAsked, as_json: Json = False, quiet: Quiet = False) -> int:
     """Run the tests of a plan with fio, except those that have a result.
 
     Ctrl-C ends fio and keeps the results of tests that ended; the same command does the rest. What
@@ -133,36 +145,29 @@ def run(asked: RunAsked, as_json: Json = False, quiet: Quiet = False) -> None:
     """
     from resilver.calibration.bench_plan import read_plan
     from resilver.calibration.bench_run import RESULTS, BenchRun, run_plan
-    from resilver.cli.calibrate.output import Bar, option_bytes
+    from resilver.cli.calibrate.output import Bar
 
     found = read_plan(asked.plan)
     folder = asked.plan if asked.plan.is_dir() else asked.plan.parent
     target = asked.target or folder / "target"
-    size = option_bytes("--size", asked.size)
-    wanted = BenchRun(found, folder / RESULTS, target, size, asked.overwrite)
+    room = Bytes(value_of(asked, "size") or 0)
+    wanted = BenchRun(found, folder / RESULTS, target, room, asked.overwrite)
     left = len(wanted.left)
     if left and not quiet:
         each = found.seconds + found.pause_seconds
         say(f"{left} of {len(found.tests)} tests are left, {_hours(left * each)}")
     with Bar(quiet) as bar:
         done = run_plan(wanted, bar)
-    if as_json:
-        results = [str(wanted.result_of(test)) for test in found.tests]
-        print_json({"tests": len(found.tests), "ran": done, "results": results})
-    elif not quiet:
-        files = shlex.quote(str(wanted.folder)) + "/*-run*.json"
-        output().print(f"{done} tests ran; resilver calibrate disk --fit line {files}")
-
-
-def _time(name: str, text: str, least: float = 0.01) -> float:
-    try:
-        value = float(Seconds.parse(text))
-    except ConfigError as error:
-        raise ConfigError(problem.under(name) for problem in error.problems) from None
-    if not value >= least:
-        rule = f"this takes {least:g} s or more"
-        raise ConfigError(Problem(rule, 'such as "30 s"', key=name, value=show(text)))
-    return value
+    files = f"{shlex.quote(str(wanted.folder))}/*-run*.json"
+    fit = Lines("fit", "Fit a disk to them", [f"resilver calibrate disk --fit line {files}"])
+    results = [str(wanted.result_of(test)) for test in found.tests]
+    answer = Answer(
+        "A run of block tests",
+        [f"{plural(done, 'test')} ran."],
+        sections_of(("Next", [fit])),
+        {"tests": len(found.tests), "ran": done, "results": results},
+    )
+    return reply(answer, as_json=as_json, quiet=quiet)
 
 
 def _hours(seconds: float) -> str:

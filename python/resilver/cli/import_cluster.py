@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.cli.console import print_json, say
+from resilver.answer import Answer
+from resilver.cli.console import say
 from resilver.cli.options import Json, Quiet
+from resilver.cli.replying import reply
 from resilver.cli.saving import check_writable, keep_inputs, save_whole
 from resilver.errors import ConfigError, Problem
 from resilver.request import argument, option
 from resilver.units import format_bytes
+from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.importers import ClusterReport
@@ -48,7 +51,7 @@ class Asked:
     )
 
 
-def ceph(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
+def ceph(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     """Collect the output of a Ceph cluster's commands in one bundle for other commands.
 
     Of a live cluster it runs `ceph osd dump`, `ceph osd crush dump`, `ceph pg dump`, `ceph osd df`,
@@ -73,10 +76,19 @@ def ceph(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
     data = pack(files, packer)
     save_whole(asked.output, data)
     told = _told(cluster, files, asked, len(data))
-    if as_json:
-        print_json({**told, "seconds": time.monotonic() - start})
-    if not quiet:
-        _summarise(told, cluster)
+    release = f"Ceph {told['release']}, " if told["release"] else ""
+    names = "without names" if asked.anonymise else "with its names and addresses"
+    answer = Answer(
+        "A bundle of a Ceph cluster",
+        [
+            f"{release}{told['osds']:,} OSDs, {plural(told['pools'], 'pool')}, "
+            f"{told['groups']:,} PGs."
+        ],
+        record={**told, "seconds": time.monotonic() - start},
+        notes=[f"Not in it: {missing}" for missing in told["missing"]],
+    )
+    wrote = f"{asked.output} ({format_bytes(len(data))}), {names}"
+    return reply(answer, wrote=(wrote,), as_json=as_json, quiet=quiet)
 
 
 def _dumps(asked: Asked, quiet: bool) -> Dumps:
@@ -129,13 +141,3 @@ def _missing(cluster: ClusterReport) -> list[str]:
         )
         if not there
     ]
-
-
-def _summarise(told: dict[str, Any], cluster: ClusterReport) -> None:
-    release = f"Ceph {told['release']}, " if told["release"] else ""
-    pools = "1 pool" if told["pools"] == 1 else f"{told['pools']:,} pools"
-    say(f"{release}{told['osds']:,} OSDs, {pools}, {told['groups']:,} PGs")
-    for missing in told["missing"]:
-        say(f"not in it: {missing}")
-    names = "without names" if told["anonymous"] else "with its names and addresses"
-    say(f"wrote {told['output']} ({format_bytes(told['bytes'])}), {names}")

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.progress import BarColumn, Progress, TextColumn
-from rich.table import Table
-from rich.text import Text
 
 from resilver import catalog
-from resilver.cli.console import messages, output, print_json, say
+from resilver.cli.console import messages
 from resilver.cli.loading import load_study
-from resilver.cli.options import Json, Quiet
+from resilver.cli.options import Json, Quiet, overrides
+from resilver.cli.replying import command_line, reply
+from resilver.cli.saving import PAGES, PICTURES, check_output
 from resilver.errors import ConfigError, Problem, name_remedy
-from resilver.request import argument, option
-from resilver.units import VOLUME_MAX, Bytes, exact_bytes, format_bytes
+from resilver.request import argument, option, size, value_of
+from resilver.units import VOLUME_MAX, exact_bytes
 
 if TYPE_CHECKING:
     from resilver.report.population import PopulationSizes
@@ -55,18 +54,13 @@ class Asked:
         "NAME|FILE|STUDY.toml",
         text="Populations of the catalog, histograms, listings, folders, or studies.",
     )
-    settings: tuple[str, ...] = option(
-        "--set",
-        metavar="KEY=VALUE",
-        text="Override one key of the study around each population, for example "
-        "--set cluster.servers=64. Repeatable.",
-        default=(),
-    )
+    settings: tuple[str, ...] = overrides("the study around each population", "cluster.servers=64")
     volume: str | None = option(
         "--bytes",
         metavar="SIZE",
         text="Draw this volume, such as '1 PiB'. By default a study's own, and otherwise about 16 "
         "million files.",
+        quantity=size("1 PiB"),
     )
     seed: int = option(
         "--seed",
@@ -77,44 +71,33 @@ class Asked:
         show_default=True,
     )
     picture: Path | None = option(
-        "--output", "-o", metavar="FILE", text="Draw them into a .png, .svg or .pdf file."
+        "--output",
+        "-o",
+        metavar="FILE",
+        text="Draw them into a .png, .svg or .pdf file, or write the answer as a page, .html.",
+        is_output=True,
     )
 
 
-def show(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
+def show(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     """Draw populations and show their files and objects by count and by volume.
 
     Example: resilver population show genomes1000 mira -o populations.png
     """
-    if asked.picture is not None and asked.picture.suffix.lower() not in (".png", ".svg", ".pdf"):
-        rule = "a picture is drawn into a .png, .svg or .pdf file"
-        raise ConfigError(Problem(rule, "end its name so", "--output", f'"{asked.picture}"'))
+    from resilver.report.population import population_answer
+
+    check_output(asked.picture, (*PICTURES, *PAGES))
     if len(asked.names) > _SHOWN_MAX:
         rule = (
             f"{len(asked.names)} populations are named, and at most {_SHOWN_MAX} are shown side by "
             "side"
         )
         raise ConfigError(Problem(rule, "name fewer"))
-    if asked.volume is not None:
-        try:
-            Bytes.parse(asked.volume)
-        except ConfigError as error:
-            raise ConfigError(problem.under("--bytes") for problem in error.problems) from None
+    value_of(asked, "volume")
     shown = [_find(name, asked.settings, asked.volume) for name in asked.names]
     drawn = [_draw(item, asked.seed, quiet=quiet) for item in shown]
-    if asked.picture is not None:
-        from resilver.report.population import write_population_figure
-
-        write_population_figure(drawn, asked.picture)
-    if as_json:
-        print_json([_as_json(sizes) for sizes in drawn])
-    else:
-        console = output()
-        console.print(_totals(drawn))
-        for sizes in drawn:
-            console.print(_classes(sizes))
-    if asked.picture is not None and not quiet:
-        say(f"wrote {asked.picture}")
+    line = command_line("population show", asked)
+    return reply(population_answer(drawn), line, page=asked.picture, as_json=as_json, quiet=quiet)
 
 
 def _find(name: str, settings: Sequence[str], volume: str | None) -> _Shown:
@@ -153,11 +136,11 @@ def _find(name: str, settings: Sequence[str], volume: str | None) -> _Shown:
     if population is None:
         rule = "a real cluster's report states what its PGs hold, and no files"
         raise ConfigError(Problem(rule, "show a study with a population", value=f'"{name}"'))
-    size: str | int | None = volume
+    drawn: str | int | None = volume
     if volume is None and population.files == 0:
-        size = min(int(population.mean_file_bytes * _FILES_DRAWN), VOLUME_MAX)
+        drawn = min(int(population.mean_file_bytes * _FILES_DRAWN), VOLUME_MAX)
     label = path.stem if path.suffix == ".toml" else path.name
-    return _Shown(label, population, system.server_count, system.copies or 1, size)
+    return _Shown(label, population, system.server_count, system.copies or 1, drawn)
 
 
 def _draw(shown: _Shown, seed: int, *, quiet: bool) -> PopulationSizes:
@@ -207,73 +190,3 @@ def _progress_bar(text: str, *, quiet: bool) -> Iterator[Callable[[float], None]
     with Progress(*columns, console=console, transient=True) as bars:
         task = bars.add_task(text, total=1.0)
         yield lambda fraction: bars.update(task, completed=fraction)
-
-
-def _as_json(sizes: PopulationSizes) -> dict[str, Any]:
-    return {
-        "name": sizes.name,
-        "objects_are": sizes.cut,
-        "files": sizes.file_count,
-        "objects": sizes.object_count,
-        "bytes": sizes.bytes,
-        "mean_file_bytes": sizes.mean_file_bytes,
-        "expected_mean_file_bytes": sizes.expected_mean_file_bytes,
-        "mean_object_bytes": sizes.mean_object_bytes,
-        "classes": sizes.rows(),
-    }
-
-
-def _totals(drawn: list[PopulationSizes]) -> Table:
-    """A column a population: what was drawn in all."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column("")
-    for sizes in drawn:
-        table.add_column(Text(sizes.name), justify="right")
-    lines: tuple[tuple[str, Callable[[PopulationSizes], str]], ...] = (
-        ("files", lambda sizes: f"{sizes.file_count:,}"),
-        ("objects", lambda sizes: f"{sizes.object_count:,}"),
-        ("volume", lambda sizes: format_bytes(sizes.bytes)),
-        ("mean file", lambda sizes: _mean(sizes.mean_file_bytes)),
-        ("expected mean file", lambda sizes: _mean(sizes.expected_mean_file_bytes)),
-        ("mean object", lambda sizes: _mean(sizes.mean_object_bytes)),
-        ("objects are", lambda sizes: sizes.cut),
-    )
-    for name, words in lines:
-        table.add_row(name, *(words(sizes) for sizes in drawn))
-    return table
-
-
-def _mean(value: float | None) -> str:
-    return "-" if value is None else format_bytes(value)
-
-
-def _classes(sizes: PopulationSizes) -> Table:
-    """A row a class of sizes, from a power of two up to the next: shares of the count and of the
-    volume, of files and of objects.
-    """
-    table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=Text(sizes.name, "bold")
-    )
-    table.title_justify = "left"
-    for name in ("from", "files", "expected", "volume", "expected", "objects", "volume"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in sizes.rows():
-        shares = (
-            (row["files"], sizes.file_count),
-            (row["expected_file_share"], 1),
-            (row["file_bytes"], sizes.bytes),
-            (row["expected_file_bytes_share"], 1),
-            (row["objects"], sizes.object_count),
-            (row["object_bytes"], sizes.bytes),
-        )
-        if any(part for part, _ in shares):
-            cells = (_share(part, whole) for part, whole in shares)
-            table.add_row(exact_bytes(row["min_bytes"]), *cells)
-    return table
-
-
-def _share(part: float, whole: float) -> str:
-    if not part:
-        return "-"
-    percent = 100 * part / whole
-    return f"{percent:.2f} %" if percent >= 0.005 else "<0.01 %"

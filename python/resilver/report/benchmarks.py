@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from resilver.tables import Cell, Table, cell_text, table
+from resilver.answer import Answer, Form, Shown, sections_of
+from resilver.tables import Table, cell_text, table_of
 from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.center.benchmarks import LayerCost
-    from resilver.importers.benchmarks import Benchmark
+    from resilver.importers.benchmarks import Benchmark, Benchmarks
 
 MODE_WORDS = {
     "read": "sequential reads",
@@ -55,31 +57,62 @@ def _rate(one: Benchmark) -> str:
 
 def benchmarks_table(rows: Sequence[Benchmark]) -> Table:
     """The rates, a row each; columns that no row fills are left out."""
-    columns: list[tuple[str, str, str, list[Cell]]] = [
-        ("layer", "layer", "text", [one.layer for one in rows]),
-        ("test", "test", "text", [one.test for one in rows]),
-        ("request_bytes", "size", "bytes", [one.request_bytes for one in rows]),
-        ("value", "rate", "text", [_rate(one) for one in rows]),
-        ("device", "device", "text", [one.device or None for one in rows]),
-        ("queue", "queue", "count", [one.queue for one in rows]),
-        ("threads", "threads", "count", [one.threads for one in rows]),
-        ("clients", "clients", "count", [one.clients for one in rows]),
-        ("devices", "devices", "count", [one.devices for one in rows]),
-        ("skew_bytes_per_second", "skew", "TB/s", [one.skew_bytes_per_second for one in rows]),
-        ("program", "program", "text", [one.program for one in rows]),
-    ]
-    return table(*[one for one in columns if any(value is not None for value in one[3])])
+    return table_of(
+        rows,
+        ("layer", "layer", "text"),
+        ("test", "test", "text"),
+        ("request_bytes", "size", "bytes"),
+        ("value", "rate", "text", _rate),
+        ("device", "device", "text", lambda one: one.device or None),
+        ("queue", "queue", "count"),
+        ("threads", "threads", "count"),
+        ("clients", "clients", "count"),
+        ("devices", "devices", "count"),
+        ("skew_bytes_per_second", "skew", "TB/s"),
+        ("program", "program", "text"),
+        filled=True,
+    )
 
 
 def costs_table(costs: Sequence[LayerCost]) -> Table:
     """What layers cost, a row a mode, a size and a pair of layers."""
-    return table(
-        ("mode", "mode", "text", [one.mode for one in costs]),
-        ("request_bytes", "size", "bytes", [one.request_bytes for one in costs]),
-        ("above", "layer", "text", [one.above for one in costs]),
-        ("above_bytes_per_second", "rate", "TB/s", [one.above_bytes_per_second for one in costs]),
-        ("below", "below it", "text", [one.below for one in costs]),
-        ("below_bytes_per_second", "rate", "TB/s", [one.below_bytes_per_second for one in costs]),
-        ("cost", "cost", "text", [f"{100 * one.cost:.3g} %" for one in costs]),
-        note="Cost: 1 less the rate over that of the layer below, of as many devices where known.",
+    return table_of(
+        costs,
+        ("mode", "mode", "text"),
+        ("request_bytes", "size", "bytes"),
+        ("above", "layer", "text"),
+        ("below", "below it", "text"),
+        ("cost", "cost", "text", lambda one: f"{100 * one.cost:.3g} %"),
+        ("above_bytes_per_second", "rate", "TB/s"),
+        ("below_bytes_per_second", "rate below it", "TB/s"),
+        note="Cost: 1 - the rate / that of the layer below, of as many devices where known.",
+    )
+
+
+def benchmarks_answer(found: Benchmarks, costs: Sequence[LayerCost]) -> Answer:
+    """The answer of what benchmark programs wrote.
+
+    Args:
+        found: The rates.
+        costs: What layers cost that were measured alike.
+    """
+    from resilver.importers.benchmarks import own
+
+    use = "resilver profile STUDY --measured reads it"
+    rates = Shown("rates", "Rates", benchmarks_table(found.rows))
+    above = Shown("costs", "What the layer above costs", costs_table(costs))
+    return Answer(
+        "Measured rates of layers",
+        layer_sentences(found.rows, costs),
+        sections_of(("Rates", [rates]), ("What layers cost", [above] if costs else [])),
+        {
+            "rates": found.to_dicts(),
+            "costs": [{**asdict(one), "cost": one.cost} for one in costs],
+            "notes": list(found.notes),
+        },
+        notes=found.notes,
+        forms={
+            ".csv": Form(lambda: own.to_csv(found), use),
+            ".parquet": Form(lambda: own.to_parquet(found), use),
+        },
     )

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from resilver.answer import Answer, Shown, sections_of
+from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, columns
 from resilver.charts.style import BLUE, INK, VERMILLION
-from resilver.charts.vega import Spec, rows, write_picture
+from resilver.charts.vega import Spec, rows
 from resilver.charts.vega import number as axis
+from resilver.tables import Table, table, table_of
 from resilver.units import exact_bytes, format_bytes
+from resilver.words import listed, plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,22 +123,84 @@ class PopulationSizes:
             )
         ]
 
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return {
+            "name": self.name,
+            "objects_are": self.cut,
+            "files": self.file_count,
+            "objects": self.object_count,
+            "bytes": self.bytes,
+            "mean_file_bytes": self.mean_file_bytes,
+            "expected_mean_file_bytes": self.expected_mean_file_bytes,
+            "mean_object_bytes": self.mean_object_bytes,
+            "classes": self.rows(),
+        }
 
-def write_population_figure(populations: Sequence[PopulationSizes], path: Path) -> Path:
-    """Draw populations side by side: files above, objects below, by count and by volume.
+    def table(self) -> Table:
+        """The classes that hold anything, a row each: shares of files and of objects."""
+        shares = (
+            ("files", "files", self.file_count),
+            ("expected_file_share", "expected", 1),
+            ("file_bytes", "volume", self.bytes),
+            ("expected_file_bytes_share", "expected", 1),
+            ("objects", "objects", self.object_count),
+            ("object_bytes", "volume", self.bytes),
+        )
+        shown = [row for row in self.rows() if any(row[key] for key, _, _ in shares)]
+        return table(
+            ("min_bytes", "from", "bytes", [row["min_bytes"] for row in shown]),
+            *(
+                (f"{key}_of_all", heading, "fill", [row[key] / (whole or 1) for row in shown])
+                for key, heading, whole in shares
+            ),
+            note="From a power of two up to the next: shares of the count and of the volume.",
+        )
+
+
+def population_answer(populations: Sequence[PopulationSizes]) -> Answer:
+    """The answer of populations side by side: files and objects by count and by volume.
 
     Args:
         populations: The populations, at least one.
-        path: The file, ending in .png, .svg or .pdf.
-
-    Returns:
-        The file.
-
-    Raises:
-        ConfigError: It cannot be written.
     """
-    width = 960 if len(populations) > 1 else 640
-    return write_picture(population_spec(populations), path, "", "-o", width)
+    totals = table_of(
+        populations,
+        ("name", "population", "text"),
+        ("file_count", "files", "count"),
+        ("object_count", "objects", "count"),
+        ("bytes", "volume", "bytes"),
+        ("mean_file_bytes", "mean file", "bytes"),
+        ("expected_mean_file_bytes", "expected mean file", "bytes"),
+        ("mean_object_bytes", "mean object", "bytes"),
+        ("cut", "objects are", "text"),
+    )
+    classes = [
+        Shown(f"classes-{rank}", f"{sizes.name} by size", sizes.table(), printed=64)
+        for rank, sizes in enumerate(populations)
+    ]
+    names = listed([sizes.name for sizes in populations])
+    chart = Chart(
+        "population",
+        f"Files and objects of {names} by size",
+        "Shares of files, above, and of objects, below, by size: by count and by volume.",
+        lambda: population_spec(populations),
+        totals,
+        "populations",
+    )
+    return Answer(
+        f"Files and objects of {names}",
+        [
+            f"{sizes.name}: {plural(sizes.file_count, 'file')} hold {format_bytes(sizes.bytes)} in "
+            f"{plural(sizes.object_count, 'object')}."
+            for sizes in populations
+        ],
+        sections_of(
+            ("Populations", [Shown("totals", "In all", totals, is_turned=True), chart]),
+            ("By size", classes),
+        ),
+        [sizes.to_dict() for sizes in populations],
+    )
 
 
 def population_spec(populations: Sequence[PopulationSizes]) -> Spec:
