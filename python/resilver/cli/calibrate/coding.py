@@ -23,6 +23,7 @@ class CodingRequest:
     output: Path | None = table_output("Write the rates there, for redundancy.coding of a study.")
     strip: str = option(
         "--strip",
+        metavar="SIZE",
         text="One device's part of a stripe.",
         default="64 KiB",
         show_default=True,

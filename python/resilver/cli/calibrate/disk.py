@@ -69,6 +69,7 @@ class DiskRequest:
     )
     size: str = measuring(
         "--size",
+        metavar="SIZE",
         text="How much of the disk to use.",
         default="4 GiB",
         show_default=True,
@@ -76,6 +77,7 @@ class DiskRequest:
     )
     largest: str = measuring(
         "--largest",
+        metavar="SIZE",
         text="The largest size to measure.",
         default="8 MiB",
         show_default=True,

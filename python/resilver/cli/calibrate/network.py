@@ -56,6 +56,7 @@ class NetworkRequest:
     )
     largest: str = measuring(
         "--largest",
+        metavar="SIZE",
         text="The largest size to measure.",
         default="64 MiB",
         show_default=True,
