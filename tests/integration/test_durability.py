@@ -228,7 +228,7 @@ def test_a_locally_repairable_code_is_asked_which_pieces_are_lost() -> None:
     for code in ("lrc 12+4 local 6", "rs 2+1 over rs 6+1"):
         near = one(code, afr="1 %", repair="10 h")
         assert near.loss_probability.method == "approximate"
-        assert "whichever they are" in " ".join(near.notes)
+        assert "All loss patterns of the same size" in " ".join(near.notes)
 
 
 def test_an_unreadable_sector_loses_itself_and_a_device_its_group(terminal: Terminal) -> None:

@@ -99,7 +99,9 @@ def _sections(found: Durability) -> list[Section]:
     """What decides comes first; the course over time only where it is not a straight line."""
     figures = tables.answer_table(found)
     printed = 40 if any(row[2] for row in figures.rows) else 0
-    shown = Shown("figures", "In numbers", figures, tables.ANSWER_WORDS, printed=printed)
+    shown = Shown(
+        "figures", "In numbers", figures, tables.ANSWER_WORDS, printed=printed, folded=True
+    )
     grid = None if found.bursts is None else tables.bursts_grid(found.bursts)
     at_once = Shown("at-once", "Simultaneous failures", grid, is_split=True) if grid else None
     return sections_of(

@@ -270,7 +270,12 @@ def bursts_grid(found: pa.Table) -> Table | None:
     of = {(_place(one), one["failures"]): burst_words(one) for one in rows}
     places = list(dict.fromkeys(_place(one) for one in rows if one["loss_probability"] > 0.0))
     columns = [
-        (f"failures_{count}", f"{count:,}", "text", [of.get((place, count)) for place in places])
+        (
+            f"failures_{count}",
+            f"{count:,}",
+            "text",
+            [of.get((place, count), "n/a") for place in places],
+        )
         for count in range(counts[0], max(one["failures"] for one in rows) + 1)
         if any((place, count) in of for place in places)
     ]
