@@ -158,8 +158,8 @@ def page_answer(results: ResultsLike) -> Answer:
         _verdict(results, points) if rebuilds else [],
         sections_of(
             ("Systems", [beside]),
-            *(first for first, _, _ in of_every),
             *(rests for _, rests, _ in of_every),
+            *(first for first, _, _ in of_every),
             (over, charts.of_study(results, points)),
             *(detail for _, _, detail in of_every),
             ("Every run", [runs]),
