@@ -228,7 +228,7 @@ def test_wrong_files_and_places_are_refused(
         ([str(tmp_path / "absent")], "there is no such file"),
         ([str(tmp_path / "notes.txt")], "no benchmark's output that is known here"),
         ([outputs[0], outputs[0]], "this file is given twice"),
-        ([outputs[0], "-o", str(tmp_path / "rates.xlsx")], "written as .csv or .parquet"),
+        ([outputs[0], "-o", str(tmp_path / "rates.xlsx")], "written as .csv, .parquet, .html"),
         ([outputs[0], "-o", str(tmp_path / "none" / "rates.csv")], "there is no folder"),
     ):
         assert message in terminal.refusal("import", "benchmark", *words)
