@@ -20,6 +20,7 @@ import pytest
 from resilver import catalog, cli
 from resilver.catalog.entries import study_path
 from resilver.crush import CrushMap
+from tests.integration.test_route_command import STORED
 from tests.mutants import mutant
 from tests.reference.ceph_cluster import write_cluster
 from tests.reference.ceph_rows import Shape
@@ -142,7 +143,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "plan.toml": PLAN,
         "study.toml": study_path("demo").read_text(encoding="utf-8"),
         "sizing.toml": _catalog("sizings"),
-        "machine.toml": _catalog("machines"),
+        "machine.toml": STORED,
         "lot.toml": _catalog("lots"),
         "signature.toml": SIGNATURE,
         "series.csv": SERIES,
