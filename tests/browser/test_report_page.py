@@ -81,9 +81,7 @@ def test_the_first_screen_has_the_answer_what_is_at_risk_and_the_assumptions(
     assert "down to one replica" in text and "jbod10-sata devices" in text
     assert "qdr-infiniband" in text
     # A row a system in the table below the answer.
-    assert (
-        page.evaluate("document.querySelectorAll('#systems tbody tr').length") == 3
-    )
+    assert page.evaluate("document.querySelectorAll('#systems tbody tr').length") == 3
 
 
 def test_charts_for_experts_are_folded_and_drawn_when_they_are_opened(

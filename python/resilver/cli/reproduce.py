@@ -9,7 +9,6 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
 
 FOLDER = Path("runs") / "reproduce"
 """Where run folders go by default: all entries share it, so that none runs twice."""
-
-
-# The columns from which all of a comparison fits into a line of a terminal.
-_WIDE = 130
 
 
 @dataclass(frozen=True)
@@ -181,6 +176,7 @@ def _reproduce(
 ) -> int:
     from resilver.reproduce import Wishes, chosen, write_pictures, write_reproduction
     from resilver.reproduce import reproduce as make
+    from resilver.reproduce.make import beside_unchanged
 
     assert request.name is not None
     where = request.where
@@ -215,6 +211,9 @@ def _reproduce(
         # Before the runs, which may take long.
         make_folder(request.figures, "--figures", "--figures DIR")
     made = make(one, folder, wishes, run, begin)
+    if request.settings:
+        own = FOLDER if request.folder is None else folder / "unchanged"
+        made = beside_unchanged(made, own, run)
     figure = "-".join(one.figures).replace(" ", "-").casefold() if request.figure else ""
     page = write_reproduction(made, folder / f"{'-'.join(filter(None, [one.name, figure]))}.html")
     files: list[Path] = []
@@ -263,39 +262,11 @@ def _record(made: Reproduction, page: Path, files: list[Path]) -> dict[str, Any]
 
 def _print(made: Reproduction, page: Path, files: list[Path]) -> None:
     """The table of numbers, and where the page is."""
-    from resilver.reproduce.page import MARKS, conclusion_words, summary
-    from resilver.reproduce.words import allowed_words, deviation_words, number_words
+    from resilver.answer.terminal import print_answer
+    from resilver.reproduce.page import numbers_answer
 
     console = output()
-    # A narrow terminal has the numbers and the verdicts, a wide one why as well.
-    wide = console.width >= _WIDE
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    if wide:
-        table.add_column("figure", no_wrap=True)
-    table.add_column("number")
-    table.add_column("kind", no_wrap=wide)
-    for heading in ("published", "ours", *(("deviation", "allowed") if wide else ())):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    for one in made.comparisons:
-        paper = "" if one.paper is None else number_words(one.paper, one.unit)
-        ours = "" if one.ours is None else number_words(one.ours, one.unit)
-        why = (deviation_words(one.deviation), allowed_words(one)) if wide else ()
-        figure = (one.figure,) if wide else ()
-        verdict = f"{MARKS[one.verdict]} {one.verdict}"
-        table.add_row(*figure, one.what, one.kind, paper, ours, *why, verdict)
-    console.print(table)
-    for said in made.conclusions:
-        console.print(Text(f"{said.verdict}: {said.said.claim} ({said.said.where})"))
-    if made.conclusions:
-        console.print(Text(conclusion_words(made.conclusions)), soft_wrap=True)
-    console.print(Text(summary(made)), soft_wrap=True)
-    if made.wishes.settings:
-        changed = " ".join(f"--set {quote(setting)}" for setting in made.wishes.settings)
-        console.print(Text(f"Not the study as it ships: {changed}"), soft_wrap=True)
-    if made.entry.stand_ins:
-        names = ", ".join(made.entry.stand_ins)
-        console.print(Text(f"Stand-ins for unpublished inputs: {names}; the page says for what."))
+    print_answer(numbers_answer(made), console)
     for path in files:
         console.print(Text(str(path)), soft_wrap=True)
     console.print(Text(f"Next: open {shown(page)} in a browser"), soft_wrap=True)

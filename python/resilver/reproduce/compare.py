@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +21,9 @@ from resilver.reproduce.tables import Tables
 WITHIN, DIFFERS = "within tolerance", "differs"
 PASSES, FAILS = "passes", "fails"
 MET, MISSED = "met", "missed"
-NOT_JUDGED, ABSENT = "measured", "not run"
+NOT_JUDGED, ABSENT, CHANGED = "measured", "not run", "changed"
 """The verdicts: of what is published, of own checks, of goals, of what is compared with nothing,
-and of what has no rows."""
+of what has no rows, and of a study that somebody changed, which no published number is of."""
 
 VERDICTS = {
     PREDICTED: (WITHIN, DIFFERS),
@@ -86,6 +87,8 @@ class Comparison:
         least: Of a plain median, the least of its rows; else None.
         most: Of a plain median, the greatest of its rows; else None.
         query: How ours was computed, in SI units.
+        is_changed: Whether it is of a study that somebody changed.
+        unchanged: Ours of the study as it ships, beside a changed one; None where it is not there.
     """
 
     entry: str
@@ -105,6 +108,8 @@ class Comparison:
     least: float | None = None
     most: float | None = None
     query: str = ""
+    is_changed: bool = False
+    unchanged: float | None = None
 
     @property
     def deviation(self) -> float | None:
@@ -121,6 +126,8 @@ class Comparison:
         """
         if self.ours is None:
             return ABSENT
+        if self.is_changed:
+            return CHANGED
         above = self.low is None or self.ours >= self.low
         below = self.high is None or self.ours <= self.high
         return VERDICTS[self.kind][0 if above and below else 1]
@@ -147,16 +154,21 @@ class Comparison:
             "runs": self.rows,
             "verdict": self.verdict,
             "query": self.query,
+            **({"unchanged": self.unchanged} if self.is_changed else {}),
         }
 
 
-def compare(entry: str, number: Published, tables: Tables) -> Comparison:
+def compare(
+    entry: str, number: Published, tables: Tables, changed: Collection[str] = ()
+) -> Comparison:
     """Compute one number and set it beside the published one.
 
     Args:
         entry: The entry's name.
         number: What is published.
         tables: The entry's tables.
+        changed: The keys of its study that somebody changed. A number of one value of such a key is
+            that of the changed value.
 
     Returns:
         The comparison; its `ours` is None where no row has what it needs.
@@ -172,7 +184,11 @@ def compare(entry: str, number: Published, tables: Tables) -> Comparison:
     of = f"count({plain[1]}), min({plain[1]}), max({plain[1]})" if plain else "count(*), NULL, NULL"
     low, high = number.allowed
     limits = ", ".join(limit if isinstance(limit, str) else "NULL" for limit in (low, high))
-    found = tables.ask(number.asking(f"{number.select}, {of}, {limits}"))[1][0]
+    columns = f"{number.select}, {of}, {limits}"
+    found = tables.ask(number.asking(columns))[1][0]
+    if changed and found[0] is None:
+        number = number.without(changed)
+        found = tables.ask(number.asking(columns))[1][0]
     ours, rows, least, most, asked_low, asked_high = map(_number, found)
     divisor = DIVISORS[number.unit]
     is_range = ours is not None and rows is not None and rows > 1
@@ -194,6 +210,7 @@ def compare(entry: str, number: Published, tables: Tables) -> Comparison:
         least=least / divisor if is_range and least is not None else None,
         most=most / divisor if is_range and most is not None else None,
         query=number.query,
+        is_changed=bool(changed),
     )
 
 

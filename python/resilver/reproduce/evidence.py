@@ -59,6 +59,11 @@ class Wishes:
     workers: int | None = None
 
     @property
+    def changed(self) -> frozenset[str]:
+        """The keys of the study that somebody changed."""
+        return frozenset(setting.partition("=")[0].strip() for setting in self.settings)
+
+    @property
     def overrides(self) -> list[str]:
         """The overrides of a study file that follow from them."""
         seeds = [] if self.seeds is None else [f"study.seeds={self.seeds}"]
@@ -115,6 +120,15 @@ class Gatherer:
             if self._kept(study, name) is None:
                 RunFolder(self.folder / name).check(study, study.runs())
         return len(studies[one.name].runs())
+
+    def has_all(self, one: Entry) -> bool:
+        """Whether its folder has every run of an entry already.
+
+        Args:
+            one: The entry.
+        """
+        study = shipped_study(one.name, self.wishes.overrides) if one.has_runs else None
+        return study is not None and self._kept(study, one.name) is not None and not one.beside
 
     def beside(self, one: Entry, name: str) -> Evidence:
         """The evidence of another entry, at the sizes of systems that this one has.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from resilver.reproduce.compare import ABSENT, DIFFERS, FAILS, VERDICTS, Comparison, compare
@@ -148,8 +148,32 @@ def reproduce(
         tuple(parts),
         wishes,
         _overview(one, gatherer, parts),
-        tuple(conclude(said, numbers) for said in one.conclusions),
+        # What a source concludes is not of a changed study.
+        () if wishes.settings else tuple(conclude(said, numbers) for said in one.conclusions),
     )
+
+
+_UNCHANGED_SECONDS = 30.0
+"""A study as it ships that takes no longer is run beside a changed one."""
+
+
+def beside_unchanged(made: Reproduction, folder: Path, perform: Perform) -> Reproduction:
+    """A changed reproduction with the numbers of the study as it ships beside its own.
+
+    Args:
+        made: The changed one.
+        folder: Where the runs of the study as it ships are, or go.
+        perform: Executes a study; those that take long are left out where they were never run.
+    """
+    gatherer = Gatherer(folder, replace(made.wishes, settings=()), perform)
+    parts = []
+    for part in made.parts:
+        one, known = part.entry, {}
+        if gatherer.has_all(one) or one.expected_seconds <= _UNCHANGED_SECONDS:
+            known = {same.key: same.ours for same in _part(one, gatherer).comparisons}
+        numbers = (replace(n, unchanged=known.get(n.key)) for n in part.comparisons)
+        parts.append(replace(part, comparisons=tuple(numbers)))
+    return replace(made, parts=tuple(parts))
 
 
 def _overview(one: Entry, gatherer: Gatherer, parts: Sequence[Part]) -> tuple[Picture, ...]:
@@ -167,18 +191,19 @@ def _part(one: Entry, gatherer: Gatherer) -> Part:
     evidence = {one.name: gatherer.of(one)}
     for name in one.beside:
         evidence[name] = gatherer.beside(one, name)
-    comparisons, pictures = judged(one, evidence)
+    comparisons, pictures = judged(one, evidence, gatherer.wishes.changed)
     return Part(one, comparisons, pictures, evidence[one.name], time.monotonic() - begun)
 
 
 def judged(
-    one: Entry, evidence: Mapping[str, Evidence]
+    one: Entry, evidence: Mapping[str, Evidence], changed: Collection[str] = ()
 ) -> tuple[tuple[Comparison, ...], tuple[Picture, ...]]:
     """Set an entry's numbers beside the published ones, and put its pictures together.
 
     Args:
         one: The entry.
         evidence: Its own evidence, and that of the entries beside it, by name.
+        changed: The keys of its study that somebody changed.
 
     Returns:
         The comparisons, and the pictures that have something to show.
@@ -190,6 +215,6 @@ def judged(
         one.views,
         {name: other.runs for name, other in evidence.items() if name != one.name},
     )
-    comparisons = tuple(compare(one.name, number, tables) for number in one.published)
+    comparisons = tuple(compare(one.name, number, tables, changed) for number in one.published)
     made = (picture(one, spec, evidence, tables, comparisons) for spec in one.pictures)
     return comparisons, tuple(drawn for drawn in made if drawn is not None)

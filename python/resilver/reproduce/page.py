@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
+from resilver.answer import Answer, Lines, Section, Shown
 from resilver.answer.document import Document, rendered, write_page
 from resilver.charts.chart import Chart
 from resilver.report.provenance import provenance
 from resilver.reproduce.compare import (
     ABSENT,
+    CHANGED,
     DIFFERS,
     FAILS,
     MET,
@@ -29,7 +32,8 @@ from resilver.reproduce.entries import stand_in
 from resilver.reproduce.make import Part, Reproduction
 from resilver.reproduce.published import CHECK, CONSTRUCTED, GOAL, MEASURED, PREDICTED
 from resilver.reproduce.words import allowed_words, deviation_words, number_words
-from resilver.tables import Column, Table
+from resilver.tables import Column, Table, table
+from resilver.words import plural
 
 MARKS = {
     **dict.fromkeys((WITHIN, PASSES, MET, HOLDS), "✓"),
@@ -37,12 +41,16 @@ MARKS = {
     DIFFERS: "≠",
     MISSED: "↓",
     NOT_JUDGED: "·",
+    CHANGED: "Δ",
     ABSENT: "–",
     PARTLY: "±",
     UNTESTED: "◌",
     UNMODELLED: "○",
 }
 """The mark of each verdict, so that colour is not the only difference."""
+
+RESULTS = {ABSENT: "needs other runs"}
+"""What a verdict is called for people, where that is something else."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -132,6 +140,8 @@ def _part(page: Document, part: Part) -> dict[str, Any]:
 
 def summary(made: Reproduction) -> str:
     """What came of a reproduction, kind by kind."""
+    if made.wishes.settings:
+        return _changed_summary(made)
     totals, sentences = made.totals, []
     for kind, words, nouns in (
         (PREDICTED, "within tolerance", "Predicted"),
@@ -147,19 +157,76 @@ def summary(made: Reproduction) -> str:
     if plain := totals[MEASURED][NOT_JUDGED]:
         sentences.append(f"{plain} {'is' if plain == 1 else 'are'} compared with nothing.")
     if absent := sum(counts[ABSENT] for counts in totals.values()):
-        sentences.append(f"{absent} {'was' if absent == 1 else 'were'} not run.")
+        sentences.append(f"{absent} {'needs' if absent == 1 else 'need'} other runs.")
     return " ".join(sentences)
+
+
+def _changed_summary(made: Reproduction) -> str:
+    """What a changed reproduction shows."""
+    numbers = made.comparisons
+    beside = any(one.unchanged is not None for one in numbers)
+    words = f"Changed study: {plural(sum(one.ours is not None for one in numbers), 'number')}, "
+    words += "beside the published ones"
+    words += " and those of the study as it ships." if beside else "."
+    if absent := sum(one.ours is None for one in numbers):
+        words += f" {plural(absent, 'number')} {'needs' if absent == 1 else 'need'} other runs."
+    return words
 
 
 def verdict_table(comparisons: Iterable[Comparison]) -> Verdicts:
     """The comparisons with their verdicts in words and marks."""
-    headings = ("figure", "number", "kind", "published", "ours", "deviation", "allowed", "verdict")
+    headings = (
+        *("figure", "number", "kind", "published", "unchanged", "ours"),
+        *("difference", "tolerance", "result"),
+    )
     rows = [_cells(one) for one in comparisons]
     # What no number has, such as a figure where the source has none, is no column.
     kept = [rank for rank, _ in enumerate(headings) if any(row[rank].text for row in rows)]
     return Verdicts(
         tuple(headings[rank] for rank in kept), tuple(tuple(row[at] for at in kept) for row in rows)
     )
+
+
+def numbers_answer(made: Reproduction) -> Answer:
+    """The numbers beside the published ones, for a terminal.
+
+    Args:
+        made: What came of it.
+    """
+    found = made.comparisons
+
+    def column(name: str, heading: str, kind: str, of: Callable[[Comparison], str]) -> Any:
+        return name, heading, kind, [of(one) for one in found]
+
+    columns = [
+        column("what", "number", "text", lambda one: one.what),
+        column("paper", "published", "value", lambda one: _number(one.paper, one.unit)),
+        column("unchanged", "unchanged", "value", lambda one: _number(one.unchanged, one.unit)),
+        column("ours", "ours", "value", lambda one: _number(one.ours, one.unit)),
+        column("result", "result", "text", lambda one: _verdict(one.verdict, is_bad=False).text),
+        column("kind", "kind", "text", lambda one: one.kind),
+        column("deviation", "difference", "value", lambda one: deviation_words(one.deviation)),
+        column("allowed", "tolerance", "text", allowed_words),
+        column("figure", "figure", "text", lambda one: one.figure),
+    ]
+    # A text under the name "value" is set as a number.
+    shown = [
+        ("value" if kind == "value" else name, heading, "text", cells)
+        for name, heading, kind, cells in columns
+        if any(cells)
+    ]
+    said = [summary(made), *([conclusion_words(made.conclusions)] if made.conclusions else [])]
+    claims = [f"{one.verdict}: {one.said.claim} ({one.said.where})" for one in made.conclusions]
+    notes = []
+    if made.wishes.settings:
+        changed = " ".join(f"--set {quote(setting)}" for setting in made.wishes.settings)
+        notes.append(f"Not the study as it ships: {changed}")
+    if made.entry.stand_ins:
+        names = ", ".join(made.entry.stand_ins)
+        notes.append(f"Substituted inputs: {names}; the page says what they replace.")
+    numbers = Shown("numbers", "Numbers", table(*shown), printed=1000)
+    parts = (numbers, Lines("conclusions", "Conclusions of the source", claims))
+    return Answer(made.entry.title, said, [Section("Numbers", parts)], notes=notes)
 
 
 def _cells(one: Comparison) -> tuple[NotedCell, ...]:
@@ -169,6 +236,7 @@ def _cells(one: Comparison) -> tuple[NotedCell, ...]:
         NotedCell(one.what, one.where, "what"),
         NotedCell(one.kind, f"put in: {one.why}" if one.kind == CONSTRUCTED else one.why),
         NotedCell(_number(one.paper, one.unit), kind="n"),
+        NotedCell(_number(one.unchanged, one.unit), kind="n"),
         NotedCell(_number(one.ours, one.unit), _range(one), "n"),
         NotedCell(deviation_words(one.deviation), kind="n"),
         NotedCell(allowed_words(one), kind="n range"),
@@ -181,7 +249,10 @@ def _number(value: float | None, unit: str) -> str:
 
 
 def _verdict(verdict: str, *, is_bad: bool) -> NotedCell:
-    return NotedCell(f"{MARKS[verdict]} {verdict}", kind="verdict no" if is_bad else "verdict")
+    return NotedCell(
+        f"{MARKS[verdict]} {RESULTS.get(verdict, verdict)}",
+        kind="verdict no" if is_bad else "verdict",
+    )
 
 
 def _range(one: Comparison) -> str:

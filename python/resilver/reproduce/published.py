@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from resilver.errors import Problem
@@ -140,6 +141,18 @@ class Published:
         'SELECT median(rate) FROM runs WHERE servers = 4'
         """
         return self.asking(self.select)
+
+    def without(self, keys: Collection[str]) -> Published:
+        """The same over the rows of every value of some keys of the study.
+
+        >>> number = Published("r", "Rate", "max(r)", condition="servers = 4 AND copies = 2")
+        >>> number.without(["cluster.servers"]).condition
+        'copies = 2'
+        """
+        names = [key.rpartition(".")[2] for key in keys]
+        terms = self.condition.split(" AND ")
+        kept = [one for one in terms if not any(re.search(rf"\b{n}\b", one) for n in names)]
+        return replace(self, condition=" AND ".join(kept))
 
     def asking(self, columns: str) -> str:
         """A query of other columns over the same rows."""
