@@ -48,7 +48,8 @@ def _plain(params: list[Any]) -> list[Any]:
                 # What installs completion: a default of None would be coerced, by a library whose
                 # import takes longer than a help text.
                 param.default = False
-    return params
+    # What is asked stands before where the answer goes.
+    return sorted(params, key=lambda one: getattr(one, "rich_help_panel", None) == "Output")
 
 
 class Command(TyperCommand):

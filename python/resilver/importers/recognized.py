@@ -50,6 +50,10 @@ _LOGS = (
 )
 
 
+_FILES_MAX = 100
+"""Files of a folder that are looked at."""
+
+
 @dataclass(frozen=True)
 class FileKind:
     """A kind of file.
@@ -88,11 +92,15 @@ def _named(name: str) -> FileKind:
 def _of_folder(path: Path) -> FileKind | None:
     if (path / "provenance.json").is_file() or (path / "study.toml").is_file():
         return _named("run")
-    files = (file for file in sorted(path.rglob("*")) if file.is_file())
-    for file in files:
+    # A cluster's dumps stand in a folder or one below it, and are not many.
+    files = [file for pattern in ("*", "*/*") for file in path.glob(pattern) if file.is_file()]
+    for file in sorted(files)[:_FILES_MAX]:
         with file.open("rb") as opened:
-            if kinds.looks_like_dump(opened.read(HEAD_BYTES)):
-                return FileKind("cluster", "a folder of a cluster's dumps")
+            if not kinds.looks_like_dump(opened.read(HEAD_BYTES)):
+                continue
+        kind = file_kind(file)
+        if kind is not None and kind.name in ("cluster", "dump", "map"):
+            return FileKind("cluster", "a folder of a cluster's dumps")
     return None
 
 
