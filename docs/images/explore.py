@@ -42,6 +42,10 @@ def main(bundle: Path) -> None:
             press(page, "ArrowRight")
         answer(page)
         page.evaluate(
+            "(() => { const look = document.querySelector('.map select'); look.value = 'film.0';"
+            " look.dispatchEvent(new Event('change', {bubbles: true})); })()"
+        )
+        page.evaluate(
             "(() => { const field = document.getElementById('time'); field.value = 550;"
             " field.dispatchEvent(new Event('input', {bubbles: true})); scrollTo(0, 0);"
             " document.activeElement.blur();"
