@@ -160,7 +160,7 @@ def test_a_series_says_when_it_is_full(
     assert "fs: 40 % full, gains 2.458 MB/d" in (
         out := terminal.output("size", tmp_path / "a.toml")
     )
-    assert "70 % full in 6 h to 6 h if it goes on so" in out
+    assert "70 % full in 6 h to 6 h if it goes on so" in " ".join(out.split())
     (one,) = size({"capacity": {"lfs_df": str(tmp_path / "df.txt")}}).outlook.fills  # type: ignore[union-attr]
     assert one.trend.slope == pytest.approx(100 * 1024 / 3600)
 

@@ -125,7 +125,7 @@ def test_the_terminal_and_the_page_lead_with_the_time_of_the_rebuild(tmp_path: P
             r"Clients get \S+ GiB/s during the rebuild, \d+ % of the \S+ GiB/s before", text
         )
         assert "No request is lost. " in text and "retried on another server after" in text
-        assert "Goodput during the faults" in text and "Goodput over all" in text
+        assert "Goodput during faults" in text and "Goodput, whole run" in text
 
 
 def test_a_code_has_requests_move_parity_and_decode(tmp_path: Path) -> None:

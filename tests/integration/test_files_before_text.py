@@ -61,7 +61,7 @@ CASES = [
 ]
 # What they name with -o is the folder of runs, or the page, that they make first of all; coding
 # needs a library that is not everywhere, and it measures and writes as its neighbours do.
-ELSEWHERE = {"calibrate coding", "demo", "report", "reproduce", "run"}
+ELSEWHERE = {"calibrate coding", "demo", "redundancy", "report", "reproduce", "run"}
 
 
 @pytest.fixture(scope="module")

@@ -209,7 +209,7 @@ def test_jobs_that_are_all_there_is_have_no_goodput_and_a_short_name_in_a_sweep(
     said = " ".join(done.split())
     assert "a 80 GB in 40 s of 150 s from 10 s" in said and "from 40 s" in said
     # Nobody asks for anything but bursts: a rate of 0 B/s would say that clients stood still.
-    assert "a burst" in said and "goodput" not in said and "0 B/s" not in said
+    assert "Mean burst time" in said and "goodput" not in said and "0 B/s" not in said
 
 
 JOB = """

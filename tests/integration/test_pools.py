@@ -138,7 +138,7 @@ def test_the_command_shows_a_row_a_pool(tmp_path: Path, terminal: Terminal) -> N
     assert run(["report", str(folder)]) == 0
     page = folder / "report.html"
     text = page.read_text()
-    assert ">Pools</h3>" in text and "Clients before" in text
+    assert ">Pools</h3>" in text and "Goodput before faults" in text
     terminal.json_output("check", study)
     described = json.dumps(terminal.json_output("place", study, "--quality", "--pool", "volumes"))
     assert "volumes" in described and "archive" not in described

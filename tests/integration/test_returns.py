@@ -223,4 +223,4 @@ until = "10 ms"
 def test_a_study_says_what_came_back(tmp_path: Path) -> None:
     (tmp_path / "back.toml").write_text(STUDY)
     output("check", "back.toml", cwd=tmp_path)
-    assert "Came back with their parts" in output("run", "back.toml", "-o", "run", cwd=tmp_path)
+    assert "Returned with their parts" in output("run", "back.toml", "-o", "run", cwd=tmp_path)
