@@ -84,9 +84,8 @@ def test_check_shows_raw_bytes_a_device_and_what_one_holds(
     assert point["raw_bytes_a_device"] == round(6 * TIB * times)
     assert point["capacity_bytes"] == 20 * 10**12
     said = " ".join(checked(tmp_path, text).stdout.split())
-    assert f"Raw bytes a device {float(6 * times):.1f} TiB" in said
-    assert "A device holds 18.2 TiB" in said
-    assert "with redundancy; bytes_per_server is user data" in said
+    assert f"Raw data per device {float(6 * times):.1f} TiB with redundancy" in said
+    assert "Capacity of a device 18.2 TiB" in said
 
 
 def test_a_study_states_what_its_devices_hold(tmp_path: Path) -> None:
@@ -96,7 +95,8 @@ def test_a_study_states_what_its_devices_hold(tmp_path: Path) -> None:
     volume = CLUSTER.replace("hdd-7k2-20tb", "jbod10-sata")
     unknown = checked(tmp_path, study("200 TiB", "replicas = 3", volume))
     assert unknown.returncode == 0
-    assert "A device holds n/a; state cluster.capacity" in " ".join(unknown.stdout.split())
+    said = " ".join(unknown.stdout.split())
+    assert "set cluster.capacity for a limit" in said and "Capacity of a device" not in said
     small = study("200 TiB", "replicas = 3", volume + 'capacity = "80 TB"\n')
     done = checked(tmp_path, small)
     assert done.returncode == 2
