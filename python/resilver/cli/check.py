@@ -109,7 +109,7 @@ def check_answer(study: Study, runs: Sequence[Run]) -> Answer:
     verdict += f", about {format_duration(seconds)} of processor time." if seconds else "."
     return Answer(
         "A study, checked",
-        [verdict, *map(str, refused)],
+        [verdict, *(f"Too large: {one}" for one in refused)],
         [
             Section("Cost", (_costs(points),)),
             Section("Assumptions", (Shown("assumptions", "Assumptions", rests),)),
