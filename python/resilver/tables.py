@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from resilver.importers.csv_rows import plain_cell
 from resilver.quantities import decimal, decimal_bytes, decimal_rate
 from resilver.units import format_duration, format_rate
@@ -95,7 +93,8 @@ def table_of(
 
 
 def _cell(value: object, kind: str) -> Cell:
-    if isinstance(value, np.generic):
+    # A number of NumPy, which tables of texts need not import.
+    if hasattr(value, "item"):
         value = value.item()
     if value is None or value != value:
         return None

@@ -142,21 +142,27 @@ def test_a_figure_makes_only_its_part(tmp_path: Path) -> None:
 def test_the_command_exits_with_4_and_a_list_where_published_numbers_differ(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    settings = [word for text in TINY for word in ("--set", text)]
-    line = ["reproduce", "rebuild-flat-groups", "-o", str(tmp_path), "--workers", "1"]
-    assert command([*line, "--seeds", "1", *settings, "--json"]) == 4
+    assert command(["reproduce", "center-sizing", "-o", str(tmp_path), "--json"]) == 4
     out, err = capfd.readouterr()
     record = json.loads(out)
     assert record["holds"] is False and Path(record["page"]).is_file()
-    assert (
-        "differs from the source: rebuild-flat-groups, Objects at 4 servers (Table II): 61" in err
-    )
+    assert "differs from the source: center-sizing, How full 30 % more than the workload is" in err
+
+
+def test_a_changed_study_is_shown_and_not_judged(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings = [word for text in TINY for word in ("--set", text)]
+    line = ["reproduce", "rebuild-flat-groups", "-o", str(tmp_path), "--workers", "1"]
+    assert command([*line, "--seeds", "1", *settings, "--json"]) == 0
+    record = json.loads(capfd.readouterr().out)
     measured = record["measured"]["rebuild-flat-groups"]
     assert measured["groups_64"] == 4096 and measured["rate"] is None
-    # A figure alone is judged by its own numbers; the groups do not depend on the volume, but are
-    # those of one draw.
-    assert command([*line, "10", "--seeds", "1", *settings, "--json"]) == 4
-    assert json.loads(capfd.readouterr().out)["comparisons"][0]["ours"] == 214
+    # A figure alone has its own numbers; the groups do not depend on the volume, but are those of
+    # one draw.
+    assert command([*line, "10", "--seeds", "1", *settings, "--json"]) == 0
+    found = json.loads(capfd.readouterr().out)["comparisons"]
+    assert found[0]["ours"] == 214 and {one["verdict"] for one in found} == {"changed"}
 
 
 def test_folders_are_checked_before_anything_runs(
@@ -184,7 +190,8 @@ def test_a_changed_study_says_so_and_stays_apart(
     command([*words, "--set", sweep])
     out = capfd.readouterr().out
     assert "Not the study as it ships: --set 'population.file_size=1 GiB'" in out
-    [folder] = (tmp_path / "runs").iterdir()
+    # The unchanged study runs beside it, in the folder of all that ships.
+    [folder] = (one for one in (tmp_path / "runs").iterdir() if one.name != "reproduce")
     assert folder.name.startswith("reproduce-")
     # What the study sweeps and this does not is no reason to stop.
     [page] = folder.glob("*.html")
