@@ -9,140 +9,68 @@ import pyarrow.compute as pc
 
 from resilver.errors import SimulationError
 
-_COUNT = pa.int64()
-_REAL = pa.float64()
-_TEXT = pa.string()
+_TEXTS = frozenset(
+    (
+        "after",
+        "before",
+        "host",
+        "kind",
+        "name",
+        "osds",
+        "pairs",
+        "pgid",
+        "reason",
+        "relaxed",
+        "what",
+    )
+) | {"setting", "state"}
+_REALS = ("_seconds", "_per_second", "share", "_chance")
+
+
+def _schema(names: str) -> pa.Schema:
+    """The schema of columns whose names say their types: text, a real number, else a count."""
+
+    def type_of(name: str) -> pa.DataType:
+        if name in _TEXTS:
+            return pa.string()
+        return pa.float64() if name.endswith(_REALS) else pa.int64()
+
+    return pa.schema([(name, type_of(name)) for name in names.split()])
+
 
 TABLES: Mapping[str, pa.Schema] = {
-    "timeline": pa.schema(
-        [
-            ("time_seconds", _REAL),
-            ("degraded_objects", _COUNT),
-            ("misplaced_objects", _COUNT),
-            ("degraded_groups", _COUNT),
-            ("undersized_groups", _COUNT),
-            ("at_risk_groups", _COUNT),
-            ("inactive_groups", _COUNT),
-            ("backfilling_groups", _COUNT),
-            ("recovering_groups", _COUNT),
-            ("backfill_wait_groups", _COUNT),
-            ("toofull_groups", _COUNT),
-            ("deleting_groups", _COUNT),
-            ("recovered_bytes_per_second", _REAL),
-            ("moved_bytes_per_second", _REAL),
-            ("recovered_objects_per_second", _REAL),
-        ]
+    "timeline": _schema(
+        "time_seconds degraded_objects misplaced_objects degraded_groups undersized_groups "
+        "at_risk_groups inactive_groups backfilling_groups recovering_groups "
+        "backfill_wait_groups toofull_groups deleting_groups recovered_bytes_per_second "
+        "moved_bytes_per_second recovered_objects_per_second"
     ),
-    "pools": pa.schema(
-        [
-            ("pool", _COUNT),
-            ("name", _TEXT),
-            ("groups", _COUNT),
-            ("degraded_seconds", _REAL),
-            ("at_risk_seconds", _REAL),
-            ("inactive_seconds", _REAL),
-            ("whole_seconds", _REAL),
-            ("recovered_bytes", _COUNT),
-            ("moved_bytes", _COUNT),
-            ("least_bytes", _COUNT),
-            ("lost_groups", _COUNT),
-        ]
+    "pools": _schema(
+        "pool name groups degraded_seconds at_risk_seconds inactive_seconds whole_seconds "
+        "recovered_bytes moved_bytes least_bytes lost_groups"
     ),
-    "osds": pa.schema(
-        [
-            ("osd", _COUNT),
-            ("name", _TEXT),
-            ("host", _TEXT),
-            ("used_start_bytes", _COUNT),
-            ("used_end_bytes", _COUNT),
-            ("peak_used_bytes", _COUNT),
-            ("peak_seconds", _REAL),
-            ("capacity_bytes", _COUNT),
-            ("nearfull_seconds", _REAL),
-            ("backfillfull_seconds", _REAL),
-            ("full_seconds", _REAL),
-            ("failsafe_seconds", _REAL),
-            ("received_bytes", _COUNT),
-            ("sent_bytes", _COUNT),
-            ("groups_start", _COUNT),
-            ("groups_end", _COUNT),
-            ("busy_seconds", _REAL),
-        ]
+    "osds": _schema(
+        "osd name host used_start_bytes used_end_bytes peak_used_bytes peak_seconds "
+        "capacity_bytes nearfull_seconds backfillfull_seconds full_seconds failsafe_seconds "
+        "received_bytes sent_bytes groups_start groups_end busy_seconds"
     ),
-    "fill": pa.schema(
-        [
-            ("osd", _COUNT),
-            ("time_seconds", _REAL),
-            ("used_bytes", _COUNT),
-            ("pending_bytes", _COUNT),
-        ]
+    "fill": _schema("osd time_seconds used_bytes pending_bytes"),
+    "film": _schema(
+        "time_seconds since_seconds osd read_bytes_per_second written_bytes_per_second "
+        "waiting_groups waits_for"
     ),
-    "film": pa.schema(
-        [
-            ("time_seconds", _REAL),
-            ("since_seconds", _REAL),
-            ("osd", _COUNT),
-            ("read_bytes_per_second", _REAL),
-            ("written_bytes_per_second", _REAL),
-            ("waiting_groups", _COUNT),
-            ("waits_for", _COUNT),
-        ]
+    "stuck": _schema("pgid pool state reason since_seconds osds"),
+    "lacking": _schema("pgid pool from_seconds until_seconds survives osds"),
+    "risks": _schema(
+        "pool name lacking_groups fewest_failures critical_osds lacking_seconds loss_chance"
     ),
-    "stuck": pa.schema(
-        [
-            ("pgid", _TEXT),
-            ("pool", _COUNT),
-            ("state", _TEXT),
-            ("reason", _TEXT),
-            ("since_seconds", _REAL),
-            ("osds", _TEXT),
-        ]
+    "counterfactuals": _schema(
+        "relaxed setting before after end_seconds sooner_share stuck_groups freed_groups"
     ),
-    "lacking": pa.schema(
-        [
-            ("pgid", _TEXT),
-            ("pool", _COUNT),
-            ("from_seconds", _REAL),
-            ("until_seconds", _REAL),
-            ("survives", _COUNT),
-            ("osds", _TEXT),
-        ]
-    ),
-    "risks": pa.schema(
-        [
-            ("pool", _COUNT),
-            ("name", _TEXT),
-            ("lacking_groups", _COUNT),
-            ("fewest_failures", _COUNT),
-            ("critical_osds", _COUNT),
-            ("lacking_seconds", _REAL),
-            ("loss_chance", _REAL),
-        ]
-    ),
-    "counterfactuals": pa.schema(
-        [
-            ("relaxed", _TEXT),
-            ("setting", _TEXT),
-            ("before", _TEXT),
-            ("after", _TEXT),
-            ("end_seconds", _REAL),
-            ("sooner_share", _REAL),
-            ("stuck_groups", _COUNT),
-            ("freed_groups", _COUNT),
-        ]
-    ),
-    "limits": pa.schema([("kind", _TEXT), ("name", _TEXT), ("share", _REAL)]),
-    "clients": pa.schema(
-        [
-            ("time_seconds", _REAL),
-            ("pool", _COUNT),
-            ("served_share", _REAL),
-            ("mean_seconds", _REAL),
-            ("p99_seconds", _REAL),
-        ]
-    ),
-    "history": pa.schema([("time_seconds", _REAL), ("what", _TEXT), ("epoch", _COUNT)]),
-    "upmaps": pa.schema([("pool", _COUNT), ("group", _COUNT), ("pairs", _TEXT)]),
+    "limits": _schema("kind name share"),
+    "clients": _schema("time_seconds pool served_share mean_seconds p99_seconds"),
+    "history": _schema("time_seconds what epoch"),
+    "upmaps": _schema("pool group pairs"),
 }
 """The tables by name.
 
