@@ -43,11 +43,6 @@ class WrittenQuantity(Quantity, float):
             return f"0 {self.text_units[0]}"
         return shortest_text(self, {unit: self.units[unit] for unit in self.text_units})
 
-    @classmethod
-    def parse(cls, value: object) -> Self:
-        """The quantity that `value` says; see `resilver.units.Quantity.parse`."""
-        return value if isinstance(value, cls) else cls(cls._exact(value))
-
 
 class LongSeconds(WrittenQuantity):
     """A time of any length in seconds, as parsed from text such as ``"10 y"``.
@@ -61,14 +56,7 @@ class LongSeconds(WrittenQuantity):
     example = "10 y"
     usual_units = ("h", "y")
     text_units: ClassVar = ("s", "min", "h", "d", "y")
-
-    @classmethod
-    def parse(cls, value: object) -> Self:
-        """The time that `value` says: text such as ``"10 y"``, a bare zero, or `LongSeconds`."""
-        made = super().parse(value)
-        if made > LONGEST_YEARS * YEAR_SECONDS:
-            raise ConfigError(Problem("the longest time is 10^12 years", value=show(value)))
-        return made
+    most = (LONGEST_YEARS * int(DURATION_UNITS["y"]), "the longest time is 10^12 years")
 
 
 class FailureRate(WrittenQuantity):

@@ -34,21 +34,16 @@ class LinkRate(BytesPerSecond):
 
 
 class Watts(Quantity, float):
-    """A power in watts, as parsed from text such as ``"12.5 kW"``."""
+    """A power in watts, as parsed from text such as ``"12.5 kW"``.
+
+    >>> Watts.parse("12.5 kW")
+    12500.0
+    """
 
     units: ClassVar = {"W": Fraction(1), "kW": Fraction(10**3), "MW": Fraction(10**6)}
     what = "a power"
     example = "12.5 kW"
     usual_units = ("W", "kW")
-
-    @classmethod
-    def parse(cls, value: object) -> Self:
-        """The power that `value` says: text such as ``"12.5 kW"``, a bare zero, or `Watts`.
-
-        >>> Watts.parse("12.5 kW")
-        12500.0
-        """
-        return value if isinstance(value, cls) else cls(cls._exact(value))
 
 
 class Inflow(BytesPerSecond):

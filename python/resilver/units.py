@@ -80,6 +80,7 @@ class Quantity:
     what: ClassVar[str]
     example: ClassVar[str]
     usual_units: ClassVar[tuple[str, str]]
+    most: ClassVar[tuple[float, str] | None] = None
 
     @classmethod
     def _exact(cls, value: object) -> Fraction:
@@ -152,7 +153,12 @@ class Quantity:
         Raises:
             ConfigError: It is not such a quantity; the message says why and what to write.
         """
-        raise NotImplementedError
+        if isinstance(value, cls):
+            return value
+        exact = cls._exact(value)
+        if cls.most is not None and exact > cls.most[0]:
+            raise cls._refused(value, cls.most[1])
+        return cls(exact)  # type: ignore[call-arg]
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -182,6 +188,7 @@ class Bytes(Quantity, int):
     what = "a size"
     example = "64 MiB"
     usual_units = ("B", "TiB")
+    most = (BYTES_MAX, "the largest size is 8 EiB less one byte")
 
     @classmethod
     def parse(cls, value: object) -> Self:
@@ -190,97 +197,59 @@ class Bytes(Quantity, int):
         >>> Bytes.parse("1.5 KiB")
         1536
         """
-        if isinstance(value, cls):
-            return value
-        exact = cls._exact(value)
+        exact = value if isinstance(value, cls) else cls._exact(value)
         if exact.denominator != 1:
-            raise ConfigError(
-                Problem(
-                    f"a size is a whole number of bytes, and this is {float(exact):g} B",
-                    f'write "{math.ceil(exact)} B"',
-                    value=show(value),
-                )
-            )
-        if exact > BYTES_MAX:
-            raise ConfigError(Problem("the largest size is 8 EiB less one byte", value=show(value)))
-        return cls(int(exact))
+            rule = f"a size is a whole number of bytes, and this is {float(exact):g} B"
+            raise cls._refused(value, rule, f'write "{math.ceil(exact)} B"')
+        return super().parse(value)
 
 
 class Seconds(Quantity, float):
-    """A duration in seconds, as parsed from text such as ``"4.16 ms"``."""
+    """A duration in seconds, as parsed from text such as ``"4.16 ms"``.
+
+    >>> Seconds.parse("4.16 ms").picoseconds
+    4160000000
+    """
 
     units = DURATION_UNITS
     what = "a duration"
     example = "4.16 ms"
     usual_units = ("s", "ms")
+    most = (SECONDS_MAX, "the longest duration is 213 days")
 
     @property
     def picoseconds(self) -> int:
         """The duration in whole picoseconds, the core's clock; exact below two hours."""
         return round(Fraction(float(self)) * 10**12)
 
-    @classmethod
-    def parse(cls, value: object) -> Self:
-        """The duration that `value` says: text such as ``"4.16 ms"``, a bare zero, or `Seconds`.
-
-        >>> Seconds.parse("4.16 ms").picoseconds
-        4160000000
-        """
-        if isinstance(value, cls):
-            return value
-        exact = cls._exact(value)
-        if exact > SECONDS_MAX:
-            raise ConfigError(Problem("the longest duration is 213 days", value=show(value)))
-        return cls(exact)
-
 
 class BytesPerSecond(Quantity, float):
-    """A rate in bytes per second, as parsed from text such as ``"1.5 GiB/s"`` or ``"10 Gb/s"``."""
+    """A rate in bytes per second, as parsed from text such as ``"1.5 GiB/s"`` or ``"10 Gb/s"``.
+
+    >>> BytesPerSecond.parse("10 Gb/s")
+    1250000000.0
+    """
 
     units = RATE_UNITS
     what = "a rate"
     example = "1.5 GiB/s"
     usual_units = ("B/s", "GiB/s")
-
-    @classmethod
-    def parse(cls, value: object) -> Self:
-        """The rate that `value` says: text such as ``"1.5 GiB/s"``, zero, or `BytesPerSecond`.
-
-        >>> BytesPerSecond.parse("10 Gb/s")
-        1250000000.0
-        """
-        if isinstance(value, cls):
-            return value
-        exact = cls._exact(value)
-        if exact > BYTES_MAX:
-            raise ConfigError(
-                Problem("the largest rate is 8 EiB/s less one byte", value=show(value))
-            )
-        return cls(exact)
+    most = (BYTES_MAX, "the largest rate is 8 EiB/s less one byte")
 
 
 class PerSecond(Quantity, float):
-    """How many of something come a second, as parsed from text such as ``"1000 /s"``."""
+    """How many of something come a second, as parsed from text such as ``"1000 /s"``.
+
+    >>> PerSecond.parse("90 /min")
+    1.5
+    """
 
     units = FREQUENCY_UNITS
     what = "a frequency"
     example = "1000 /s"
     usual_units = ("/s", "/min")
-
-    @classmethod
-    def parse(cls, value: object) -> Self:
-        """The frequency that `value` says: text such as ``"1000 /s"``, zero, or `PerSecond`.
-
-        >>> PerSecond.parse("90 /min")
-        1.5
-        """
-        if isinstance(value, cls):
-            return value
-        exact = cls._exact(value)
-        # A picosecond is the clock's step, so nothing can come more often than once in each.
-        if exact > 10**12:
-            raise ConfigError(Problem("the most is 10^12 /s", value=show(value)))
-        return cls(exact)
+    # A picosecond is the clock's step, so nothing can come more often than once in each.
+    most = (10**12, "the most is 10^12 /s")
 
 
 def exact_bytes(count: int) -> str:
