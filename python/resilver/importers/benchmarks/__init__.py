@@ -95,7 +95,7 @@ def read_benchmarks(
         rule = "fio measures data"
         raise ConfigError(Problem(rule, remedy, key="fio_layer", value=show(fio_layer)))
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found, problems = Found(), list[Problem]()
+    rows, notes, problems = list[Benchmark](), list[str](), list[Problem]()
     seen: set[Path] = set()
     for path in (Path(one).expanduser() for one in listed):
         try:
@@ -106,16 +106,16 @@ def read_benchmarks(
         except ConfigError as error:
             problems += error.problems
             continue
-        found.rows += [
+        rows += [
             replace(one, layer=fio_layer) if one.program == fio_rows.PROGRAM else one
             for one in of_file.rows
         ]
-        found.notes += of_file.notes
+        notes += of_file.notes
     if problems:
         raise ConfigError(problems)
-    if not found.rows:
+    if not rows:
         raise ConfigError(Problem("no benchmark is given", "name at least one file"))
-    return Benchmarks(tuple(found.rows), tuple(dict.fromkeys(found.notes)))
+    return Benchmarks(tuple(rows), tuple(dict.fromkeys(notes)))
 
 
 def _read(path: Path) -> Found:

@@ -13,11 +13,12 @@ import json
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from resilver.importers.benchmarks.table import (
+    COUNT_MOST,
     MIB,
     RATE_MOST,
-    Benchmark,
     Found,
     count_of,
     mode_of,
@@ -30,7 +31,7 @@ PROGRAM = "elbencho"
 
 _DATA = ("WRITE", "READ")
 _NEEDED = ("operation", "path type", "hosts", "threads", "block size", "MiB/s [last]", "random")
-_COUNT_MOST = 2**40
+_NONE = ("no phase in it ended", "run elbencho again, or give the whole file")
 
 
 def is_elbencho_csv(text: str) -> bool:
@@ -57,21 +58,18 @@ def read_elbencho_csv(text: str, path: Path) -> Found:
     Raises:
         ConfigError: A line is not what the header says, or there is none.
     """
-    found = Found()
+    found = Found(path, PROGRAM)
     names = [cell.strip() for cell in text.partition("\n")[0].split(",")]
     for number, cells in _rows(text, path):
-        place = f"{path}, line {number}"
         if len(cells) != len(names):
-            found.notes.append(f"{path.name}, line {number}: the line is cut off: left out")
+            found.note(number, "the line is cut off: left out")
             continue
         row = dict(zip(names, cells, strict=True))
         if row.get("rwmix read MiB/s [last]"):
-            found.notes.append(f"{path.name}, line {number}: reads and writes mix: left out")
+            found.note(number, "reads and writes mix: left out")
             continue
-        made = _of_cells(row, place, number, path)
-        if made is not None:
-            found.rows.append(made)
-    return _whole(found, path)
+        _take_cells(row, number, found)
+    return found.whole(*_NONE)
 
 
 def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -85,23 +83,24 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
         refuse(path, f"this is not valid CSV: {error}", "is the file cut off?")
 
 
-def _of_cells(row: dict[str, str], place: str, number: int, path: Path) -> Benchmark | None:
-    operation = row["operation"]
+def _take_cells(row: dict[str, str], number: int, found: Found) -> None:
+    operation, place = row["operation"], f"{found.path}, line {number}"
     threads, hosts = (count_of(row[name], place, name) for name in ("threads", "hosts"))
     if operation not in _DATA:
-        if not row.get("entries/s [last]"):
-            return None
-        rate = rate_of(row["entries/s [last]"], 1.0, place, "entries/s [last]")
-        return _names(operation, rate, threads, hosts, number, path)
+        if row.get("entries/s [last]"):
+            rate = rate_of(row["entries/s [last]"], 1.0, place, "entries/s [last]")
+            _add(found, number, "metadata", operation, threads, hosts, operations_per_second=rate)
+        return
     size = count_of(row["block size"], place, "block size")
     whole = rate_of(row["MiB/s [last]"] or "0", MIB, place, "MiB/s [last]")
     exact = size * float(row["IOPS [last]"]) if row.get("IOPS [last]", "").isdecimal() else 0.0
     rate = exact if whole <= exact < whole + MIB else whole
     depth = row.get("IO depth", "")
     queue = count_of(depth, place, "IO depth") if depth not in ("", "0") else 1
-    is_random = row["random"] == "1"
-    kind = row["path type"]
-    return _data(operation, kind, is_random, size, queue, rate, threads, hosts, number, path)
+    measured = {"request_bytes": size, "queue": queue, "bytes_per_second": rate}
+    mode = mode_of(operation == "WRITE", row["random"] == "1")
+    layer = _layer(row["path type"])
+    _add(found, number, layer, operation, threads, hosts, mode=mode, **measured)
 
 
 def read_elbencho_json(text: str, path: Path) -> Found:
@@ -117,28 +116,30 @@ def read_elbencho_json(text: str, path: Path) -> Found:
     Raises:
         ConfigError: It is not JSON, or has no phase that ended.
     """
-    found = Found()
+    found = Found(path, PROGRAM)
     for number, node in _objects(text, path, found):
         config, last = node.at("config"), node.at("last_done")
         operation = node.at("phase_type").text()
-        threads, hosts = (config.at(name).whole(1, _COUNT_MOST) for name in ("threads", "hosts"))
+        threads, hosts = (config.at(name).whole(1, COUNT_MOST) for name in ("threads", "hosts"))
         if last.has("rwmix_read"):
-            found.notes.append(f"{path.name}, line {number}: reads and writes mix: left out")
+            found.note(number, "reads and writes mix: left out")
         elif operation not in _DATA:
             if (entries := last.get("entries/s")) is not None:
                 rate = float(entries.whole(1, int(RATE_MOST)))
-                found.rows.append(_names(operation, rate, threads, hosts, number, path))
+                _add(
+                    found, number, "metadata", operation, threads, hosts, operations_per_second=rate
+                )
         else:
-            size = config.at("block_size").whole(1, _COUNT_MOST)
+            size = config.at("block_size").whole(1, COUNT_MOST)
             rate = float(last.at("bytes/s").whole(1, int(RATE_MOST)))
             depth = config.get("io_depth")
-            queue = 1 if depth is None else max(depth.whole(0, _COUNT_MOST), 1)
+            queue = 1 if depth is None else max(depth.whole(0, COUNT_MOST), 1)
             is_random = config.at("random_offsets").value in (True, "true", "1", 1)
-            kind = config.at("path_type").text()
-            found.rows.append(
-                _data(operation, kind, is_random, size, queue, rate, threads, hosts, number, path)
-            )
-    return _whole(found, path)
+            measured = {"request_bytes": size, "queue": queue, "bytes_per_second": rate}
+            mode = mode_of(operation == "WRITE", is_random)
+            layer = _layer(config.at("path_type").text())
+            _add(found, number, layer, operation, threads, hosts, mode=mode, **measured)
+    return found.whole(*_NONE)
 
 
 def _objects(text: str, path: Path, found: Found) -> Iterator[tuple[int, Node]]:
@@ -162,50 +163,12 @@ def _objects(text: str, path: Path, found: Found) -> Iterator[tuple[int, Node]]:
         at = end
 
 
-def _names(
-    operation: str, rate: float, threads: int, hosts: int, number: int, path: Path
-) -> Benchmark:
-    return Benchmark(
-        "metadata",
-        PROGRAM,
-        operation.lower(),
-        threads=threads * hosts,
-        clients=hosts,
-        operations_per_second=rate,
-        file=path.name,
-        line=number,
-    )
+def _layer(kind: str) -> str:
+    return "block" if kind == "blockdev" else "file system"
 
 
-def _data(
-    operation: str,
-    kind: str,
-    is_random: bool,
-    size: int,
-    queue: int,
-    rate: float,
-    threads: int,
-    hosts: int,
-    number: int,
-    path: Path,
-) -> Benchmark:
-    return Benchmark(
-        "block" if kind == "blockdev" else "file system",
-        PROGRAM,
-        operation.lower(),
-        mode_of(operation == "WRITE", is_random),
-        size,
-        queue,
-        threads=threads * hosts,
-        clients=hosts,
-        bytes_per_second=rate,
-        file=path.name,
-        line=number,
-    )
-
-
-def _whole(found: Found, path: Path) -> Found:
-    if not found.rows:
-        why = f": {found.notes[0]}" if found.notes else ""
-        refuse(path, f"no phase in it ended{why}", "run elbencho again, or give the whole file")
-    return found
+def _add(
+    found: Found, line: int, layer: str, operation: str, threads: int, hosts: int, **more: Any
+) -> None:
+    """Take a rate of all hosts together, each of so many threads."""
+    found.add(layer, operation.lower(), line, threads=threads * hosts, clients=hosts, **more)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from resilver.errors import show
-from resilver.importers.benchmarks.table import MIB, Benchmark, Found, count_of, mode_of, rate_of
+from resilver.importers.benchmarks.table import MIB, Found, count_of, mode_of, rate_of
 from resilver.text import refuse
 
 PROGRAM = "fair-lio"
@@ -66,7 +66,7 @@ def read_fair_lio(text: str, path: Path) -> Found:
     Raises:
         ConfigError: No run in it is whole, or its figures contradict each other.
     """
-    found = Found()
+    found = Found(path, PROGRAM)
     runs: dict[str, _Run] = {}
     host = ""
     lines = [line.rstrip() for line in text.splitlines()]
@@ -75,32 +75,24 @@ def read_fair_lio(text: str, path: Path) -> Found:
             # dshbak puts the hosts of what follows between two rules.
             host = line.strip()
             continue
-        place = f"{path}, line {number}"
-        if not _step(runs, host, line, number, place, found, path):
-            ahead = _AHEAD.fullmatch(line)
-            if ahead is not None:
-                _step(runs, ahead["host"], ahead["rest"], number, place, found, path)
+        if not _step(runs, host, line, number, found) and (ahead := _AHEAD.fullmatch(line)):
+            _step(runs, ahead["host"], ahead["rest"], number, found)
     for run in runs.values():
         found.notes.append(f"{path.name}: the run that begins at line {run.line} is cut off")
-    if not found.rows:
-        why = f": {found.notes[0]}" if found.notes else ""
-        refuse(path, f"no run of fair-lio in it is whole{why}", "give its whole output")
-    return found
+    return found.whole("no run of fair-lio in it is whole", "give its whole output")
 
 
 def _is_rule(lines: list[str], index: int) -> bool:
     return index < len(lines) and _RULE.fullmatch(lines[index]) is not None
 
 
-def _step(
-    runs: dict[str, _Run], host: str, line: str, number: int, place: str, found: Found, path: Path
-) -> bool:
+def _step(runs: dict[str, _Run], host: str, line: str, number: int, found: Found) -> bool:
     """Take one line of a host's run; answers whether it is of one."""
+    place, name = f"{found.path}, line {number}", found.path.name
     if match := _TIME.fullmatch(line):
         if host in runs:
-            begun = runs[host].line
-            found.notes.append(f"{path.name}: the run that begins at line {begun} is cut off")
-        runs[host] = _begun(match, number, place, found, path)
+            found.notes.append(f"{name}: the run that begins at line {runs[host].line} is cut off")
+        runs[host] = _begun(match, number, place, found)
         return True
     run = runs.get(host)
     if run is None:
@@ -113,7 +105,7 @@ def _step(
         run.size = count_of(match[1], place, "request size")
     elif match := _TOTAL.fullmatch(line):
         del runs[host]
-        _end(run, match, host, number, place, found, path)
+        _end(run, match, host, number, found)
     elif match := _DEVICE.fullmatch(line):
         run.devices.append((match[1], int(match[2]), match[3], number))
     else:
@@ -121,30 +113,30 @@ def _step(
     return True
 
 
-def _begun(match: re.Match[str], number: int, place: str, found: Found, path: Path) -> _Run:
+def _begun(match: re.Match[str], number: int, place: str, found: Found) -> _Run:
     printed = rate_of(match[1], 1.0, place, "run time")
     seconds, rest = printed, printed - round(printed)
     if match[2] and abs(rest) < _TENTH:
         seconds = round(printed) + 10.0 * rest
-        found.notes.append(
-            f"{path.name}, line {number}: a device came to its end, where fair-lio prints a tenth "
-            f"of the seconds after the last whole one; {seconds:g} s are taken"
+        found.note(
+            number,
+            "a device came to its end, where fair-lio prints a tenth of the seconds after the last "
+            f"whole one; {seconds:g} s are taken",
         )
     if not seconds > 0:
         refuse(place, f"the run took {match[1]} s", "run it again on a larger device")
     return _Run(number, seconds, printed)
 
 
-def _end(
-    run: _Run, match: re.Match[str], host: str, number: int, place: str, found: Found, path: Path
-) -> None:
+def _end(run: _Run, match: re.Match[str], host: str, number: int, found: Found) -> None:
     """Add the rates of a run that its last line ends."""
+    place = f"{found.path}, line {number}"
     if run.operation is None or run.size is None or run.queue is None or not run.devices:
         rule = "lines of this run are missing: its operation, queue, request size or devices"
         refuse(place, rule, "give the whole output")
     order, what = run.operation
     if what == "mixed":
-        found.notes.append(f"{path.name}, line {run.line}: reads and writes are mixed: left out")
+        found.note(run.line, "reads and writes are mixed: left out")
         return
     names = [name for name, _, _, _ in run.devices]
     if len(set(names)) < len(names):
@@ -155,26 +147,24 @@ def _end(
     several = len(names) > 1
     unit = _unit(run, int(match[1]), match[2], place)
 
-    def row(moved: int, device: str, line: int, skew: float | None) -> Benchmark:
-        return Benchmark(
+    def add(moved: int, device: str, line: int, skew: float | None) -> None:
+        found.add(
             "block",
-            PROGRAM,
             f"{order} {what}",
-            mode_of(what == "write", order == "random"),
-            run.size,
-            run.queue,
+            line,
+            mode=mode_of(what == "write", order == "random"),
+            request_bytes=run.size,
+            queue=run.queue,
             devices=len(names),
             device=f"{host}:{device}" if host and device else device,
-            bytes_per_second=rate_of(str(moved / run.seconds), 1.0, f"{path}, line {line}"),
+            bytes_per_second=rate_of(str(moved / run.seconds), 1.0, f"{found.path}, line {line}"),
             skew_bytes_per_second=skew,
-            file=path.name,
-            line=line,
         )
 
     skew = float(match[3]) * unit * run.printed_seconds / run.seconds if several else None
-    found.rows.append(row(int(match[1]), "" if several else names[0], number, skew))
-    if several:
-        found.rows += [row(moved, name, line, None) for name, moved, _, line in run.devices]
+    add(int(match[1]), "" if several else names[0], number, skew)
+    for name, moved, _, line in run.devices if several else ():
+        add(moved, name, line, None)
 
 
 def _unit(run: _Run, moved: int, printed: str, place: str) -> float:

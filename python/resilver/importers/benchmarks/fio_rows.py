@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from resilver.importers.benchmarks.table import Benchmark, Found
+from resilver.importers.benchmarks.table import Found
 from resilver.importers.fio import parse_fio
 
 PROGRAM = "fio"
@@ -30,27 +30,23 @@ def read_fio_rows(text: str, path: Path) -> Found:
         ConfigError: It is not fio's JSON, or its jobs are of no use.
     """
     report = parse_fio(text, path)
-    rows = [
-        Benchmark(
+    found = Found(path, PROGRAM, notes=list(report.skipped))
+    for job in report.jobs:
+        found.add(
             "block",
-            PROGRAM,
             job.name,
-            job.mode,
-            job.request_bytes,
-            job.queue_depth,
+            mode=job.mode,
+            request_bytes=job.request_bytes,
+            queue=job.queue_depth,
             threads=1,
             devices=1,
             bytes_per_second=job.bytes_per_second,
             latency_seconds=job.latency_seconds,
-            file=path.name,
         )
-        for job in report.jobs
-    ]
-    notes = list(report.skipped)
     cached = sum(not job.direct for job in report.jobs)
     if cached:
-        notes.append(
-            f"{path.name}: {cached} of {len(rows)} jobs ran without direct I/O, so that the page "
-            "cache may have answered"
+        found.notes.append(
+            f"{path.name}: {cached} of {len(found.rows)} jobs ran without direct I/O, so that the "
+            "page cache may have answered"
         )
-    return Found(rows, notes)
+    return found

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 
 from resilver.errors import show
-from resilver.importers.benchmarks.table import Benchmark, Found, mode_of, rate_of
+from resilver.importers.benchmarks.table import Found, mode_of, rate_of
 from resilver.text import refuse
 
 PROGRAM = "IO500"
@@ -46,45 +46,33 @@ def read_io500(text: str, path: Path) -> Found:
     Raises:
         ConfigError: It has no phase that ended.
     """
-    found = Found()
+    found = Found(path, PROGRAM)
     for number, line in enumerate(text.splitlines(keepends=True), start=1):
         # The score stands last; a phase without an end of line may have lost its [INVALID].
         match = _PHASE.match(line) if line.endswith(("\n", "\r")) else None
         if match is None:
             if line.startswith(("[RESULT", "[      ]")):
-                found.notes.append(f"{path.name}, line {number}: the line is cut off: left out")
+                found.note(number, "the line is cut off: left out")
             continue
         name = match["name"]
         if "INVALID" in line.upper():
-            found.notes.append(f"{path.name}, line {number}: {name} is invalid: left out")
+            found.note(number, f"{name} is invalid: left out")
         elif float(match["rate"]) > 0.0:
-            found.rows.append(_row(match, name, number, path))
-    if not found.rows:
-        why = f": {found.notes[0]}" if found.notes else ""
-        refuse(path, f"no phase in it ended{why}", "give the run's result_summary.txt")
-    return found
+            _add(match, name, number, found)
+    return found.whole("no phase in it ended", "give the run's result_summary.txt")
 
 
-def _row(match: re.Match[str], name: str, number: int, path: Path) -> Benchmark:
-    place = f"{path}, line {number}"
+def _add(match: re.Match[str], name: str, number: int, found: Found) -> None:
+    place = f"{found.path}, line {number}"
     unit = _UNITS.get(match["unit"])
     if unit is None:
         remedy = "newer versions print GiB/s and kIOPS"
         refuse(place, f"its unit {show(match['unit'])} may mean two things", remedy)
     rate = rate_of(match["rate"], unit, place, name)
     if match["unit"] == "kIOPS":
-        return Benchmark(
-            "metadata", PROGRAM, name, operations_per_second=rate, file=path.name, line=number
-        )
+        found.add("metadata", name, number, operations_per_second=rate)
+        return
     drawn = re.search(r"rnd(4K|1MB)", name)
     size = _SIZES[drawn[1]] if drawn is not None else _HARD if "hard" in name else None
-    return Benchmark(
-        "file system",
-        PROGRAM,
-        name,
-        mode_of("write" in name, drawn is not None),
-        size,
-        bytes_per_second=rate,
-        file=path.name,
-        line=number,
-    )
+    mode = mode_of("write" in name, drawn is not None)
+    found.add("file system", name, number, mode=mode, request_bytes=size, bytes_per_second=rate)

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from resilver.importers.benchmarks.table import MIB, Benchmark, Found, count_of, mode_of, rate_of
+from resilver.importers.benchmarks.table import MIB, Found, count_of, mode_of, rate_of
 from resilver.text import refuse
 
 PROGRAM = "IOR"
@@ -57,8 +57,8 @@ def read_ior(text: str, path: Path) -> Found:
     Raises:
         ConfigError: It has no result, with the error that IOR ended with.
     """
-    found, test, failure = Found(), _Test(), ""
-    best: list[Benchmark] = []
+    found, best = Found(path, PROGRAM), Found(path, PROGRAM)
+    test, failure = _Test(), ""
     wrong: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if line.startswith(("IOR-", "Options:", "TestID", "Summary:")):
@@ -66,9 +66,9 @@ def read_ior(text: str, path: Path) -> Found:
         elif line.startswith("access "):
             test.columns = tuple(re.sub(r"\(\S*\)", "", word) for word in line.split())
         elif match := _RESULT.fullmatch(line.rstrip()):
-            _add(match, test, number, path, found)
+            _add(match, test, number, found)
         elif match := _MAX.match(line):
-            best.append(_row(match[1].lower(), match[2], test, number, path))
+            _add_rate(match[1].lower(), match[2], test, number, best)
         elif match := _WRONG.match(line):
             wrong[match[1]] = match[2]
         elif match := _FAILED.fullmatch(line.rstrip()):
@@ -76,16 +76,13 @@ def read_ior(text: str, path: Path) -> Found:
         elif match := _OPTION.fullmatch(line.rstrip()):
             _take(match[1].strip(), match[2], test, f"{path}, line {number}")
     # A quiet IOR prints the best of its results alone.
-    found.rows = found.rows or best
+    found.rows = found.rows or best.rows
     for access, errors in wrong.items():
         found.rows = [one for one in found.rows if not str(one.mode).endswith(access)]
         found.notes.append(f"{path.name}: {errors} errors in what it {access}s: left out")
     if failure:
         found.notes.append(f"{path.name}: IOR failed ({failure}): what it printed before is kept")
-    if not found.rows:
-        why = f": {found.notes[0]}" if found.notes else ""
-        refuse(path, f"IOR printed no result{why}", "run it again, or give its whole output")
-    return found
+    return found.whole("IOR printed no result", "run it again, or give its whole output")
 
 
 def _take(name: str, value: str, test: _Test, place: str) -> None:
@@ -99,33 +96,33 @@ def _take(name: str, value: str, test: _Test, place: str) -> None:
         test.random = value.strip().startswith("random")
 
 
-def _add(match: re.Match[str], test: _Test, number: int, path: Path, found: Found) -> None:
+def _add(match: re.Match[str], test: _Test, number: int, found: Found) -> None:
     """A line of results; those of the summary after all tests say the same again."""
     cells = match[0].split()
     if not test.columns:
         return
     if len(cells) < len(test.columns):
-        found.notes.append(f"{path.name}, line {number}: the line is cut off: left out")
+        found.note(number, "the line is cut off: left out")
         return
     if len(cells) > len(test.columns) + 1:
         return
-    found.rows.append(_row(match[1], match[2], test, number, path))
+    _add_rate(match[1], match[2], test, number, found)
     if test.size is None and "xfer" in test.columns:
-        refuse(f"{path}, line {number}", "no xfersize stands above it", "give the whole output")
+        refuse(
+            f"{found.path}, line {number}", "no xfersize stands above it", "give the whole output"
+        )
 
 
-def _row(access: str, rate: str, test: _Test, number: int, path: Path) -> Benchmark:
-    place = f"{path}, line {number}"
+def _add_rate(access: str, rate: str, test: _Test, number: int, found: Found) -> None:
+    place = f"{found.path}, line {number}"
     if not _DIGITS.fullmatch(rate):
         refuse(place, "its rate is not a number", "give IOR's own output")
-    return Benchmark(
+    found.add(
         "file system",
-        PROGRAM,
         access,
-        mode_of(access == "write", test.random),
-        test.size,
+        number,
+        mode=mode_of(access == "write", test.random),
+        request_bytes=test.size,
         clients=test.processes,
         bytes_per_second=rate_of(rate, MIB, place, "bw(MiB/s)"),
-        file=path.name,
-        line=number,
     )

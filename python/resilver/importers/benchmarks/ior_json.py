@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from resilver.importers.benchmarks.ior import PROGRAM
-from resilver.importers.benchmarks.table import MIB, RATE_MOST, Benchmark, Found, mode_of
+from resilver.importers.benchmarks.table import COUNT_MOST, MIB, RATE_MOST, Found, mode_of
 from resilver.importers.jsonpath import Node
-from resilver.text import parse_json, refuse
+from resilver.text import parse_json
 
-_COUNT_MOST = 2**40
 _NESTED = 3
 
 
@@ -35,7 +34,7 @@ def read_ior_json(text: str, path: Path) -> Found:
     Raises:
         ConfigError: It is not JSON, or not IOR's, or has no result.
     """
-    found = Found()
+    found = Found(path, PROGRAM)
     root = Node(parse_json(text, path), "", str(path))
     for test in root.at("tests").items():
         parameters = test.get("Parameters")
@@ -49,25 +48,19 @@ def read_ior_json(text: str, path: Path) -> Found:
             if access not in ("write", "read"):
                 continue
             bytes_each = (
-                size.whole(1, _COUNT_MOST)
+                size.whole(1, COUNT_MOST)
                 if size is not None
-                else round(result.at("xferKiB").number(2**-10, _COUNT_MOST) * 1024)
+                else round(result.at("xferKiB").number(2**-10, COUNT_MOST) * 1024)
             )
-            found.rows.append(
-                Benchmark(
-                    "file system",
-                    PROGRAM,
-                    access,
-                    mode_of(access == "write", random),
-                    bytes_each,
-                    clients=None if processes is None else processes.whole(1, _COUNT_MOST),
-                    bytes_per_second=MIB * result.at("bwMiB").number(1e-6, RATE_MOST / MIB),
-                    file=path.name,
-                )
+            found.add(
+                "file system",
+                access,
+                mode=mode_of(access == "write", random),
+                request_bytes=bytes_each,
+                clients=None if processes is None else processes.whole(1, COUNT_MOST),
+                bytes_per_second=MIB * result.at("bwMiB").number(1e-6, RATE_MOST / MIB),
             )
-    if not found.rows:
-        refuse(path, "IOR wrote no result", "run it again, or give its whole output")
-    return found
+    return found.whole("IOR wrote no result", "run it again, or give its whole output")
 
 
 def _flat(node: Node, depth: int) -> Iterator[Node]:

@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from resilver.importers.benchmarks.table import Benchmark, Found, count_of, rate_of
-from resilver.text import refuse
+from resilver.importers.benchmarks.table import Found, count_of, rate_of
 
 PROGRAM = "mdtest"
 
@@ -42,7 +41,7 @@ def read_mdtest(text: str, path: Path) -> Found:
     Raises:
         ConfigError: It has no rate.
     """
-    found, is_rates, processes, columns = Found(), False, None, _OF_ITERATIONS
+    found, is_rates, processes, columns = Found(path, PROGRAM), False, None, _OF_ITERATIONS
     for number, line in enumerate(text.splitlines(), start=1):
         place = f"{path}, line {number}"
         if launched := _LAUNCHED.search(line):
@@ -56,23 +55,12 @@ def read_mdtest(text: str, path: Path) -> Found:
         elif is_rates and (row := _ROW.match(line)):
             numbers = row[2].split()
             if len(numbers) != columns or not all(map(_NUMBER.fullmatch, numbers)):
-                found.notes.append(f"{path.name}, line {number}: the line is cut off: left out")
+                found.note(number, "the line is cut off: left out")
                 continue
             mean = numbers[-2]
             if float(mean) == 0.0:
                 continue
-            found.rows.append(
-                Benchmark(
-                    "metadata",
-                    PROGRAM,
-                    row[1].strip().lower(),
-                    clients=processes,
-                    operations_per_second=rate_of(mean, 1.0, place, row[1]),
-                    file=path.name,
-                    line=number,
-                )
-            )
-    if not found.rows:
-        why = f": {found.notes[0]}" if found.notes else ""
-        refuse(path, f"mdtest printed no rate{why}", "give its whole output")
-    return found
+            rate = rate_of(mean, 1.0, place, row[1])
+            test = row[1].strip().lower()
+            found.add("metadata", test, number, clients=processes, operations_per_second=rate)
+    return found.whole("mdtest printed no rate", "give its whole output")

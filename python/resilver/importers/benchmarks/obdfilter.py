@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from resilver.importers.benchmarks.table import MIB, Benchmark, Found, count_of, rate_of
+from resilver.importers.benchmarks.table import MIB, Found, count_of, rate_of
 from resilver.text import refuse
 
 PROGRAM = "obdfilter-survey"
@@ -47,7 +47,7 @@ def read_obdfilter(text: str, path: Path) -> Found:
     Raises:
         ConfigError: It has no test that ended, or its tests are of the network alone.
     """
-    found = Found()
+    found = Found(path, PROGRAM)
     case = _CASE.search(text)
     if case is not None and case[1] == "network":
         rule = "case=network measures the network, and no storage"
@@ -55,15 +55,12 @@ def read_obdfilter(text: str, path: Path) -> Found:
     for number, line in enumerate(text.splitlines(), start=1):
         match = _LINE.match(line)
         if match is not None:
-            _add(match, number, path, found, "" if case is None else case[1])
-    if not found.rows:
-        why = f": {found.notes[0]}" if found.notes else ""
-        refuse(path, f"no test in it ended{why}", "give the survey's .summary")
-    return found
+            _add(match, number, found, "" if case is None else case[1])
+    return found.whole("no test in it ended", "give the survey's .summary")
 
 
-def _add(match: re.Match[str], number: int, path: Path, found: Found, case: str) -> None:
-    place, at = f"{path}, line {number}", f"{path.name}, line {number}"
+def _add(match: re.Match[str], number: int, found: Found, case: str) -> None:
+    place = f"{found.path}, line {number}"
     targets, size, objects, threads = (
         count_of(match[rank], place, what)
         for rank, what in enumerate(("ost", "rsz", "obj", "thr"), start=1)
@@ -71,29 +68,25 @@ def _add(match: re.Match[str], number: int, path: Path, found: Found, case: str)
     tests = list(_TEST.finditer(match["tests"]))
     for test in tests:
         if test["word"] == "ERROR":
-            found.notes.append(f"{at}: {test['name']} ended with an error: left out")
+            found.note(number, f"{test['name']} ended with an error: left out")
             continue
         skew = None
         if test["most"] is not None:
             least = rate_of(test["least"], MIB, place, "the slowest second")
             skew = rate_of(test["most"], MIB, place, "the fastest second") - least
         over = " over the network" if case == "netdisk" else ""
-        found.rows.append(
-            Benchmark(
-                "server",
-                PROGRAM,
-                f"{test['name']} of {objects} object{'s' * (objects > 1)}{over}",
-                "read" if test["name"].endswith("read") else "write",
-                size * 1024,
-                threads=threads,
-                devices=targets,
-                bytes_per_second=rate_of(test["rate"], MIB, place, test["name"]),
-                skew_bytes_per_second=skew,
-                file=path.name,
-                line=number,
-            )
+        found.add(
+            "server",
+            f"{test['name']} of {objects} object{'s' * (objects > 1)}{over}",
+            number,
+            mode="read" if test["name"].endswith("read") else "write",
+            request_bytes=size * 1024,
+            threads=threads,
+            devices=targets,
+            bytes_per_second=rate_of(test["rate"], MIB, place, test["name"]),
+            skew_bytes_per_second=skew,
         )
     if "Too much buffer space" in match["tests"]:
-        found.notes.append(f"{at}: the survey refused the test: too much buffer space")
+        found.note(number, "the survey refused the test: too much buffer space")
     elif len(_BEGUN.findall(match["tests"])) > len(tests) or not tests:
-        found.notes.append(f"{at}: a test did not end, or the line is cut off: left out")
+        found.note(number, "a test did not end, or the line is cut off: left out")

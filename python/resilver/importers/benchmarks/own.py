@@ -104,16 +104,14 @@ def _written(cell: Any) -> str:
 
 
 def _found(rows: list[dict[str, Any]], path: Path) -> Found:
-    found = Found()
+    found = Found(path, "")
     for number, row in enumerate(rows, start=2):
         place = f"{path}, line {number}"
         if None in row or None in row.values():
             refuse(place, f"it has not {len(COLUMNS)} values", _REMEDY)
         found.rows.append(Benchmark(**{name: _cell(row[name], name, place) for name in COLUMNS}))
         _check(found.rows[-1], place)
-    if not found.rows:
-        refuse(path, "there is no rate in it", _REMEDY)
-    return found
+    return found.whole("there is no rate in it", _REMEDY)
 
 
 def _cell(text: str, name: str, place: str) -> Any:

@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from resilver.importers.benchmarks.table import MIB, Benchmark, Found, count_of, rate_of
-from resilver.text import refuse
+from resilver.importers.benchmarks.table import MIB, Found, count_of, rate_of
 
 PROGRAM = "sgpdd-survey"
 
@@ -44,7 +43,7 @@ def read_sgpdd(text: str, path: Path) -> Found:
     Raises:
         ConfigError: It has no test that ended.
     """
-    found = Found()
+    found = Found(path, PROGRAM)
     # The head names the disks, and the host after them.
     head = text.partition(_ON)[2].partition("\n")[0]
     named = len(head.rpartition(" from ")[0].split())
@@ -52,34 +51,28 @@ def read_sgpdd(text: str, path: Path) -> Found:
         match = _LINE.match(line)
         if match is None:
             continue
-        place, at = f"{path}, line {number}", f"{path.name}, line {number}"
+        place = f"{path}, line {number}"
         devices = count_of(match["dev"], place, "dev") if match["dev"] else named or None
         regions = count_of(match["crg"], place, "crg")
         threads = count_of(match["thr"], place, "thr")
         tests = _TEST.findall(match["tests"])
         for action, rate in tests:
-            found.rows.append(
-                Benchmark(
-                    "block",
-                    PROGRAM,
-                    f"{action} of {regions} region{'s' * (regions > 1)}",
-                    action,
-                    count_of(match["rsz"], place, "rsz") * 1024,
-                    None if devices is None else max(threads // devices, 1),
-                    threads=threads,
-                    devices=devices,
-                    bytes_per_second=rate_of(rate, MIB, place, action),
-                    file=path.name,
-                    line=number,
-                )
+            found.add(
+                "block",
+                f"{action} of {regions} region{'s' * (regions > 1)}",
+                number,
+                mode=action,
+                request_bytes=count_of(match["rsz"], place, "rsz") * 1024,
+                queue=None if devices is None else max(threads // devices, 1),
+                threads=threads,
+                devices=devices,
+                bytes_per_second=rate_of(rate, MIB, place, action),
             )
         failed = _FAILED.findall(match["tests"])
-        found.notes += [f"{at}: {count} of {action} failed: left out" for action, count in failed]
+        for action, count in failed:
+            found.note(number, f"{count} of {action} failed: left out")
         if "ENOMEM" in match["tests"]:
-            found.notes.append(f"{at}: the survey had too little memory for the test")
+            found.note(number, "the survey had too little memory for the test")
         elif not tests and not failed:
-            found.notes.append(f"{at}: no action ended, or the line is cut off: left out")
-    if not found.rows:
-        why = f": {found.notes[0]}" if found.notes else ""
-        refuse(path, f"no test in it ended{why}", "give the survey's .summary")
-    return found
+            found.note(number, "no action ended, or the line is cut off: left out")
+    return found.whole("no test in it ended", "give the survey's .summary")

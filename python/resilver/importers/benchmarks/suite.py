@@ -16,7 +16,7 @@ from io import StringIO
 from pathlib import Path
 
 from resilver.errors import name_remedy, show
-from resilver.importers.benchmarks.table import MIB, Benchmark, Found, count_of, mode_of, rate_of
+from resilver.importers.benchmarks.table import MIB, Found, count_of, mode_of, rate_of
 from resilver.text import refuse
 
 PROGRAM = "OLCF suite"
@@ -55,7 +55,7 @@ def read_suite(text: str, path: Path) -> Found:
     Raises:
         ConfigError: A line is not what the header says, or there is none.
     """
-    found = Found()
+    found = Found(path, PROGRAM)
     names: Sequence[str] = _cells(text.partition("\n")[0].lstrip("#"))
     try:
         lines = list(csv.reader(StringIO(text), strict=True))
@@ -72,13 +72,14 @@ def read_suite(text: str, path: Path) -> Found:
             rule = f"{len(cells)} values for {len(names)} columns"
             refuse(place, rule, f"expected {','.join(names)}")
         row = dict(zip(names, (cell.strip() for cell in cells), strict=True))
-        found.rows.append(_row(row, place, number, path))
+        _add(row, number, found)
     if not found.rows:
         refuse(path, "there is no test in it", "give the CSV that the suite wrote at its end")
     return found
 
 
-def _row(row: dict[str, str], place: str, number: int, path: Path) -> Benchmark:
+def _add(row: dict[str, str], number: int, found: Found) -> None:
+    place = f"{found.path}, line {number}"
     way = _MODES.get(row["io-mode"])
     if way is None:
         remedy = name_remedy(row["io-mode"], list(_MODES), "modes")
@@ -90,18 +91,16 @@ def _row(row: dict[str, str], place: str, number: int, path: Path) -> Benchmark:
         _check_order(row, place)
     device = row.get("devices", "") if devices == 1 else ""
     host = row.get("host", "")
-    return Benchmark(
+    found.add(
         "block",
-        PROGRAM,
         row["io-mode"],
-        mode_of(*way),
-        count_of(row["block-size"], place, "block-size"),
-        count_of(row["queue-size"], place, "queue-size"),
+        number,
+        mode=mode_of(*way),
+        request_bytes=count_of(row["block-size"], place, "block-size"),
+        queue=count_of(row["queue-size"], place, "queue-size"),
         devices=devices,
         device=f"{host}:{device}" if host and device else device,
         bytes_per_second=rate,
-        file=path.name,
-        line=number,
     )
 
 

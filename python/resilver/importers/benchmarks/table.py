@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from resilver.errors import show
@@ -102,12 +103,36 @@ class Found:
     """What a reader gathers from one file.
 
     Attributes:
+        path: The file.
+        program: What measured.
         rows: Rates.
         notes: What was left out and why.
     """
 
+    path: Path
+    program: str
     rows: list[Benchmark] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def add(self, layer: str, test: str, line: int | None = None, **more: Any) -> None:
+        """Take a rate that stands on a line; see `Benchmark`."""
+        row = Benchmark(layer, self.program, test, file=self.path.name, line=line, **more)
+        self.rows.append(row)
+
+    def note(self, line: int, text: str) -> None:
+        """Say what was left out at a line, and why."""
+        self.notes.append(f"{self.path.name}, line {line}: {text}")
+
+    def whole(self, rule: str, remedy: str) -> Found:
+        """This, of a file that has a rate.
+
+        Raises:
+            ConfigError: It has none, with the first reason for which one was left out.
+        """
+        if not self.rows:
+            why = f": {self.notes[0]}" if self.notes else ""
+            refuse(self.path, f"{rule}{why}", remedy)
+        return self
 
 
 def rate_of(text: str, unit: float, place: str, what: str = "rate") -> float:
