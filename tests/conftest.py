@@ -118,6 +118,6 @@ def shared_data() -> Path:
 
 
 @pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Terminal:
+def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
     """The command in this process."""
-    return Terminal(capsys, monkeypatch)
+    return Terminal(capsys)

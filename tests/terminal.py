@@ -65,7 +65,6 @@ class Terminal:
     """The same in this process, which saves an interpreter's start: the fixture `terminal`."""
 
     capsys: pytest.CaptureFixture[str]
-    monkeypatch: pytest.MonkeyPatch
 
     def texts(self, *words: object, code: int | None = 0) -> tuple[str, str]:
         """What a command prints on stdout and on stderr."""
@@ -86,14 +85,3 @@ class Terminal:
     def refusal(self, *words: object, code: int = 2) -> str:
         """What it says on stderr of words that it refuses, in one line; it prints nothing else."""
         return _refusal(code, code, *self.texts(*words, code=code))
-
-    def fitting(
-        self, *words: object, code: int = 0, widths: tuple[int, ...] = (60, 80)
-    ) -> list[str]:
-        """What it prints in windows of these widths, none of whose lines is longer."""
-        texts = []
-        for width in widths:
-            self.monkeypatch.setenv("COLUMNS", str(width))
-            texts.append(self.output(*words, code=code))
-            assert max(map(len, texts[-1].splitlines())) <= width, texts[-1]
-        return texts

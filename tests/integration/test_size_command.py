@@ -108,16 +108,9 @@ def test_offers_stand_side_by_side_without_a_score(tmp_path: Path, terminal: Ter
     assert disks["dominated_by"] == flash["dominated_by"] == []
 
 
-def test_every_line_fits_the_window(tmp_path: Path, terminal: Terminal) -> None:
-    (tmp_path / "two.toml").write_text(TWO)
-    for name in ("spider-2", tmp_path / "two.toml"):
-        for out in terminal.fitting("size", name):
-            assert "÷" in out and "…" not in out
-
-
 def test_the_page_holds_every_derivation(tmp_path: Path, terminal: Terminal) -> None:
     page = tmp_path / "spider.html"
-    terminal.output("size", "spider-2", "-o", page)
+    assert "÷" in terminal.output("size", "spider-2", "-o", page)
     text = page.read_text(encoding="utf-8")
     for figure in resilver.size("spider-2").offers[0].figures:
         assert figure.what in text and figure.derivation in text
@@ -183,24 +176,6 @@ def test_what_ships_can_be_copied_and_changed(
     assert answers[0] == answers[1]
 
 
-def test_a_tib_is_not_a_tb() -> None:
-    """600 TiB are 659.7 TB: the checkpoint needs a tenth more."""
-    tb, tib = (
-        resilver.size(SizingFile.load("spider-2", [f"demand.memory={size}"])).demands[0].value
-        for size in ("600 TB", "600 TiB")
-    )
-    assert tib / tb == pytest.approx(2**40 / 10**12)
-
-
-@pytest.mark.parametrize("command", ["size", "profile"])
-def test_a_page_is_html_in_a_folder_that_is_there(
-    command: str, tmp_path: Path, terminal: Terminal
-) -> None:
-    for name, message in (("a.pdf", "the answer is written as .html"), ("no/a.html", "no folder")):
-        assert message in terminal.refusal(command, "spider-2", "-o", tmp_path / name)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_input_is_never_written_over(tmp_path: Path, terminal: Terminal) -> None:
     (tmp_path / "two.toml").write_text(TWO)
     assert "is read by this command" in terminal.refusal(
@@ -220,8 +195,6 @@ workflows = [
 
 def test_a_thin_file_system_takes_its_share_of_what_users_have() -> None:
     """36 units hold 32.256 PB and pass 1.0008 TB/s: 1 % is 322.56 TB, full after 322.3 s."""
-    from resilver.center import SizingFile
-
     settings = ("offers.0.units=36", 'demand.bandwidth="1 TB/s"')
     plain, thin = (
         size(SizingFile.load("spider-2", [*settings, *more])).offers[0]

@@ -154,18 +154,6 @@ def test_quality_and_comparison_are_json_too(text_map: Path, terminal: Terminal)
     assert (row["total"], row["moved"], row["changed_sets"]) == (8.0, 0.0, 0)
 
 
-def test_tables_stay_within_eighty_columns(text_map: Path, terminal: Terminal) -> None:
-    options = ["--rule", "0", "--num-rep", "3", "--min-x", "0", "--max-x", "99"]
-    judged = terminal.output("place", text_map, "--quality", *options)
-    compared = terminal.output("place", "--compare", text_map, text_map, *options)
-    lines = [*judged.splitlines(), *compared.splitlines()]
-    assert max(map(len, lines)) <= 80
-    # No label is broken over two lines: each measure that is named has a value beside it.
-    named = [line for line in lines if line.strip(" \u2500")]
-    broken = [line for line in named if len(line.strip().split("  ")) < 2 and ":" not in line]
-    assert not broken
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

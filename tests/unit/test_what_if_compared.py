@@ -138,11 +138,3 @@ def test_an_answer_holds_and_is_recorded_as_what_it_is_of() -> None:
 def test_a_terminal_shows_what_was_recorded() -> None:
     """Recorded by `python -m tests.unit.what_if_golden`."""
     assert shown(80) == RECORD.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("width", [60, 80, 120])
-def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    lines = shown(width).splitlines()
-    # Commands stay whole.
-    long = [line for line in lines if len(line) > width and not line.startswith("  ceph ")]
-    assert long == []
