@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from resilver.answer import Answer, Form, KeyFigure, Lines, Section, Shown, render, sections_of
-from resilver.answer.terminal import print_answer
 from resilver.charts.chart import Chart
 from resilver.cli.replying import reply
 from resilver.cli.saving import PICTURES, check_output
 from resilver.errors import ConfigError
 from resilver.tables import Table, table
+from tests import terminal
 
 NAMES = ("drive", "raid set", "object storage server")
 HEADINGS = ["layer", "alone", "what is lost there", "parts", "binds most at"]
@@ -56,11 +54,11 @@ def shown(**more: object) -> Shown:
 
 def printed(made: Answer, width: int = 80) -> str:
     """What a terminal of so many columns shows; no line is longer."""
-    file = io.StringIO()
-    print_answer(made, Console(file=file, width=width, highlight=False, no_color=True))
-    lines = [line.rstrip() for line in file.getvalue().splitlines()]
-    assert max(map(len, lines)) <= width or any(isinstance(p, Lines) for p in made.parts())
-    return "\n".join(lines)
+    text = terminal.printed(made, width)
+    assert max(map(len, text.splitlines())) <= width or any(
+        isinstance(part, Lines) for part in made.parts()
+    )
+    return text
 
 
 # -------------------------------------------------------------------------------------- the model

@@ -23,14 +23,6 @@ def of(shown: Shown) -> Answer:
     return Answer("title", ["Yes."], [Section("Hosts", (shown,))])
 
 
-def test_columns_without_room_are_named() -> None:
-    """20 columns have room for the names and one number: 6 + 3 + 5."""
-    text = printed(of(Shown("hosts", "Hosts", TABLE)), 20)
-    assert "225" in text and "84.8" not in text
-    said = " ".join(text.split())
-    assert "Not shown: healthy after, fullest OSD; --json has all." in said
-
-
 @pytest.mark.parametrize("width", [60, 28, 13])
 def test_what_a_row_is_of_stays_and_a_note_goes_first(width: int) -> None:
     """Name, count and note need 6 + 3 + 9 + 3 + 18 columns; name and count 18; else a line each."""

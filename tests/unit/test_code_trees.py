@@ -13,7 +13,7 @@ from resilver.placement_quality import (
     enclosure_loss_probability,
     group_loss_probability,
 )
-from tests.unit.test_codes import printed_json, run
+from tests.terminal import Terminal
 
 STUDIED = "rs 17+3 over rs 8+2"
 
@@ -31,10 +31,10 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("text", "published"), PUBLISHED)
 def test_bursts_kill_groups_as_published(
-    text: str, published: dict[int, float], capsys: pytest.CaptureFixture[str]
+    text: str, published: dict[int, float], terminal: Terminal
 ) -> None:
     most = max(published)
-    row = printed_json(capsys, text, "--groups", "3", "--bursts", str(most))
+    row = terminal.json_output("redundancy", text, "--groups", "3", "--bursts", str(most))
     found = {one["failures"]: one["data"] for one in row["bursts"]["losses"]}
     assert {f: round(100 * found[f], 4) for f in published} == published
     assert all(found[failures] == 0 for failures in range(1, min(published)))
@@ -45,10 +45,8 @@ def test_bursts_kill_groups_as_published(
         assert chance == formula.probability
 
 
-def test_an_upper_code_loses_data_where_two_groups_are_dead(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    row = printed_json(capsys, "rs 2+1 over rs 6+1", "--bursts", "4")
+def test_an_upper_code_loses_data_where_two_groups_are_dead(terminal: Terminal) -> None:
+    row = terminal.json_output("redundancy", "rs 2+1 over rs 6+1", "--bursts", "4")
     two, three, four = row["bursts"]["losses"][1:]
     # 3 C(7, 2) of C(21, 2) pairs are in one group. Four failures kill two of three groups where
     # each has two of them.
@@ -56,26 +54,26 @@ def test_an_upper_code_loses_data_where_two_groups_are_dead(
     assert [three["data"], round(100 * three["dead_groups"][0], 4)] == [0, 74.2105]
     assert four["data"] == 3 * comb(7, 2) ** 2 / comb(21, 4)
     assert four["dead_groups"] == [1] and four["devices"] == 21
-    _, out, _ = run(capsys, "rs 2+1 over rs 6+1", "--bursts", "4")
+    out = terminal.output("redundancy", "rs 2+1 over rs 6+1", "--bursts", "4", code=None)
     assert {"2 0 % 30.0000 %", "3 0 % 74.2105 %", "4 22.1053 % 100 %"} <= cells(out)
 
 
-def test_enclosures_take_rebuilding_groups_with_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_enclosures_take_rebuilding_groups_with_them(terminal: Terminal) -> None:
     # Five enclosures have two disks of each group: one that is lost kills a group that rebuilds
     # another's disk, 4 of 5, and so some of k with 1 - (1/5)^k. Ten have one disk each.
     for across, rebuilding, expected in ((5, 1, 0.8), (5, 2, 0.96), (5, 3, 0.992), (10, 3, 0)):
         words = ["rs 8+2", "--across", str(across), "--rebuilding", str(rebuilding)]
-        row = printed_json(capsys, *words, "--groups", "7")
+        row = terminal.json_output("redundancy", *words, "--groups", "7")
         asked = {"groups": 7, "across": across, "rebuilding": rebuilding, "data": expected}
         assert row["enclosure"] == asked
-    _, out, _ = run(capsys, "rs 8+2", "--across", "5", "--rebuilding", "2")
+    out = terminal.output("redundancy", "rs 8+2", "--across", "5", "--rebuilding", "2", code=None)
     assert "one lost enclosure loses data with a probability of 96.0000 %" in " ".join(out.split())
     # Two groups of 8+2 across three enclosures lose four disks or three: both die at once.
-    assert printed_json(capsys, "rs 8+2", "--across", "3")["enclosure"]["data"] == 1
+    assert terminal.json_output("redundancy", "rs 8+2", "--across", "3")["enclosure"]["data"] == 1
 
 
-def test_two_levels_of_a_data_center_come_out(capsys: pytest.CaptureFixture[str]) -> None:
-    row = printed_json(capsys, STUDIED)
+def test_two_levels_of_a_data_center_come_out(terminal: Terminal) -> None:
+    row = terminal.json_output("redundancy", STUDIED)
     # 20 groups of ten; 17 x 8 of 200 pieces are data, and four groups of three losses are fatal.
     keys = ("data", "parity", "pieces", "fault_tolerance", "locality")
     assert [row[key] for key in keys] == [136, 64, 200, 11, 8]
@@ -90,11 +88,11 @@ def test_two_levels_of_a_data_center_come_out(capsys: pytest.CaptureFixture[str]
     twelve = row["survivable"][11]
     assert twelve["all"] - twelve["survivable"] == comb(20, 4) * comb(10, 3) ** 4
     assert twelve["all"] == comb(200, 12)
-    _, out, _ = run(capsys, STUDIED, "rs 8+3")
+    out = terminal.output("redundancy", STUDIED, "rs 8+3", code=None)
     assert {"data + parity 136 + 64 8 + 3", "1 rs 8+2 20 10 2 8"} <= cells(out)
 
 
-def test_repairs_stay_within_a_group_until_it_is_dead(capsys: pytest.CaptureFixture[str]) -> None:
+def test_repairs_stay_within_a_group_until_it_is_dead(terminal: Terminal) -> None:
     tree = resilver.code_tree(STUDIED)
     # One or two losses of a group take eight others of it each, and nothing of other groups.
     assert tree.repair_traffic([5]) == [0, 8] and tree.repair_traffic([5, 9]) == [0, 16]
@@ -106,33 +104,35 @@ def test_repairs_stay_within_a_group_until_it_is_dead(capsys: pytest.CaptureFixt
     fatal = [10 * group + place for group in range(4) for place in range(3)]
     assert tree.repairs(fatal) is None and tree.repair_traffic(fatal) is None
     assert tree.repair_traffic(fatal[1:]) == [3 * 17, 8 * 8]
-    row = printed_json(capsys, STUDIED, "--lost", "0,1,2")["lost"]
+    row = terminal.json_output("redundancy", STUDIED, "--lost", "0,1,2")["lost"]
     assert row["gathered_by_level"] == [17, 16] and row["dead_groups"] == [[0]]
     assert row["repairs"][0] == {
         "level": 0,
         "piece": 0,
         "gathered": [10 * group for group in range(1, 18)],
     }
-    _, out, _ = run(capsys, "rs", "17+3", "over", "rs", "8+2", "--lost", "0,1,2")
+    out = terminal.output(
+        "redundancy", "rs", "17+3", "over", "rs", "8+2", "--lost", "0,1,2", code=None
+    )
     assert "lost groups of level 1: 0" in out
     assert "level 0 gathers 17 pieces across groups of level 1" in out
     fatal_text = ",".join(map(str, fatal))
-    _, out, _ = run(capsys, STUDIED, "--lost", fatal_text)
+    out = terminal.output("redundancy", STUDIED, "--lost", fatal_text, code=None)
     assert "data are lost" in " ".join(out.split())
     assert "lost groups of level 1: 0, 1, 2, 3" in out
 
 
-def test_what_is_too_much_to_count_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_too_much_to_count_is_said_to_be(terminal: Terminal) -> None:
     # A group may be dead from nine losses on, of which 52 choose 9 sets are too many to look at.
     # Data are lost with both groups, so with 18 losses at the fewest.
     large = "copies 2 over lrc 40+12 local 10"
     tree = resilver.code_tree(large)
     assert tree.survivable(17).survivable == comb(104, 17)
     assert tree.survivable(18).survivable is None and tree.survivable(18).all == comb(104, 18)
-    out = cells(run(capsys, large)[1])
+    out = cells(terminal.output("redundancy", large))
     assert {"survived of 17 lost 100.00 %", "survived of 18 lost not counted"} <= out
-    code, _, error = run(capsys, large, "--bursts", "9")
-    assert code == 2 and "--bursts = 9: a code has more than ten million sets" in error
+    said = terminal.refusal("redundancy", large, "--bursts", "9")
+    assert "--bursts = 9: a code has more than ten million sets" in said
 
 
 @pytest.mark.parametrize(
@@ -156,10 +156,9 @@ def test_what_is_too_much_to_count_is_said_to_be(capsys: pytest.CaptureFixture[s
     ],
 )
 def test_bad_input_is_refused_with_the_remedy(
-    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...], message: str, terminal: Terminal
 ) -> None:
-    code, out, error = run(capsys, *words)
-    assert code == 2 and not out and message in error.replace("\n", " ")
+    assert message in terminal.refusal("redundancy", *words)
 
 
 def test_python_refuses_what_is_no_piece_and_no_code() -> None:

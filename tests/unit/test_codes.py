@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 
 import resilver
-from resilver import ConfigError, cli
+from resilver import ConfigError
+from tests.terminal import Terminal
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    code = cli.run(["redundancy", *words])
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
-
-
-def printed_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    code, out, _ = run(capsys, *words, "--json")
-    assert code == 0
-    return json.loads(out)
-
-
-def test_the_study_s_table_of_space_and_strips_comes_out(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_study_s_table_of_space_and_strips_comes_out(terminal: Terminal) -> None:
     # Published: RS(8,3) 27.27 %, 37.5 %, 8, 11, 8; LRC(8,5,4) 38.46 %, 62.5 %, 8, 13, 4.
     published = [("rs 8+3", 27.27, 37.5, 8, 11, 8), ("lrc 8+5 local 4", 38.46, 62.5, 8, 13, 4)]
-    rows = printed_json(capsys, "rs 8+3", "lrc 8+5 local 4")
+    rows = terminal.json_output("redundancy", "rs 8+3", "lrc 8+5 local 4")
     for row, (name, share, overhead, read, write, rebuild) in zip(rows, published, strict=True):
         assert row["code"] == name
         assert round(100 * row["redundancy_share"], 2) == share
@@ -38,29 +22,26 @@ def test_the_study_s_table_of_space_and_strips_comes_out(
         assert row["fault_tolerance"] == 3
 
 
-def test_survival_is_listed_for_every_number_of_losses(capsys: pytest.CaptureFixture[str]) -> None:
-    row = printed_json(capsys, "lrc 8+5 local 4")
+def test_survival_is_listed_for_every_number_of_losses(terminal: Terminal) -> None:
+    row = terminal.json_output("redundancy", "lrc 8+5 local 4")
     found = {one["losses"]: (one["survivable"], one["all"]) for one in row["survivable"]}
     assert list(found) == list(range(1, 14))
     assert found[3] == (286, 286) and found[4] == (713, 715) and found[6] == (0, 1716)
     assert [one["share"] for one in row["survivable"]][2:4] == [1, 713 / 715]
 
 
-def test_the_table_sets_codes_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "rs 8+3", "lrc 8+5 local 4")
-    assert code == 0
+def test_the_table_sets_codes_side_by_side(terminal: Terminal) -> None:
+    out = terminal.output("redundancy", "rs 8+3", "lrc 8+5 local 4")
     cells = {" ".join(line.split()) for line in out.splitlines()}
     assert "parity / all 27.27 % 38.46 %" in cells
     assert "strips read per rebuild 8 4" in cells
     # 713 of 715 is 99.72 %.
     assert "survived of 4 lost 0.00 % 99.72 %" in cells
-    assert "not counted" in run(capsys, "lrc 40+12 local 10")[1]
+    assert "not counted" in terminal.output("redundancy", "lrc 40+12 local 10")
 
 
-def test_lost_pieces_are_judged_and_their_repairs_listed(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    row = printed_json(capsys, "lrc 8+5 local 4", "--lost", "12,0, 4")
+def test_lost_pieces_are_judged_and_their_repairs_listed(terminal: Terminal) -> None:
+    row = terminal.json_output("redundancy", "lrc 8+5 local 4", "--lost", "12,0, 4")
     assert row["lost"]["pieces"] == [0, 4, 12] and row["lost"]["is_survivable"]
     # 0 to 3 have their parity in 8, 4 to 7 in 9, and the parities 8 to 12 sum to zero.
     assert row["lost"]["repairs"] == [
@@ -68,13 +49,13 @@ def test_lost_pieces_are_judged_and_their_repairs_listed(
         {"piece": 4, "gathers": [5, 6, 7, 9]},
         {"piece": 12, "gathers": [8, 9, 10, 11]},
     ]
-    _, out, _ = run(capsys, "lrc", "8+5", "local", "4", "--lost", "0,1,2,3")
+    out = terminal.output("redundancy", "lrc", "8+5", "local", "4", "--lost", "0,1,2,3", code=None)
     assert "without 0, 1, 2, 3: data are lost" in out and "3: cannot be reconstructed" in out
 
 
-def test_a_product_is_judged_by_rank_and_by_its_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_product_is_judged_by_rank_and_by_its_lines(terminal: Terminal) -> None:
     name = "product rs 2+2 x rs 2+2"
-    row = printed_json(capsys, name, "--lost", "0,3,4,5,6,7,8,9,11,12,13,14")
+    row = terminal.json_output("redundancy", name, "--lost", "0,3,4,5,6,7,8,9,11,12,13,14")
     # A loss of data takes three of four rows and columns: 9 of 16 pieces, C(4, 3)^2 = 16 ways.
     assert (row["pieces"], row["fault_tolerance"], row["locality"]) == (16, 8, 2)
     assert row["survivable"][8]["survivable"] == row["survivable"][8]["all"] - 16
@@ -82,7 +63,7 @@ def test_a_product_is_judged_by_rank_and_by_its_lines(capsys: pytest.CaptureFixt
     assert row["lost"]["is_survivable"] and not row["lost"]["is_survivable_by_lines"]
     counts = [row[key][11]["survivable"] for key in ("survivable", "survivable_by_lines")]
     assert counts[0] - counts[1] == 20
-    _, out, _ = run(capsys, name, "--lost", "0,3,4,5,6,7,8,9,11,12,13,14")
+    out = terminal.output("redundancy", name, "--lost", "0,3,4,5,6,7,8,9,11,12,13,14", code=None)
     assert "by rows and columns, one after the other: data are lost" in out
     assert f"of 12, by rows and columns {100 * counts[1] // 1820}" in " ".join(out.split())
 
@@ -103,10 +84,9 @@ def test_a_product_is_judged_by_rank_and_by_its_lines(capsys: pytest.CaptureFixt
     ],
 )
 def test_bad_input_is_refused_with_the_remedy(
-    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...], message: str, terminal: Terminal
 ) -> None:
-    code, out, error = run(capsys, *words)
-    assert code == 2 and not out and message in error
+    assert message in terminal.refusal("redundancy", *words)
 
 
 def test_python_refuses_what_is_no_piece_and_no_code() -> None:

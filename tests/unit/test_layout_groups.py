@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -9,26 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resilver import ConfigError, Study
+from resilver import ConfigError
 from resilver.simulate import place_objects
 from resilver.spec import System
 from tests.reference.layouts import layout_of
+from tests.unit.test_layouts import sets_of, system
 
-
-def system(servers: int, pieces: int, racks: int | None = None, **placement: Any) -> System:
-    cluster = {"servers": servers} if racks is None else {"servers": servers, "racks": racks}
-    description = {
-        "cluster": cluster,
-        "population": {"file_size": "1 MiB", "files": 1},
-        "placement": {"algorithm": "groups", **placement},
-        "redundancy": {"replicas": pieces},
-    }
-    return Study.from_dict(description).runs()[0].system
+in_groups = partial(system, algorithm="groups")
 
 
 def rows_of(at: System, first: int, count: int, failed: list[int]) -> list[list[int]]:
-    rows = place_objects(at, 1, first, count, failed).tolist()
-    return [[server for server in row if server >= 0] for row in rows]
+    return sets_of(place_objects(at, 1, first, count, failed))
 
 
 @settings(max_examples=60)
@@ -48,7 +40,7 @@ def test_pieces_are_where_the_plain_twin_puts_them(
     spares = min(spares, size - 1)
     pieces = min(pieces, size - spares)
     keys = {"spare": "dedicated", "spares": spares} if spares else {}
-    at = system(groups * size, pieces, group_size=size, **keys)
+    at = in_groups(groups * size, pieces, group_size=size, **keys)
     failed = [server for server in order if server < groups * size]
     place = layout_of(at, 1)
     out = dict.fromkeys(failed).keys()
@@ -67,7 +59,7 @@ def test_racks_are_kept_apart(racks: int, spare: str, failed: list[int]) -> None
     # lie in half of the racks each, or in both of two or of three.
     most = {2: 1, 3: 2, 4: 2, 6: 3, 12: 6}[racks]
     # With one spare the last rack of a group of four lacks none: all racks still hold data.
-    at = system(48, most, racks, group_size=24, spare=spare)
+    at = in_groups(48, most, racks, group_size=24, spare=spare)
     place = layout_of(at, 1)
     out = dict.fromkeys(failed).keys()
     rows = rows_of(at, 7, 30, failed)
@@ -78,7 +70,7 @@ def test_racks_are_kept_apart(racks: int, spare: str, failed: list[int]) -> None
 
 
 def test_failures_in_turn_move_only_what_they_take() -> None:
-    at = system(30, 6, group_size=10, spare="dedicated", spares=2)
+    at = in_groups(30, 6, group_size=10, spare="dedicated", spares=2)
     turns = list(accumulate([[3], [9], [12], [7], [8]]))
     for earlier, later in zip([[], *turns], turns, strict=False):
         before, after = rows_of(at, 0, 200, earlier), rows_of(at, 0, 200, later)
@@ -105,12 +97,12 @@ def test_groups_that_cannot_be_are_refused(
     servers: int, pieces: int, keys: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        system(servers, pieces, **keys)
+        in_groups(servers, pieces, **keys)
     assert says in str(caught.value)
 
 
 def test_groups_within_too_few_racks_are_refused() -> None:
     # Groups of 4 in racks of 6 servers: the first lies in one rack, the second in two.
     with pytest.raises(ConfigError, match="and the members of a group lie in 1"):
-        system(24, 2, 4, group_size=4)
-    assert system(24, 2, 4, group_size=4, failure_domain="server").copies == 2
+        in_groups(24, 2, 4, group_size=4)
+    assert in_groups(24, 2, 4, group_size=4, failure_domain="server").copies == 2

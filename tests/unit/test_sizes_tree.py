@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +16,6 @@ from resilver.errors import ConfigError
 from resilver.importers.left_out import LeftOut
 from resilver.importers.sizes import import_sizes, scan_tree
 from resilver.importers.walk import TreeWalk, WalkProgress
-from tests.front_door import environment
 
 
 def fill(folder: Path, sizes: dict[str, int]) -> None:
@@ -67,12 +64,6 @@ def test_a_folder_may_be_a_link_itself(tree: Path) -> None:
     assert scan_tree(link).files == 3
 
 
-def test_apparent_sizes_count_and_not_blocks(tmp_path: Path) -> None:
-    # A sparse file of 3 GiB occupies nothing.
-    fill(tmp_path, {"sparse": 3 * 2**30})
-    assert scan_tree(tmp_path).bytes == 3 * 2**30
-
-
 def test_many_files_in_one_folder_and_many_folders(tmp_path: Path) -> None:
     # More files than are handed over at a time, and more folders than threads: of the numbers 0 to
     # 4999 and 0 to 299 the sum is 5000 x 4999 / 2 + 300 x 299 / 2.
@@ -80,39 +71,6 @@ def test_many_files_in_one_folder_and_many_folders(tmp_path: Path) -> None:
     fill(tmp_path, {f"deep/{'/'.join(str(number))}/file": number for number in range(300)})
     assert import_sizes(tmp_path).files == 5300
     assert import_sizes(tmp_path).bytes == 5000 * 4999 // 2 + 300 * 299 // 2
-
-
-@pytest.mark.skipif(
-    os.geteuid() != 0,
-    reason="becoming a user without rights needs root",
-)
-def test_a_user_without_rights_measures_what_may_be_read(tmp_path: Path) -> None:
-    # The kernel's own refusal, which root never meets. Folders above may be root's alone, so the
-    # tree is the working folder.
-    fill(tmp_path, {"open/file": 7, "closed\n/file": 100})
-    for path, mode in (
-        (tmp_path, 0o755),
-        (tmp_path / "open", 0o755),
-        (tmp_path / "closed\n", 0o700),
-    ):
-        path.chmod(mode)
-    # The modules are read before the rights are given up, since the checkout may be root's alone.
-    script = (
-        "import os, pyarrow.compute\n"
-        "from resilver.importers.sizes import scan_tree\n"
-        "'a\\n'.encode('unicode_escape')\n"
-        "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
-        "found = scan_tree('.')\n"
-        "print(found.files, found.bytes, found.left_out.unreadable, found.left_out.examples[0])\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "1 7 1 ./closed\\n: Permission denied\n", done.stderr
 
 
 def test_other_file_systems_are_left_out_if_asked_for(tmp_path: Path) -> None:
@@ -155,14 +113,6 @@ def test_an_interrupt_ends_the_walk(tmp_path: Path) -> None:
     while any(name.exists() and name.read_text().startswith("walk-") for name in names):
         assert time.monotonic() < deadline, "threads go on after their walk"
         time.sleep(0.01)
-
-
-def test_names_that_are_not_text_are_measured(tmp_path: Path) -> None:
-    folder = os.fsencode(tmp_path) + b"/\xff\xfe"
-    os.mkdir(folder)
-    with open(folder + b"/\xe9\n", "wb") as file:
-        file.write(b"123")
-    assert scan_tree(tmp_path).bytes == 3
 
 
 def test_a_bad_folder_or_option_is_refused(tmp_path: Path, tree: Path) -> None:
