@@ -20,7 +20,7 @@ import pytest
 
 from resilver.spec import Cluster, Study
 from resilver.units import BytesPerSecond
-from tests.front_door import environment
+from tests.front_door import command, environment
 from tests.terminal import Terminal
 from tests.unit import fio_reports
 
@@ -37,6 +37,12 @@ def words_of(folder: Path, *words: object) -> list[str]:
 
 
 def calibrate(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    done = command("calibrate", *words, cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def measure(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         words_of(folder, "calibrate", *words),
         cwd=folder,
@@ -226,7 +232,7 @@ def test_what_must_not_be_written_is_refused_before_fio_starts(
 
 @needs_fio
 def test_fio_is_run_and_what_it_made_is_removed(tmp_path: Path) -> None:
-    done = calibrate(
+    done = measure(
         tmp_path,
         *("disk", "--run", "probe:1", "--size", "64 MiB", "--seconds", "0.1"),
         *("--largest", "8 KiB", "--save", "fio.json", "--json"),
@@ -280,7 +286,7 @@ def test_a_server_survives_strangers_and_serves_the_next_client(tmp_path: Path) 
         for said in (b"GET / HTTP/1.1\r\n\r\n", b"rsl1"):
             with socket.create_connection(("127.0.0.1", port)) as stranger:
                 stranger.sendall(said)
-        done = calibrate(
+        done = measure(
             tmp_path,
             *("network", "--run", address, "--largest", "128 B", "-o", "tcp.dat", "-q", "--json"),
         )
@@ -292,7 +298,7 @@ def test_a_server_survives_strangers_and_serves_the_next_client(tmp_path: Path) 
 
 
 def test_round_trips_over_the_loopback_make_a_table_for_a_study(tmp_path: Path) -> None:
-    done = calibrate(
+    done = measure(
         tmp_path,
         *("network", "--run", "loopback", "--largest", "4 KiB"),
         *("-o", "loop.dat", "--save", "times.txt", "--json"),

@@ -146,12 +146,7 @@ def test_an_edit_can_be_looked_at_without_a_file(built: Path, terminal: Terminal
 @pytest.mark.parametrize(
     ("edit", "says"),
     [
-        (
-            ["--remove-item", "osd.99"],
-            "item = osd.99: an edit is of a device or bucket that the map",
-        ),
         (["--move", "nothing", "--loc", "rack", "rack0"], "error: built: "),
-        (["--reweight-item", "osd.3", "-1"], "error: "),
         (["--add-item", "3", "1.0", "osd.3", "--loc", "host", "host0"], "error: built: "),
     ],
 )

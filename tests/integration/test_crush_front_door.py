@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from resilver import cli
 from resilver import text as texts
 from resilver.cli.reproduce import Request, _folder_of
 from resilver.cli.running import Where
@@ -70,11 +69,9 @@ def every_step(tmp_path: Path) -> Path:
     return path
 
 
-def rows(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
+def rows(path: Path, terminal: Terminal) -> dict[str, dict[str, Any]]:
     """The rows of a map's tree by name."""
-    capsys.readouterr()
-    assert cli.run(["crush", str(path), "--tree", "--json"]) == 0
-    return {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    return {row["name"]: row for row in terminal.json_output("crush", path, "--tree")}
 
 
 @pytest.mark.parametrize(
@@ -92,44 +89,34 @@ def rows(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, 
     ids=" ".join,
 )  # fmt: skip
 def test_every_kind_of_step_is_known_in_every_mode(
-    every_step: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+    every_step: Path, words: list[str], terminal: Terminal
 ) -> None:
-    code = cli.run(["place" if "--quality" in words else "crush", str(every_step), *words])
-    said = capsys.readouterr()
-    assert code == 0, said.err
+    out = terminal.output("place" if "--quality" in words else "crush", every_step, *words)
     # Where every input finds its devices, there are no bad mappings to show.
-    assert bool(said.out) != ("--show-bad-mappings" in words)
+    assert bool(out) != ("--show-bad-mappings" in words)
 
 
-def test_maps_with_every_kind_of_step_are_compared(
-    every_step: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_maps_with_every_kind_of_step_are_compared(every_step: Path, terminal: Terminal) -> None:
     other = every_step.with_name("other.txt")
     other.write_text(
         every_step.read_text().replace("item osd.2 weight 1.0", "item osd.2 weight 2.0")
     )
     # Few inputs: more copies than hosts send every one of them through all of its tries.
-    compared = ["--compare", str(other)]
-    for words in (
-        ["place", str(every_step), *compared, "--rule", "0"],
-        ["crush", str(every_step), *compared, "--min-x", "0", "--max-x", "9"],
-    ):
-        assert cli.run([*words]) == 0
-        assert capsys.readouterr().out
+    compared = (every_step, "--compare", other)
+    assert terminal.output("place", *compared, "--rule", "0")
+    assert terminal.output("crush", *compared, "--min-x", "0", "--max-x", "9")
 
 
-def test_edits_of_one_kind_are_all_made(
-    every_step: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_edits_of_one_kind_are_all_made(every_step: Path, terminal: Terminal) -> None:
     out = every_step.with_name("out.txt")
-    words = ["--reweight-item", "osd.0", "0", "--reweight-item", "osd.1", "0.5", "-o", str(out)]
-    assert cli.run(["crush", str(every_step), *words]) == 0
-    found = rows(out, capsys)
+    words = ["--reweight-item", "osd.0", "0", "--reweight-item", "osd.1", "0.5", "-o", out]
+    terminal.output("crush", every_step, *words)
+    found = rows(out, terminal)
     assert [found[f"osd.{n}"]["weight"] for n in range(3)] == [0.0, 0.5, 1.0]
 
 
 def test_edits_are_made_in_their_order_each_at_its_own_place(
-    every_step: Path, capsys: pytest.CaptureFixture[str]
+    every_step: Path, terminal: Terminal
 ) -> None:
     out = every_step.with_name("out.txt")
     words = [
@@ -137,8 +124,8 @@ def test_edits_are_made_in_their_order_each_at_its_own_place(
         "--add-item", "3", "1.5", "osd.3", "--loc", "host", "h3", "--loc", "root", "all",
         "--reweight-item=osd.3", "2.5", "--move", "osd.0", "--loc", "host", "h1",
     ]  # fmt: skip
-    assert cli.run(["crush", str(every_step), *words, "-o", str(out)]) == 0
-    found = rows(out, capsys)
+    terminal.output("crush", every_step, *words, "-o", out)
+    found = rows(out, terminal)
     order = list(found)
     inside: dict[str, list[str]] = {}
     for name in order:
@@ -151,28 +138,19 @@ def test_edits_are_made_in_their_order_each_at_its_own_place(
 
 
 def test_a_device_that_then_stands_in_two_places_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, terminal: Terminal
 ) -> None:
     # crushtool links it into a second root without a word; nothing is refused here either.
-    path = str(tmp_path / "map.bin")
+    path = tmp_path / "map.bin"
     layers = ["host", "straw2", "4", "root", "straw2", "0"]
-    assert cli.run(["crush", "--build", "--num-osds", "8", *layers, "-o", path]) == 0
-    capsys.readouterr()
-    assert (
-        cli.run(["crush", path, "--add-item", "5", "1", "osd.5", "--loc", "host", "x", "--tree"])
-        == 0
-    )
-    said = capsys.readouterr()
-    assert said.out.count("osd.5") == 2
-    told = " ".join(said.err.split())
-    assert (
-        "osd.5 now stands in host host1 and in host x, and counts in each; use --move osd.5" in told
-    )
-    assert (
-        cli.run(["crush", path, "--add-item", "8", "1", "osd.8", "--loc", "host", "x", "--tree"])
-        == 0
-    )
-    assert "stands in" not in capsys.readouterr().err
+    terminal.output("crush", "--build", "--num-osds", "8", *layers, "-o", path)
+    place = ("--loc", "host", "x", "--tree")
+    out, err = terminal.texts("crush", path, "--add-item", "5", "1", "osd.5", *place)
+    assert out.count("osd.5") == 2
+    told = "osd.5 now stands in host host1 and in host x, and counts in each; use --move osd.5"
+    assert told in " ".join(err.split())
+    _, err = terminal.texts("crush", path, "--add-item", "8", "1", "osd.8", *place)
+    assert "stands in" not in err
 
 
 @pytest.mark.parametrize(
@@ -198,29 +176,26 @@ def test_edits_that_cannot_be_made_are_told(
     assert not out.exists()
 
 
-def test_what_is_read_is_not_written_over(
-    every_step: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_read_is_not_written_over(every_step: Path, terminal: Terminal) -> None:
     """Rule: by whatever name the file goes, and whatever is read."""
     before = every_step.read_bytes()
     link = every_step.with_name("link.txt")
     link.symlink_to(every_step)
     for output in (every_step, link):
-        words = ["--reweight-item", "osd.0", "0", "-o", str(output)]
-        assert cli.run(["crush", str(every_step), *words]) == 2
-        assert "is read by this command, and would be lost" in capsys.readouterr().err
+        said = terminal.refusal("crush", every_step, "--reweight-item", "osd.0", "0", "-o", output)
+        assert "is read by this command, and would be lost" in said
     sizes = every_step.with_name("sizes.txt")
     sizes.write_text("1\n2\n")
-    assert cli.run(["import", "sizes", str(sizes), "-o", str(sizes)]) == 2
+    terminal.refusal("import", "sizes", sizes, "-o", sizes)
     graph = every_step.with_name("graph.svg")
     graph.write_text("a b\nb c\n")
-    assert cli.run(["topology", f"graph {graph}", "-o", str(graph)]) == 2
+    terminal.refusal("topology", f"graph {graph}", "-o", graph)
     assert (sizes.read_text(), graph.read_text()) == ("1\n2\n", "a b\nb c\n")
     assert every_step.read_bytes() == before
 
 
 def test_edits_stand_in_a_file_as_they_do_in_the_command(
-    every_step: Path, capsys: pytest.CaptureFixture[str]
+    every_step: Path, terminal: Terminal
 ) -> None:
     # Rule: the file's lines stand where it is named; dashes before the first word may be left out.
     out, edits = every_step.with_name("out.txt"), every_step.with_name("edits.txt")
@@ -228,17 +203,17 @@ def test_edits_stand_in_a_file_as_they_do_in_the_command(
         "# a host of two\nadd-item 3 1.5 osd.3 --loc host h3 --loc root all\n\n"
         "--add-item 4 1.5 osd.4 --loc host h3\nreweight_item osd.3 2.5  # bigger\n"
     )
-    words = ["--edits", str(edits), "--reweight-item", "osd.4", "4", "-o", str(out)]
-    assert cli.run(["crush", str(every_step), *words]) == 0
-    found = rows(out, capsys)
+    terminal.output(
+        "crush", every_step, "--edits", edits, "--reweight-item", "osd.4", "4", "-o", out
+    )
+    found = rows(out, terminal)
     assert (found["osd.3"]["weight"], found["osd.4"]["weight"]) == (2.5, 4.0)
     assert found["h3"]["weight"] == 6.5
     edits.write_text("remove-item osd.0\nremove osd.1\nmove 'osd.2\n")
-    assert cli.run(["crush", str(every_step), "--edits", str(edits), "--tree"]) == 2
-    said = capsys.readouterr().err
+    said = terminal.refusal("crush", every_step, "--edits", edits, "--tree")
     assert f'"remove": {edits}, line 2: this is no edit of a map; did you mean' in said
     assert f"{edits}, line 3: this is no line of words" in said
-    assert cli.run(["crush", str(every_step), "--edits", str(edits), "-o", str(edits)]) == 2
+    terminal.refusal("crush", every_step, "--edits", edits, "-o", edits)
 
 
 @pytest.mark.parametrize("name", ["\x1b[31mred", "right\u202eleft", "new\nline"])
@@ -254,11 +229,11 @@ def test_names_that_a_terminal_would_obey_are_refused(
     assert not any(mark in said for mark in ("\x1b[31mred", "\u202e"))
 
 
-def test_a_pool_s_name_is_printable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pool_s_name_is_printable(tmp_path: Path, terminal: Terminal) -> None:
     pool = {**OSD_DUMP["pools"][0], "pool_name": "\x1b[31mred"}
     paths = put(tmp_path, dump={**OSD_DUMP, "pools": [pool]}, crush=CRUSH)
-    assert cli.run(["place", str(paths["dump"]), "--crush", str(paths["crush"]), "--groups"]) == 2
-    assert "expected text of printable characters" in capsys.readouterr().err
+    said = terminal.refusal("place", paths["dump"], "--crush", paths["crush"], "--groups")
+    assert "expected text of printable characters" in said
 
 
 def test_a_bucket_without_a_name_is_shown(tmp_path: Path, terminal: Terminal) -> None:

@@ -15,7 +15,7 @@ import pytest
 from resilver import Population, Study, import_sizes
 from resilver.importers.sizes import read_sizes
 from resilver.importers.walk import TreeWalk
-from tests.front_door import environment
+from tests.front_door import environment, shell_environment
 from tests.terminal import Terminal
 
 STUDY = """
@@ -101,19 +101,10 @@ def test_files_that_are_all_empty_are_said_to_be_drawn_as_one_byte(
     assert (shown[0]["files"], shown[0]["expected_mean_file_bytes"]) == (90, 1.0)
 
 
-def test_a_link_to_a_histogram_is_followed(
-    data: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
-) -> None:
-    monkeypatch.chdir(data.parent)
-    Path("link").symlink_to("sizes.txt")
-    terminal.output("import", "sizes", "--scan", data, "-o", "link")
-    assert Path("link").is_symlink() and "1024 1100 76" in Path("sizes.txt").read_text()
-
-
 def test_a_listing_comes_from_stdin(data: Path) -> None:
     listed = subprocess.run(
-        ["bash", "-c", f"find '{data}' -type f -printf '%s\\n' | {python()} import sizes - --json"],
-        env=environment(),
+        ["bash", "-c", f"find '{data}' -type f -printf '%s\\n' | resilver import sizes - --json"],
+        env=shell_environment(),
         capture_output=True,
         text=True,
         check=True,
@@ -173,13 +164,6 @@ def test_an_interrupted_scan_ends_with_130_and_writes_nothing(tmp_path: Path) ->
     assert process.returncode == 130
     assert b"Traceback" not in err
     assert not (tmp_path / "sizes.txt").exists()
-
-
-def test_every_command_has_an_example_and_takes_json(terminal: Terminal) -> None:
-    for words in (["import", "sizes"], ["population", "show"]):
-        text = terminal.output(*words, "--help")
-        assert f"resilver {' '.join(words)}" in text.split("Example", 1)[1]
-        assert "--json" in text
 
 
 def test_a_study_that_scans_is_its_bins(
