@@ -103,7 +103,7 @@ def run_command(command: str, expected: list[str], folder: Path) -> None:
     # after the one before: the first place leaves most to what follows, so none is tried again.
     end = 0
     for line in expected:
-        for piece in f" {line} ".split("..."):
+        for piece in filter(str.strip, f" {line} ".split("...")):
             words = r"\s+".join(map(re.escape, piece.split()))
             before = r"(?<!\S)" if piece[:1].isspace() else ""
             after = r"(?!\S)" if piece[-1:].isspace() else ""

@@ -110,7 +110,7 @@ def test_a_failure_says_when_it_is_detected_marked_out_and_how_long_copying_take
     ) in said
     # One that is stopped says so itself; one that may not be marked out copies nothing.
     stopped = command("what-if", report, "--stop", "osd.12").stdout
-    assert stopped.splitlines()[1].startswith("Marked out after 5 min, healthy after ")
+    assert stopped.splitlines()[0].startswith("Marked out after 5 min, healthy after ")
     kept = command("what-if", report, "--stop", "osd.12", "--flag", "noout", "--horizon", "1 d")
     assert "Never marked out." in " ".join(kept.stdout.split())
 

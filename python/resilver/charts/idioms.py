@@ -161,7 +161,7 @@ def lines(
         made.append(coloured(mark, kinds, y={"field": "low"}, y2={"field": "high"}))
     if filled:
         area = {"type": "area", "fillOpacity": 0.22, **more}
-        made.append(coloured(area, kinds, y={"stack": None}))
+        made.append(coloured(area, kinds, y={"field": "y", "stack": None}))
     if width:
         line = {"type": "line", "strokeWidth": width, **more}
         made.append(coloured(line, kinds, tooltip=told, **apart(kinds, dashes, "strokeDash")))
