@@ -119,7 +119,7 @@ class CrushMap:
         """
         for what, count in [("devices", devices), *((name, size) for name, _, size in layers)]:
             if not 0 <= count < 2**32:
-                raise ConfigError(f"{what} = {count}: a number is from 0 to below 2^32; correct it")
+                raise ConfigError(f"{what} = {count}: use a number from 0 to below 2^32")
         with core_errors():
             return cls(_core.CrushMap.build(devices, list(layers)))
 
@@ -294,7 +294,7 @@ class CrushMap:
         (2, 3)
         """
         if not 0 <= copies <= _COPIES_MAX:
-            raise ConfigError(f"copies = {copies}: it is from 0 to {_COPIES_MAX}; correct it")
+            raise ConfigError(f"copies = {copies}: use a number from 0 to {_COPIES_MAX}")
         placed = _words("inputs", inputs)
         weights = None if reweight is None else _words("reweight", reweight)
         with core_errors():
@@ -320,5 +320,5 @@ def _words(what: str, numbers: npt.ArrayLike) -> npt.NDArray[np.uint32]:
 def _device_number(number: int) -> int:
     """A device's number, within what a map can hold."""
     if not 0 <= number < 2**31:
-        raise ConfigError(f"id = {number}: a device's number is from 0 to below 2^31; correct it")
+        raise ConfigError(f"id = {number}: use a number from 0 to below 2^31")
     return number

@@ -95,7 +95,7 @@ export function figureBefore(tables: Tables, one: Figure): number | null {
   return row < 0 ? null : cell(cells, Array.prototype.indexOf.call(parts, parts[row]));
 }
 
-/** Compares two rows of figures by harm, the worst first: the larger, but of what is better the more there is; nothing is the worst. */
+/** Compares two rows of figures by impact, the worst first: the larger, but of what is better the more there is; nothing is the worst. */
 export function byHarm(harm: Figure[], a: Record<string, Value>, b: Record<string, Value>): number {
   for (const { key, better } of harm) {
     const [one, other] = [a, b].map((row) => {

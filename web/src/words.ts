@@ -138,7 +138,7 @@ function ofCluster(page: Document, scenario: Scenario, row: Row): string[] {
   if (risk === null)
     parts.push(`${many(left, "PGs")} ${left === 1 ? "is" : "are"} at risk to the end: one more failure may lose data or stop clients`);
   else if (risk > 0) parts.push(`at risk for ${duration(lasting(scenario, risk))}: one more failure may lose data or stop clients`);
-  else if (!isQuiet) parts.push("no single further failure loses data on the way");
+  else if (!isQuiet) parts.push("no single further failure loses data meanwhile");
   return [...parts, ...ofClients(row)];
 }
 

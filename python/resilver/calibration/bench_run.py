@@ -128,7 +128,7 @@ def _check_same(folder: Path, about: dict[str, Any]) -> None:
     for name, value in about.items():
         if (old := there.at(name).value) != value:
             rule = f"{folder} holds results of {name} = {show(old)}, and this is {show(value)}"
-            remedy = "use the same, or take the results elsewhere and begin anew"
+            remedy = "use the same, or move the results elsewhere and start again"
             raise ConfigError(Problem(rule, remedy, place=str(file)))
 
 

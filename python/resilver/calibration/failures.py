@@ -141,7 +141,7 @@ class FailureCalibration:
         if not self.failures:
             return f"Nothing failed: the rate is below {self.per_year.high:.3g} a year (95 %)."
         if self.weibull is None:
-            return f"Whether age matters cannot be told: {self.why_no_weibull}."
+            return f"The data do not show whether age matters: {self.why_no_weibull}."
         shape, p = self.weibull.shape, self.weibull.constant_p
         words = f"shape {shape.value:.3g} (95 %: {shape.low:.3g} to {shape.high:.3g}), "
         words += f"p = {p:.2g}" if p >= 1e-4 else "p below 0.0001"
@@ -211,7 +211,7 @@ def fit_failures(lives: FailureList, law: FailureLaw = "auto") -> FailureCalibra
     fit, why = _weibull(seen)
     if law == "weibull" and fit is None:
         remedy = "give more lives, or --law exponential"
-        raise ConfigError(Problem(f"no Weibull law can be told: {why}", remedy, lives.label))
+        raise ConfigError(Problem(f"no Weibull law can be fitted: {why}", remedy, lives.label))
     chosen: Literal["", "exponential", "weibull"] = ""
     if seen.count:
         is_refuted = fit is not None and fit.constant_p < REFUTED_BELOW

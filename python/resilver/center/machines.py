@@ -211,7 +211,7 @@ def _read_map(file: MachineFile) -> tuple[Ints, tuple[str, ...], Ints, npt.NDArr
             refuse(where, f"two nodes have the {what}", "remove one")
         if not all(0 <= at < length for at, length in zip(place, file.torus, strict=True)):
             rule = f"{place} lies outside of the torus {list(file.torus)}"
-            refuse(where, rule, "correct it, or the torus")
+            refuse(where, rule, "move the node, or enlarge the torus")
         on_chip[place] += 1
         if on_chip[place] > file.nodes:
             rule = f"{place} has more than {file.nodes} nodes"

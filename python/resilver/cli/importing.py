@@ -74,7 +74,7 @@ class Asked:
     )
     format: SizeFormat | None = option(
         "--format",
-        text="Format of the listings, by default told from their beginning: sizes (find "
+        text="Format of the listings, by default recognized by their first lines: sizes (find "
         "-printf '%s %p\\n'), gpfs (mmapplypolicy), csv (S3 inventory), s3-ls, histogram.",
     )
     field: int | None = option(

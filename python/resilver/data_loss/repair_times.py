@@ -154,7 +154,7 @@ def _by_lost(
         if one is not None and one > 0:
             found.setdefault(len(lost), []).append(float(one))
     if 1 not in found:
-        rule = "no rebuild of the study made anything anew, so no repair has a time"
+        rule = "no run of the study rebuilt anything, so no repair has a time"
         remedy = 'say how long one takes, such as repair = "10 h"'
         raise ConfigError(Problem(rule, remedy, key="repair", value=show("simulate")))
     by_lost: list[tuple[float, ...]] = []

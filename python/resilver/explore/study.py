@@ -299,7 +299,7 @@ def _notes(study: Study, seed: int) -> list[str]:
             f"The study has {len(study.points):,} systems; this is its first, with {words}."
         )
     if drawn := study.chances():
-        notes.append(f"Seed {seed} draws {', '.join(drawn)}; another seed draws anew.")
+        notes.append(f"Seed {seed} draws {', '.join(drawn)}; another seed draws others.")
     return notes
 
 

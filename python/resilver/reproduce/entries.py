@@ -137,7 +137,7 @@ def entry(name: str) -> Entry:
     views = (folder.joinpath(path).read_text(encoding="utf-8") for path in table.pop("views", ()))
     plain = {key: table.pop(key) for key in ("kind", "title", "source")}
     if plain["kind"] != "collection" and "stand_ins" not in table:
-        rule, remedy = "an entry lists the inputs that stand in for others", "give [] for none"
+        rule, remedy = "an entry lists the substituted inputs", "give [] for none"
         raise ConfigError(Problem(rule, remedy, "stand_ins", place=f"{name}/{FILE}"))
     lists: dict[str, Any] = {
         key: tuple(table.pop(key, ())) for key in ("figures", "stand_ins", "members", "beside")

@@ -193,7 +193,7 @@ def result_of(
 def _whole(table: pa.Table | None) -> pa.Table:
     """A table that every run has."""
     if table is None:
-        raise SimulationError("the core's report lacks a table; build it anew")
+        raise SimulationError("the core's report lacks a table; rebuild the core")
     return table
 
 

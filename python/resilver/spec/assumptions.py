@@ -164,7 +164,7 @@ def _throttle(system: System) -> Assumption:
     bandwidth = system.recovery.bandwidth
     origin: Origin = "stated" if "bandwidth" in system.recovery.model_fields_set else "default"
     if bandwidth is None:
-        sentence = "Nothing but memory holds the rebuild back; real systems throttle it."
+        sentence = "Only memory limits the rebuild; real systems throttle it."
         return Assumption("throttle", "recovery.bandwidth", "none", origin, sentence)
     rate = exact_rate(bandwidth)
     value = f"each rebuilding device reads at most {rate}"

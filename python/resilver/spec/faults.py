@@ -299,7 +299,7 @@ class Fault(Section):
             rule += "round it is for the routing to say"
             remedy = 'remove it; cluster.fabric.routing = "adaptive" goes round it'
         elif self.detection is not None and not self._is_told(broken.level):
-            rule, value = "the system is never told of this fault", exact_duration(self.detection)
+            rule, value = "this fault is never detected", exact_duration(self.detection)
             remedy = "remove it, or write told = true for parts of the cluster that are gone"
             return [Problem(rule, remedy, key="detection", value=show(value))]
         else:

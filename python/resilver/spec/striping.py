@@ -197,7 +197,7 @@ def _group_problems(
     written = codes["redundancy.code"]
     problems += [
         Problem(
-            f'with "{written.label}" there is nothing to make a strip anew from',
+            f'with "{written.label}" there is nothing to reconstruct a strip from',
             "use a code with parity",
             key=f"faults.{index}.corrupt",
         )

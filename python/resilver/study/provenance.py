@@ -75,7 +75,7 @@ def _corrupt(folder: Path, why: str) -> str:
     study = folder / STUDY_FILE
     named = study if study.is_file() else "STUDY.toml"
     mending = shlex.join(["resilver", "run", str(named), "-o", str(folder)])
-    return f"{said}; write it anew with `{mending}`, which keeps the finished runs"
+    return f"{said}; repair it with `{mending}`, which keeps the finished runs"
 
 
 def refuse_other_folders(folder: Path) -> None:

@@ -42,7 +42,7 @@ def add(value: str, cluster: Cluster) -> tuple[list[dict[str, Any]], str]:
     count = int(match["count"])
     if not 1 <= count <= _ADDED_MAX:
         rule = f"from 1 to {_ADDED_MAX:,} are added at a time"
-        raise ConfigError(Problem(rule, "correct it", value=show(value)))
+        raise ConfigError(Problem(rule, "add fewer, or in several steps", value=show(value)))
     kind = match["kind"]
     if kind == cluster.tree.types[0]:
         added, what = _osds(cluster, match, count, value), "OSD"

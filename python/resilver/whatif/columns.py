@@ -104,7 +104,7 @@ def conform(name: str, table: pa.Table | None) -> pa.Table:
         return table.select(schema.names).cast(schema)
     except (KeyError, pa.ArrowInvalid) as error:
         raise SimulationError(
-            f"the core's table '{name}' is another: {error}; build it anew"
+            f"the core's table '{name}' is another: {error}; rebuild the core"
         ) from None
 
 

@@ -112,7 +112,7 @@ def number(text: str, low: float, high: float, what: str, *, whole: bool = True)
     if not low <= value <= high:
         kind = "a whole number" if whole else "a number"
         rule = f"{what} is {kind} from {low:g} to {high:g}"
-        raise ConfigError(Problem(rule, "correct it", value=show(text)))
+        raise ConfigError(Problem(rule, "use a value in that range", value=show(text)))
     return value
 
 

@@ -1,4 +1,4 @@
-/** Each part failing in turn, ranked by harm, computed beside the page. */
+/** Each part failing in turn, ranked by impact, computed beside the page. */
 
 import { useSignal } from "@preact/signals";
 import type { Figure, Part } from "../document";
@@ -35,7 +35,7 @@ export function Ranking({ store }: { store: Store }) {
         ))}
       </div>
       {ranking === null ? (
-        <p class="note">Each part fails in turn, beside what happens in the scenario, and all are ranked by harm.</p>
+        <p class="note">Each part fails in turn, beside what happens in the scenario, and all are ranked by impact.</p>
       ) : (
         <>
           <p role="status">
@@ -51,7 +51,7 @@ export function Ranking({ store }: { store: Store }) {
             {isOld ? " The scenario has changed since." : ""}
           </p>
           {ranking.going ? null : <p>{allAlike(store, ranking.level, ranking.rows)}</p>}
-          <div class="scroll" tabIndex={0} role="region" aria-label="Ranking by harm">
+          <div class="scroll" tabIndex={0} role="region" aria-label="Ranking by impact">
             <table>
               <thead>
                 <tr>

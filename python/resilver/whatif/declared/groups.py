@@ -110,7 +110,7 @@ def inside_a_group() -> Iterator[Setting]:
     yield osd_setting(
         "osd_max_pg_log_entries",
         "whole",
-        "The most entries of a PG's log; what lies behind by more is filled anew.",
+        "The most entries of a PG's log; a replica behind by more is backfilled.",
         10_000,
         least=1,
     )
