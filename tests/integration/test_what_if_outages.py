@@ -81,7 +81,7 @@ def test_overload_is_no_matter_of_the_failure_and_has_no_p99(lab: Path, terminal
     assert before["served_share"] < 0.9 and before["p99_seconds"] is None
     assert after["served_share"] <= before["served_share"] and after["p99_seconds"] is None
     out = text_of(terminal, lab, "--fail", "osd.3", "--flag", "noout", *words)
-    assert "ask more than the cluster serves even before the plan" in out
+    assert "ask for more than the cluster serves even before the plan" in out
     aim = ("--search", "osd_max_backfills=1/2", "--aim", "clients p99 under 1 h")
     terminal.output("what-if", lab, "--fail", "osd.3", *words, *aim, "-q", code=1)
 
