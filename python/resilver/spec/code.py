@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, Problem, nearest, show
 from resilver.words import plural
 
 PIECES_MAX = 64
@@ -189,7 +189,8 @@ def read_code(value: object, key: str = "") -> ErasureCode:
     if code is not None:
         return code
     family = words[0] if words else ""
-    hint = "" if family in _FAMILIES else name_remedy(family, _FAMILIES, "codes") + "; "
+    close = None if family in _FAMILIES else nearest(family, _FAMILIES)
+    hint = "" if close is None else f'did you mean "{close}"? '
     rule = "this is not a code"
     if family in _RAIDS and _are_numbers(*words[1:2]):
         rule = f"a set of {family} has {plural(_RAIDS[family], 'parity disk')}"
