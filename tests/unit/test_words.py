@@ -13,9 +13,9 @@ from tests.unit.test_style import files, name_of, of_kind, package
 # undetected, substituted, correlated, retried, impact, bottleneck, Pareto-optimal, deterministic.
 MADE_UP = (
     r"made (anew|whole)|whole again|to paste|for ever\b|new homes?\b|told apart|given up after|"
-    r"\buntold\b|stand-ins?\b(?!\.toml)|stands? in for\b|correct it\b|write it so|asked again|by harm\b|"
-    r"failures that come together|no chance in|binding part|nothing as cheap|bytes kept for|"
-    r"lost or away|strip anew|not at all\b|from losing data|it takes \d+ more"
+    r"\buntold\b|stand-ins?\b(?!\.toml)|stands? in for\b|correct it\b|write it so|asked again|"
+    r"by harm\b|failures that come together|no chance in|binding part|nothing as cheap|"
+    r"bytes kept for|lost or away|strip anew|not at all\b|from losing data|it takes \d+ more"
 )
 
 
