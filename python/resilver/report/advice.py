@@ -239,9 +239,7 @@ def advice_answer(advice: Advice, volume: float | None = None) -> Answer:
             (
                 "Targets in order",
                 [
-                    Shown("last", "Targets used last or never", last, printed=20)
-                    if last
-                    else None,
+                    Shown("last", "Targets used last or never", last, printed=20) if last else None,
                     Shown("targets", "Targets", targets_table(advice), rows=_ROWS, printed=0),
                 ],
             ),
