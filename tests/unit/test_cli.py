@@ -8,7 +8,6 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,7 @@ from resilver import cli
 from resilver.cli.console import report_error
 from resilver.errors import ConfigError, Interrupted, PlacementError, SimulationError
 from resilver.study import Counts, Incomplete
-from tests.front_door import environment
+from tests.front_door import command, environment
 
 COMMANDS = (
     "demo",
@@ -47,22 +46,21 @@ COMMANDS = (
 )
 
 
-def command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own, as a user does."""
+def started(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in an interpreter of its own, as a user does."""
     return subprocess.run(
         [sys.executable, "-c", "from resilver.cli import main; main()", *arguments],
-        env=environment(**options.pop("environment", {})),
+        env=environment(**variables),
         capture_output=True,
         text=True,
         check=False,
-        **options,
     )
 
 
 def test_the_version_is_the_package_s() -> None:
     import resilver
 
-    done = command("--version")
+    done = started("--version")
     assert (done.returncode, done.stdout) == (0, f"resilver {resilver.__version__}\n")
 
 
@@ -145,16 +143,11 @@ def test_bad_usage_exits_with_two_and_prints_nothing_on_stdout(
 
 
 def test_completion_can_be_shown_for_bash() -> None:
-    done = command(
-        "--show-completion", environment={"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    )
+    undetected = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    done = started("--show-completion", **undetected)
     # Without a detected shell the option takes the shell's name.
     if done.returncode:
-        done = command(
-            "--show-completion",
-            "bash",
-            environment={"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
-        )
+        done = started("--show-completion", "bash", **undetected)
     assert "_RESILVER_COMPLETE" in done.stdout
 
 

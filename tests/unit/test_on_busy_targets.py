@@ -10,17 +10,12 @@ from statistics import mean
 
 import pytest
 
-from resilver.reproduce import entry
-from resilver.reproduce.measured import measured
-from resilver.reproduce.tables import Row
+from tests.unit.test_reproduce_entries import measured_once
+
+# What the entry measures is measured once in the worker that holds its numbers as well.
+pytestmark = pytest.mark.xdist_group("entry center-placement")
 
 TARGETS = 1008
-
-
-@pytest.fixture(scope="module")
-def rows() -> list[Row]:
-    shipped = entry("center-placement")
-    return measured(shipped.kind, shipped.options)
 
 
 def shares(root: Path) -> list[list[float]]:
@@ -48,15 +43,14 @@ def states(moments: list[list[float]], draws: random.Random) -> list[list[float]
 
 
 @pytest.mark.parametrize("files", [1008, 4096])
-def test_drawn_targets_are_as_uneven_as_balls_in_bins(
-    files: int, rows: list[Row], root: Path
-) -> None:
+def test_drawn_targets_are_as_uneven_as_balls_in_bins(files: int, root: Path) -> None:
     draws = random.Random(files)
     uneven, slowest = [], []
     for busy in states(shares(root), draws):
         times = job(draws.choices(range(TARGETS), k=files), busy)
         uneven.append(max(times) / min(times))
         slowest.append(files / max(times))
+    rows = measured_once("center-placement")
     ours = [row for row in rows if row["kind"] == "writers" and row["files"] == files]
     # 180 draws of ours and 60 of theirs: the means' standard error is below 2.5 %.
     assert mean(row["drawn_longest"] for row in ours) == pytest.approx(mean(uneven), rel=0.08)
@@ -64,9 +58,7 @@ def test_drawn_targets_are_as_uneven_as_balls_in_bins(
     assert mean(rates) == pytest.approx(mean(slowest), rel=0.08)
 
 
-def test_a_job_of_a_quarter_gains_what_its_busiest_target_costs(
-    rows: list[Row], root: Path
-) -> None:
+def test_a_job_of_a_quarter_gains_what_its_busiest_target_costs(root: Path) -> None:
     """Enough targets are nearly idle: only round robin waits, for the busiest of its own."""
     draws, gains = random.Random(7), []
     for busy in states(shares(root), draws):
@@ -74,11 +66,13 @@ def test_a_job_of_a_quarter_gains_what_its_busiest_target_costs(
         starts = [draws.randrange(TARGETS) for _ in range(8)]
         robin = [job([(start + at) % TARGETS for at in range(252)], busy) for start in starts]
         gains.append(mean(max(times) for times in robin) / best)
+    rows = measured_once("center-placement")
     ours = [row for row in rows if row["kind"] == "advised" and row["files"] == 252]
     assert mean(row["slowest_gain"] for row in ours) == pytest.approx(mean(gains), rel=0.06)
 
 
-def test_an_older_state_is_worth_less(rows: list[Row]) -> None:
+def test_an_older_state_is_worth_less() -> None:
+    rows = measured_once("center-placement")
     gain = {
         age: mean(r["slowest_gain"] for r in rows if r["kind"] == "old" and r["old_seconds"] == age)
         for age in (0, 60)

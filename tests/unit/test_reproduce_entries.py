@@ -7,7 +7,7 @@ import re
 import shutil
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import resources
@@ -27,7 +27,7 @@ from resilver.reproduce.measured import measured
 from resilver.reproduce.page import conclusion_words
 from resilver.reproduce.published import PREDICTED, Published
 from resilver.reproduce.tables import Row, Tables, table_of
-from resilver.spec import Study
+from resilver.spec import Run, Study
 from tests.unit.study_shelf import invented
 
 # The figures and tables of each paper that have numbers: its others are drawings.
@@ -53,6 +53,12 @@ def test_collections_come_first_and_what_has_no_figures_last() -> None:
 
 
 @cache
+def runs_of(name: str) -> Sequence[Run]:
+    """The runs of a study that ships, which several tests of a worker ask for."""
+    return shipped_study(name).runs()
+
+
+@cache
 def measured_once(name: str) -> list[Row]:
     """What an entry without runs measures, a little of it where that says as much."""
     one = entry(name)
@@ -60,6 +66,7 @@ def measured_once(name: str) -> list[Row]:
     options |= {"bytes": "64 GiB"} if one.kind == "census" else {}
     options |= {"items": [4, 1024]} if one.kind == "placements" else {}
     options |= {"cases": 6} if one.kind == "namespaces" else {}
+    options |= {"cases": 3, "silent": 3} if one.kind == "signatures" else {}
     if one.kind == "durability":
         options["estimates"] = {**options["estimates"], "trajectories": 100}
     if one.kind == "layouts":
@@ -118,7 +125,7 @@ def test_an_entry_is_whole(name: str) -> None:
 def test_every_query_chooses_runs_of_its_study(name: str, tmp_path: Path) -> None:
     """DuckDB understands each; a median over seeds has all of them, a picture has rows."""
     one, tables = entry(name), tables_of(name, tmp_path)
-    seeds = len({run.seed for run in shipped_study(name).runs()}) if one.has_runs else 1
+    seeds = len({run.seed for run in runs_of(name)}) if one.has_runs else 1
     for number in one.published:
         tables.ask(number.query)
         [(found,)] = tables.ask(number.asking("count(*)"))[1]
@@ -267,12 +274,12 @@ def numbers_of(value: Any) -> Iterator[float]:
         yield float(value)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", once(names()))
 def test_what_is_predicted_was_not_put_in(name: str, root: Path) -> None:
     """No published number of a predicted row stands among its inputs, with all defaults."""
     given = {1.0}
     if entry(name).has_runs:
-        for run in shipped_study(name).runs():
+        for run in runs_of(name):
             given |= {one for one in numbers_of(run.system.resolved()) if one}
     for file in ("study.toml", "reproduce.toml"):
         if (path := root / "studies" / name / file).is_file():
@@ -319,7 +326,7 @@ def test_no_input_moves_with_what_is_published(
         assert not old.paper or new.paper == pytest.approx(1.2 * old.paper)
     if before.has_runs:
         keys = [run.key for run in Study.load(moved / name / "study.toml").runs()]
-        assert keys == [run.key for run in shipped_study(name).runs()]
+        assert keys == [run.key for run in runs_of(name)]
 
 
 def test_the_studies_of_the_package_are_those_of_the_checkout(root: Path) -> None:
