@@ -74,12 +74,6 @@ def test_groups_on_devices_of_their_own_lose_independently() -> None:
     assert found.expected_lost_bytes.value == pytest.approx(alone * 100e12, rel=1e-12)
 
 
-def test_faster_repair_never_loses_more() -> None:
-    losses = [value(one("rs 6+2", afr="5 %", repair=f"{hours} h")) for hours in (1, 3, 10, 100)]
-    assert losses == sorted(losses)
-    assert losses[0] < losses[-1]
-
-
 def test_more_parity_never_loses_more() -> None:
     answers = several([f"rs 8+{parity}" for parity in (1, 2, 3, 4)], afr="2 %", repair="10 h")
     losses = [value(answer) for answer in answers.systems]

@@ -198,11 +198,6 @@ def test_more_reservations_heal_sooner(report: Path) -> None:
     assert four["digest"] != one["digest"]
 
 
-def test_the_same_question_has_the_same_answer(small: Path) -> None:
-    first, again = (answered(small, "--drain", "osd.1") for _ in range(2))
-    assert first == again
-
-
 def test_plans_are_compared_with_changes_beside(report: Path, tmp_path: Path) -> None:
     for name, at in (("at-once", "0 s"), ("in-turn", "6 h")):
         text = f'[[steps]]\ndrain = "osd.3"\n[[steps]]\nat = "{at}"\ndrain = "osd.4"\n'
@@ -332,13 +327,6 @@ def test_the_bundle_is_never_written_over(report: Path, tmp_path: Path) -> None:
     own.write_bytes(report.read_bytes())
     assert "would be lost" in refusal("what-if", own, "-o", own)
     assert own.read_bytes() == report.read_bytes()
-
-
-@pytest.mark.parametrize("at", ["", " @ 1 h"])
-def test_a_setting_that_mclock_throws_away_is_told(small: Path, at: str) -> None:
-    words = ("--set-option", "osd_max_backfills=8" + at, "--horizon", "2 h")
-    notes = answered(small, *words, code=1)["notes"]
-    assert sum("(osd) has no effect, as mClock resets it" in note for note in notes) == 1
 
 
 def test_osds_keep_the_unit_that_they_began_with(small: Path) -> None:

@@ -54,9 +54,6 @@ def test_what_is_met_already_and_what_nothing_meets_is_said(report: Path) -> Non
 def test_a_search_leaves_out_what_the_release_lacks(report: Path) -> None:
     """The report is of 10.2.7: three equal rows were tried, and the first of them credited."""
     asked = ["--fail", "osd.12", "--aim", "whole in 1 s"]
-    assert "osd_mclock_profile since 16.2.0, and this cluster runs 10.2.7" in refusal(
-        "what-if", report, *asked, "--search", "mclock profile"
-    )
     names = "mclock profile, osd_max_backfills=1/2"
     both = answered(report, *asked, "--search", names, code=1)
     assert {tuple(one["settings"]) for one in both["trials"]} == {("osd_max_backfills",)}

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from resilver.answer.document import parts
-from resilver.errors import ConfigError
 from resilver.report import charts, figure, findings, key_figures, summary, write_html
 from resilver.report.faults import fault_seconds
 from resilver.report.html import render
@@ -301,12 +300,6 @@ def test_a_page_of_many_servers_and_pairs_stays_below_ten_megabytes() -> None:
 def test_an_empty_system_has_a_page_that_says_why() -> None:
     page = render(results(objects_per_group=0))
     assert "the system stores no objects" in page
-
-
-def test_a_page_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"cannot be written .* choose another file with -o"):
-        write_html(results(seeds=1), tmp_path / "absent" / "report.html")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_page_names_no_folder_and_no_host_and_holds_its_study() -> None:
