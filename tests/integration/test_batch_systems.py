@@ -22,8 +22,8 @@ if importlib.util.find_spec("dask_jobqueue") is None:
     pytest.skip("the extra 'cluster' is not installed", allow_module_level=True)
 from resilver.errors import ConfigError
 from resilver.study.executors import BatchJobs
-from resilver.study.tables import TABLE_NAMES
 from tests.integration.dask_cluster import environment
+from tests.unit.study_fakes import tables
 
 STUDY = """
 [cluster]
@@ -105,10 +105,6 @@ def run(place: Path, *words: str) -> tuple[int, str]:
     process = resilver(place, "run", "study.toml", "-q", *words)
     _, errors = process.communicate(timeout=100)
     return process.returncode, errors
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / f"{name}.parquet").read_bytes() for name in TABLE_NAMES}
 
 
 def test_jobs_of_slurm_give_the_bytes_of_the_local_run(place: Path) -> None:

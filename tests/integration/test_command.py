@@ -6,14 +6,14 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from resilver.study.tables import METRICS, TABLE_NAMES
+from resilver.study.tables import METRICS
 from tests.front_door import command, environment
 from tests.terminal import json_output, output, refusal
+from tests.unit.study_fakes import tables
 
 SMALL = """
 [cluster]
@@ -41,10 +41,6 @@ sweep = { "cluster.servers" = [8, 16] }
 def arguments(*words: object) -> list[str]:
     main = "from resilver.cli import main; main()"
     return [sys.executable, "-c", main, *map(str, words)]
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / f"{name}.parquet").read_bytes() for name in TABLE_NAMES}
 
 
 @pytest.fixture
@@ -132,20 +128,6 @@ def test_an_interrupt_exits_with_130_and_the_next_call_does_the_rest(
     again = command(*words, "a", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert "already and have been reused" in again.stderr
-    assert command(*words, "b", cwd=tmp_path).returncode == 0
-    assert tables(tmp_path / "a") == tables(tmp_path / "b")
-
-
-@pytest.mark.parametrize("delay", [1.0, 2.0])
-def test_a_killed_sweep_resumes_to_the_same_bytes(
-    small: Path, tmp_path: Path, delay: float
-) -> None:
-    words = ["run", small, "--set", "study.seeds=6", "-q", "-o"]
-    process = subprocess.Popen(arguments(*words, "a"), env=environment(), cwd=tmp_path)
-    time.sleep(delay)
-    process.kill()
-    process.wait()
-    assert command(*words, "a", cwd=tmp_path).returncode == 0
     assert command(*words, "b", cwd=tmp_path).returncode == 0
     assert tables(tmp_path / "a") == tables(tmp_path / "b")
 

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from resilver.importers import read_report
 from tests.front_door import command
-from tests.terminal import json_output, output, refusal
-
-# Four devices, and a rule for erasure codes, which leaves holes where it finds no device.
-STRIPS = (
-    "".join(f"device {number} osd.{number}\n" for number in range(4))
-    + "type 0 osd\ntype 1 root\n"
-    + "root default {\n\tid -1\n\talg straw2\n\thash 0\n"
-    + "".join(f"\titem osd.{number} weight 1.000\n" for number in range(4))
-    + "}\nrule strips {\n\tid 0\n\ttype erasure\n\tmin_size 1\n\tmax_size 10\n"
-    + "\tstep take default\n\tstep choose indep 0 type osd\n\tstep emit\n}\n"
-)
+from tests.terminal import json_output, refusal
 
 # What Ceph writes for a position without a device: CRUSH_ITEM_NONE, 0x7fffffff.
 HOLE = 2_147_483_647
@@ -66,39 +54,6 @@ def test_an_osd_that_is_down_leaves_a_hole_only_in_an_erasure_pool(
         assert after == [[osd for osd in devices if osd != 12] for devices in before]
     else:
         assert after == [[HOLE if osd == 12 else osd for osd in devices] for devices in before]
-
-
-def assert_mappings_are_crushtools(text: Path, options: list[str], folder: Path) -> str:
-    """Hold every line of both commands together, and return them."""
-    if shutil.which("crushtool") is None:
-        pytest.skip("crushtool is absent: install ceph-base")
-    subprocess.run(["crushtool", "-c", text, "-o", folder / "map"], check=True)
-    options = [*options, "--min-x", "0", "--max-x", "1023"]
-    theirs = subprocess.run(
-        ["crushtool", "-i", folder / "map", "--test", *options, "--show-mappings"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    ours = output("crush", text, *options, "--show-mappings", cwd=folder)
-    assert ours == theirs.stdout
-    assert ours.count("\n") == 1024
-    return ours
-
-
-@pytest.mark.oracle
-def test_mappings_are_crushtools_own_lines(shared_data: Path, tmp_path: Path) -> None:
-    text = shared_data / "ceph" / "sample-ceph-crushmap.txt"
-    assert_mappings_are_crushtools(text, ["--rule", "3", "--num-rep", "3"], tmp_path)
-
-
-@pytest.mark.oracle
-def test_holes_are_crushtools_own_too(tmp_path: Path) -> None:
-    text = tmp_path / "map.txt"
-    text.write_text(STRIPS)
-    options = ["--rule", "0", "--num-rep", "6"]
-    # Six strips on four devices leave two holes an input.
-    assert assert_mappings_are_crushtools(text, options, tmp_path).count(str(HOLE)) == 2 * 1024
 
 
 def test_an_object_is_in_the_group_that_ceph_says(report: Path, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from resilver.study import Results
 from resilver.study.tables import METRICS
 from tests.integration.study_runs import study_rows
-from tests.integration.test_command import tables
 from tests.terminal import json_output, output, refusal
 
 CLIENTS = """
@@ -95,14 +94,6 @@ def test_without_faults_nothing_is_lost_and_dead_disks_lose(served: Results) -> 
     assert (runs.get_group("none")["requests_lost"] == 0).all()
     assert (runs.get_group("none")["packets_dropped"] == 0).all()
     assert (runs.get_group("2 disks")["requests_lost"] > 0).all()
-
-
-def test_tables_are_equal_on_repeat_and_by_any_number_of_workers(
-    served: Results, tmp_path: Path
-) -> None:
-    (tmp_path / "clients.toml").write_text(CLIENTS, encoding="utf-8")
-    output("run", "clients.toml", "-o", "b", "--workers", 2, "-q", cwd=tmp_path)
-    assert tables(served.folder) == tables(tmp_path / "b")
 
 
 def test_the_cost_of_clients_is_told_before(tmp_path: Path) -> None:
