@@ -111,7 +111,7 @@ def times() -> Spec:
     ticks = {float(n): f"{n:,}" for n in SERVERS}
     marks = [5.0, 10.0, 20.0, 60.0, 120.0, 300.0, 600.0, 1200.0]
     return {
-        "title": {"text": "until all that a server held is whole again", "fontSize": 13},
+        "title": {"text": "until all that a server held is rebuilt", "fontSize": 13},
         "height": 250,
         "encoding": {
             "x": number("x", "servers", ends=(14.0, 1200.0), log=2, ticks=ticks),

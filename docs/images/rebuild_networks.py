@@ -95,7 +95,7 @@ def panel(metric: str, factor: float, unit: str, title: str) -> Spec:
 
 def main() -> None:
     """Draw and save."""
-    rebuild = panel("rebuild_seconds", 1, "s", "until every replica is whole again")
+    rebuild = panel("rebuild_seconds", 1, "s", "until every replica is rebuilt")
     title = "mean delay of a client's request meanwhile"
     delay = panel("during_mean_delay_seconds", 1000, "ms", title)
     save({"hconcat": [rebuild, delay]}, "rebuild-networks", 1080)

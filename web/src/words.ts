@@ -43,9 +43,9 @@ export function worded(one: Figure, row: Row): string {
     return isShort(row["before.served_share"]) ? "more is asked than served" : "not served";
   if (isNone(one, row)) return "–";
   if (ends(one)) {
-    if (value === null) return isWhole(one) ? "not by the end" : "to the end";
+    if (value === null) return isWhole(one) ? "never" : "to the end";
     if (value === 0) return isWhole(one) ? "at once" : "never";
-    return `${isWhole(one) ? "after" : "until"} ${shown(value, one.unit)}`;
+    return isWhole(one) ? shown(value, one.unit) : `until ${shown(value, one.unit)}`;
   }
   if (one.how === "first" && typeof value === "string") return one.words[value] ?? value;
   // What never fits is not what most time went by with.

@@ -30,7 +30,7 @@ _UNITS = {"s": "seconds", "B/s": "bytes_per_second", "B": "bytes", "share": "sha
 _RATE, _EACH = "bytes_per_second", "duration_seconds"
 
 _REBUILD: tuple[tuple[str, str, str, _Better], ...] = (
-    ("rebuild_seconds", "Whole again after", "seconds", "less"),
+    ("rebuild_seconds", "Fully redundant after", "seconds", "less"),
     ("rebuild_p50_seconds", "Half of the bytes after", "seconds", "less"),
     ("rebuilt_bytes", "Data rebuilt", "bytes", ""),
     ("network_bytes", "Sent over the network", "bytes", ""),

@@ -27,10 +27,10 @@ _DAYS_SHOWN = 90
 
 STAND_IN_NOTE = (
     "How much slower a full file system is, is published nowhere that could be read. The curve is "
-    "a stand-in: a straight line from the first knee to a full file system, and what it loses "
+    "an assumption: a straight line from the first knee to a full file system, and what it loses "
     "there is swept. The one series that could be read shows no knee: of 162 runs of one benchmark "
     "on one file system (Cori's scratch, 2017 to 2018, pytokio's example), 41 to 67 % full, those "
-    "were slow beside which others ran (rank correlation -0.47), and fullness told nothing "
+    "were slow beside which others ran (rank correlation -0.47), and fullness showed nothing "
     "(+0.04). So nothing measured says that rates fall below 67 %: measure yours, and say "
     "capacity.rate_at_fill."
 )

@@ -15,7 +15,7 @@ class Progress:
         fraction: How much of the phase is done, from 0 to 1.
         events: Events executed.
         simulated_seconds: Simulated time.
-        rebuilt_pieces: Lost copies or pieces that are whole again.
+        rebuilt_pieces: Lost copies or pieces that are rebuilt.
         pieces_to_rebuild: Lost copies or pieces that are to be rebuilt; zero before the scan's end.
         requests_completed: Requests that clients have had answered.
     """

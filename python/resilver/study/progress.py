@@ -19,7 +19,7 @@ class RunState(NamedTuple):
         fraction: how much of that phase is done, 0 to 1.
         events: events executed.
         simulated_seconds: simulated time.
-        rebuilt_pieces: lost copies or pieces that are whole again.
+        rebuilt_pieces: lost copies or pieces that are rebuilt.
         pieces_to_rebuild: lost copies or pieces that are to be rebuilt; zero before the scan's end.
         requests_completed: requests that clients have had answered.
         memory_bytes: the most memory that its process has had so far; 0 where nobody asked.

@@ -77,7 +77,7 @@ class Ranking:
 
     @property
     def holds(self) -> bool:
-        """Whether the cluster gets whole again whichever part fails."""
+        """Whether the cluster becomes healthy again whichever part fails."""
         return all(one.outcome.holds for one in self.harms)
 
     def to_dict(self) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class FillTrial:
 
     @property
     def holds(self) -> bool:
-        """Whether the cluster gets whole again whichever part fails."""
+        """Whether the cluster becomes healthy again whichever part fails."""
         return self.ranking is not None and self.ranking.holds
 
     @property
