@@ -9,11 +9,19 @@ CRC-32C at the end) see to it that what it reads is what was meant.
 from __future__ import annotations
 
 import re
+import shutil
 import struct
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import pytest
+
+NEEDS_TOOLS = pytest.mark.skipif(
+    any(shutil.which(name) is None for name in ("osdmaptool", "crushtool")),
+    reason="osdmaptool and crushtool are not both installed (Debian: ceph-base)",
+)
 
 EXISTS, UP = 1, 2
 """Bits of an OSD's state."""

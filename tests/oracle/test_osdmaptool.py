@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +17,7 @@ from resilver.simulate import compare_stated, group_sets, object_group
 from tests.oracle import crush_text
 from tests.oracle.osdmap_file import (
     EXISTS,
+    NEEDS_TOOLS,
     UP,
     Answer,
     Gid,
@@ -29,17 +29,10 @@ from tests.oracle.osdmap_file import (
 )
 from tests.scale import SCALE, times
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, NEEDS_TOOLS]
 
 ONE = 0x10000
 HOLE = 2**31 - 1
-
-
-@pytest.fixture(autouse=True)
-def _tools() -> None:
-    for name in ("osdmaptool", "crushtool"):
-        if shutil.which(name) is None:
-            pytest.skip(f"{name} is not installed (Debian: ceph-base)")
 
 
 def read_dumps(folder: Path) -> ClusterReport:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,10 @@ from resilver.importers import ClusterReport, read_cluster, read_report
 from resilver.importers.ceph import ErasureProfile, GroupInfo
 from resilver.simulate import OsdShares, balance_by_bytes, balance_by_groups
 from tests.oracle import crush_text
-from tests.oracle.osdmap_file import EXISTS, UP, OsdMapSpec, PoolSpec, tool, write
+from tests.oracle.osdmap_file import EXISTS, NEEDS_TOOLS, UP, OsdMapSpec, PoolSpec, tool, write
 from tests.scale import numbers
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, NEEDS_TOOLS]
 
 ONE = 0x10000
 Pairs = list[tuple[int, int]]
@@ -39,13 +38,6 @@ BY_CLASS = [
     ("replicated", " class hdd", ["chooseleaf firstn 0 type host"]),
     ("erasure", " class ssd", ["chooseleaf indep 0 type host"]),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _tools() -> None:
-    for name in ("osdmaptool", "crushtool"):
-        if shutil.which(name) is None:
-            pytest.skip(f"{name} is not installed (Debian: ceph-base)")
 
 
 @dataclass(frozen=True)
