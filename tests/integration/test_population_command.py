@@ -101,6 +101,15 @@ def test_files_that_are_all_empty_are_said_to_be_drawn_as_one_byte(
     assert (shown[0]["files"], shown[0]["expected_mean_file_bytes"]) == (90, 1.0)
 
 
+def test_a_link_to_a_histogram_is_followed(
+    data: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
+) -> None:
+    monkeypatch.chdir(data.parent)
+    Path("link").symlink_to("sizes.txt")
+    terminal.output("import", "sizes", "--scan", data, "-o", "link")
+    assert Path("link").is_symlink() and "1024 1100 76" in Path("sizes.txt").read_text()
+
+
 def test_a_listing_comes_from_stdin(data: Path) -> None:
     listed = subprocess.run(
         ["bash", "-c", f"find '{data}' -type f -printf '%s\\n' | resilver import sizes - --json"],

@@ -140,6 +140,10 @@ def test_swept_values_stay_where_other_columns_have_no_room(
         for rate in ("50 MB/s", "100 MB/s"):
             assert any(code in line and rate in line for line in lines), (code, rate)
     assert any(line.startswith("Not shown") for line in lines)
+    # Where nothing else has room, each row is a paragraph that begins with them.
+    monkeypatch.setenv("COLUMNS", "26")
+    turned = " ".join(terminal.output(*words_of(tmp_path, SWEPT)).split())
+    assert turned.count("code copies 3, bandwidth 50 MB/s rebuild time: ") == 1
 
 
 def test_clients_enter_by_as_many_routers_as_hosts_have_ports(
