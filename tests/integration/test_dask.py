@@ -15,14 +15,14 @@ import pytest
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 
-from resilver import cli
+from resilver import cli, durability
 from resilver.errors import ConfigError, SimulationError
 from resilver.study import Incomplete, StudyProgress, execute
 from resilver.study.executors import build, on_dask, scheduler
-from resilver.study.tables import TABLE_NAMES
+from tests.integration import test_durability_simulated, test_split
 from tests.integration.dask_cluster import Cluster, environment, running
 from tests.scale import numbers
-from tests.unit.study_fakes import SIMULATOR, FakeStudy
+from tests.unit.study_fakes import SIMULATOR, FakeStudy, tables
 
 # Kills of the driver: a few in every run of the tests, and as many as wanted by hand.
 
@@ -31,10 +31,6 @@ from tests.unit.study_fakes import SIMULATOR, FakeStudy
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with running(tmp_path_factory.mktemp("dask"), 2) as cluster:
         yield cluster
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / f"{name}.parquet").read_bytes() for name in TABLE_NAMES}
 
 
 def perform(study: FakeStudy, folder: Path, **options: Any) -> Any:
@@ -69,6 +65,24 @@ def test_a_reproduction_on_a_cluster_has_the_tables_of_one_here(
     assert "measured on this machine, not on --cluster" in capsys.readouterr().err
     here, there = (tables(tmp_path / name / "rebuild-ring") for name in ("here", "there"))
     assert here == there
+
+
+def test_parts_of_runs_on_a_cluster_give_the_same_tables(cluster: Cluster, tmp_path: Path) -> None:
+    whole = test_split.study(test_split.RING, test_split.VOLUME)
+    execute(whole, tmp_path / "whole", workers=1)
+    execute(whole, tmp_path / "split", executor=cluster.address, split=4)
+    assert tables(tmp_path / "split") == tables(tmp_path / "whole")
+
+
+def test_batches_of_durability_on_a_cluster_give_the_same_bytes(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    asked: dict[str, Any] = test_durability_simulated.RESUMED
+    here = durability("rs 4+1", folder=tmp_path / "here", **asked)
+    far = durability("rs 4+1", folder=tmp_path / "far", executor=cluster.address, **asked)
+    assert here.to_dict() == far.to_dict()
+    content = test_durability_simulated.content
+    assert content(tmp_path / "far") == content(tmp_path / "here")
 
 
 def test_a_client_of_the_caller_is_used_and_left_open(cluster: Cluster, tmp_path: Path) -> None:

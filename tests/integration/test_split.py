@@ -14,7 +14,7 @@ from resilver.study.execution import SIMULATOR
 from resilver.study.perform import Delivery, RunTask
 from resilver.study.shards import Shards
 from resilver.study.split import plan_ranges, reduce_parts, scan_range
-from resilver.study.tables import TABLE_NAMES
+from tests.unit.study_fakes import tables
 
 RING = {"algorithm": "ring", "placement_groups": "none"}
 GROUPS = {"algorithm": "crush", "bucket": "straw", "placement_groups": 128}
@@ -34,10 +34,6 @@ def study(placement: dict[str, Any], population: dict[str, Any], **ensemble: Any
     )
 
 
-def tables(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / f"{name}.parquet").read_bytes() for name in TABLE_NAMES}
-
-
 @pytest.mark.parametrize("placement", [RING, GROUPS], ids=["ring", "groups"])
 @pytest.mark.parametrize("population", [VOLUME, COUNT], ids=["volume", "count"])
 def test_tables_are_the_same_with_and_without_splitting(
@@ -46,16 +42,6 @@ def test_tables_are_the_same_with_and_without_splitting(
     whole = study(placement, population)
     execute(whole, tmp_path / "whole", workers=1)
     execute(whole, tmp_path / "split", workers=2, split=5)
-    assert tables(tmp_path / "split") == tables(tmp_path / "whole")
-
-
-def test_parts_on_dask_give_the_same_tables(tmp_path: Path) -> None:
-    pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
-    from tests.integration.dask_cluster import running
-
-    execute(study(RING, VOLUME), tmp_path / "whole", workers=1)
-    with running(tmp_path / "dask", 2) as cluster:
-        execute(study(RING, VOLUME), tmp_path / "split", executor=cluster.address, split=4)
     assert tables(tmp_path / "split") == tables(tmp_path / "whole")
 
 
