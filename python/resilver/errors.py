@@ -69,16 +69,28 @@ class ConfigError(ResilverError, ValueError):
     """Input that cannot be used, with every problem found in it.
 
     Args:
-        problems: A message, one problem, or several. Equal messages are kept once.
+        problems: What must hold, with the rest of one problem behind it; or one, or several. Equal
+            messages are kept once.
+        remedy: As of `Problem`, where `problems` is what must hold.
+        key: Likewise.
+        value: Likewise.
+        place: Likewise.
 
     Its text has one line a problem. It is a ValueError too, which lets a validator raise it.
     """
 
     problems: tuple[Problem, ...]
 
-    def __init__(self, problems: str | Problem | Iterable[Problem]) -> None:
+    def __init__(
+        self,
+        problems: str | Problem | Iterable[Problem],
+        remedy: str = "",
+        key: str = "",
+        value: str | None = None,
+        place: str = "",
+    ) -> None:
         if isinstance(problems, str):
-            problems = [Problem(problems)]
+            problems = [Problem(problems, remedy, key, value, place)]
         elif isinstance(problems, Problem):
             problems = [problems]
         self.problems = tuple(dict.fromkeys(problems))
@@ -91,6 +103,12 @@ class ConfigError(ResilverError, ValueError):
         if hidden:
             lines.append(f"... and {hidden} more problems")
         return "\n".join(lines)
+
+
+def raise_all(problems: Iterable[Problem]) -> None:
+    """Raise a `ConfigError` with these problems; nothing where there are none."""
+    if found := list(problems):
+        raise ConfigError(found)
 
 
 def show(value: Any) -> str:

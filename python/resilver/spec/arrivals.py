@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
 from resilver.importers.trace import RequestTrace, read_trace
 from resilver.spec.problems import unknown_key
 from resilver.spec.section import AboveZero, Count, Section, file_path, one_key
@@ -54,7 +54,7 @@ def _trace_of(value: object, info: ValidationInfo) -> RequestTrace | None:
 def _shape_of(value: object) -> float | None:
     shape = _number(value)
     if value is not None and (shape is None or not SHAPE_MIN <= shape <= _SHAPE_MAX):
-        raise ConfigError(Problem(_SHAPE_RULE, "such as shape = 1.5", value=show(value)))
+        raise ConfigError(_SHAPE_RULE, "such as shape = 1.5", value=show(value))
     return shape
 
 
@@ -83,14 +83,14 @@ class Arrivals(Section):
             return data
         if not isinstance(data, dict):
             rule = "arrivals are a table that says how requests come"
-            raise ConfigError(Problem(rule, _WAYS, value=show(data)))
+            raise ConfigError(rule, _WAYS, value=show(data))
         ways = {key: item for key, item in data.items() if key != "shape"}
         kind = one_key(ways, ("poisson", "pareto", "trace"))
         if "shape" in data and kind != "pareto":
             rule = "the shape is a Pareto distribution's"
-            raise ConfigError(Problem(rule, "remove it", key="shape", value=show(data["shape"])))
+            raise ConfigError(rule, "remove it", key="shape", value=show(data["shape"]))
         if "shape" not in data and kind == "pareto":
-            raise ConfigError(Problem(_SHAPE_RULE, "such as shape = 1.5", key="shape"))
+            raise ConfigError(_SHAPE_RULE, "such as shape = 1.5", key="shape")
         return data
 
     @property
@@ -120,8 +120,7 @@ def _exponent_of(value: object) -> float | None:
     exponent = _number(value)
     if value is not None and (exponent is None or not 0 < exponent <= _ZIPF_MAX):
         rule = f"the exponent is a number above 0 and at most {_ZIPF_MAX:g}"
-        remedy = 'such as 0.99, or write targets = "uniform"'
-        raise ConfigError(Problem(rule, remedy, value=show(value)))
+        raise ConfigError(rule, 'such as 0.99, or write targets = "uniform"', value=show(value))
     return exponent
 
 
@@ -157,13 +156,12 @@ class RequestTargets(Section):
         if isinstance(data, str):
             remedy = name_remedy(data, ["uniform"], "choices")
             rule = "this is not one of the choices"
-            raise ConfigError(Problem(rule, f"{remedy} ({_TARGETS})", value=show(data)))
+            raise ConfigError(rule, f"{remedy} ({_TARGETS})", value=show(data))
         if not isinstance(data, dict):
-            raise ConfigError(Problem("targets say where requests go", _TARGETS, value=show(data)))
+            raise ConfigError("targets say where requests go", _TARGETS, value=show(data))
         known = list(cls.model_fields)
         strange = [unknown_key(str(key), known) for key in data if key not in known]
-        if strange:
-            raise ConfigError(strange)
+        raise_all(strange)
         if "per_client" in data or "dealt" in data:
             return cls._dealt(data)
         if "zipf" in data:
@@ -181,8 +179,7 @@ class RequestTargets(Section):
             or not 0 <= share <= 1
             or (key == "hot_servers" and share == 0)
         ]
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return data
 
     @staticmethod
@@ -202,8 +199,7 @@ class RequestTargets(Section):
         if "per_client" not in data:
             rule, remedy = "this is how the servers of each client are dealt", "such as 1"
             problems.append(Problem(f"{rule}, and needs how many", remedy, key="per_client"))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return data
 
     @property

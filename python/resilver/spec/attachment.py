@@ -114,8 +114,7 @@ def attachment_problems(attachment: Attachment, servers: int) -> list[Problem]:
     leaves, ports = attachment.leaves, attachment.ports
     if leaves % ports:
         rule = f"{leaves} first-level switches do not divide into sets of {ports} ports of a server"
-        remedy = f"use a multiple of {ports} switches"
-        return [Problem(rule, remedy, key="ports", value=str(ports))]
+        return [Problem(rule, f"use a multiple of {ports} switches", key="ports", value=str(ports))]
     if servers > attachment.servers:
         rule = (
             f"{servers} servers of {ports} ports are more than the {leaves * attachment.slots} "

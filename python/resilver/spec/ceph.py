@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationInfo
 
-from resilver.errors import ConfigError, PlacementError, Problem, show
+from resilver.errors import ConfigError, PlacementError, Problem, raise_all, show
 from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, PoolInfo, read_cluster
 from resilver.spec.problems import unknown_key
 from resilver.spec.section import TEXT, FilePath, either, file_path
@@ -61,10 +61,9 @@ def ceph_of(value: object, info: ValidationInfo) -> CephCluster | None:
     try:
         report = read_cluster(path, **{name: files[name] for name in _BESIDE if name in files})
     except PlacementError as error:
-        raise ConfigError(Problem(str(error), place=str(files.get("crush", path)))) from None
+        raise ConfigError(str(error), place=str(files.get("crush", path))) from None
     problems = [_code_problem(pool, path) for pool in report.pools if has_unknown_code(pool)]
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     # Reading the loads here reports a lack of them with the file's name, and before anything runs.
     _ = report.loads
     return CephCluster(report, files)
@@ -106,6 +105,5 @@ def _files(table: dict[Any, Any], info: ValidationInfo) -> dict[str, Path]:
                 value=show(table),
             )
         ]
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return {name: file_path(table[name], info) for name in (*sources, *_BESIDE) if name in table}

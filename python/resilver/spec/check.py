@@ -291,8 +291,7 @@ def _class_problems(cluster: Cluster, placement: Placement) -> list[Problem]:
     remedy = name_remedy(name, known, "classes")
     if not known:
         remedy = "remove it, or give devices classes in cluster.parts"
-    rule = "no device has this class"
-    return [Problem(rule, remedy, key="placement.class", value=show(name))]
+    return [Problem("no device has this class", remedy, key="placement.class", value=show(name))]
 
 
 def _volume_problems(cluster: Cluster, count: int, population: Population | None) -> list[Problem]:
@@ -370,8 +369,7 @@ def _copyset_problems(cluster: Cluster, placement: Placement, copies: int) -> li
         most = COPYSET_PLACES_MAX // cluster.server_count * max(copies - 1, 1)
     else:
         return []
-    remedy = f"use at most {most}"
-    return [Problem(rule, remedy, key="placement.scatter_width", value=show(width))]
+    return [Problem(rule, f"use at most {most}", key="placement.scatter_width", value=show(width))]
 
 
 def _buffer_problems(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import Problem, raise_all, show
 from resilver.spec.ceph import CEPH_SCHEMA, CephCluster, ceph_of
 from resilver.spec.device import Device, DeviceClasses, device_or_classes
 from resilver.spec.fabric import Fabric
@@ -155,8 +155,7 @@ class Cluster(Section):
             problems.append(Problem(rule, remedy, key="replaced"))
         if not (self.ceph or (problems and self.parts)):
             problems += self._class_problems() + self._host_problems()
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     def _class_problems(self) -> list[Problem]:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from resilver.errors import ConfigError, Problem, nearest, show
+from resilver.errors import ConfigError, nearest, show
 from resilver.words import plural
 
 PIECES_MAX = 64
@@ -165,7 +165,7 @@ def code_of(value: object) -> ErasureCode | None:
     code = read_code(value)
     if problem := _problem(code):
         rule, remedy = problem
-        raise ConfigError(Problem(rule, remedy, value=show(value)))
+        raise ConfigError(rule, remedy, value=show(value))
     return code
 
 
@@ -183,7 +183,7 @@ def read_code(value: object, key: str = "") -> ErasureCode:
     ['rs 8+3', 'rs 8+3', 'copies 3', 'rs 8+2']
     """
     if not isinstance(value, str):
-        raise ConfigError(Problem("a code is text", _FORMS, key, show(value)))
+        raise ConfigError("a code is text", _FORMS, key, show(value))
     words = value.lower().replace("+", " + ").split()
     code = _over([_parsed(level) for level in _split(words, "over")])
     if code is not None:
@@ -194,7 +194,7 @@ def read_code(value: object, key: str = "") -> ErasureCode:
     rule = "this is not a code"
     if family in _RAIDS and _are_numbers(*words[1:2]):
         rule = f"a set of {family} has {plural(_RAIDS[family], 'parity disk')}"
-    raise ConfigError(Problem(rule, hint + _FORMS, key, show(value)))
+    raise ConfigError(rule, hint + _FORMS, key, show(value))
 
 
 def _parsed(words: Sequence[str]) -> ErasureCode | None:

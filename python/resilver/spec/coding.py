@@ -87,7 +87,7 @@ def coding_of(value: object, info: ValidationInfo) -> CodingSpeed:
         if value not in known:
             remedy = f"{name_remedy(value, ['none', *known])} ({_WAYS})"
             rule = "this is neither a rate nor a name of the catalog"
-            raise ConfigError(Problem(rule, remedy, value=show(value)))
+            raise ConfigError(rule, remedy, value=show(value))
         return CodingSpeed(value, rates=rates_of(catalog.load("coding", value).content))
     try:
         rate = BytesPerSecond.parse(value)
@@ -95,7 +95,7 @@ def coding_of(value: object, info: ValidationInfo) -> CodingSpeed:
         raise ConfigError(error.problems) from None
     if not 0 < rate < math.inf:
         rule, remedy = "the rate must be above zero", 'write "none" for coding without time'
-        raise ConfigError(Problem(rule, remedy, value=show(value)))
+        raise ConfigError(rule, remedy, value=show(value))
     return CodingSpeed(exact_rate(rate), rate=rate)
 
 
@@ -116,7 +116,7 @@ def rates_of(table: Mapping[str, object]) -> tuple[tuple[str, BytesPerSecond], .
     if not isinstance(rows, list) or not rows:
         rule = "a table of coding speeds has a list of codes"
         remedy = 'write one with `resilver calibrate coding "rs 8+3" -o FILE`'
-        raise ConfigError(Problem(rule, remedy, key="codes"))
+        raise ConfigError(rule, remedy, key="codes")
     rates = []
     for index, row in enumerate(rows):
         try:
@@ -129,10 +129,10 @@ def rates_of(table: Mapping[str, object]) -> tuple[tuple[str, BytesPerSecond], .
 
 def _row(row: object) -> tuple[str, BytesPerSecond]:
     if not isinstance(row, dict) or "code" not in row:
-        raise ConfigError(Problem("a row says of which code it is", 'such as code = "rs 8+3"'))
+        raise ConfigError("a row says of which code it is", 'such as code = "rs 8+3"')
     code = code_of(row["code"])
     if code is None:
-        raise ConfigError(Problem("a row says of which code it is", 'such as code = "rs 8+3"'))
+        raise ConfigError("a row says of which code it is", 'such as code = "rs 8+3"')
     rates = []
     for name in ("encode", "decode"):
         try:
@@ -141,5 +141,5 @@ def _row(row: object) -> tuple[str, BytesPerSecond]:
             raise ConfigError(problem.under(name) for problem in error.problems) from None
     slower = min(rates)
     if slower <= 0:
-        raise ConfigError(Problem("the rates must be above zero", "measure them again"))
+        raise ConfigError("the rates must be above zero", "measure them again")
     return code.label, slower

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.spec.code import CODE_SCHEMA, ErasureCode, code_of
 from resilver.spec.section import Count, Section
 from resilver.spec.streams import WINDOW_MAX
@@ -31,10 +31,9 @@ def groups_of(value: object) -> int | tuple[int, ...]:
         isinstance(item, int) and not isinstance(item, bool) and item >= 0 for item in numbers
     ):
         rule = "this is how many groups rebuild, from 1, or a list of their numbers, from 0"
-        raise ConfigError(Problem(rule, "write 4 or [0, 3]", value=show(value)))
+        raise ConfigError(rule, "write 4 or [0, 3]", value=show(value))
     if len(set(numbers)) < len(numbers):
-        rule = "a group stands twice"
-        raise ConfigError(Problem(rule, "name each once", value=show(value)))
+        raise ConfigError("a group stands twice", "name each once", value=show(value))
     return tuple(sorted(numbers))
 
 
@@ -76,7 +75,7 @@ class Corrupt(Section):
         if self.code is not None and self.code.pieces == 1:
             rule = "a single copy cannot be reconstructed from others"
             value = show(self.code.label)
-            raise ConfigError(Problem(rule, "use a code with parity", key="code", value=value))
+            raise ConfigError(rule, "use a code with parity", key="code", value=value)
         return self
 
     @property

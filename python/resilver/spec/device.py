@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 from pydantic import Field, ValidationInfo, model_validator
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.spec.section import AboveZero, Section, file_path, one_key
 from resilver.text import name_of, read_toml
 from resilver.units import Bytes, BytesPerSecond, Seconds
@@ -84,8 +84,7 @@ class DeviceTable(Section):
         for name in ("read_rate", "write_rate"):
             if getattr(self, name) <= 0:
                 problems.append(Problem("the rate must be above zero", key=name))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     def content(self) -> dict[str, Any]:
@@ -131,7 +130,7 @@ class DeviceService(Section):
         if twice:
             rule = "service is the time of reads and of writes"
             remedy = "give service alone, or read_service and write_service"
-            raise ConfigError(Problem(rule, remedy, key=twice[0], value=show(data[twice[0]])))
+            raise ConfigError(rule, remedy, key=twice[0], value=show(data[twice[0]]))
         rest = {key: value for key, value in data.items() if key != "service"}
         try:
             time = Seconds.parse(data["service"])
@@ -148,8 +147,7 @@ class DeviceService(Section):
             for name in _SERVICE_KEYS[1:]
             if getattr(self, name) <= 0 and self.distribution == "exponential"
         ]
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     def content(self) -> dict[str, Any]:
@@ -227,11 +225,9 @@ def device_of(value: object, info: ValidationInfo) -> Device:
     if not isinstance(value, dict):
         ways = 'write "jbod10-sata", { service = "22 ms" }, { file = "disk.toml" }'
         raise ConfigError(
-            Problem(
-                "a device is a name of the catalog or a table",
-                f'{ways}, {{ fio = "disk.json" }} or the table',
-                value=show(value),
-            )
+            "a device is a name of the catalog or a table",
+            f'{ways}, {{ fio = "disk.json" }} or the table',
+            value=show(value),
         )
     if "fio" in value:
         one_key(value, ("fio",))
@@ -239,9 +235,7 @@ def device_of(value: object, info: ValidationInfo) -> Device:
     if "file" not in value:
         return _read(value, Path())
     if len(value) > 1:
-        raise ConfigError(
-            Problem("a device from a file has no other keys", "put them into the file")
-        )
+        raise ConfigError("a device from a file has no other keys", "put them into the file")
     path = file_path(value["file"], info)
     try:
         return _read({"label": name_of(path), **read_toml(path)}, path.parent)

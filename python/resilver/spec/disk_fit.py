@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.importers.fio import MODES, FioJob
 from resilver.units import exact_bytes, format_duration
 
@@ -143,8 +143,7 @@ def _cells(jobs: Sequence[FioJob], place: str, method: Method) -> _Cells:
         rule = f"the jobs keep queues of {one} and of {two} requests"
         remedy = "calibrate with one iodepth; a synchronous engine keeps one request"
         problems.append(Problem(rule, remedy, place=depths[two].place))
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return cells
 
 
@@ -216,11 +215,9 @@ def _by_line(
         per_byte = q / c
     if per_byte <= 0:
         raise ConfigError(
-            Problem(
-                "larger requests take no longer than small ones, so that no rate can be fitted",
-                "fit with the recipe, or measure larger sizes",
-                place=sequential[measured[-1]].place,
-            )
+            "larger requests take no longer than small ones, so that no rate can be fitted",
+            "fit with the recipe, or measure larger sizes",
+            place=sequential[measured[-1]].place,
         )
     base = max(overhead, 0.0)
     seeks = {size: size / random[size].bytes_per_second - base - size * per_byte for size in random}

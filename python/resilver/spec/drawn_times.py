@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import PlainValidator, WithJsonSchema
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.failure_rates import LongSeconds, long_words
 from resilver.spec.problems import unknown_key
 from resilver.spec.section import TEXT, either, one_key
@@ -146,7 +146,7 @@ def drawn_time(value: object) -> DrawnTime | None:
         return value
     if not isinstance(value, dict):
         if isinstance(value, list | tuple | bool):
-            raise ConfigError(Problem("this is one time", _FORMS, value=show(value)))
+            raise ConfigError("this is one time", _FORMS, value=show(value))
         return DrawnTime("fixed", (_seconds(value),))
     kind = one_key(value, ("exponential", "weibull", "drawn"))
     inside = value[kind]
@@ -157,7 +157,7 @@ def drawn_time(value: object) -> DrawnTime | None:
             return _weibull(inside)
         if not isinstance(inside, list | tuple) or not inside:
             rule, remedy = "these are the times of which one is drawn", 'write ["9 h", "11 h"]'
-            raise ConfigError(Problem(rule, remedy, value=show(inside)))
+            raise ConfigError(rule, remedy, value=show(inside))
         return DrawnTime("drawn", tuple(_above_zero(one) for one in inside))
     except ConfigError as error:
         raise ConfigError(problem.under(kind) for problem in error.problems) from None
@@ -181,20 +181,19 @@ def repair_speed(value: object) -> RepairSpeed:
         return RepairSpeed("shared", rates=_rates(value))
     several = list(value) if isinstance(value, list | tuple) else [value]
     if not several:
-        raise ConfigError(Problem("no time of a repair is given", 'write "10 h"', value="[]"))
+        raise ConfigError("no time of a repair is given", 'write "10 h"', value="[]")
     times, problems = [], []
     for index, one in enumerate(several):
         try:
             made = drawn_time(one)
             if made is None or made.mean_seconds <= 0:
                 rule = "a repair takes time; what takes none is never at risk"
-                raise ConfigError(Problem(rule, 'write such as "10 h"', value=show(one)))
+                raise ConfigError(rule, 'write such as "10 h"', value=show(one))
             times.append(made)
         except ConfigError as error:
             place = str(index) if isinstance(value, list | tuple) else ""
             problems += [problem.under(place) for problem in error.problems]
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return RepairSpeed("times", times=tuple(times))
 
 
@@ -209,19 +208,18 @@ def shape_of(value: object) -> float:
         return float(number)
     rule = f"a shape is a number from {SHAPE_MIN:g} to {SHAPE_MAX:g}"
     remedy = "below 1 the young fail more, at 1 all alike, above 1 the old"
-    raise ConfigError(Problem(rule, remedy, key="shape", value=show(value)))
+    raise ConfigError(rule, remedy, key="shape", value=show(value))
 
 
 def _weibull(value: object) -> DrawnTime:
     if not isinstance(value, dict):
         remedy = 'write { shape = 2, scale = "10 h" }'
-        raise ConfigError(Problem("a Weibull law is a table", remedy, value=show(value)))
+        raise ConfigError("a Weibull law is a table", remedy, value=show(value))
     keys = ("shape", "scale", "least")
     problems = [unknown_key(str(key), list(keys)) for key in value if key not in keys]
     rule = "a Weibull law has a shape and a scale"
     problems += [Problem(rule, "add it", key=key) for key in keys[:2] if key not in value]
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     try:
         scale = _above_zero(value["scale"])
     except ConfigError as error:
@@ -233,7 +231,7 @@ def _weibull(value: object) -> DrawnTime:
 def _rates(value: dict[Any, Any]) -> tuple[tuple[str, float], ...]:
     if "device" not in value:
         remedy = f"{_SHARED}, or {_FORMS[6:]}"
-        raise ConfigError(Problem("shared bandwidth says what a device gives", remedy, "device"))
+        raise ConfigError("shared bandwidth says what a device gives", remedy, "device")
     rates, problems = [], []
     for level in sorted(value, key=lambda name: name != "device"):
         try:
@@ -245,8 +243,7 @@ def _rates(value: dict[Any, Any]) -> tuple[tuple[str, float], ...]:
             rates.append((str(level), float(rate)))
         except ConfigError as error:
             problems += [problem.under(str(level)) for problem in error.problems]
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return tuple(rates)
 
 
@@ -258,7 +255,7 @@ def _above_zero(value: object) -> float:
     seconds = _seconds(value)
     if not seconds:
         rule, remedy = "the time of a law must be above zero", 'such as "10 h"'
-        raise ConfigError(Problem(rule, remedy, value=show(value)))
+        raise ConfigError(rule, remedy, value=show(value))
     return seconds
 
 

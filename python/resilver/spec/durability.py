@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import Problem, raise_all
 from resilver.failure_rates import ErrorsPerByte, ErrorsPerByteSecond, LongSeconds
 from resilver.spec.drawn_times import AnyRepair, AnyTime, DrawnTime, RepairSpeed
 from resilver.spec.failures import Failure
@@ -90,15 +90,13 @@ class DurabilityQuestion(Section):
         if self.scrub_every is not None and not self.has_latent_errors:
             rule = "scrubbing finds errors that come up on stored bytes, and none do"
             remedy = 'give latent_errors, such as "0.1 /TB/y"'
-            value = f'"{self.scrub_every.as_text()}"'
-            problems.append(Problem(rule, remedy, "scrub_every", value))
+            problems.append(Problem(rule, remedy, "scrub_every", f'"{self.scrub_every.as_text()}"'))
         problems += self._queue_problems()
         if self.repair_to is not None and self.repair.kind != "shared":
             rule = "it is of repairs that share bandwidth"
             remedy = 'give repair = { device = "50 MiB/s" }, or remove it'
             problems.append(Problem(rule, remedy, "repair_to", f'"{self.repair_to}"'))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     def _queue_problems(self) -> Iterator[Problem]:

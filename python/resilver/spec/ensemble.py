@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.spec.histogram import measured
 from resilver.spec.section import FilePath, Section, base_folder
 from resilver.spec.tables import to_plain
@@ -30,23 +30,21 @@ def seeds_of(value: object) -> tuple[int, ...]:
     if isinstance(value, int) and not isinstance(value, bool):
         if not 1 <= value <= RUNS_MAX:
             rule = f"at least 1 and at most {RUNS_MAX:,} seeds are needed"
-            raise ConfigError(Problem(rule, "such as seeds = 15", value=show(value)))
+            raise ConfigError(rule, "such as seeds = 15", value=show(value))
         return tuple(range(1, value + 1))
     if isinstance(value, list | tuple) and len(value) > RUNS_MAX:
         rule = f"{len(value):,} seeds are given, and a study has at most {RUNS_MAX:,}"
-        raise ConfigError(Problem(rule, "give fewer"))
+        raise ConfigError(rule, "give fewer")
     if not isinstance(value, list | tuple) or not value:
         rule = f"seeds are a number from 1 to {RUNS_MAX:,}, or a list of seeds"
-        raise ConfigError(Problem(rule, "write seeds = 15 or seeds = [1, 2, 3]", value=show(value)))
+        raise ConfigError(rule, "write seeds = 15 or seeds = [1, 2, 3]", value=show(value))
     seen: set[int] = set()
     for seed in value:
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-            raise ConfigError(
-                Problem("a seed is a whole number from 0 to 2^63 - 1", value=show(seed))
-            )
+            raise ConfigError("a seed is a whole number from 0 to 2^63 - 1", value=show(seed))
         if seed in seen:
             raise ConfigError(
-                Problem(f"seed {seed} stands twice", "name each once: equal seeds give equal runs")
+                f"seed {seed} stands twice", "name each once: equal seeds give equal runs"
             )
         seen.add(seed)
     return tuple(value)
@@ -66,9 +64,7 @@ def sweep_of(value: object, info: ValidationInfo) -> dict[str, tuple[Any, ...]]:
     """
     if not isinstance(value, dict):
         rule = "a sweep is a table of dotted keys with their values"
-        raise ConfigError(
-            Problem(rule, 'write { "cluster.servers" = [4, 8, 16] }', value=show(value))
-        )
+        raise ConfigError(rule, 'write { "cluster.servers" = [4, 8, 16] }', value=show(value))
     problems = []
     for key, values in value.items():
         if isinstance(values, dict):
@@ -87,8 +83,7 @@ def sweep_of(value: object, info: ValidationInfo) -> dict[str, tuple[Any, ...]]:
         else:
             continue
         problems.append(Problem(rule, remedy, key=f'"{key}"', value=show(values)))
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     base = base_folder(info)
     return {
         str(key): tuple(_absolute_values(str(key), item, base) for item in values)

@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.importers.netgauge import LogGpTable
 from resilver.quantities import LinkRate
 from resilver.spec.loggp import LOGGP_SCHEMA, table_of
@@ -113,7 +113,7 @@ class Fabric(Section):
     def _refuse_lanes(cls, data: Any) -> Any:
         if isinstance(data, dict) and data.get("lanes") is not None:
             rule, remedy = "lanes are a section of the study", "add [lanes] with clients = 0.9"
-            raise ConfigError(Problem(rule, remedy, key="lanes", value=show(data["lanes"])))
+            raise ConfigError(rule, remedy, key="lanes", value=show(data["lanes"]))
         return data
 
     @model_validator(mode="after")
@@ -133,8 +133,7 @@ class Fabric(Section):
             problems.append(Problem("the rate must be above zero", remedy, "link_rate", value))
         else:
             problems += self._packet_problems()
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     def _packet_problems(self) -> list[Problem]:

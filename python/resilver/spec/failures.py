@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.failure_rates import YEAR_SECONDS, FailedShare, FailureRate, LongSeconds, long_words
 from resilver.importers.failures import FailureList, read_failures
 from resilver.spec.drawn_times import SHAPE_MAX, SHAPE_MIN, AnyTime
@@ -101,11 +101,11 @@ def burst_sizes(value: object) -> BurstSizes:
         said = catalog.failure(value).fails
         if "burst" not in said:
             rule = "this entry of the catalog says nothing of bursts"
-            raise ConfigError(Problem(rule, remedy, value=show(value)))
+            raise ConfigError(rule, remedy, value=show(value))
         return BurstSizes(burst_sizes(said["burst"]["sizes"]).weights, value)
     table = {value: 1.0} if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(table, dict) or not table:
-        raise ConfigError(Problem("these are numbers of parts", remedy, value=show(value)))
+        raise ConfigError("these are numbers of parts", remedy, value=show(value))
     sizes, problems = [], []
     for count, weight in table.items():
         number = int(count) if str(count).isdecimal() and len(str(count)) < 11 else 0
@@ -225,12 +225,11 @@ class Failure(Section):
         if len(laws) != 1:
             words = f"{' and '.join(laws)} are given" if laws else "none is given"
             rule = f"exactly one of {', '.join(_LAWS)} is needed, and {words}"
-            raise ConfigError(Problem(rule, _LAW_REMEDY, key=laws[1] if laws else ""))
+            raise ConfigError(rule, _LAW_REMEDY, key=laws[1] if laws else "")
         problems = []
         if self.burst is not None and (law := laws[0]) not in ("mttf", "rate"):
             rule = "this is of each part, and bursts come to the whole system"
-            remedy = 'give rate, such as "2 /y", or mttf'
-            problems.append(Problem(rule, remedy, key=law))
+            problems.append(Problem(rule, 'give rate, such as "2 /y", or mttf', key=law))
         if self.lost_share is not None and self.lasts is None:
             rule, remedy = "it is the share of what is away that does not come back", "give lasts"
             problems.append(Problem(rule, remedy, "lost_share", show(self.lost_share)))
@@ -241,8 +240,7 @@ class Failure(Section):
             rule = "nothing failed in this list, so nothing would fail here"
             remedy = "give afr, of what did not fail yet resilver calibrate failures says how often"
             problems.append(Problem(rule, remedy, "trace", show(self.trace.label)))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     @property

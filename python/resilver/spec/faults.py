@@ -43,24 +43,20 @@ def targets_of(value: object) -> int | tuple[str, ...] | None:
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= COUNT_MAX:
         return value
     if isinstance(value, str):
-        raise ConfigError(Problem("names are a list", f"write [{show(value)}]", value=show(value)))
+        raise ConfigError("names are a list", f"write [{show(value)}]", value=show(value))
     if (
         not isinstance(value, list | tuple)
         or not value
         or not all(isinstance(name, str) for name in value)
     ):
         raise ConfigError(
-            Problem(
-                "this is how many fail, from 1, or a list of names",
-                'write 1 or ["osd.12"]',
-                value=show(value),
-            )
+            "this is how many fail, from 1, or a list of names",
+            'write 1 or ["osd.12"]',
+            value=show(value),
         )
     twice = [name for index, name in enumerate(value) if name in value[:index]]
     if twice:
-        raise ConfigError(
-            Problem(f'"{twice[0]}" stands twice', "name each once", value=show(value))
-        )
+        raise ConfigError(f'"{twice[0]}" stands twice', "name each once", value=show(value))
     return tuple(value)
 
 
@@ -116,7 +112,7 @@ class Failing(Section):
         if len(self._given) != 1:
             rule = f"a fault is of exactly one of {', '.join(KINDS)}"
             raise ConfigError(
-                Problem(rule, "give one, such as { servers = 1 }, and add a [[faults]] for another")
+                rule, "give one, such as { servers = 1 }, and add a [[faults]] for another"
             )
         return self
 

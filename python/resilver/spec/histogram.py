@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationInfo
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.importers.sizes import (
     Bin,
     check_bin,
@@ -72,12 +72,10 @@ def histogram_of(value: object, info: ValidationInfo) -> Histogram | None:
         if isinstance(value, MeasuredSizes):
             return Histogram(value.source, value.bins())
         raise ConfigError(
-            Problem(
-                "a histogram is a name of the catalog, a file, a folder to measure, or bins",
-                'write "genomes1000", { file = "sizes.txt" }, { scan = "/data" } or '
-                '{ bins = [["0 B", "4 KiB", 100]] }',
-                value=show(value),
-            )
+            "a histogram is a name of the catalog, a file, a folder to measure, or bins",
+            'write "genomes1000", { file = "sizes.txt" }, { scan = "/data" } or '
+            '{ bins = [["0 B", "4 KiB", 100]] }',
+            value=show(value),
         )
     # Only bins go without a name of their own.
     kind = one_key(
@@ -88,7 +86,7 @@ def histogram_of(value: object, info: ValidationInfo) -> Histogram | None:
         label = value.get("label", "inline")
         if not isinstance(label, str) or not label.isprintable():
             rule, remedy = "a label is a line of text", 'such as "our archive"'
-            raise ConfigError(Problem(rule, remedy, key="label", value=show(label)))
+            raise ConfigError(rule, remedy, key="label", value=show(label))
         return Histogram(label, bins_of(value["bins"]))
     path = file_path(value[kind], info)
     return measured(path) if kind == "scan" else Histogram(name_of(path), read_sizes(path), path)
@@ -125,12 +123,10 @@ def bins_of(rows: object) -> tuple[Bin, ...]:
     """
     if not isinstance(rows, list | tuple) or not rows:
         raise ConfigError(
-            Problem(
-                "a histogram needs at least one bin",
-                'write [["0 B", "4 KiB", 100]]',
-                key="bins",
-                value=show(rows),
-            )
+            "a histogram needs at least one bin",
+            'write [["0 B", "4 KiB", 100]]',
+            key="bins",
+            value=show(rows),
         )
     bins: list[Bin] = []
     problems: list[Problem] = []
@@ -145,19 +141,18 @@ def bins_of(rows: object) -> tuple[Bin, ...]:
         if wrong:
             problems.append(Problem(*wrong, key=key, value=show(row)))
         bins.append(item)
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return tuple(bins)
 
 
 def _bin(row: object) -> Bin:
     if not isinstance(row, list | tuple) or len(row) != 3:
         raise ConfigError(
-            Problem("a bin is min, max and count", 'such as ["0 B", "4 KiB", 100]', value=show(row))
+            "a bin is min, max and count", 'such as ["0 B", "4 KiB", 100]', value=show(row)
         )
     count = row[2]
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= BYTES_MAX:
-        raise ConfigError(Problem("a count is a whole number, zero or more", value=show(count)))
+        raise ConfigError("a count is a whole number, zero or more", value=show(count))
     return Bin(Bytes.parse(row[0]), Bytes.parse(row[1]), count)
 
 

@@ -67,7 +67,7 @@ class JobSignature(Section):
         if self.length > self.period:
             rule = f"a burst of {exact_duration(self.length)} is longer than the period"
             value = show(exact_duration(self.length))
-            raise ConfigError(Problem(rule, "shorten it", key="length", value=value))
+            raise ConfigError(rule, "shorten it", key="length", value=value)
         return self
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import Problem, raise_all, show
 from resilver.spec.section import Flag, Section, Share
 
 TrafficClass = Literal["clients", "rebuild", "bursts"]
@@ -71,8 +71,7 @@ class Lanes(Section):
             rule = "each of the classes stands here once"
             remedy = f"such as classes = {show(CLASSES)}"
             problems.append(Problem(rule, remedy, key="classes", value=show(self.classes)))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     def problems(self, *, bursts: bool) -> list[Problem]:
@@ -87,8 +86,7 @@ class Lanes(Section):
         given = sum(getattr(self, name) or 0.0 for name in CLASSES)
         if len(left_out) > 1:
             rule = f"{' and '.join(left_out)} have no share, and only one class can get the rest"
-            key = f"lanes.{left_out[-1]}"
-            return [Problem(rule, f"add lanes.{left_out[-1]}", key=key)]
+            return [Problem(rule, f"add lanes.{left_out[-1]}", key=f"lanes.{left_out[-1]}")]
         if not left_out and abs(given - 1) > _SUM_TOLERANCE:
             rule = f"the shares sum to {given:g}, and all of a port is 1"
             return [Problem(rule, "raise one of them, or leave one out for the rest", key="lanes")]

@@ -13,7 +13,7 @@ from functools import cache
 from pydantic import ValidationInfo
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.importers.netgauge import (
     LogGpRow,
     LogGpTable,
@@ -68,11 +68,9 @@ def table_of(value: object, info: ValidationInfo) -> LogGpTable:
         return catalog_table(value)
     if not isinstance(value, dict):
         raise ConfigError(
-            Problem(
-                "a LogGP table is a name of the catalog, a file or rows",
-                'write "qdr-infiniband" or { netgauge = "file.dat" }',
-                value=show(value),
-            )
+            "a LogGP table is a name of the catalog, a file or rows",
+            'write "qdr-infiniband" or { netgauge = "file.dat" }',
+            value=show(value),
         )
     if one_key(value, ("netgauge", "rows")) == "rows":
         return _inline(value["rows"])
@@ -82,20 +80,19 @@ def table_of(value: object, info: ValidationInfo) -> LogGpTable:
 def _inline(rows: object) -> LogGpTable:
     if not isinstance(rows, list | tuple) or not rows:
         raise ConfigError(
-            Problem("a LogGP table needs at least one row", _ROW, key="rows", value=show(rows))
+            "a LogGP table needs at least one row", _ROW, key="rows", value=show(rows)
         )
     parsed: list[LogGpRow] = []
     problems: list[Problem] = []
     for index, row in enumerate(rows):
         try:
             if not isinstance(row, list | tuple) or len(row) != 4:
-                raise ConfigError(Problem("a row is a size, L, g and G", _ROW, value=show(row)))
+                raise ConfigError("a row is a size, L, g and G", _ROW, value=show(row))
             size, latency = Bytes.parse(row[0]), Seconds.parse(row[1])
             parsed.append(LogGpRow(size, latency, _signed(row[2]), _signed(row[3])))
         except ConfigError as error:
             problems += [problem.under(f"rows.{index}") for problem in error.problems]
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return _checked(LogGpTable("inline", tuple(parsed)), "rows")
 
 
@@ -108,12 +105,11 @@ def _signed(value: object) -> float:
 
 def _checked(table: LogGpTable, key: str) -> LogGpTable:
     if not table.rows:
-        raise ConfigError(Problem("a LogGP table needs at least one row", _ROW))
+        raise ConfigError("a LogGP table needs at least one row", _ROW)
     prefix = f"{key}." if key else ""
     problems = [
         Problem(rule, remedy, key=f"{prefix}{index}")
         for index, rule, remedy in check_rows(table.rows)
     ]
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return table

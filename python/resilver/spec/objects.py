@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.spec.problems import unknown_key
 from resilver.spec.section import AboveZero, Section
 from resilver.units import Bytes
@@ -23,7 +23,7 @@ def _width_of(value: object) -> object:
     if value is None or value == WIDTH_BY_SERVERS or is_number:
         return value
     rule = f'a stripe width is a whole number of objects or "{WIDTH_BY_SERVERS}"'
-    raise ConfigError(Problem(rule, value=show(value)))
+    raise ConfigError(rule, value=show(value))
 
 
 _Piece = Annotated[Bytes | None, AboveZero()]
@@ -55,8 +55,7 @@ class Objects(Section):
             'or { stripe_unit = "4 MiB", stripe_width = "servers // copies" }'
         )
         if not isinstance(data, dict):
-            rule = "files are kept whole, chunked or striped"
-            raise ConfigError(Problem(rule, ways, value=show(data)))
+            raise ConfigError("files are kept whole, chunked or striped", ways, value=show(data))
         known = list(cls.names())
         problems = [
             unknown_key(str(key), known, show(item))
@@ -66,8 +65,7 @@ class Objects(Section):
         if not problems and set(data) not in ({"chunk"}, {"stripe_unit", "stripe_width"}):
             rule = "files are chunked or striped, and a stripe has a unit and a width"
             problems = [Problem(rule, ways)]
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return data
 
     def width(self, servers: int, copies: int) -> int:

@@ -42,9 +42,9 @@ class PartService(Section):
     def _check(self) -> Self:
         if not 0 <= self.per_request <= PER_REQUEST_MAX:
             rule, remedy = "a request passes within an hour", 'such as "5 us"'
-            raise ConfigError(Problem(rule, remedy, key="per_request"))
+            raise ConfigError(rule, remedy, key="per_request")
         if self.rate is None and not self.per_request:
-            raise ConfigError(Problem("it takes no time", 'say how much, such as "17 GB/s"'))
+            raise ConfigError("it takes no time", 'say how much, such as "17 GB/s"')
         return self
 
 
@@ -218,8 +218,7 @@ def _carrier_problems(
         return [_at(index, "carries", rule, remedy, part.carries)]
     if loop := _loop(part, parts):
         rule = f"a level carries what does not carry it, and here {loop}"
-        remedy = f'let one of them carry "{chain[0]}"'
-        return [_at(index, "carries", rule, remedy, part.carries)]
+        return [_at(index, "carries", rule, f'let one of them carry "{chain[0]}"', part.carries)]
     if part.within is None:
         rule = "a part that carries others is in what contains these"
         remedy = f'such as in = "{chain[-1]}"' if len(chain) > 1 else "declare a level of it"
@@ -254,8 +253,7 @@ def _port_problems(parts: Sequence[PartLevel], chain: Sequence[str]) -> list[Pro
     if owner is not None and owner not in chain:
         index = next(index for index, part in enumerate(parts) if part.ports is not None)
         rule = f'"{owner}" carries others and has none in it; ports are of a level that contains'
-        remedy = "give them to what it is in"
-        return [_at(index, "ports", rule, remedy, parts[index].ports)]
+        return [_at(index, "ports", rule, "give them to what it is in", parts[index].ports)]
     at = chain.index(owner or port_level_of(parts, chain))
     problems = []
     for index, part in enumerate(parts):

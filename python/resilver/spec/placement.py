@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, GetCoreSchemaHandler, model_validator
 from pydantic_core import CoreSchema, core_schema
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
 from resilver.spec.section import Count, Only, Section
 
 GROUPS_MAX = 2**24
@@ -64,7 +64,7 @@ class _NumberOr:
             listed = ", ".join(f'"{word}"' for word in self.words)
             rule = f"{self.what} are {listed} or a whole number from 1 to {self.most}"
             remedy = name_remedy(value, self.words) if isinstance(value, str) else ""
-            raise ConfigError(Problem(rule, remedy, value=show(value)))
+            raise ConfigError(rule, remedy, value=show(value))
         return value
 
 
@@ -177,8 +177,7 @@ class Placement(Section):
                 value = show(self.failure_domain)
                 remedy = "remove it, and say across in cluster.parts"
                 problems.append(Problem(rule, remedy, key="failure_domain", value=value))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     def _levels_problems(self, domains: tuple[str, ...]) -> list[Problem]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, model_validator
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import Problem, raise_all, show
 from resilver.spec.placement import Placement
 from resilver.spec.population import Population
 from resilver.spec.redundancy import Redundancy
@@ -48,8 +48,7 @@ class Pool(Section):
             )
             key = "traffic.streams" if self.traffic.streams is not None else "traffic.jobs"
             problems.append(Problem(rule, remedy, key=key))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
 
@@ -72,8 +71,7 @@ def pool_list_problems(pools: Sequence[Pool], *, has_traffic: bool) -> list[Prob
     served = [(index, pool.traffic) for index, pool in enumerate(pools) if pool.traffic is not None]
     if has_traffic and served:
         rule = "[traffic] has clients of all pools, and this pool has its own"
-        remedy = "keep one of the two"
-        problems.append(Problem(rule, remedy, key=f"pools.{served[0][0]}.traffic"))
+        problems.append(Problem(rule, "keep one of the two", key=f"pools.{served[0][0]}.traffic"))
     for index, traffic in served[1:]:
         _, first = served[0]
         written = {

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import Problem, raise_all, show
 from resilver.importers.sizes import Bin
 from resilver.importers.sizes.histogram import FILE_BYTES_MAX
 from resilver.spec.histogram import HISTOGRAM_SCHEMA, Histogram, bins_of, histogram_of
@@ -85,8 +85,7 @@ class Population(Section):
             )
         if not problems:
             problems = self._size_problems()
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     def _size_problems(self) -> list[Problem]:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import Problem, raise_all, show
 from resilver.spec.section import AboveZero, Count, Flag, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
 
@@ -62,6 +62,5 @@ class Recovery(Section):
                         value=show(exact_bytes(memory)),
                     )
                 )
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import Problem, raise_all, show
 from resilver.spec.code import CODE_SCHEMA, ErasureCode, code_of
 from resilver.spec.coding import CODING_SCHEMA, CodingSpeed, coding_of
 from resilver.spec.section import AboveZero, Count, Section
@@ -73,8 +73,7 @@ class Redundancy(Section):
             ]
         if not problems and self.code is not None:
             problems += self.coding.problems(self.code)
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     @property

@@ -26,7 +26,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.failure_rates import LongSeconds, WrittenQuantity
 from resilver.quantities import LinkRate
 from resilver.spec.problems import problems_of, unknown_key
@@ -71,7 +71,7 @@ class AboveZero:
             is_time = isinstance(quantity, Seconds | LongSeconds)
             what = "size" if isinstance(quantity, Bytes) else "time" if is_time else "rate"
             rule = f"the {what} must be {'finite' if quantity else 'above zero'}"
-            raise ConfigError(Problem(rule, self.remedy, value=show(written(value))))
+            raise ConfigError(rule, self.remedy, value=show(written(value)))
 
         return core_schema.no_info_wrap_validator_function(read, handler(source))
 
@@ -193,8 +193,7 @@ class Section(_SectionBase):
                     if named is None and len(only.kinds) == 1:
                         remedy = f'add {cls.kind_key} = "{only.kinds[0]}", or remove it'
                     problems.append(Problem(rule, remedy, key=key, value=show(given[key])))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return defaults
 
     @classmethod
@@ -296,7 +295,7 @@ class Section(_SectionBase):
         except ValidationError as error:
             raise ConfigError(problem.under(key) for problem in problems_of(error, cls)) from None
         except RecursionError:
-            raise ConfigError(Problem("the values are nested too deeply", key=key)) from None
+            raise ConfigError("the values are nested too deeply", key=key) from None
 
 
 def _body_of(section: type[Section]) -> list[ast.stmt]:
@@ -375,7 +374,7 @@ def file_path(value: object, info: ValidationInfo) -> Path:
     if isinstance(value, Path):
         return base_folder(info) / value
     if not isinstance(value, str) or not value.strip() or "\0" in value:
-        raise ConfigError(Problem("a file is named by its path, as text", value=show(value)))
+        raise ConfigError("a file is named by its path, as text", value=show(value))
     return base_folder(info) / Path(value).expanduser()
 
 
@@ -392,5 +391,5 @@ def one_key(table: Mapping[object, object], known: tuple[str, ...]) -> str:
         rule = f"exactly one of {', '.join(known)} is needed" if len(known) > 1 else ""
         rule = rule or f"the key {known[0]} is needed"
         remedy = "keep one" if table else "give it" if len(known) == 1 else "give one"
-        raise ConfigError(Problem(rule, remedy, value=show(dict(table))))
+        raise ConfigError(rule, remedy, value=show(dict(table)))
     return str(next(iter(table)))

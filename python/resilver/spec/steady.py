@@ -35,8 +35,7 @@ def steady_problems(cluster: Cluster, sections: Mapping[str, Any]) -> list[Probl
     is_stored = sections.get("population") is not None
     if traffic.streams is not None and not is_stored:
         rule = "flows stream over what is stored, and nothing is"
-        remedy = f"add [population], or use {_EVENTS}"
-        problems.append(Problem(rule, remedy, key="traffic.streams"))
+        problems.append(Problem(rule, f"add [population], or use {_EVENTS}", key="traffic.streams"))
     if sections.get("lanes") is not None:
         rule = "lanes schedule request by request, and flows know none"
         problems.append(Problem(rule, f"remove [lanes], or use {_EVENTS}", key="lanes"))
@@ -60,5 +59,4 @@ def _fault_problems(cluster: Cluster, index: int, fault: Fault) -> list[Problem]
         return []
     rule = "what fails is rebuilt, or asked in vain, request by request, and flows know neither"
     remedy = f"give it a health above 0, which makes it slow, or use {_EVENTS}"
-    key = f"faults.{index}.{broken.key}"
-    return [Problem(rule, remedy, key=key, value=show(broken.targets))]
+    return [Problem(rule, remedy, key=f"faults.{index}.{broken.key}", value=show(broken.targets))]

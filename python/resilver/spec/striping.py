@@ -288,8 +288,7 @@ def _rate_problems(
         return []
     rule = f"about {due:,.0f} operations would come due in a run, and {DUE_MAX:,} are the most"
     remedy = "lower it, use larger strips, or shorten traffic.duration"
-    value = show(exact_rate(streams.rate))
-    return [Problem(rule, remedy, key="traffic.streams.rate", value=value)]
+    return [Problem(rule, remedy, key="traffic.streams.rate", value=show(exact_rate(streams.rate)))]
 
 
 def _burst_problems(traffic: Traffic) -> list[Problem]:
@@ -314,10 +313,8 @@ def _too_many_bursts(count: int, at: tuple[str, str], of: Bursts | JobSignature)
     if count > BURSTS_MAX:
         rule = f"this makes {count:,} bursts in a run, and {BURSTS_MAX:,} are the most"
         value = show(exact_duration(getattr(of, name)))
-        remedy = "let more time pass between them"
-        return [Problem(rule, remedy, key=f"{key}.{name}", value=value)]
+        return [Problem(rule, "let more time pass between them", key=f"{key}.{name}", value=value)]
     if count * int(of.volume) > BYTES_MAX:
         rule = f"{count:,} bursts of this would move more than 8 EiB"
-        value = show(exact_bytes(of.volume))
-        return [Problem(rule, "move less", key=f"{key}.volume", value=value)]
+        return [Problem(rule, "move less", key=f"{key}.volume", value=show(exact_bytes(of.volume)))]
     return []

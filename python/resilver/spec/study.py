@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.spec.assumptions import Assumption, assumptions_of
 from resilver.spec.chance import chances
 from resilver.spec.check import cross_problems
@@ -75,7 +75,7 @@ class Study(Sections):
             content = canonical_json(None if asked is None else asked.content())
             if systems.setdefault(f"{text}\n{content}", point) is not point:
                 rule = f"two combinations are the same system: {show(dict(point.swept))}"
-                raise ConfigError(Problem(rule, "sweep each value once", key="study.sweep"))
+                raise ConfigError(rule, "sweep each value once", key="study.sweep")
         return self
 
     @classmethod
@@ -102,8 +102,7 @@ class Study(Sections):
                 table = _override(table, text)
             except ConfigError as error:
                 problems += error.problems
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return cls.from_dict(table, file.absolute().parent)
 
     @classmethod
@@ -142,8 +141,7 @@ class Study(Sections):
         sections = _sections(table, ensemble, base, problems)
         if not (isinstance(written, dict) and (written.get("sweep") or written.get("each"))):
             problems += cross_problems(set(table), sections)
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return cls.from_table({**sections, "study": ensemble}, base)
 
     def resolved(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
 from resilver.spec.ensemble import RUNS_MAX, Ensemble, keys_of, values_of
 from resilver.spec.failing import each_part, levels_of
 from resilver.spec.faults import fault_words
@@ -92,8 +92,7 @@ def expand(sections: Mapping[str, Any], ensemble: Ensemble, base: Path) -> tuple
             continue
         swept = {key: _scalar(system, key, value) for key, value in values.items()}
         points.append(Point(swept, system))
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return tuple(_with_one_type(_told_apart(points), keys))
 
 
@@ -118,15 +117,13 @@ def with_each(sections: Mapping[str, Any], ensemble: Ensemble) -> Ensemble:
     for swept in swept_keys(ensemble):
         if swept.split(".")[0] == "faults" or swept.startswith(_CLUSTER_KEYS):
             rule = f'it fails the parts of one cluster, and the sweep changes "{swept}"'
-            raise ConfigError(Problem(rule, "keep one of the two", key=key, value=value))
+            raise ConfigError(rule, "keep one of the two", key=key, value=value)
     cluster = sections["cluster"]
     names = list(each_part(cluster, ensemble.each))
     if not names:
         known = [level for level in levels_of(cluster) if each_part(cluster, level)]
         rule = "the cluster has no parts of this level"
-        raise ConfigError(
-            Problem(rule, name_remedy(ensemble.each, known, "levels"), key=key, value=value)
-        )
+        raise ConfigError(rule, name_remedy(ensemble.each, known, "levels"), key=key, value=value)
     first, *others = sections.get("faults") or ({},)
     given = first.given() if isinstance(first, Section) else {}
     kept = {name: one for name, one in given.items() if name not in ("fail", "part", "corrupt")}
@@ -149,17 +146,14 @@ def check_keys(ensemble: Ensemble) -> None:
     runs = len(ensemble.seeds) * math.prod(len(values) for values in ensemble.sweep.values())
     if runs > RUNS_MAX:
         rule = f"the sweep has {runs:,} runs, and a study has at most {RUNS_MAX:,}"
-        raise ConfigError(
-            Problem(rule, "sweep fewer values, or use fewer seeds", key="study.sweep")
-        )
+        raise ConfigError(rule, "sweep fewer values, or use fewer seeds", key="study.sweep")
     models = section_models()
     known = [f"{name}.{key}" for name, model in models.items() for key in model.names()]
     problems = []
     keys = swept_keys(ensemble)
     for key in dict.fromkeys(keys):
         if keys.count(key) > 1:
-            rule = "it is swept twice"
-            problems.append(Problem(rule, "keep one", key=_swept_name(key)))
+            problems.append(Problem("it is swept twice", "keep one", key=_swept_name(key)))
         parts = key.split(".")
         name = parts[0]
         # A fault or a pool stands in a list, so its number follows: faults.0.fail.servers.
@@ -167,8 +161,7 @@ def check_keys(ensemble: Ensemble) -> None:
         fields = parts[2:] if is_listed else parts[1:]
         if name in LISTS and fields == parts[1:] and fields:
             rule = f"a {singular(name)} is named by its place in the list"
-            remedy = "such as faults.0.fail.servers"
-            problems.append(Problem(rule, remedy, key=_swept_name(key)))
+            problems.append(Problem(rule, "such as faults.0.fail.servers", key=_swept_name(key)))
         elif name not in models or (fields and fields[0] not in models[name].names()):
             remedy = name_remedy(key, known + list(models), "keys")
             problems.append(Problem("there is no such key to sweep", remedy, key=_swept_name(key)))
@@ -180,8 +173,7 @@ def check_keys(ensemble: Ensemble) -> None:
                 )
                 for other in inside
             ]
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
 
 
 def _swept_name(key: str) -> str:
@@ -216,8 +208,7 @@ def sections_at(
                 made[name] = read_section(name, table, base)
         except ConfigError as error:
             problems += error.problems
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return made
 
 
@@ -247,7 +238,7 @@ def read_section(name: str, table: object, base: Path) -> Any:
         return table if isinstance(table, model) else model.from_table(table, base, name)
     if not isinstance(table, list | tuple):
         rule, remedy = f"{name} are a list of tables", f"write [[{name}]] with double brackets"
-        raise ConfigError(Problem(rule, remedy, key=name))
+        raise ConfigError(rule, remedy, key=name)
     made: list[Section] = []
     problems: list[Problem] = []
     for index, item in enumerate(table):
@@ -256,8 +247,7 @@ def read_section(name: str, table: object, base: Path) -> Any:
             made.append(item if is_made else model.from_table(item, base, f"{name}.{index}"))
         except ConfigError as error:
             problems += error.problems
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return tuple(made)
 
 
@@ -287,13 +277,13 @@ def put(table: Any, path: list[str], value: Any, key: str) -> Any:
     if isinstance(table, list):
         if not head.isdecimal() or len(head) > 9 or int(head) >= len(table):
             rule = f"the list has no item {head}" if table else "the list is empty"
-            raise ConfigError(Problem(rule, "count from 0", key=key))
+            raise ConfigError(rule, "count from 0", key=key)
         index = int(head)
         return [*table[:index], put(table[index], rest, value, key), *table[index + 1 :]]
     if not isinstance(table, dict):
         if table is not None and not rest and head:
             rule = f"{show(table)} stands there, which has no key {head}"
-            raise ConfigError(Problem(rule, "write a table instead", key=key))
+            raise ConfigError(rule, "write a table instead", key=key)
         table = {}
     return {**table, head: put(table.get(head, {} if rest else None), rest, value, key)}
 

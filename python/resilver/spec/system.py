@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from pydantic import PrivateAttr, model_validator
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, raise_all, show
 from resilver.importers.ceph import ClusterReport
 from resilver.importers.netgauge import LogGpRow
 from resilver.importers.sizes import Bin
@@ -29,8 +29,7 @@ class System(Sections):
     @model_validator(mode="after")
     def _check(self) -> Self:
         problems = cross_problems(self.model_fields_set, self.sections()) or capacity_problems(self)
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         if self.traffic is not None or any(pool.traffic is not None for pool in self.pools):
             # A frozen model is still being made here.
             self.__dict__["cluster"] = with_routers(self.cluster)
@@ -75,9 +74,7 @@ class System(Sections):
             return self.of_pools[names.index(name)]
         rule = "the study has several pools" if name is None else "there is no such pool"
         remedy = f"name one of {', '.join(names)}" if name is None else name_remedy(name, names)
-        raise ConfigError(
-            Problem(rule, remedy, key="pool", value=None if name is None else show(name))
-        )
+        raise ConfigError(rule, remedy, key="pool", value=None if name is None else show(name))
 
     @property
     def pool_names(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _LINE_WIDTH = 100
@@ -109,16 +109,14 @@ def split_override(text: str) -> tuple[list[str], Any]:
     match = re.match(r"""((?:"[^"]*"|'[^']*'|[^"'=])+)=(.*)""", text, re.DOTALL)
     if match is None:
         remedy = "write it as in cluster.servers=128"
-        raise ConfigError(
-            Problem("an override is KEY=VALUE", remedy, key="--set", value=show(text))
-        )
+        raise ConfigError("an override is KEY=VALUE", remedy, key="--set", value=show(text))
     key, value = match.group(1).strip(), match.group(2).strip()
     parts = split_key(key)
     if not all(parts):
-        raise ConfigError(Problem("the key has an empty part", key="--set", value=show(text)))
+        raise ConfigError("the key has an empty part", key="--set", value=show(text))
     if not value:
         remedy = f'give one, or write {key}="" for empty text'
-        raise ConfigError(Problem("the value is missing", remedy, key="--set", value=show(text)))
+        raise ConfigError("the value is missing", remedy, key="--set", value=show(text))
     return parts, parse_value(value)
 
 

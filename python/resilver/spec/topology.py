@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationInfo
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
 from resilver.importers.graph import GraphFile, read_graph
 from resilver.spec.section import TEXT, base_folder, either, file_path
 from resilver.spec.topology_kinds import KINDS
@@ -83,12 +83,10 @@ def parse_topology(text: str, base: Path | None = None, routers: int | None = No
     """
     if not isinstance(text, str) or not text.strip():
         example = KINDS[0].grammar.example
-        raise ConfigError(
-            Problem("a topology is one line of text", f'write "{example}"', value=show(text))
-        )
+        raise ConfigError("a topology is one line of text", f'write "{example}"', value=show(text))
     if len(text) > TEXT_LENGTH_MAX:
         rule = f"the text of a topology has at most {TEXT_LENGTH_MAX} characters"
-        raise ConfigError(Problem(rule, "use a graph's file", value=show(text)))
+        raise ConfigError(rule, "use a graph's file", value=show(text))
     first, *rest = text.split(None, 1)
     if first.casefold() == "graph":
         return _graph_text(text, rest, base or Path.cwd(), routers)
@@ -119,7 +117,7 @@ def topology_of(value: object, info: ValidationInfo) -> TopologySpec:
     if not isinstance(value, dict):
         remedy = f'write "{KINDS[0].grammar.example}" or {{ graph = "network.graphml" }}'
         rule = "a topology is a line of text, or a table with a graph's file"
-        raise ConfigError(Problem(rule, remedy, value=show(value)))
+        raise ConfigError(rule, remedy, value=show(value))
     known = ["graph", "hosts", "routers"]
     problems = [
         Problem("there is no such key", name_remedy(key, known, "keys"), key=str(key))
@@ -130,8 +128,7 @@ def topology_of(value: object, info: ValidationInfo) -> TopologySpec:
         problems.append(
             Problem("this key is required", 'add graph = "network.graphml"', key="graph")
         )
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     path = file_path(value["graph"], info)
     hosts, routers = (_names(value.get(key), key) for key in ("hosts", "routers"))
     return graph_topology(read_graph(path, hosts=hosts, routers=routers))
@@ -162,10 +159,10 @@ def _graph_text(text: str, rest: list[str], base: Path, routers: int | None) -> 
     name = rest[0].strip() if rest else ""
     if not name or "\0" in name:
         remedy = 'write "graph network.graphml"'
-        raise ConfigError(Problem("a graph needs the path of its file", remedy, value=show(text)))
+        raise ConfigError("a graph needs the path of its file", remedy, value=show(text))
     if routers is not None:
         rule = "a graph's routers are the nodes that its file names"
-        raise ConfigError(Problem(rule, "mark nodes with kind = router there", value=show(text)))
+        raise ConfigError(rule, "mark nodes with kind = router there", value=show(text))
     return graph_topology(read_graph(base / Path(name).expanduser()))
 
 
@@ -186,5 +183,5 @@ def _names(value: object, key: str) -> tuple[str, ...] | None:
         value = [part.strip() for part in value.split(",") if part.strip()]
     if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
         rule, remedy = f"{key} are names of nodes", f'write {key} = ["a", "b"]'
-        raise ConfigError(Problem(rule, remedy, key=key, value=show(value)))
+        raise ConfigError(rule, remedy, key=key, value=show(value))
     return tuple(value)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 
 TEXT_LENGTH_MAX = 1000
 """The longest text of a topology; a fat tree of ten levels takes a hundred characters."""
@@ -52,7 +52,7 @@ class Words:
     def refuse(self, rule: str, remedy: str = "") -> ConfigError:
         """The error that this text breaks `rule`; without a remedy, it shows how one is built."""
         shown = f'write "{self.grammar.form}", such as "{self.grammar.example}"'
-        return ConfigError(Problem(rule, remedy or shown, value=show(self.text)))
+        return ConfigError(rule, remedy or shown, value=show(self.text))
 
     def number(self, option: str, default: int | None = None, *, least: int = 1) -> int:
         """The whole number of an option.
@@ -175,7 +175,7 @@ def _grammar_of(
         close = next((item for item in grammars if f'"{item.name}"' in remedy), None)
         remedy += f' For example "{close.example}"' if close else ""
     rule = "there is no such topology" if words else "a topology needs its kind"
-    raise ConfigError(Problem(rule, remedy, value=show(text)))
+    raise ConfigError(rule, remedy, value=show(text))
 
 
 def _leading(words: Sequence[str], phrases: Mapping[str, str] | Sequence[str]) -> str | None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import Problem, raise_all, show
 from resilver.spec.arrivals import Arrivals, RequestTargets
 from resilver.spec.jobs import Job
 from resilver.spec.mix import (
@@ -146,8 +146,7 @@ class Traffic(Section):
                 problems.append(Problem(rule, remedy, key="request_size", value=show(value)))
         if not problems and self.reads is not None and math.isnan(self.reads):
             problems.append(Problem("a share is a number from 0 to 1", key="reads", value="nan"))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     def _flow_problems(self) -> list[Problem]:
