@@ -13,7 +13,7 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -114,13 +114,13 @@ class Quantity:
 
     @classmethod
     def _refused(cls, value: object, rule: str, remedy: str = "") -> ConfigError:
-        return ConfigError(Problem(rule, remedy, value=show(value)))
+        return ConfigError(rule, remedy, value=show(value))
 
     @classmethod
     def _no_unit(cls, value: str, number: str) -> ConfigError:
         small, large = cls.usual_units
         remedy = f'write "{number} {small}" or "{number} {large}"'
-        return ConfigError(Problem(f"{cls.what} needs a unit", remedy, value=value))
+        return ConfigError(f"{cls.what} needs a unit", remedy, value=value)
 
     @classmethod
     def _unknown_unit(cls, unit: str) -> tuple[str, str]:

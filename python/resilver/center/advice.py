@@ -24,7 +24,7 @@ from resilver.center.machines import Machine, machine
 from resilver.center.picking import Nested, Picker
 from resilver.center.routes import Routes, route
 from resilver.center.shares import Floats, Ints
-from resilver.errors import ConfigError, Problem, ResilverError, show
+from resilver.errors import ConfigError, Problem, ResilverError, raise_all, show
 from resilver.importers.part_load import DEGRADED, UP
 
 _STREAMS_MAX = 1_000_000
@@ -200,7 +200,7 @@ def advise(
     writers, names = (None, ()) if routes is None else _writers(routes, clients, files)
     if clients is not None and routes is None:
         rule = "clients reach targets by the routers of a machine"
-        raise ConfigError(Problem(rule, "give --machine", "--clients"))
+        raise ConfigError(rule, "give --machine", "--clients")
     other = expect_round_robin(layers, files, stripe, writers)
     for nested in _tiers(layers, stripe):
         placed = _placed(layers, nested, writers, (files, stripe), ranks)
@@ -253,8 +253,7 @@ def _check(
             problems.append(Problem("a rate is above 0", "", key, show(rate)))
     if seed is not None and not 0 <= seed < 2**64:
         problems.append(Problem("a seed is 0 to 2^64 - 1", "", "--seed", show(seed)))
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
 
 
 def _state(given: LoadState | str | Path | Sequence[str | Path]) -> LoadState:
@@ -269,7 +268,7 @@ def _one_file_system(state: LoadState, filesystem: str | None) -> LoadState:
         return state.only(filesystem)
     if len(names) > 1:
         rule = f"the state has {len(names)} file systems, and a job writes to one"
-        raise ConfigError(Problem(rule, f"name one: {', '.join(names)}", "--filesystem"))
+        raise ConfigError(rule, f"name one: {', '.join(names)}", "--filesystem")
     return state
 
 
@@ -296,9 +295,7 @@ def _refuse_none(layers: Layers, stripe: int, targets: int) -> None:
         rule = (
             f"by routers a file has one stripe a network at most, and targets are behind {networks}"
         )
-        raise ConfigError(
-            Problem(rule, "lower it, or leave out --machine", "--stripe", show(stripe))
-        )
+        raise ConfigError(rule, "lower it, or leave out --machine", "--stripe", show(stripe))
 
 
 def _writers(
@@ -309,7 +306,7 @@ def _writers(
     if str(given).startswith("placed:"):
         rule = "advice is for nodes that a job has"
         raise ConfigError(
-            Problem(rule, "give a file, random:N or job:N@x,y,z", "--clients", show(str(given)))
+            rule, "give a file, random:N or job:N@x,y,z", "--clients", show(str(given))
         )
     nodes = found.clients if given is None else job_clients(found, given)
     # Where there are fewer files than clients, writers are spread evenly among these.

@@ -18,7 +18,7 @@ from resilver.center.capacity_file import Capacity, FileClass
 from resilver.center.figures import Figure
 from resilver.center.theil_sen import Trend, trend
 from resilver.center.year import PurgeRule, Year, mean_life_days, simulate_year
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.ages import AgedFiles, read_ages
 from resilver.importers.lfs_df import FillSeries, read_lfs_df
 from resilver.quantities import DAY_SECONDS, daily, decimal_bytes, duration
@@ -254,8 +254,7 @@ def _year(capacity: Capacity, usable: float, listing: AgedFiles | None) -> Year:
         by_age = listing.bytes_by_day
         if by_age.sum() > usable:
             rule = f"{decimal_bytes(by_age.sum())} are listed, more than the file system holds"
-            value = show(decimal_bytes(usable))
-            raise ConfigError(Problem(rule, "raise it", "capacity.usable", value))
+            raise ConfigError(rule, "raise it", "capacity.usable", show(decimal_bytes(usable)))
     else:
         by_age = np.full(age, capacity.stored / age)
     return simulate_year(inflow, uses, by_age[:, None] * share, usable, purge, capacity.days)

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.quantities import DAY_SECONDS, Inflow
 from resilver.spec.section import AboveZero, Count, Section, file_path
 from resilver.text import read_toml
@@ -55,14 +55,12 @@ def _curve(value: Any, info: ValidationInfo) -> Any:
         return value
     if set(value) != {"file"}:
         rule = "a curve is a list of pairs, or a file of `resilver calibrate fill`"
-        raise ConfigError(Problem(rule, 'such as { file = "fill.toml" }', value=show(value)))
+        raise ConfigError(rule, 'such as { file = "fill.toml" }', value=show(value))
     path = file_path(value["file"], info)
     table = read_toml(path)
     if set(table) != {"rate_at_fill"} or not isinstance(table["rate_at_fill"], list):
         rule = "it holds no curve: rate_at_fill is the one key of such a file"
-        raise ConfigError(
-            Problem(rule, "write it with resilver calibrate fill -o", place=str(path))
-        )
+        raise ConfigError(rule, "write it with resilver calibrate fill -o", place=str(path))
     return table["rate_at_fill"]
 
 
@@ -91,8 +89,7 @@ class Purge(Section):
         if self.high is not None and self.low is not None and self.low >= self.high:
             rule = f"the purge would end at {self.low:g}, not below {self.high:g} where it begins"
             problems.append(Problem(rule, "lower low, or raise high", "low", show(self.low)))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     @property
@@ -157,6 +154,5 @@ class Capacity(Section):
         if fills != sorted(set(fills)) or any(not 0 <= one <= 1 for one in [*fills, *shares]):
             rule = "pairs of a fill and a share, both from 0 to 1, the fills rising"
             problems.append(Problem(rule, "such as [[0.5, 1.0], [0.95, 0.5]]", "rate_at_fill"))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self

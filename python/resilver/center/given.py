@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from pydantic import Field
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.spec.section import Section
 from resilver.spec.sweep import put
 from resilver.spec.toml import split_override
@@ -53,7 +53,7 @@ class GivenFile(Section):
             file = Path(path).expanduser()
             if not file.exists() and file.suffix not in (".toml", ".csv"):
                 rule = f"there is no such file, and the catalog has no {cls.called} of this name"
-                raise ConfigError(Problem(rule, name_remedy(path, known), value=show(str(path))))
+                raise ConfigError(rule, name_remedy(path, known), value=show(str(path)))
             table, base = read_toml(file), file.absolute().parent
             cls.refuse_others(table, file)
         for text in overrides:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from resilver.center.figures import Figure
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.quantities import daily, decimal_bytes, decimal_rate, duration
 from resilver.spec.section import AboveZero, Count, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds
@@ -55,8 +55,7 @@ class Islands(Section):
         names = [one.name for one in workflows]
         for name in dict.fromkeys(names):
             if names.count(name) > 1:
-                rule = "two workflows have this name"
-                raise ConfigError(Problem(rule, "rename one", value=show(name)))
+                raise ConfigError("two workflows have this name", "rename one", value=show(name))
         return workflows
 
 

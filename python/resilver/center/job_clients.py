@@ -58,15 +58,15 @@ def job_clients(machine: Machine, clients: str | Path | Sequence[int | str], see
         clients_asked(machine, count, text)
         if not all(at < length for at, length in zip((x, y, z), machine.torus, strict=True)):
             rule = f"({x}, {y}, {z}) lies outside of the torus {list(machine.torus)}"
-            raise ConfigError(Problem(rule, "places begin with 0", "--clients", show(text)))
+            raise ConfigError(rule, "places begin with 0", "--clients", show(text))
         first = np.flatnonzero((machine.places == (x, y, z)).all(axis=1))
         if not len(first):
             rule = f"no node is at ({x}, {y}, {z})"
-            raise ConfigError(Problem(rule, "begin at another chip", "--clients", show(text)))
+            raise ConfigError(rule, "begin at another chip", "--clients", show(text))
         begin = np.searchsorted(machine.clients, first[0])
         return np.asarray(np.roll(machine.clients, -begin)[:count])
     if _LIKE.fullmatch(text):
-        raise ConfigError(Problem("it says no such job", _FORMS, "--clients", show(text)))
+        raise ConfigError("it says no such job", _FORMS, "--clients", show(text))
     path = Path(text).expanduser()
     lines = [
         (f"{path.name}, line {number}", line.partition("#")[0].strip())
@@ -88,14 +88,14 @@ def clients_asked(machine: Machine, count: int, text: str) -> int:
     """
     if not 1 <= count <= len(machine.clients):
         rule = f"the machine has {len(machine.clients):,} clients"
-        raise ConfigError(Problem(rule, "ask for 1 to as many", "--clients", show(text)))
+        raise ConfigError(rule, "ask for 1 to as many", "--clients", show(text))
     return count
 
 
 def _named(machine: Machine, named: Sequence[tuple[str, str]], empty: str) -> Ints:
     """Nodes by their numbers or names."""
     if not named:
-        raise ConfigError(Problem(empty, "name one at least", "--clients"))
+        raise ConfigError(empty, "name one at least", "--clients")
     by_name = {name: node for node, name in enumerate(machine.names)}
     by_number = {str(nid): node for node, nid in enumerate(machine.nids.tolist())}
     seen: dict[int, str] = {}

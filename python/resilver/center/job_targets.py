@@ -12,7 +12,7 @@ from resilver.center.job_clients import clients_asked
 from resilver.center.routes import Routes
 from resilver.center.storage import Storage
 from resilver.center.torus import hops
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -60,8 +60,7 @@ def open_targets(side: Storage, namespace: int | None) -> Ints:
     if not len(found):
         count = int(side.target_namespaces.max()) + 1
         rule = f"there are {count} namespaces" if count > 1 else "there is one namespace"
-        remedy = f"from 0 to {count - 1}"
-        raise ConfigError(Problem(rule, remedy, "--namespace", show(namespace)))
+        raise ConfigError(rule, f"from 0 to {count - 1}", "--namespace", show(namespace))
     return np.asarray(found)
 
 
@@ -86,7 +85,7 @@ def writes(
     """
     if choice not in CHOICES:
         remedy = name_remedy(choice, CHOICES, "choices")
-        raise ConfigError(Problem("there is no such choice", remedy, "--targets", show(choice)))
+        raise ConfigError("there is no such choice", remedy, "--targets", show(choice))
     count = len(nodes)
     ranks = np.arange(count)
     if choice == "each":
@@ -280,7 +279,7 @@ def placed(routes: Routes, side: Storage, count: int, targets: Ints) -> Writes:
     clients_asked(machine, count, f"placed:{count}")
     if count > len(targets):
         rule = f"one client is placed a target, and there are {len(targets):,}"
-        raise ConfigError(Problem(rule, "place fewer", "--clients", show(f"placed:{count}")))
+        raise ConfigError(rule, "place fewer", "--clients", show(f"placed:{count}"))
     used = targets[:count]
     networks = np.searchsorted(routes.networks, side.target_networks[used])
     seen = np.zeros(len(routes.networks), dtype=np.int64)
@@ -302,7 +301,7 @@ def placed(routes: Routes, side: Storage, count: int, targets: Ints) -> Writes:
     except ValueError:
         rule = "a router serves fewer clients than its even share of these targets"
         remedy = "place fewer, or take another policy"
-        raise ConfigError(Problem(rule, remedy, "--clients", show(f"placed:{count}"))) from None
+        raise ConfigError(rule, remedy, "--clients", show(f"placed:{count}")) from None
     return Writes(np.asarray(machine.clients[client]), np.arange(count), np.asarray(used[slot]))
 
 

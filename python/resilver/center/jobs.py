@@ -20,7 +20,7 @@ from resilver.center.machines import Machine
 from resilver.center.routes import Routes
 from resilver.center.storage import Storage, storage
 from resilver.center.torus import steps
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -173,10 +173,10 @@ def job_rates(
         if targets is not None:
             rule = "clients that are placed have their targets"
             remedy = "remove it, or ask for other clients"
-            raise ConfigError(Problem(rule, remedy, "--targets", show(targets)))
+            raise ConfigError(rule, remedy, "--targets", show(targets))
         if not (number := clients.removeprefix(_PLACED)).isdecimal():
             rule = "it says no such job"
-            raise ConfigError(Problem(rule, 'such as "placed:64"', "--clients", show(clients)))
+            raise ConfigError(rule, 'such as "placed:64"', "--clients", show(clients))
         written = placed(routes, side, int(number), open_to)
     else:
         nodes = job_clients(machine, clients, seed)
@@ -220,7 +220,7 @@ def _capacities(routes: Routes, side: Storage) -> tuple[Floats, Ints]:
     told = (rates.router, rates.server, rates.target)
     if rates.client is None and all(one is None for one in told):
         rule = "the machine's file does not tell the rates of clients, routers, servers or targets"
-        raise ConfigError(Problem(rule, 'add [rates] with router = "2.6 GB/s"', "rates"))
+        raise ConfigError(rule, 'add [rates] with router = "2.6 GB/s"', "rates")
     parts: list[Floats] = [
         np.full(len(machine.computes) if rates.client else 0, rates.client or 0.0)
     ]
@@ -263,7 +263,7 @@ def _incidences(
         sizes += which
     if (total := int(sizes.sum())) > _INCIDENCES_MAX:
         rule = f"its ways pass {total:,} parts in all, and at most {_INCIDENCES_MAX:,} are computed"
-        raise ConfigError(Problem(rule, "ask for fewer clients or targets", "--clients"))
+        raise ConfigError(rule, "ask for fewer clients or targets", "--clients")
     at = np.cumsum(sizes) - sizes
     starts = np.append(at[is_first], total)
     resources = np.empty(total, dtype=np.uint32)

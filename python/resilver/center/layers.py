@@ -13,7 +13,7 @@ from resilver.center.picking import Nested
 from resilver.center.routes import Routes
 from resilver.center.shares import Ints, Parts
 from resilver.center.storage import storage
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.part_load import DEGRADED, UP
 from resilver.quantities import decimal_rate
 
@@ -112,7 +112,7 @@ def layers_of(state: LoadState, given: Given, routes: Routes | None, namespace: 
     server_rates = np.full(len(names), given.server_rate) if given.server_rate else rate * count
     if given.server_rate and given.rate is None:
         rule = "a server's rate is beside a target's"
-        raise ConfigError(Problem(rule, "give --rate too", "--server-rate"))
+        raise ConfigError(rule, "give --rate too", "--server-rate")
     servers = Parts(server_rates, greedy, np.minimum(busy, server_rates), others)
     count_networks = 1 if routes is None else len(routes.networks)
     nested = Nested(targets, servers, server_of, networks, is_open, count_networks)
@@ -173,9 +173,7 @@ def _targets(state: LoadState, given: Given, notes: list[str]) -> tuple[float, P
     elif (moved > rate * (1.0 + 1e-9)).any():
         at = int(moved.argmax())
         rule = f"{state.targets[at]} moves {decimal_rate(moved[at])} already"
-        raise ConfigError(
-            Problem(rule, "give what a target moves alone", "--rate", decimal_rate(rate))
-        )
+        raise ConfigError(rule, "give what a target moves alone", "--rate", decimal_rate(rate))
     if not state.is_load_known.any():
         notes.append("nothing says how busy targets are: they count as idle")
     # Streams whose bytes nothing says take all they get; bytes of unknown streams are one's.
@@ -236,7 +234,7 @@ def _behind(state: LoadState, routes: Routes, namespace: int) -> tuple[tuple[str
     of_namespace = np.flatnonzero(side.target_namespaces == namespace)
     if not len(of_namespace):
         rule = f"the machine has {int(side.target_namespaces.max()) + 1} file systems, from 0"
-        raise ConfigError(Problem(rule, "name one", "--namespace", show(namespace)))
+        raise ConfigError(rule, "name one", "--namespace", show(namespace))
     if len(state.targets) > len(of_namespace):
         # A state of more targets than one file system has is of all of them.
         of_namespace = np.arange(len(side.target_servers))
@@ -244,7 +242,7 @@ def _behind(state: LoadState, routes: Routes, namespace: int) -> tuple[tuple[str
     if max(numbers) >= len(of_namespace):
         rule = f"the machine's file system has {len(of_namespace):,} targets, and none of number "
         rule += f"{max(numbers):,}"
-        raise ConfigError(Problem(rule, "give the state of one of its file systems", "STATE"))
+        raise ConfigError(rule, "give the state of one of its file systems", "STATE")
     servers = side.target_servers[of_namespace[numbers]]
     networks = side.target_networks[of_namespace[numbers]]
     kept, server_of = np.unique(servers, return_inverse=True)

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.lctl import is_devices, is_dump, read_devices, read_dumps
 from resilver.importers.lfs_df import is_df, read_last_df
 from resilver.importers.part_load import UP, PartLoad, worse_state
@@ -91,16 +91,12 @@ class LoadState:
             else tuple(targets)
         )
         if not names or len(set(names)) < len(names):
-            raise ConfigError(
-                Problem("a state has targets, each of a name of its own", "", "targets")
-            )
+            raise ConfigError("a state has targets, each of a name of its own", "", "targets")
         given = {"write_bytes_per_second": write_bytes_per_second, "fill": fill, "streams": streams}
         columns = {name: _column(name, values, len(names)) for name, values in given.items()}
         if servers is not None and len(servers) != len(names):
             rule = f"there are {len(names)} targets"
-            raise ConfigError(
-                Problem(rule, "give the server of each", "servers", show(len(servers)))
-            )
+            raise ConfigError(rule, "give the server of each", "servers", show(len(servers)))
         if streams is None and write_bytes_per_second is None:
             columns["streams"] = np.zeros(len(names))
         unknown = np.full(len(names), np.nan)
@@ -150,7 +146,7 @@ class LoadState:
         if filesystem not in names:
             rule = "the state has no such file system"
             remedy = name_remedy(filesystem, names)
-            raise ConfigError(Problem(rule, remedy, "--filesystem", show(filesystem)))
+            raise ConfigError(rule, remedy, "--filesystem", show(filesystem))
         if len(names) == 1:
             return self
         kept = [at for at, name in enumerate(self.targets) if _split(name)[0] == filesystem]
@@ -177,7 +173,7 @@ def read_state(paths: Sequence[str | Path], window_seconds: float = WINDOW_SECON
         ConfigError: A file is none of these, is damaged, or contradicts another.
     """
     if not paths:
-        raise ConfigError(Problem("a state is read from one file or more", "name some", "STATE"))
+        raise ConfigError("a state is read from one file or more", "name some", "STATE")
     given = [Path(path).expanduser() for path in paths]
     if repeated := [path for path in given if given.count(path) > 1]:
         refuse(repeated[0], "the file is given twice", "give each one once")
@@ -343,10 +339,10 @@ def _column(name: str, values: Any, count: int) -> Floats:
     column = np.asarray(values, dtype=np.float64)
     if column.shape != (count,):
         rule = f"there are {count} targets"
-        raise ConfigError(Problem(rule, "give a value for each", name, show(len(column))))
+        raise ConfigError(rule, "give a value for each", name, show(len(column)))
     most = 1.0 if name == "fill" else np.inf
     wrong = column[(column < 0.0) | (column > most) | np.isinf(column)]
     if len(wrong):
         rule = "it is a share of 0 to 1" if name == "fill" else "it is 0 or more"
-        raise ConfigError(Problem(rule, "", name, show(float(wrong[0]))))
+        raise ConfigError(rule, "", name, show(float(wrong[0])))
     return column

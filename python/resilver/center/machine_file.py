@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
 from resilver.center.given import GivenFile
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.spec.section import AboveZero, Count, Section, file_path
 from resilver.units import BytesPerSecond
 
@@ -67,7 +67,7 @@ class FineGrained(Section):
     def _check(self) -> Self:
         if self.window[0] > self.window[1]:
             rule = "the least stands before the most"
-            raise ConfigError(Problem(rule, "such as [-1, 2]", "window", show(list(self.window))))
+            raise ConfigError(rule, "such as [-1, 2]", "window", show(list(self.window)))
         return self
 
 
@@ -117,8 +117,7 @@ class StorageSide(Section):
         if any(leaf >= self.blocks for leaf in self.leaves):
             rule = f"a row of {self.blocks} blocks has no leaf so far on"
             problems.append(Problem(rule, f"from 0 to {self.blocks - 1}", "leaves", given))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
 
@@ -130,7 +129,7 @@ def _along(value: object) -> tuple[BytesPerSecond, ...] | None:
     rates = tuple(BytesPerSecond.parse(one) for one in given)
     if not rates or not all(0 < rate < float("inf") for rate in rates):
         rule = "it is a rate above zero, or a list of them"
-        raise ConfigError(Problem(rule, 'such as "4.7 GB/s"', value=show(value)))
+        raise ConfigError(rule, 'such as "4.7 GB/s"', value=show(value))
     return rates
 
 
@@ -230,6 +229,5 @@ class MachineFile(GivenFile):
         if any(not 0 <= weight <= 1e6 for weight in self.weights):
             rule = "a hop costs from 0 to 1,000,000"
             problems.append(Problem(rule, "such as [4, 8, 1]", "weights", show(list(self.weights))))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self

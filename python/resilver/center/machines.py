@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.center.machine_file import CAGES, SLOTS, MachineFile
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.text import read_text, refuse
 
 Ints = npt.NDArray[np.int64]
@@ -89,7 +89,7 @@ class Machine:
         first, last = self.names[0], self.names[-1]
         rule = "the machine has no node of this number or name"
         remedy = f"numbers go to {int(self.nids[-1])}, and names from {first} to {last}"
-        raise ConfigError(Problem(rule, remedy, value=show(given)))
+        raise ConfigError(rule, remedy, value=show(given))
 
 
 def machine(given: str | Path | dict[str, Any] | MachineFile) -> Machine:
@@ -128,11 +128,10 @@ def machine(given: str | Path | dict[str, Any] | MachineFile) -> Machine:
             rule = f"the map says that these routers compute: {', '.join(working[:_NAMED_MAX])}"
             problems.append(Problem(rule, "change their type, or leave them out", "routers.groups"))
     problems += _network_problems(file)
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     computes[found] = False
     if not computes.any():
-        raise ConfigError(Problem("no node computes", "leave some out of service", "service"))
+        raise ConfigError("no node computes", "leave some out of service", "service")
     return Machine(file, file.torus, nids, names, places, computes, routers, networks)
 
 

@@ -134,7 +134,7 @@ def _layer_of(
         if level not in tree.names:
             remedy = name_remedy(level, tree.names, "levels")
             rule = f"the study has no level {show(level)}"
-            raise ConfigError(Problem(rule, remedy, key="measured", value=show(level)))
+            raise ConfigError(rule, remedy, key="measured", value=show(level))
         sets = level if row.layer == "block" else sets
     if row.devices is None:
         return None, None, "it does not say how many devices worked together: left out"
@@ -143,7 +143,7 @@ def _layer_of(
     if layer is None:
         rule = "no level of the study is called as servers are"
         remedy = "say of which it is: --measured LEVEL=FILE"
-        raise ConfigError(Problem(rule, remedy, key="measured", value=show(row.file)))
+        raise ConfigError(rule, remedy, key="measured", value=show(row.file))
     each, have = tree.size(layer), tree.count(sets) or 0
     if row.devices > have:
         rule = f"{row.devices:,} devices worked together, and the study has {have:,} of {sets}"

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import Problem, raise_all, show
 from resilver.spec.section import Section
 from resilver.units import Bytes, BytesPerSecond
 
@@ -63,8 +63,7 @@ class Namespaces(Section):
             if not (one.capacity or one.bandwidth):
                 rule = "the project needs nothing"
                 problems.append(Problem(rule, "give capacity or bandwidth, or remove it", key))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
 

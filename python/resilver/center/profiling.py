@@ -21,7 +21,7 @@ from resilver.center.order import (
     spread_most,
 )
 from resilver.center.rates_file import LotFile, Rates, read_rates
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 SEEDS = 15
 """Draws of disks by default."""
@@ -173,7 +173,7 @@ def profile(
         return profile_lot(LotFile.load(file, overrides), within, of, seeds)
     if overrides:
         rule = "a file of rates has no keys"
-        raise ConfigError(Problem(rule, "leave it out", key="--set", value=show(overrides[0])))
+        raise ConfigError(rule, "leave it out", key="--set", value=show(overrides[0]))
     return profile_rates(read_rates(path, code), within, of, seeds)
 
 

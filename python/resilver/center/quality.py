@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from resilver.center.control import Control, Floats, control
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.benchmarks.table import RATE_MOST
 from resilver.text import read_text, refuse
 from resilver.units import RATE_UNITS, BytesPerSecond
@@ -183,7 +183,7 @@ def quality_chart(
     columns = Columns(value, time, by, unit)
     if unit is not None and unit not in RATE_UNITS:
         remedy = name_remedy(unit, list(RATE_UNITS), "units")
-        raise ConfigError(Problem("this is no unit of rates", remedy, "unit", show(unit)))
+        raise ConfigError("this is no unit of rates", remedy, "unit", show(unit))
     listed = [files] if isinstance(files, str | os.PathLike) else list(files)
     made: list[Series] = []
     notes: list[str] = []
@@ -196,7 +196,7 @@ def quality_chart(
             label = path.name if not name else name if len(listed) == 1 else f"{path.name} {name}"
             made.append(_series(label, runs, first, path, has_times=read.has_times))
     if not made:
-        raise ConfigError(Problem("no file of runs is given", "name at least one CSV"))
+        raise ConfigError("no file of runs is given", "name at least one CSV")
     return QualityCharts(tuple(made), column, is_rate, tuple(notes), unit or "")
 
 
@@ -301,7 +301,7 @@ def _series(
         refuse(path, rule, "run the benchmark more often")
     if first is not None and first < _FIRST_LEAST:
         rule = f"a baseline needs {_FIRST_LEAST} runs or more"
-        raise ConfigError(Problem(rule, "leave it out", key="first", value=show(first)))
+        raise ConfigError(rule, "leave it out", key="first", value=show(first))
     begun = first or min(FIRST, len(runs) // 2)
     values = np.array([value for _, value in runs])
     seconds = np.array([at for at, _ in runs]) if has_times else None

@@ -16,7 +16,7 @@ from resilver.center.culling import Lot
 from resilver.center.erasure import erasure_of
 from resilver.center.given import GivenFile
 from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.importers.benchmarks import is_benchmark, read_benchmarks
 from resilver.spec.code import ErasureCode
 from resilver.spec.section import AboveZero, Count, Section
@@ -56,8 +56,7 @@ class LotSection(Section):
             rule = "slow disks are as fast as the others"
             problems.append(Problem(rule, "add factor = 0.8", key="slow", value=show(self.slow)))
         problems += _problems_of_code(self.code)
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     @property

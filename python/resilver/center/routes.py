@@ -13,7 +13,7 @@ import numpy.typing as npt
 from resilver.center.balance import balanced
 from resilver.center.machines import Machine
 from resilver.center.torus import ChannelLoads, hops, steps
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -162,12 +162,10 @@ def route(machine: Machine, policy: str = "fine_grained", by: str = "cost") -> R
     """
     if policy not in POLICIES:
         raise ConfigError(
-            Problem(
-                "there is no such policy",
-                name_remedy(policy, POLICIES, "policies"),
-                "--policy",
-                show(policy),
-            )
+            "there is no such policy",
+            name_remedy(policy, POLICIES, "policies"),
+            "--policy",
+            show(policy),
         )
     networks = machine.network_numbers
     each = [machine.routers_of(int(network)) for network in networks]
@@ -247,9 +245,7 @@ def _refuse_left_out(machine: Machine, group: int, is_served: npt.NDArray[np.boo
     more = f" and {len(left) - _NAMED_MAX:,} more" if len(left) > _NAMED_MAX else ""
     window = list(machine.file.fine_grained.window)
     rule = f"no zone of group {group} takes {names}{more}"
-    raise ConfigError(
-        Problem(rule, "widen it, or add modules", "fine_grained.window", show(window))
-    )
+    raise ConfigError(rule, "widen it, or add modules", "fine_grained.window", show(window))
 
 
 def route_figures(routes: Routes) -> RouteFigures:

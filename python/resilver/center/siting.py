@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from resilver.center.machines import Machine, modules_of
 from resilver.center.torus import steps
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -191,10 +191,10 @@ def sites(machine: Machine, count: int, *, starts: int | None = None, seed: int 
     if count < groups or count % groups:
         rule = f"the machine's {groups} groups have as many modules each"
         remedy = f"such as {max(1, round(count / groups)) * groups}"
-        raise ConfigError(Problem(rule, remedy, "--place", show(count)))
+        raise ConfigError(rule, remedy, "--place", show(count))
     if count > len(blades.names):
         rule = f"there is room for {len(blades.names):,} modules"
-        raise ConfigError(Problem(rule, "place fewer", "--place", show(count)))
+        raise ConfigError(rule, "place fewer", "--place", show(count))
     each, draw = count // groups, np.random.default_rng(seed)
     if starts is None:
         fitting = _COSTS_IN_ALL // blades.costs[0].size

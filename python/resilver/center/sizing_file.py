@@ -11,7 +11,7 @@ from resilver.center.erasure import erasure_of
 from resilver.center.given import GivenFile
 from resilver.center.islands import Islands
 from resilver.center.namespaces import Namespaces
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.quantities import Price, Watts
 from resilver.spec.code import ErasureCode
 from resilver.spec.section import AboveZero, Count, Section
@@ -25,7 +25,7 @@ _Part = Annotated[float, Field(strict=True, gt=0, le=1)]
 def _share(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
         rule = "a share is a number above 0 and at most 1"
-        raise ConfigError(Problem(rule, "such as 0.22", value=show(value)))
+        raise ConfigError(rule, "such as 0.22", value=show(value))
     return float(value)
 
 
@@ -37,7 +37,7 @@ def _rate_or_share(value: object) -> BytesPerSecond | float | None:
         return _share(value)
     rate = BytesPerSecond.parse(value)
     if not rate:
-        raise ConfigError(Problem("the rate must be above zero", value=show(value)))
+        raise ConfigError("the rate must be above zero", value=show(value))
     return rate
 
 
@@ -48,11 +48,10 @@ def _shares(value: object) -> tuple[float, float] | None:
     both = tuple(value) if isinstance(value, list | tuple) else (value, value)
     if len(both) != 2:
         rule = "a share is one number, or its least and its most"
-        raise ConfigError(Problem(rule, "such as [0.2, 0.25]", value=show(value)))
+        raise ConfigError(rule, "such as [0.2, 0.25]", value=show(value))
     least, most = map(_share, both)
     if least > most:
-        rule = "the least stands before the most"
-        raise ConfigError(Problem(rule, "swap them", value=show(value)))
+        raise ConfigError("the least stands before the most", "swap them", value=show(value))
     return least, most
 
 
@@ -106,8 +105,7 @@ class Volume(Section):
             rule = "head room is said in two ways"
             value = show(self.head_room)
             problems.append(Problem(rule, "give one of below and head_room", "head_room", value))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     @property
@@ -167,8 +165,7 @@ class Demand(Section):
         if not self.given():
             rule = "nothing is asked of the file system"
             problems.append(Problem(rule, 'add such as bandwidth = "1 TB/s"'))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     @property
@@ -226,13 +223,11 @@ class Offer(Section):
             problems.append(Problem(rule, remedy, key="disks", value=show(self.disks)))
         if self.rate is None and self.disk.sequential is None:
             rule = "what the unit moves is not said"
-            remedy = 'add rate = "27.8 GB/s", or disk.sequential = "62 MB/s"'
-            problems.append(Problem(rule, remedy))
+            problems.append(Problem(rule, 'add rate = "27.8 GB/s", or disk.sequential = "62 MB/s"'))
         if self.power is not None and not self.power:
             rule = "what runs draws power"
             problems.append(Problem(rule, "leave it out where it is not known", "power", show(0)))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self
 
     @property
@@ -302,6 +297,5 @@ class SizingFile(GivenFile):
                 rule = "the demand has requests at random, and what disks move of them is not said"
                 key = f"offers.{number}.disk.random_share"
                 problems.append(Problem(rule, "add such as 0.22", key=key))
-        if problems:
-            raise ConfigError(problems)
+        raise_all(problems)
         return self

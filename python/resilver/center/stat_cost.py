@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 STRIPES_MAX = 2000
 """The most stripes that a Lustre file has (Lustre Operations Manual)."""
@@ -55,7 +55,7 @@ class StatCost:
         """
         if stripes is not None and not 0 <= stripes <= STRIPES_MAX:
             rule = f"a file has 0 to {STRIPES_MAX:,} stripes"
-            raise ConfigError(Problem(rule, "", "--stripes", show(stripes)))
+            raise ConfigError(rule, "", "--stripes", show(stripes))
         if known == files:
             return cls(entries, files, objects)
         if stripes is None:
@@ -96,7 +96,7 @@ class StatCost:
         """
         for key, value in (("clients", clients), ("mds-time", mds_seconds)):
             if not value > 0:
-                raise ConfigError(Problem("it is above 0", "", f"--{key}", show(value)))
+                raise ConfigError("it is above 0", "", f"--{key}", show(value))
         # Folders, links and files without objects ask no target.
         asking = self.entries if self.ost_requests is None else 0
         asking = self.files if self.ost_requests else asking

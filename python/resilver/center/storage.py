@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.center.machines import Machine
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 
 Ints = npt.NDArray[np.int64]
 
@@ -55,9 +55,7 @@ def storage(machine: Machine) -> Storage:
     side = machine.file.storage
     if side is None:
         rule = "the machine's file does not tell of servers and targets"
-        raise ConfigError(
-            Problem(rule, "add [storage] with blocks, servers and targets", "storage")
-        )
+        raise ConfigError(rule, "add [storage] with blocks, servers and targets", "storage")
     servers = np.arange(side.rows * side.blocks * side.servers)
     blocks = servers // side.servers
     row, block = blocks // side.blocks, blocks % side.blocks

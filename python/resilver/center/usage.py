@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from resilver.center.capacity import AGE_BINS_DAYS
 from resilver.center.stat_cost import StatCost
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.ages import AGE_DAYS_MAX
 from resilver.importers.scanned import Scanned, read_scanned
 
@@ -166,7 +166,7 @@ def usage(
         if below and not asked.one("SELECT count(*) FROM rows")[0]:
             roots = [name for (name,) in asked.all("SELECT DISTINCT folder FROM every LIMIT 10000")]
             rule = "the scan has no such folder"
-            raise ConfigError(Problem(rule, name_remedy(below, roots), "--below", show(below)))
+            raise ConfigError(rule, name_remedy(below, roots), "--below", show(below))
         return Usage(
             said,
             {name: _QUESTIONS[name](asked, depth) for name in BY},
@@ -178,15 +178,14 @@ def usage(
         )
     except (duckdb.Error, OverflowError, TypeError, ValueError) as error:
         rule = f"it cannot be read to its end: {show(str(error).partition(chr(10))[0][:80])}"
-        raise ConfigError(Problem(rule, "scan again", place=str(path))) from error
+        raise ConfigError(rule, "scan again", place=str(path)) from error
     finally:
         connection.close()
 
 
 def _check(key: str, value: int, least: int, most: int, what: str) -> None:
     if not least <= value <= most:
-        rule = f"it is {least} to {most:,} {what}"
-        raise ConfigError(Problem(rule, "", f"--{key}", show(value)))
+        raise ConfigError(f"it is {least} to {most:,} {what}", "", f"--{key}", show(value))
 
 
 class _Asked:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.importers.jsonpath import Node
 from resilver.text import parse_json, read_text, refuse
 
@@ -104,10 +104,9 @@ def read_fio(paths: Iterable[Path]) -> FioReport:
             reports.append(parse_fio(read_text(path), path))
         except ConfigError as error:
             problems += error.problems
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     if not reports:
-        raise ConfigError(Problem("no file of fio's is given", "name at least one JSON file"))
+        raise ConfigError("no file of fio's is given", "name at least one JSON file")
     return FioReport(
         names_of([report.label for report in reports]),
         tuple(dict.fromkeys(version for report in reports for version in report.versions)),
@@ -165,8 +164,7 @@ def parse_fio(text: str, path: Path) -> FioReport:
         except ConfigError as error:
             problems += error.problems
     problems += _beside_each_other(groups, path)
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     if not jobs:
         why = f": {skipped[0]}" if skipped else ""
         refuse(path, f"no job in it only reads or only writes{why}", f"run {', '.join(MODES)}")

@@ -149,8 +149,7 @@ def _kinds(
                 refuse(path, rule, name_remedy(name, list(number), "nodes"))
             kinds[number[name]] = kind
     if hosts and routers and (both := set(hosts) & set(routers)):
-        rule = f'"{min(both)}" is among the hosts and among the routers'
-        refuse(path, rule, "name it once")
+        refuse(path, f'"{min(both)}" is among the hosts and among the routers', "name it once")
     if "host" not in kinds:
         refuse(path, "no node of the graph is a host", 'mark one with kind = "host", or name hosts')
     return tuple(kinds)

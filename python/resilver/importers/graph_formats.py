@@ -177,7 +177,7 @@ def _check_graphml(text: str, path: Path) -> None:
         line, column = error.position
         what = str(error).partition(":")[0]
         raise ConfigError(
-            Problem(f"not valid XML: {what}", place=f"{path}, line {line}, column {column + 1}")
+            f"not valid XML: {what}", place=f"{path}, line {line}, column {column + 1}"
         ) from None
     except ValueError as error:  # A declared encoding that Python does not know.
         refuse(path, f"not valid XML: {error}", "save it as UTF-8")

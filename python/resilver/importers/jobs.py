@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.text import parse_json, read_text, refuse
 
 _COLUMNS = 'begin it with "start,end,name", or give what sacct --parsable2 prints'
@@ -55,7 +55,7 @@ def zone_of(text: str) -> tzinfo:
     except (KeyError, ValueError, OSError):
         rule = "there is no such time zone"
         remedy = 'write its name, such as "America/Los_Angeles", or its offset, such as "-08:00"'
-        raise ConfigError(Problem(rule, remedy, "--zone", show(text))) from None
+        raise ConfigError(rule, remedy, "--zone", show(text)) from None
 
 
 def read_jobs(path: Path, zone: tzinfo = UTC) -> list[Job]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.importers.log_rows import LogRow
 from resilver.importers.part_load import DEGRADED, INACTIVE, UP, PartLoad
 from resilver.text import read_text, refuse
@@ -275,7 +275,7 @@ def _moved(target: str, before: Snapshot, after: Snapshot) -> tuple[float, float
         if last < first:
             rule = f"{what} of {target} falls from {first:,} to {last:,}, as after a restart"
             place = f"{before.place} and {after.place}"
-            raise ConfigError(Problem(rule, "take two dumps after it", place=place))
+            raise ConfigError(rule, "take two dumps after it", place=place)
         rates.append((last - first) / seconds)
     streams = None
     if before.clients and after.clients:
@@ -305,8 +305,7 @@ def _check_clocks(pairs: Mapping[str, tuple[Snapshot, Snapshot]]) -> None:
             problems.append(
                 Problem(rule, "dump all servers twice, at about the same times", place=place)
             )
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
 
 
 def _fill(target: str, each: Sequence[Snapshot]) -> float | None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.log_rows import LogRow
 from resilver.importers.part_load import DEGRADED, INACTIVE, UP, PartLoad
 from resilver.text import read_text, refuse
@@ -254,14 +254,14 @@ def _series(name: str, of_times: dict[float, dict[str, _Row]], inactive: set[str
     times = sorted(of_times)
     if len(times) < 3:
         rule = f"{name} has {len(times)} snapshots, and a slope needs at least 3"
-        raise ConfigError(Problem(rule, "add more, each behind its time", key="lfs_df"))
+        raise ConfigError(rule, "add more, each behind its time", key="lfs_df")
     seen = {target for time in times for target in of_times[time]} | inactive
     kept = sorted(
         target for target in seen - inactive if all(target in of_times[time] for time in times)
     )
     if not kept:
         rule = f"no target of {name} is active in every snapshot"
-        raise ConfigError(Problem(rule, "leave out the snapshots without them", key="lfs_df"))
+        raise ConfigError(rule, "leave out the snapshots without them", key="lfs_df")
     used = [[of_times[time][target].used for target in kept] for time in times]
     sizes = [of_times[times[-1]][target].size for target in kept]
     return FillSeries(

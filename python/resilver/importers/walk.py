@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.left_out import LeftOut, printable
 from resilver.text import refuse
 
@@ -83,7 +83,7 @@ class TreeWalk:
         whole = isinstance(workers, int) and not isinstance(workers, bool)
         if not whole or not 1 <= workers <= WORKERS_MAX:
             rule = f"threads are a whole number from 1 to {WORKERS_MAX}"
-            raise ConfigError(Problem(rule, key="threads", value=show(workers)))
+            raise ConfigError(rule, key="threads", value=show(workers))
         # The core may not be built yet where only names are asked for, as in the documentation.
         from resilver import _core
 

@@ -15,7 +15,7 @@ from resilver.center.signatures.file import Signature
 from resilver.center.signatures.folds import Burst, fold, volume_at
 from resilver.center.signatures.period import Period, bursts_of, find_period
 from resilver.center.signatures.prepare import SAMPLES_MIN, Runs, prepare
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.jobs import Job, read_jobs
 from resilver.importers.series import MOVED, Series, read_series
 from resilver.quantities import decimal_bytes, duration
@@ -111,7 +111,7 @@ def signature(
     """
     given = [logs] if isinstance(logs, Series | str | Path) else list(logs)
     if moved not in MOVED:
-        raise ConfigError(Problem(f"it is one of {', '.join(MOVED)}", "", "moved", show(moved)))
+        raise ConfigError(f"it is one of {', '.join(MOVED)}", "", "moved", show(moved))
     reads: list[Series] | None = None
     if moved == "both" and not any(isinstance(one, Series) for one in given):
         reads = [read_series(Path(one), "reads") for one in given]  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.series import Floats, Series
 from resilver.quantities import duration
 
@@ -63,12 +63,12 @@ def prepare(series: Sequence[Series], every: float | None = None) -> Runs:
         ConfigError: There is no run, a run has too few samples, or `every` is shorter than theirs.
     """
     if not series:
-        raise ConfigError(Problem("a signature is made of one run or more", "", "runs"))
+        raise ConfigError("a signature is made of one run or more", "", "runs")
     steps = [_step(one) for one in series]
     if every is not None and every < max(steps) * (1.0 - _UNEVEN):
         own = duration(max(steps))
         rule = f"samples of the runs are {own} apart, and none can be made shorter"
-        raise ConfigError(Problem(rule, f"write {own} or more", "--every", f"{every:g} s"))
+        raise ConfigError(rule, f"write {own} or more", "--every", f"{every:g} s")
     step = max(steps) if every is None else every
     runs = [Run(one.name, resample(one, step)) for one in series]
     for run in runs:
@@ -78,7 +78,7 @@ def prepare(series: Sequence[Series], every: float | None = None) -> Runs:
                 f"a run has {SAMPLES_MIN} known samples or more, and this one has {known} "
                 f"of {duration(step)}"
             )
-            raise ConfigError(Problem(rule, "give a longer log or a finer one", place=run.name))
+            raise ConfigError(rule, "give a longer log or a finer one", place=run.name)
     left_out = _misleading(runs) if len(runs) > 2 else {}
     kept = tuple(run for at, run in enumerate(runs) if at not in left_out)
     return Runs(step, kept, tuple((runs[at].name, why) for at, why in left_out.items()))
@@ -90,9 +90,7 @@ def _step(one: Series) -> float:
     if len(times) < SAMPLES_MIN:
         rule = f"a run has {SAMPLES_MIN} samples or more"
         raise ConfigError(
-            Problem(
-                rule, "give a longer log or a finer one", value=show(len(times)), place=one.name
-            )
+            rule, "give a longer log or a finer one", value=show(len(times)), place=one.name
         )
     return _usual(np.diff(times))
 

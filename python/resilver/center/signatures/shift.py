@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from resilver.center.signatures.file import Signature, read_signature
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.series import Floats
 
 PERIODS = 20
@@ -142,13 +142,13 @@ def shift_signatures(
         value if isinstance(value, Signature) else read_signature(value) for value in (one, other)
     )
     if not 0.0 < rate < float("inf"):
-        raise ConfigError(Problem("what a system carries is above 0", "", "--rate", show(rate)))
+        raise ConfigError("what a system carries is above 0", "", "--rate", show(rate))
     periods = [_period(job, rate) for job in (first, second)]
     span = PERIODS * max(periods) if over is None else over
     count = (max(1, round(span / periods[0])), max(1, round(span / periods[1])))
     if max(count) > _BURSTS_MAX:
         rule = f"a job has {_BURSTS_MAX:,} bursts at most, and here one has {max(count):,}"
-        raise ConfigError(Problem(rule, "look at a shorter time with --over", "--over"))
+        raise ConfigError(rule, "look at a shorter time with --over", "--over")
     shifts, lost = _curve((first, second), count, rate, periods[1])
     total = lost.sum(axis=0)
     low, high = _flattest(shifts, total)
@@ -184,7 +184,7 @@ def _curve(
         lost.append(ended.lost)
         if len(shifts) > _BREAKS_MAX:
             rule = f"the curve over all shifts has {_BREAKS_MAX:,} bends at most"
-            raise ConfigError(Problem(rule, "look at a shorter time with --over", "--over"))
+            raise ConfigError(rule, "look at a shorter time with --over", "--over")
         at += max(ended.holds_for, least)
     shifts.append(last)
     lost.append(run_both(jobs, count, rate, last).lost)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
 from resilver.importers.benchmarks import (
     elbencho,
     fair_lio,
@@ -92,8 +92,7 @@ def read_benchmarks(
     data_layers = LAYERS[:-1]
     if fio_layer not in data_layers:
         remedy = name_remedy(fio_layer, data_layers, "layers")
-        rule = "fio measures data"
-        raise ConfigError(Problem(rule, remedy, key="fio_layer", value=show(fio_layer)))
+        raise ConfigError("fio measures data", remedy, key="fio_layer", value=show(fio_layer))
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     rows, notes, problems = list[Benchmark](), list[str](), list[Problem]()
     seen: set[Path] = set()
@@ -111,10 +110,9 @@ def read_benchmarks(
             for one in of_file.rows
         ]
         notes += of_file.notes
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     if not rows:
-        raise ConfigError(Problem("no benchmark is given", "name at least one file"))
+        raise ConfigError("no benchmark is given", "name at least one file")
     return Benchmarks(tuple(rows), tuple(dict.fromkeys(notes)))
 
 

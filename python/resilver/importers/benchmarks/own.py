@@ -142,5 +142,4 @@ def _check(row: Benchmark, place: str) -> None:
     if is_data and row.mode not in MODES:
         refuse(place, f"mode = {show(row.mode)}", name_remedy(str(row.mode), MODES, "modes"))
     if (row.bytes_per_second is None) == is_data or (row.operations_per_second is None) != is_data:
-        rule = "data has bytes_per_second, and metadata has operations_per_second"
-        refuse(place, rule, _REMEDY)
+        refuse(place, "data has bytes_per_second, and metadata has operations_per_second", _REMEDY)

@@ -10,7 +10,7 @@ import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 
 
 def _zstd(data: bytes) -> bytes:
@@ -45,7 +45,7 @@ def packer_of(path: Path) -> Callable[[bytes], bytes]:
             return packer
     known = ", ".join(_PACKERS)
     raise ConfigError(
-        Problem(f"a bundle ends in one of {known}", "end its name so", "--output", f'"{path}"')
+        f"a bundle ends in one of {known}", "end its name so", "--output", f'"{path}"'
     )
 
 

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.importers.ceph.dumps import Dumps
 from resilver.importers.ceph.kinds import KINDS, Kind, kind_named
 
@@ -75,11 +75,9 @@ def _needed(name: str, seconds_max: float, say: Callable[[str], None]) -> bytes:
         return _run(kind, seconds_max)
     except _Refused as error:
         raise ConfigError(
-            Problem(
-                f"{kind.words} failed: {error}",
-                "check that `ceph status` answers here, with a key that may read (`mon 'allow r', "
-                "mgr 'allow r'`)",
-            )
+            f"{kind.words} failed: {error}",
+            "check that `ceph status` answers here, with a key that may read (`mon 'allow r', "
+            "mgr 'allow r'`)",
         ) from None
 
 
@@ -91,11 +89,9 @@ def _run(kind: Kind, seconds_max: float) -> bytes:
         )
     except FileNotFoundError:
         raise ConfigError(
-            Problem(
-                "the command `ceph` is not here",
-                "run this on a machine with it, such as in `cephadm shell`, or give a folder with "
-                "what its commands printed",
-            )
+            "the command `ceph` is not here",
+            "run this on a machine with it, such as in `cephadm shell`, or give a folder with "
+            "what its commands printed",
         ) from None
     except subprocess.TimeoutExpired:
         raise _Refused(f"it did not answer within {seconds_max:g} s") from None

@@ -6,7 +6,7 @@ import csv
 import re
 from typing import Literal, TypeAlias, get_args
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.sizes.stream import HEAD_BYTES, Listing
 
 Format: TypeAlias = Literal["sizes", "gpfs", "csv", "s3-ls", "histogram"]
@@ -40,7 +40,7 @@ def known_format(name: object) -> Format | None:
         if name == known:
             return known
     raise ConfigError(
-        Problem("this is not a format", name_remedy(name, FORMATS, "formats"), "format", show(name))
+        "this is not a format", name_remedy(name, FORMATS, "formats"), "format", show(name)
     )
 
 

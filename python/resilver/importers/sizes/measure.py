@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.left_out import LeftOut, printable
 from resilver.importers.scanned import is_scan, scanned_batches
 from resilver.importers.sizes.formats import Format, known_format, sniff
@@ -68,8 +68,7 @@ def import_sizes(
     """
     wanted = known_format(format)
     if field is not None and (isinstance(field, bool) or not 1 <= field <= 1000):
-        rule = "a word is numbered from 1 to 1000"
-        raise ConfigError(Problem(rule, key="field", value=show(field)))
+        raise ConfigError("a word is numbered from 1 to 1000", key="field", value=show(field))
     paths = _paths(source)
     if paths is not None and len(paths) == 1 and paths[0].is_dir():
         _refuse_options_of_listings(wanted, field, columns)
@@ -101,9 +100,9 @@ def _paths(source: object) -> list[Path] | None:
         paths = [Path(item).expanduser() for item in given]  # type: ignore[attr-defined]
     except TypeError:
         rule = "sizes are imported from a path, several, or a stream of bytes"
-        raise ConfigError(Problem(rule, key="source", value=show(source))) from None
+        raise ConfigError(rule, key="source", value=show(source)) from None
     if not paths:
-        raise ConfigError(Problem("there is no listing to read", "name at least one"))
+        raise ConfigError("there is no listing to read", "name at least one")
     for path in paths:
         if len(paths) > 1 and path.is_dir():
             refuse(
@@ -119,7 +118,7 @@ def _refuse_options_of_listings(
     for name, value in given.items():
         if value is not None:
             rule = "a folder has files, not lines"
-            raise ConfigError(Problem(rule, "leave it out", key=name, value=show(value)))
+            raise ConfigError(rule, "leave it out", key=name, value=show(value))
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -217,7 +216,7 @@ class _Reading:
         ):
             if value is not None and found not in formats:
                 rule = f"this is for the format {' or '.join(formats)}, and the listing is {found}"
-                raise ConfigError(Problem(rule, "leave it out", key=name, value=show(value)))
+                raise ConfigError(rule, "leave it out", key=name, value=show(value))
 
 
 def _histogram(listing: Listing) -> tuple[Bin, ...]:

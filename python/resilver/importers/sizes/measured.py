@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.left_out import LeftOut, printable
 from resilver.importers.sizes.histogram import Bin, drawn_bytes
 from resilver.importers.sizes.tally import CLASSES_PER_DOUBLING, Tally, kept_bin, plain_bin
@@ -58,13 +58,11 @@ class MeasuredSizes:
         allowed = (1, 2, 4, 8, 16, 32, CLASSES_PER_DOUBLING)
         if isinstance(per_doubling, bool) or per_doubling not in allowed:
             rule = "a power of two of sizes is divided into 1, 2, 4, 8, 16, 32 or 64 bins"
-            raise ConfigError(Problem(rule, key="bins", value=show(per_doubling)))
+            raise ConfigError(rule, key="bins", value=show(per_doubling))
         if self.given is not None:
             if per_doubling != 1:
                 rule = "a histogram cannot be divided further: it does not say what its bins hold"
-                raise ConfigError(
-                    Problem(rule, "import the sizes themselves", "bins", show(per_doubling))
-                )
+                raise ConfigError(rule, "import the sizes themselves", "bins", show(per_doubling))
             return self.given
         groups = self.tally.groups(per_doubling)
         if keep_volume:

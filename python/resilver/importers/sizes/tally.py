@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.importers.sizes.histogram import FILE_BYTES_MAX, Bin
 from resilver.units import VOLUME_MAX, exact_bytes
 
@@ -99,10 +99,8 @@ class Tally:
         self._max[at] = np.maximum(self._max[at], values[ends - 1])
         if float(self._bytes.sum(dtype=np.float64)) > VOLUME_MAX:
             raise ConfigError(
-                Problem(
-                    f"the files hold more than {exact_bytes(VOLUME_MAX)}, the largest volume",
-                    "are the sizes in bytes? Import parts of the listing, or a sample",
-                )
+                f"the files hold more than {exact_bytes(VOLUME_MAX)}, the largest volume",
+                "are the sizes in bytes? Import parts of the listing, or a sample",
             )
 
     def groups(self, per_doubling: int) -> list[SizeGroup]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.left_out import printable
 from resilver.importers.sizes.measured import MeasuredSizes
 from resilver.importers.sizes.tally import Tally
@@ -45,7 +45,7 @@ def scan_tree(
     """
     if hard_links not in ("once", "each"):
         rule = 'files of several names count "once" or "each"'
-        raise ConfigError(Problem(rule, key="hard_links", value=show(hard_links)))
+        raise ConfigError(rule, key="hard_links", value=show(hard_links))
     tally = Tally()
     with TreeWalk(
         folder,
