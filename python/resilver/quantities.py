@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.units import RATE_UNITS, BytesPerSecond, Quantity, format_duration
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Price:
         match = _PRICE.fullmatch(value) if isinstance(value, str) else None
         if match is None:
             rule = "a price is a number and the three letters of its currency"
-            raise ConfigError(Problem(rule, 'such as "1200000 USD"', value=show(value)))
+            raise ConfigError(rule, 'such as "1200000 USD"', value=show(value))
         return cls(float(match[1]), match[2])
 
     def times(self, count: int) -> Price:

@@ -20,7 +20,7 @@ from typing import Any
 from resilver.calibration.block_rates import QUEUE
 from resilver.calibration.design import Cell, choose
 from resilver.calibration.fio_run import REQUEST_SIZES
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.fio import MODES
 from resilver.importers.jsonpath import Node
 from resilver.text import parse_json, read_text, refuse
@@ -203,7 +203,7 @@ def read_plan(path: Path) -> Plan:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         rule = f"the test {show(twice)} stands twice"
-        raise ConfigError(Problem(rule, "number its runs", place=str(file)))
+        raise ConfigError(rule, "number its runs", place=str(file))
     return Plan(
         root.at("name").text()[:80],
         tuple(tests),

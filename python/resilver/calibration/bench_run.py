@@ -23,7 +23,7 @@ from resilver.calibration.fio_process import (
     ready,
     terminable,
 )
-from resilver.errors import ConfigError, Interrupted, Problem, show
+from resilver.errors import ConfigError, Interrupted, show
 from resilver.importers.jsonpath import Node
 from resilver.text import parse_json, read_text
 from resilver.units import format_bytes
@@ -86,7 +86,7 @@ def run_plan(asked: BenchRun, listener: Listener) -> int:
     if size < _TIMES * largest:
         rule = f"these tests need at least {format_bytes(_TIMES * largest)}"
         value = f'"{format_bytes(asked.size_bytes)}"'
-        raise ConfigError(Problem(rule, 'such as "4 GiB"', key="--size", value=value))
+        raise ConfigError(rule, 'such as "4 GiB"', key="--size", value=value)
     tests = asked.left
     if not tests:
         return 0
@@ -129,7 +129,7 @@ def _check_same(folder: Path, about: dict[str, Any]) -> None:
         if (old := there.at(name).value) != value:
             rule = f"{folder} holds results of {name} = {show(old)}, and this is {show(value)}"
             remedy = "use the same, or move the results elsewhere and start again"
-            raise ConfigError(Problem(rule, remedy, place=str(file)))
+            raise ConfigError(rule, remedy, place=str(file))
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
@@ -140,4 +140,4 @@ def _write(path: Path, document: dict[str, Any]) -> None:
         os.replace(beside, path)
     except OSError as error:
         rule = f"it cannot be written: {error.strerror}"
-        raise ConfigError(Problem(rule, "choose another folder", place=str(path))) from None
+        raise ConfigError(rule, "choose another folder", place=str(path)) from None

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.benchmarks import is_benchmark, read_benchmarks
 from resilver.importers.benchmarks.fio_rows import is_fio as is_fio_text
 from resilver.importers.fio import FioJob, FioReport, names_of, read_fio
@@ -43,7 +43,7 @@ def read_disk(paths: Sequence[Path], queue: int | None = None) -> FioReport:
     taken = queue or (QUEUE if QUEUE in depths else depths[0])
     if taken not in depths:
         rule = f"there are queues of {', '.join(map(str, depths))}"
-        raise ConfigError(Problem(rule, "name one of them", key="--queue", value=show(taken)))
+        raise ConfigError(rule, "name one of them", key="--queue", value=show(taken))
     cells: dict[tuple[str, int], list[FioJob]] = {}
     for job in report.jobs:
         if job.queue_depth == taken:

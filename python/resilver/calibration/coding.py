@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.calibration.isal import Bytes8, Library, plain_product
-from resilver.errors import ConfigError, Problem, ResilverError, show
+from resilver.errors import ConfigError, Problem, ResilverError, raise_all, show
 from resilver.spec.toml import write_keys, write_toml
 from resilver.units import exact_bytes
 
@@ -167,7 +167,7 @@ def calibrate_coding(
 
 def _check(codes: Sequence[MeasuredCode], strip_bytes: int) -> None:
     if not codes:
-        raise ConfigError(Problem("no code is named", 'name one, such as "rs 8+3"'))
+        raise ConfigError("no code is named", 'name one, such as "rs 8+3"')
     problems = []
     for code in codes:
         if code.data == 1:
@@ -177,8 +177,7 @@ def _check(codes: Sequence[MeasuredCode], strip_bytes: int) -> None:
     if not 64 <= strip_bytes <= _STRIP_BYTES_MAX:
         rule, value = "a strip is from 64 B to 64 MiB", show(exact_bytes(max(strip_bytes, 0)))
         problems.append(Problem(rule, 'such as "64 KiB"', key="strip", value=value))
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
 
 
 def _rates(

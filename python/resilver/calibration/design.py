@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.importers.fio import MODES
 
 Floats = npt.NDArray[np.float64]
@@ -70,7 +70,7 @@ def choose(cells: Sequence[Cell], tests: int) -> list[int]:
     """
     if tests < least_tests():
         rule = f"{tests} tests are too few for a disk's table: it takes {least_tests()} or more"
-        raise ConfigError(Problem(rule, "plan a longer time", key="--budget"))
+        raise ConfigError(rule, "plan a longer time", key="--budget")
     rows = _rows(cells, tests)
     most = -(-tests // len(cells))
     counts = np.full(len(cells), most - 1)

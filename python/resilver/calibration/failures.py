@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.failure_rates import YEAR_SECONDS, posterior_rate
 from resilver.importers.failures import FailureList, read_failures
 
@@ -211,7 +211,7 @@ def fit_failures(lives: FailureList, law: FailureLaw = "auto") -> FailureCalibra
     fit, why = _weibull(seen)
     if law == "weibull" and fit is None:
         remedy = "give more lives, or --law exponential"
-        raise ConfigError(Problem(f"no Weibull law can be fitted: {why}", remedy, lives.label))
+        raise ConfigError(f"no Weibull law can be fitted: {why}", remedy, lives.label)
     chosen: Literal["", "exponential", "weibull"] = ""
     if seen.count:
         is_refuted = fit is not None and fit.constant_p < REFUTED_BELOW

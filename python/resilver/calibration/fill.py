@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.importers.fill_rates import FillRates, read_fill_rates
 
 Floats = npt.NDArray[np.float64]
@@ -189,7 +189,7 @@ def fit_fill(data: FillRates, resampled: int = RESAMPLED) -> FillCalibration:
     if runs < RUNS_MIN or not span:
         what = f"there are {runs}" if runs < RUNS_MIN else "all of them are at one fill"
         rule = f"a curve needs {RUNS_MIN} runs or more at several fills, and {what}"
-        raise ConfigError(Problem(rule, "measure at more fills", place=data.place))
+        raise ConfigError(rule, "measure at more fills", place=data.place)
     columns = tuple(data.beside.values())
     low = float(theilslopes(logs, fills)[2])
     levels = _levels(fills, logs)

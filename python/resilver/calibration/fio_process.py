@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
-from resilver.errors import ConfigError, Problem, ResilverError
+from resilver.errors import ConfigError, ResilverError
 from resilver.units import format_bytes
 
 QUEUE_DEPTH = 4
@@ -49,7 +49,7 @@ def fio_path(key: str) -> str:
     fio = shutil.which("fio")
     if fio is None:
         rule = "fio is not installed"
-        raise ConfigError(Problem(rule, "install it (Debian: apt-get install fio)", key=key))
+        raise ConfigError(rule, "install it (Debian: apt-get install fio)", key=key)
     return fio
 
 
@@ -232,7 +232,7 @@ def engine_of(fio: str, key: str) -> str:
         if engine in names:
             return engine
     rule = f"this fio has neither of the engines {' and '.join(_ENGINES)}"
-    raise ConfigError(Problem(rule, "install a fio that has one", key=key))
+    raise ConfigError(rule, "install a fio that has one", key=key)
 
 
 @contextmanager
@@ -295,7 +295,7 @@ def _check_existing(target: Path, kind: int, overwrite: bool, key: str) -> None:
 
 
 def _refuse(key: str, target: Path, rule: str, remedy: str) -> NoReturn:
-    raise ConfigError(Problem(rule, remedy, key=key, value=f'"{target}"'))
+    raise ConfigError(rule, remedy, key=key, value=f'"{target}"')
 
 
 class _Interrupts:

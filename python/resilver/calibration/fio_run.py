@@ -22,7 +22,7 @@ from resilver.calibration.fio_process import (
     ready,
     terminable,
 )
-from resilver.errors import ConfigError, Interrupted, Problem
+from resilver.errors import ConfigError, Interrupted
 from resilver.importers.fio import MODES
 from resilver.units import format_bytes
 
@@ -76,12 +76,12 @@ def measure(plan: FioPlan, listener: Listener) -> str:
     if not plan.request_sizes:
         rule = f"the smallest request measured is of {format_bytes(REQUEST_SIZES[0])}"
         value = f'"{format_bytes(plan.largest_bytes)}"'
-        raise ConfigError(Problem(rule, 'such as "1 MiB"', key="--largest", value=value))
+        raise ConfigError(rule, 'such as "1 MiB"', key="--largest", value=value)
     size = plan.size_bytes // _LARGEST * _LARGEST
     if size < _LEAST:
         rule = f"measuring needs at least {format_bytes(_LEAST)}, eight of the largest requests"
         value = f'"{format_bytes(plan.size_bytes)}"'
-        raise ConfigError(Problem(rule, 'such as "4 GiB"', key="--size", value=value))
+        raise ConfigError(rule, 'such as "4 GiB"', key="--size", value=value)
     with (
         terminable(),
         tempfile.TemporaryDirectory() as folder,

@@ -19,7 +19,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.importers.bandwidth import PointToPoint
 from resilver.importers.netgauge import LogGpRow, LogGpTable
 
@@ -71,7 +71,7 @@ def table_of(rounds: Sequence[Round], label: str) -> tuple[LogGpTable, PointToPo
     """
     if len(rounds) < 2 or min(item.single_seconds for item in rounds) <= 0:
         rule = "a table needs round trips of two message sizes or more, each longer than zero"
-        raise ConfigError(Problem(rule, "measure again", place=label))
+        raise ConfigError(rule, "measure again", place=label)
     latency = rounds[0].single_seconds / 2
     starts = _starts(rounds)
     rows: list[LogGpRow] = []

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.calibration.errors import ModelError
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.importers.bandwidth import PointToPoint, read_point_to_point
 from resilver.importers.netgauge import LogGpTable, read_netgauge
 
@@ -129,7 +129,7 @@ def calibrate_table(table: LogGpTable, measured: PointToPoint | None = None) -> 
     rates = bandwidth(table, sizes)
     for size in np.asarray(sizes)[np.isinf(rates)].tolist():
         rule = f"a message of {size} B takes no time by its row: L and G are zero"
-        raise ConfigError(Problem(rule, "measure the row again, or remove it", place=label))
+        raise ConfigError(rule, "measure the row again, or remove it", place=label)
     if measured is None:
         points = tuple(map(NetworkPoint, SIZES, rates.tolist()))
         return NetworkCalibration(table, points, None, tuple(notes))

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from resilver.calibration.loggp_fit import Round
-from resilver.errors import ConfigError, Interrupted, Problem, ResilverError, show
+from resilver.errors import ConfigError, Interrupted, ResilverError, show
 from resilver.units import format_bytes
 
 SIZES = tuple(2**power for power in range(27))
@@ -60,7 +60,7 @@ def measure(address: str, listener: Listener, largest_bytes: int = SIZES[-1]) ->
     if len(sizes) < _SIZES_LEAST:
         rule = f"a table needs {_SIZES_LEAST} sizes, and these are the powers of two from 1 B"
         value = f'"{format_bytes(largest_bytes)}"'
-        raise ConfigError(Problem(rule, 'such as "1 MiB"', key="--largest", value=value))
+        raise ConfigError(rule, 'such as "1 MiB"', key="--largest", value=value)
     try:
         with _peer(address) as (host, port), _connected(host, port, address) as link:
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -92,7 +92,7 @@ def serve(address: str, tell: Callable[[str], None]) -> None:
     except (OSError, OverflowError) as error:
         rule = f"it cannot be listened at: {error}"
         remedy = "use an address of this host and a free port"
-        raise ConfigError(Problem(rule, remedy, key="--serve", value=show(address))) from None
+        raise ConfigError(rule, remedy, key="--serve", value=show(address)) from None
     with listening:
         tell(f"serving at {address}; measure with --run there, end with Ctrl-C")
         try:
@@ -196,7 +196,7 @@ def _connected(host: str, port: int, address: str) -> Iterator[socket.socket]:
     except (OSError, OverflowError) as error:
         rule = f"nothing answers there: {error}"
         remedy = f"run `resilver calibrate network --serve {address}` there first"
-        raise ConfigError(Problem(rule, remedy, key="--run", value=show(address))) from None
+        raise ConfigError(rule, remedy, key="--run", value=show(address)) from None
     with link:
         yield link
 
@@ -207,7 +207,7 @@ def _split(address: str, key: str) -> tuple[str, int]:
     if not separator or not host or not (port.isascii() and port.isdecimal()) or int(port) > 65535:
         remedy = 'write HOST:PORT, such as "10.0.0.7:7077"'
         remedy += ', or "loopback"' if key == "--run" else ""
-        raise ConfigError(Problem("this is no address", remedy, key=key, value=show(address)))
+        raise ConfigError("this is no address", remedy, key=key, value=show(address))
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 

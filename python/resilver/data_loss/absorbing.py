@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 STATES_MAX = 2_000
 """The most states of a chain. Of a thousand a probability takes some seconds, a mean time one."""
@@ -56,15 +56,15 @@ class Chain:
         if array.ndim != 2 or not 1 <= len(array) <= STATES_MAX or array.shape[1] != len(array) + 1:
             rule = f"a chain of n states, from 1 to {STATES_MAX:,}, has rates of shape (n, n + 1)"
             remedy = "lay the rate of loss in the last column, and take fewer states"
-            raise ConfigError(Problem(rule, remedy, key="rates", value=show(list(array.shape))))
+            raise ConfigError(rule, remedy, key="rates", value=show(list(array.shape)))
         np.fill_diagonal(array, 0.0)
         if not np.isfinite(array).all() or array.min() < 0:
             rule = "a rate is zero or more, and finite"
             wrong = array[~(np.isfinite(array) & (array >= 0))][0]
-            raise ConfigError(Problem(rule, key="rates", value=show(float(wrong))))
+            raise ConfigError(rule, key="rates", value=show(float(wrong)))
         if not 0 <= self.start < len(array):
             rule = f"states are numbered from 0 to {len(array) - 1}"
-            raise ConfigError(Problem(rule, key="start", value=show(self.start)))
+            raise ConfigError(rule, key="start", value=show(self.start))
         array.flags.writeable = False
         object.__setattr__(self, "rates", array)
 
@@ -119,7 +119,7 @@ class Chain:
         """The probabilities that nothing is lost by then, and that something is."""
         if not (math.isfinite(seconds) and seconds >= 0):
             rule = "a time is zero or more, and finite"
-            raise ConfigError(Problem(rule, key="seconds", value=show(seconds)))
+            raise ConfigError(rule, key="seconds", value=show(seconds))
         order = self._reached()
         rates = self.rates[np.ix_(order, [*order, len(self.rates)])]
         fastest = float(rates.sum(axis=1).max())
@@ -214,10 +214,10 @@ def any_loss(probability: float, groups: float) -> float:
     """
     if not 0.0 <= probability <= 1.0:
         rule = "a probability is from 0 to 1"
-        raise ConfigError(Problem(rule, key="probability", value=show(probability)))
+        raise ConfigError(rule, key="probability", value=show(probability))
     if not (math.isfinite(groups) and groups >= 0):
         raise ConfigError(
-            Problem("there are none or more, and finitely many", key="groups", value=show(groups))
+            "there are none or more, and finitely many", key="groups", value=show(groups)
         )
     if probability == 1.0:
         return 1.0 if groups else 0.0

@@ -15,7 +15,7 @@ import numpy as np
 
 from resilver.data_loss.absorbing import STATES_MAX, Chain, any_loss
 from resilver.data_loss.checked import number, share, whole
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 if TYPE_CHECKING:
     from resilver.simulate.codes import Survivable
@@ -64,14 +64,14 @@ def failure_rate_of(
     (key, value), *more = [(key, one) for key, one in given.items() if one is not None] or [("", 0)]
     if not key or more:
         rule = "a rate of failures is said by one of afr, mttf_seconds and fit"
-        raise ConfigError(Problem(rule, "give exactly one"))
+        raise ConfigError(rule, "give exactly one")
     if key == "fit":
         return number(key, value) / 3.6e12
     if key == "mttf_seconds":
         return 1.0 / number(key, value, positive=True)
     if share(key, value) == 1.0:
         rule = "where all fail within a year, the rate is infinite"
-        raise ConfigError(Problem(rule, "give mttf_seconds", key=key, value=show(value)))
+        raise ConfigError(rule, "give mttf_seconds", key=key, value=show(value))
     return -math.log1p(-value) / YEAR_SECONDS
 
 
@@ -193,7 +193,7 @@ def _repair_rates(tolerance: int, repair_rate: float, repair: Repair) -> list[fl
         return [repair_rate] * tolerance
     if not isinstance(repair, list | tuple) or not repair:
         rule = 'repair is "parallel", "serial" or rates by how many are lost'
-        raise ConfigError(Problem(rule, "write one of these", key="repair", value=show(repair)))
+        raise ConfigError(rule, "write one of these", key="repair", value=show(repair))
     given = [number("repair", rate) for rate in repair]
     return [given[min(lost, len(given) - 1)] for lost in range(tolerance)]
 
@@ -205,7 +205,7 @@ def _checked_shares(tolerance: int, fatal: Sequence[float] | None) -> list[float
     rises = all(one <= other for one, other in itertools.pairwise(shares))
     if len(shares) != tolerance + 1 or shares[0] != 0.0 or not rises:
         rule = f"there are shares of 0 to {tolerance} lost pieces, from 0 on and never falling"
-        raise ConfigError(Problem(rule, key="fatal", value=show(shares)))
+        raise ConfigError(rule, key="fatal", value=show(shares))
     return shares
 
 
@@ -329,7 +329,7 @@ def window_chain(
     number("failure_rate", failure_rate)
     if tolerance and not (len(windows) and all(len(one) for one in windows)):
         rule = "there is a window for a group that lacks one piece, and for each that lacks more"
-        raise ConfigError(Problem(rule, "give seconds", key="windows", value=show(list(windows))))
+        raise ConfigError(rule, "give seconds", key="windows", value=show(list(windows)))
     rates = np.zeros((tolerance + 1, tolerance + 2))
     for lost in range(tolerance + 1):
         fails = (pieces - lost) * failure_rate

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 
 def whole(key: str, value: int, *, least: int = 0, most: int = 2**31) -> int:
@@ -18,7 +18,7 @@ def whole(key: str, value: int, *, least: int = 0, most: int = 2**31) -> int:
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or not least <= value <= most:
         rule = f"this is a whole number from {least:,} to {most:,}"
-        raise ConfigError(Problem(rule, "write one of these", key=key, value=show(value)))
+        raise ConfigError(rule, "write one of these", key=key, value=show(value))
     return int(value)
 
 
@@ -31,7 +31,7 @@ def number(key: str, value: float, *, positive: bool = False) -> float:
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or value < 0 or (positive and value == 0):
         rule = f"this is a finite number {'above zero' if positive else 'of zero or more'}"
-        raise ConfigError(Problem(rule, "write such a number", key=key, value=show(value)))
+        raise ConfigError(rule, "write such a number", key=key, value=show(value))
     return float(value)
 
 
@@ -44,5 +44,5 @@ def share(key: str, value: float) -> float:
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not is_number or not 0.0 <= value <= 1.0:
         rule = "this is a probability, from 0 to 1"
-        raise ConfigError(Problem(rule, "write one", key=key, value=show(value)))
+        raise ConfigError(rule, "write one", key=key, value=show(value))
     return float(value)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.data_loss.scenario import Level, StoredPool
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.importers.ceph import ClusterReport, PoolInfo
 from resilver.simulate import code_tree
 from resilver.simulate.pools import group_sets
@@ -30,7 +30,7 @@ class Osds:
         self.ids = np.array(sorted(osd.id for osd in report.osds), dtype=np.int64)
         if not len(self.ids):
             rule = "the cluster has no OSD"
-            raise ConfigError(Problem(rule, "collect its dumps again", place=report.label))
+            raise ConfigError(rule, "collect its dumps again", place=report.label)
         self._index = {osd: place for place, osd in enumerate(self.ids.tolist())}
         places = [tree.places_of(osd) for osd in self.ids.tolist()]
         kinds = [
@@ -103,7 +103,7 @@ def cluster_pools(report: ClusterReport, osds: Osds) -> tuple[tuple[StoredPool, 
             notes.append(f"{lacking:,} PGs of pool '{pool.name}' lack a piece from the start.")
     if not pools:
         rule = "all pools are empty by its dumps, so no data can be lost"
-        raise ConfigError(Problem(rule, "use dumps of a cluster with data", place=report.label))
+        raise ConfigError(rule, "use dumps of a cluster with data", place=report.label)
     return tuple(pools), notes
 
 
@@ -113,7 +113,7 @@ def _code(report: ClusterReport, pool: PoolInfo) -> str:
     if pool.code is None:
         rule = f"pool '{pool.name}' is coded in a way that is not modelled"
         remedy = "use a cluster whose pools are replicated or Reed-Solomon coded"
-        raise ConfigError(Problem(rule, remedy, place=report.label))
+        raise ConfigError(rule, remedy, place=report.label)
     return pool.code
 
 

@@ -141,7 +141,7 @@ def _group_of(code: CodeTree, question: Question) -> GroupChain | Problem:
     device = device_bytes(request)
     if device is None and (section.unreadable or section.latent_errors):
         rule = "how many errors a repair meets depends on what a device holds"
-        raise ConfigError(Problem(rule, 'say so, such as device = "20 TB"', "device"))
+        raise ConfigError(rule, 'say so, such as device = "20 TB"', "device")
     return chain_of(
         code, groups_of(request, code), question, 0.0 if device is None else float(device)
     )
@@ -158,13 +158,13 @@ def question_of_code(request: DurabilityRequest) -> Question:
     if section.repair.kind == "simulate":
         rule = "a code alone has no rebuild that could be simulated"
         remedy = 'say how long one takes, such as "10 h", or ask a study'
-        raise ConfigError(Problem(rule, remedy, "repair", show("simulate")))
+        raise ConfigError(rule, remedy, "repair", show("simulate"))
     for index, failure in enumerate(section.failures):
         if failure.level is not None or failure.device_class is not None:
             rule = "a code alone has devices of one kind"
             remedy = "leave the class out, or ask a study or a cluster"
             value = show(failure.device_class or failure.level)
-            raise ConfigError(Problem(rule, remedy, f"failures.{index}", value))
+            raise ConfigError(rule, remedy, f"failures.{index}", value)
     repair = _exponential(section.repair, device_bytes(request))
     # A device's repair is that of its group's piece, which is back at the end.
     changed = section.model_copy(update={"repair": repair, "returns": "devices"})
@@ -179,7 +179,7 @@ def _exponential(repair: RepairSpeed, device: int | None) -> RepairSpeed:
         if device is None:
             rule = "how long a device's repair takes depends on what it holds"
             remedy = 'say so, such as device = "20 TB", or give a time'
-            raise ConfigError(Problem(rule, remedy, "repair", show(exact_rate(rate))))
+            raise ConfigError(rule, remedy, "repair", show(exact_rate(rate)))
         return RepairSpeed("times", (DrawnTime("exponential", (device / rate,)),))
     times = tuple(
         DrawnTime("exponential", one.seconds) if one.kind == "fixed" else one
@@ -195,7 +195,7 @@ def device_bytes(request: DurabilityRequest) -> int | None:
     size = _bytes(request.device, "device")
     if not size:
         rule = "a device holds something"
-        raise ConfigError(Problem(rule, 'such as "20 TB"', "device", show(request.device)))
+        raise ConfigError(rule, 'such as "20 TB"', "device", show(request.device))
     return size
 
 
@@ -226,7 +226,7 @@ def groups_of(request: DurabilityRequest, code: CodeTree) -> int:
         if request.groups is None:
             rule = "how many groups hold this depends on what a device holds"
             remedy = 'state it, such as device = "20 TB", or groups, such as 100'
-            raise ConfigError(Problem(rule, remedy, "stored", show(request.stored)))
+            raise ConfigError(rule, remedy, "stored", show(request.stored))
         return request.groups
     needed = max(1, -(-stored // (device * code.data)))
     if request.groups is not None and request.groups < needed:
@@ -234,7 +234,7 @@ def groups_of(request: DurabilityRequest, code: CodeTree) -> int:
             f"{request.stored} of {code.name} fill {needed:,} groups of devices of {request.device}"
         )
         remedy = "give more groups, or leave them out"
-        raise ConfigError(Problem(rule, remedy, "groups", show(request.groups)))
+        raise ConfigError(rule, remedy, "groups", show(request.groups))
     return request.groups or needed
 
 
@@ -260,9 +260,7 @@ def described_code(text: str, question: Question) -> Described:
     groups = groups_of(request, code)
     if groups * code.pieces > _SIMULATED_MAX:
         rule = f"{groups:,} groups have more than {_SIMULATED_MAX:,} devices"
-        raise ConfigError(
-            Problem(rule, "ask for fewer, whose losses add up", "groups", show(groups))
-        )
+        raise ConfigError(rule, "ask for fewer, whose losses add up", "groups", show(groups))
     sets = np.arange(groups * code.pieces, dtype=np.int64).reshape(groups, -1)
     stored = stored_bytes(request, code)
     size = 1 if stored is None else max(1, round(stored / (groups * code.data)))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.data_loss.checked import whole
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.placement_quality.loss import LossProbability, checked_sets, loss_probability
 from resilver.placement_quality.lost_sets import Devices, LostSets
 from resilver.placement_quality.replica_sets import replica_sets
@@ -48,7 +48,7 @@ def part_sets(sets: Any, parts: Sequence[int]) -> Devices:
     of = _parts(parts)
     if array.size and int(array.max()) >= len(of):
         rule = f"a part is said of devices 0 to {len(of) - 1}"
-        raise ConfigError(Problem(rule, key="sets", value=show(int(array.max()))))
+        raise ConfigError(rule, key="sets", value=show(int(array.max())))
     return np.where(array >= 0, of[array], array)
 
 
@@ -56,7 +56,7 @@ def _parts(parts: Sequence[int]) -> Devices:
     of = np.asarray(parts, dtype=np.int64)
     if of.ndim != 1 or not of.size or of.min() < 0:
         rule = "each device is in one part, numbered from 0"
-        raise ConfigError(Problem(rule, key="parts", value=show(of.tolist())))
+        raise ConfigError(rule, key="parts", value=show(of.tolist()))
     return of
 
 
@@ -165,9 +165,7 @@ def crowd_within_loss(
 
 def _too_few(failures: int, within: int) -> ConfigError:
     rule = f"no {within} parts together have {failures} devices"
-    return ConfigError(
-        Problem(rule, "ask for fewer failures", key="failures", value=show(failures))
-    )
+    return ConfigError(rule, "ask for fewer failures", key="failures", value=show(failures))
 
 
 def _ways(sizes: Sequence[int], failures: int) -> list[list[int]]:
@@ -238,7 +236,7 @@ def _drawn_within(
         if tried > _TRIES_MAX * draws:
             rule = f"hardly any {within} parts together have {failures} devices"
             remedy = "ask for fewer failures, or more parts"
-            raise ConfigError(Problem(rule, remedy, key="failures", value=show(failures)))
+            raise ConfigError(rule, remedy, key="failures", value=show(failures))
         keys = generator.random((min(left, max(1, _KEYS_MAX // len(members))), len(members)))
         tried += len(keys)
         chosen = np.sort(np.argsort(keys, axis=1)[:, :within], axis=1)

@@ -290,8 +290,7 @@ def not_of_a_chain(question: Question) -> Problem | None:
     if failure.lasts is not None or failure.burst is not None:
         return Problem("a chain's devices are lost one by one", REMEDY, key)
     if failure.rate_per_second is None:
-        rule = "a chain's devices fail at a constant rate"
-        return Problem(rule, REMEDY, f"{key}.{failure.law}")
+        return Problem("a chain's devices fail at a constant rate", REMEDY, f"{key}.{failure.law}")
     if section.repair.kind != "times" or len(section.repair.times) != 1:
         rule = "a chain's repair takes one time, which is given"
         return Problem(rule, REMEDY, "repair", show(section.repair.label))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from resilver.data_loss.answer import Origin, Premise
 from resilver.data_loss.question import Question
 from resilver.data_loss.repair_times import RepairTimes
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.spec.failures import Failure
 from resilver.units import format_duration
 
@@ -43,7 +43,7 @@ class Parts:
             return len(self.levels) - 1
         if name not in self.levels:
             remedy = name_remedy(name, self.levels, "levels")
-            raise ConfigError(Problem("the system has no such level", remedy, key, show(name)))
+            raise ConfigError("the system has no such level", remedy, key, show(name))
         return self.levels.index(name)
 
 
@@ -93,7 +93,7 @@ def _parts_of(failure: Failure, parts: Parts, level: int, key: str) -> list[int]
         if unknown:
             remedy = name_remedy(unknown[0], list(numbers))
             rule = f"there is no such {parts.levels[level]}"
-            raise ConfigError(Problem(rule, remedy, f"{key}.parts", show(unknown[0])))
+            raise ConfigError(rule, remedy, f"{key}.parts", show(unknown[0]))
         return [numbers[name] for name in failure.parts]
     if level < len(parts.levels) - 1 or failure.law in ("trace", "planned"):
         return []
@@ -103,7 +103,7 @@ def _parts_of(failure: Failure, parts: Parts, level: int, key: str) -> list[int]
             known = sorted({parts.classes[one] for one in parts.used} - {""})
             remedy = name_remedy(failure.device_class, known, "classes") if known else "remove it"
             rule = "no device that holds data has this class"
-            raise ConfigError(Problem(rule, remedy, f"{key}.class", show(failure.device_class)))
+            raise ConfigError(rule, remedy, f"{key}.class", show(failure.device_class))
         return found
     if failure.weibull is not None and len(failure.weibull.ages) > 1:
         return []

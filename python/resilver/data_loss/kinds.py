@@ -10,7 +10,7 @@ import numpy as np
 
 from resilver.data_loss.absorbing import STATES_MAX, Chain
 from resilver.data_loss.checked import number, whole
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 State = TypeVar("State", bound=Hashable)
 
@@ -42,8 +42,7 @@ def explored_chain(
                 order.append(other)
                 if len(order) > STATES_MAX:
                     rule = f"a chain has at most {STATES_MAX:,} states"
-                    remedy = "take fewer kinds, steps or lost pieces, or simulate"
-                    raise ConfigError(Problem(rule, remedy))
+                    raise ConfigError(rule, "take fewer kinds, steps or lost pieces, or simulate")
             found.append((numbers[state], -1 if other is None else numbers[other], rate))
     rates = np.zeros((len(order), len(order) + 1))
     for state_number, other_number, rate in found:
@@ -93,7 +92,7 @@ def kinds_chain(
         number("repair_rate", kind.repair_rate)
     if repair not in ("parallel", "serial"):
         rule = 'repair is "parallel" or "serial"'
-        raise ConfigError(Problem(rule, "write one of these", key="repair", value=show(repair)))
+        raise ConfigError(rule, "write one of these", key="repair", value=show(repair))
     if callable(survives):
         is_survived = survives
     else:
@@ -154,7 +153,7 @@ def steps_chain(
     pace = steps * number("repair_rate", repair_rate)
     if repair not in ("parallel", "serial"):
         rule = 'repair is "parallel" or "serial"'
-        raise ConfigError(Problem(rule, "write one of these", key="repair", value=show(repair)))
+        raise ConfigError(rule, "write one of these", key="repair", value=show(repair))
 
     def parallel(lost: tuple[int, ...]) -> Iterable[tuple[float, tuple[int, ...] | None]]:
         # Lost pieces by the steps that their repair has behind it.

@@ -68,8 +68,7 @@ def chain_of_layout(question: Question, described: Described) -> LayoutChain | P
     if problem is not None:
         return problem
     if section.unreadable or section.latent_errors:
-        rule = "a chain of a layout has no errors of sectors"
-        return Problem(rule, REMEDY, "unreadable")
+        return Problem("a chain of a layout has no errors of sectors", REMEDY, "unreadable")
     if section.repairs == "serial":
         rule = "the bytes lost to repairs one after the other have no chain"
         return Problem(rule, REMEDY, "repairs", show("serial"))

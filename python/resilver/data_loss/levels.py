@@ -9,7 +9,7 @@ from resilver.data_loss.absorbing import Chain
 from resilver.data_loss.chains import Repair, group_chain
 from resilver.data_loss.checked import number, whole
 from resilver.data_loss.kinds import explored_chain
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def levels_chain(levels: Sequence[LevelCode], *, failure_rate: float) -> Chain:
     """
     if not levels:
         rule = "there is one level or more"
-        raise ConfigError(Problem(rule, "give codes, the top one first", key="levels"))
+        raise ConfigError(rule, "give codes, the top one first", key="levels")
     rate = number("failure_rate", failure_rate)
     for level in reversed(levels):
         chain = group_chain(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from resilver.data_loss.answer import Durabilities, Durability
 from resilver.data_loss.reports import Estimating, Told
 from resilver.data_loss.request import DurabilityRequest, Where, check
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import request_of
 from resilver.spec.code import lrc_notes
 
@@ -72,7 +72,7 @@ def answer_of(
     named: list[Any] = [what] if is_one else list(cast("Sequence[Any]", what))
     if not named:
         rule = "nothing is named whose durability could be asked"
-        raise ConfigError(Problem(rule, 'name a code, such as "rs 8+3", or a study'))
+        raise ConfigError(rule, 'name a code, such as "rs 8+3", or a study')
     subjects = [subject for one in named for subject in _subjects(one, request)]
     answers = tuple(_noted(subject(where or Where(), told)) for subject in subjects)
     if is_one and len(answers) == 1:

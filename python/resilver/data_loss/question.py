@@ -100,7 +100,7 @@ def refuse_slow_repairs(section: DurabilityQuestion) -> None:
             continue
         rule = f"a device fails after {format_duration(lives)} on average, and is not whole by then"
         remedy = "give a shorter repair, or rarer failures"
-        raise ConfigError(Problem(rule, remedy, "repair", show(section.repair.label)))
+        raise ConfigError(rule, remedy, "repair", show(section.repair.label))
 
 
 def _as_option(problem: Problem, stated: list[str]) -> Problem:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.data_loss.request import Where
-from resilver.errors import ConfigError, Interrupted, Problem, show
+from resilver.errors import ConfigError, Interrupted, show
 from resilver.importers.ceph import ClusterReport
 from resilver.spec import Ensemble, Fault, Study, System
 from resilver.spec.tree import plural
@@ -156,7 +156,7 @@ def _by_lost(
     if 1 not in found:
         rule = "no run of the study rebuilt anything, so no repair has a time"
         remedy = 'say how long one takes, such as repair = "10 h"'
-        raise ConfigError(Problem(rule, remedy, key="repair", value=show("simulate")))
+        raise ConfigError(rule, remedy, key="repair", value=show("simulate"))
     by_lost: list[tuple[float, ...]] = []
     for number in range(1, max(found) + 1):
         # Where no such loss left anything to rebuild, that of fewer holds.
@@ -223,7 +223,7 @@ def healing_times(
             f"after some losses the cluster is not whole within the {Request().horizon} simulated"
         )
         remedy = 'see why by resilver what-if, or say how long a repair takes: repair = "10 h"'
-        raise ConfigError(Problem(rule, remedy, key="repair", value=show("simulate")))
+        raise ConfigError(rule, remedy, key="repair", value=show("simulate"))
     return _by_lost(losses, seconds, f"{len(losses)} losses in what-ifs of this cluster")
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import check as check_values
 from resilver.request import option, share
 
@@ -203,4 +203,4 @@ def check(request: DurabilityRequest) -> None:
     check_values(request)
     if sum(map(bool, (request.afr, request.mttf, request.drive))) > 1:
         rule = "one of afr, mttf and drive says how often devices fail"
-        raise ConfigError(Problem(rule, "keep one", "mttf" if request.mttf else "drive"))
+        raise ConfigError(rule, "keep one", "mttf" if request.mttf else "drive")

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from resilver.data_loss.absorbing import STATES_MAX, Chain
 from resilver.data_loss.checked import number, whole
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 PIECES_MAX = 16
 """The most pieces: each of 65,536 sets is looked at, in seconds."""
@@ -55,11 +55,11 @@ def sets_chain(
     mends = _each("repair_rate", repair_rate, pieces)
     if repair not in ("parallel", "serial"):
         rule = 'repair is "parallel" or "serial"'
-        raise ConfigError(Problem(rule, "write one of these", key="repair", value=show(repair)))
+        raise ConfigError(rule, "write one of these", key="repair", value=show(repair))
     alive = _alive(pieces, survives)
     if not alive[0]:
         rule = "a group with all its pieces has its data"
-        raise ConfigError(Problem(rule, "give a code that survives nothing lost", key="survives"))
+        raise ConfigError(rule, "give a code that survives nothing lost", key="survives")
     return _joined(alive, fails, mends, is_serial=repair == "serial")
 
 
@@ -68,7 +68,7 @@ def _each(key: str, rate: float | Sequence[float], pieces: int) -> npt.NDArray[n
         return np.full(pieces, number(key, rate))
     if len(rate) != pieces:
         rule = f"there is one rate for each of {pieces} pieces, or one for all"
-        raise ConfigError(Problem(rule, key=key, value=show(list(rate))))
+        raise ConfigError(rule, key=key, value=show(list(rate)))
     return np.array([number(key, one) for one in rate])
 
 
@@ -128,7 +128,7 @@ def _joined(
         classes = len(distinct)
     if classes > STATES_MAX:
         rule = f"a chain has at most {STATES_MAX:,} states; these sets are of {classes:,} kinds"
-        raise ConfigError(Problem(rule, "take fewer pieces or rates, or simulate", key="pieces"))
+        raise ConfigError(rule, "take fewer pieces or rates, or simulate", key="pieces")
     rates = np.zeros((classes, classes + 1))
     for state, example in enumerate(first):
         # Column -1 is loss, which has the number zero.

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from resilver import core_input
 from resilver.data_loss.question import Question
 from resilver.data_loss.scenario import Level, StoredPool
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.placement_quality.replica_sets import summed
 from resilver.simulate import code_tree
 from resilver.simulate.affecting import affected_batches
@@ -33,9 +33,7 @@ def levels_of(system: System) -> tuple[Level, ...]:
     """The levels of a synthetic system's parts, from the top."""
     tree = system.cluster.tree
     if tree is None:
-        raise ConfigError(
-            Problem("a study without a tree of parts has no devices", key="cluster.servers")
-        )
+        raise ConfigError("a study without a tree of parts has no devices", key="cluster.servers")
     levels = []
     above = 1
     for level in tree.levels:
@@ -83,13 +81,13 @@ def _refuse_empty(system: System) -> None:
     if system.is_traffic_only or not any(pool.population for pool in system.of_pools):
         rule = "nothing is stored in this study, and so nothing can be lost"
         remedy = 'add [population], such as file_size = "64 MiB" and bytes_per_server = "20 TiB"'
-        raise ConfigError(Problem(rule, remedy, key="population"))
+        raise ConfigError(rule, remedy, key="population")
 
 
 def _scattered() -> ConfigError:
     rule = f"more than {OBJECTS_MAX:,} objects lie each in a set of its own"
     remedy = "place by groups (placement_groups = 4096), or store less"
-    return ConfigError(Problem(rule, remedy, key="placement.placement_groups", value=show("none")))
+    return ConfigError(rule, remedy, key="placement.placement_groups", value=show("none"))
 
 
 def _alike(system: System, sets: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -147,7 +145,7 @@ def _object_sets(
             raise _scattered()
         stored *= _stored_bytes(system) / stored.sum()
     if not placed:
-        raise ConfigError(Problem("the study stores no object", key="population"))
+        raise ConfigError("the study stores no object", key="population")
     return sets, stored
 
 

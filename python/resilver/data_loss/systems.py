@@ -33,7 +33,7 @@ from resilver.data_loss.request import DurabilityRequest, Where
 from resilver.data_loss.scenario import INDEPENDENT, Described, StoredPool
 from resilver.data_loss.simulated import simulated
 from resilver.data_loss.study_input import is_by_device, levels_of, pools_of, refuse_scattered
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError, Problem, raise_all
 from resilver.figure import Figure
 from resilver.importers.ceph import ClusterReport
 from resilver.simulate import code_tree
@@ -101,8 +101,7 @@ def _study_subject(name: str, system: System, seed: int, request: DurabilityRequ
         question = replace(
             question, section=question.section.model_copy(update={"returns": "devices"})
         )
-    if problems := durability_problems(system.cluster, question.section):
-        raise ConfigError(problems)
+    raise_all(durability_problems(system.cluster, question.section))
     _refuse_no_chain(question)
 
     def perform(where: Where, told: Told | None) -> Durability:
@@ -363,4 +362,4 @@ def _refuse_codes_options(request: DurabilityRequest) -> None:
     for key, value in stated.items():
         if value not in ("", None):
             rule = "a study or a cluster says this itself, and here it is of codes alone"
-            raise ConfigError(Problem(rule, "leave it out", key, f'"{value}"'))
+            raise ConfigError(rule, "leave it out", key, f'"{value}"')

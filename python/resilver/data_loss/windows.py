@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from resilver.data_loss.absorbing import Chain, any_loss
 from resilver.data_loss.chains import YEAR_SECONDS, group_chain
 from resilver.data_loss.checked import number, share, whole
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 _PIECES_MAX = 10_000
 """The most pieces of a group: the binomial of more is no number of 64 bits."""
@@ -236,7 +236,7 @@ def stripe_chain(
     number("bytes_per_second", bytes_per_second, positive=True)
     if not gathered:
         rule = "a repair gathers one piece or more"
-        raise ConfigError(Problem(rule, key="gathered", value=show(list(gathered))))
+        raise ConfigError(rule, key="gathered", value=show(list(gathered)))
     piece = bytes_per_second / piece_bytes
     rates = [piece / whole("gathered", one, least=1) for one in gathered]
     return group_chain(pieces, tolerance, failure_rate=failure_rate, repair=rates)

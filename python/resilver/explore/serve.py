@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from urllib.parse import parse_qs
 
 from resilver.browser import CoreRequest
-from resilver.errors import ConfigError, Interrupted, Problem, show
+from resilver.errors import ConfigError, Interrupted, show
 from resilver.explore.encoding import told
 from resilver.explore.native import Runs
 from resilver.study.interrupt import InterruptWatch
@@ -104,12 +104,12 @@ class PageServer(ThreadingMixIn, TCPServer):
     ) -> None:
         if port != 0 and not _PORT_MIN <= port <= _PORT_MAX:
             rule = f"a port is {_PORT_MIN} to {_PORT_MAX}, or 0 for any that is free"
-            raise ConfigError(Problem(rule, "choose another", "--port", show(port)))
+            raise ConfigError(rule, "choose another", "--port", show(port))
         try:
             super().__init__((ADDRESS, port), _Handler)
         except OSError as error:
             rule = f"it cannot be had ({error.strerror})"
-            raise ConfigError(Problem(rule, "choose another", "--port", show(port))) from None
+            raise ConfigError(rule, "choose another", "--port", show(port)) from None
         self.token = secrets.token_urlsafe(32)
         self.tell = tell
         try:

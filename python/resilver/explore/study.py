@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.estimate.run import estimate
 from resilver.explore.controls import Control, Group, Stop
 from resilver.explore.document import Document
@@ -171,7 +171,7 @@ def _first(study: Study, folder: Path) -> dict[str, Any]:
     }
     if given["cluster"].ceph is not None:
         rule = "a page computes of a real Ceph cluster by its dumps"
-        raise ConfigError(Problem(rule, "use `resilver explore REPORT`", key="cluster.ceph"))
+        raise ConfigError(rule, "use `resilver explore REPORT`", key="cluster.ceph")
     sweep = with_each(given, study.study).sweep
     firsts = [pair for swept, steps in sweep.items() for pair in values_of(swept, steps[0])]
     return sections_at(given, dict(firsts), folder)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.center.culling import Culling, Floats, Ints, Reference, cull_disks
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.spec import Fault, Study, System
 from resilver.spec.faults import Broken, Failing
 from resilver.spec.sweep import put, read_section
@@ -48,7 +48,7 @@ class StudyDisks:
         if len(kinds) > 1:
             rule = f"the {plural(self.side.name)} are made of disks of several kinds"
             remedy = "profile a study whose groups are all of one"
-            raise ConfigError(Problem(rule, remedy, key="cluster.parts"))
+            raise ConfigError(rule, remedy, key="cluster.parts")
         self.spread = cluster.device_kinds[kinds.pop()].spread
         self.replaced = np.zeros(tree.devices, dtype=np.uint32)
         for name, times in cluster.replaced.items():
@@ -166,7 +166,7 @@ def _sets_of(system: System) -> tuple[Tree, Side]:
     if tree is None or not sides:
         rule = "groups of disks are RAID sets, and no level is made of disks"
         remedy = "declare one in cluster.parts, with of and size, or leave out --within"
-        raise ConfigError(Problem(rule, remedy, key="cluster.parts"))
+        raise ConfigError(rule, remedy, key="cluster.parts")
     named = None if placement is None else tree.side(placement.level or "")
     return tree, named or sides[0]
 
@@ -175,4 +175,4 @@ def check_draws(seeds: int | None) -> None:
     """Refuse a number of draws where a study has seeds of its own."""
     if seeds is not None:
         rule, remedy = "a study has seeds of its own", "set them with --set study.seeds=15"
-        raise ConfigError(Problem(rule, remedy, key="--seeds", value=show(seeds)))
+        raise ConfigError(rule, remedy, key="--seeds", value=show(seeds))

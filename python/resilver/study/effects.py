@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.counterfactuals import FACTOR, Counterfactual
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.spec.run import Run, canonical_system, run_key
 from resilver.study.counterfactuals import Lever, levers
 from resilver.study.execution import execute
@@ -129,10 +129,10 @@ def sensitivity(
     """
     if not 1 < factor < math.inf:
         rule = "assumptions are divided and multiplied by a factor above 1"
-        raise ConfigError(Problem(rule, "such as 2", key="factor", value=str(factor)))
+        raise ConfigError(rule, "such as 2", key="factor", value=str(factor))
     if study.points[0].system.report is not None:
         rule = "a real Ceph cluster's answer lists what would help, with a run of each"
-        raise ConfigError(Problem(rule, "leave --sensitivity out", key="cluster.ceph"))
+        raise ConfigError(rule, "leave --sensitivity out", key="cluster.ceph")
     variations = _Variations(study, factor)
     with _place(folder) as place:
         results = execute(variations, place, workers=workers, **options)  # type: ignore[arg-type]

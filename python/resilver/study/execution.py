@@ -12,13 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.errors import (
-    ConfigError,
-    Interrupted,
-    PlacementError,
-    Problem,
-    ResilverError,
-)
+from resilver.errors import ConfigError, Interrupted, PlacementError, ResilverError
 from resilver.study.executors import ClusterLost, ExecutorChoice, choose
 from resilver.study.feeding import Course, Feed
 from resilver.study.folder import RunFolder, open_run_folder
@@ -120,7 +114,7 @@ def _check_split(split: int | None) -> None:
     is_number = isinstance(split, int) and not isinstance(split, bool)
     if split is not None and not (is_number and 1 <= split <= _PARTS_MAX):
         rule = f"a run is split into 1 to {_PARTS_MAX} parts"
-        raise ConfigError(Problem(rule, "leave it out, or give 1 for none", "split", str(split)))
+        raise ConfigError(rule, "leave it out, or give 1 for none", "split", str(split))
 
 
 def label(run: Run) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import Problem, raise_all
 from resilver.units import format_bytes
 
 if TYPE_CHECKING:
@@ -102,8 +102,7 @@ def refuse_too_large(runs: Sequence[Run]) -> None:
     systems = {id(run.system): run for run in runs}.values()
     needs = [float(estimate(run.system)["memory_bytes"]) for run in systems]
     names = [", ".join(f"{key} = {value}" for key, value in run.swept.items()) for run in systems]
-    if problems := memory_problems(needs, names):
-        raise ConfigError(problems)
+    raise_all(memory_problems(needs, names))
 
 
 def _of_system() -> tuple[int, int]:

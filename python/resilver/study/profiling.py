@@ -21,7 +21,7 @@ from resilver.center.layering import (
 )
 from resilver.center.measured import read_measured
 from resilver.center.profiling import SEEDS, WITHIN, LotProfile, MeasuredProfile
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.spec import Study, System
 from resilver.study.culling import StudyDisks, check_draws
 from resilver.text import read_toml
@@ -70,7 +70,7 @@ def profile(
         for name, value in {"measured": measured, "target": target}.items():
             if value:
                 rule = "this is asked of the layers of a study, and the file is none"
-                raise ConfigError(Problem(rule, "leave it out", name, show(str(value))))
+                raise ConfigError(rule, "leave it out", name, show(str(value)))
         share, draws = within or WITHIN, seeds or SEEDS
         return center.profile(
             file, within=share, of=of, code=code, seeds=draws, overrides=overrides
@@ -79,7 +79,7 @@ def profile(
     if isinstance(file, Study):
         if overrides:
             rule, remedy = "a study that is built has its keys", "give them to Study.load"
-            raise ConfigError(Problem(rule, remedy, key="overrides", value=show(overrides[0])))
+            raise ConfigError(rule, remedy, key="overrides", value=show(overrides[0]))
         study = given = file
     else:
         path = study_path(file)
@@ -164,13 +164,13 @@ def profile_study(
     if len(study.points) > 1:
         swept = ", ".join(study.study.sweep)
         rule = f"a profile is of one system, and the study sweeps {swept}"
-        raise ConfigError(Problem(rule, "say one with --set", key="study.sweep"))
+        raise ConfigError(rule, "say one with --set", key="study.sweep")
     run = study.runs()[0]
     system = run.system
     if all(pool.traffic is None or pool.traffic.engine != "flows" for pool in system.of_pools):
         rule = "a profile is of clients as steady flows"
         remedy = 'add [traffic] with engine = "flows", such as outstanding = 64'
-        raise ConfigError(Problem(rule, remedy, key="traffic"))
+        raise ConfigError(rule, remedy, key="traffic")
     rates = read_measured(measured, system.cluster.tree)
     found = simulate(system, run.seed, progress)
     flows = [row for row in found.flows.to_pylist() if row["start_seconds"] == 0.0]
@@ -199,7 +199,7 @@ def _target(text: str | BytesPerSecond) -> BytesPerSecond:
         raise ConfigError(problem.under("target") for problem in error.problems) from None
     if not rate > 0:
         rule, remedy = "a target is above zero", 'such as "1 TB/s"'
-        raise ConfigError(Problem(rule, remedy, key="target", value=show(str(text))))
+        raise ConfigError(rule, remedy, key="target", value=show(str(text)))
     return rate
 
 

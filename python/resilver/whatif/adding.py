@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.whatif.cluster import Cluster
 from resilver.whatif.configuration import Ledger
 from resilver.whatif.osd_settings import OsdKind, all_settings
@@ -38,11 +38,11 @@ def add(value: str, cluster: Cluster) -> tuple[list[dict[str, Any]], str]:
     match = _WRITTEN.fullmatch(value.strip())
     if match is None:
         rule = "what is added is so many, of a kind, like one that is there, and their place"
-        raise ConfigError(Problem(rule, _EXAMPLE, value=show(value)))
+        raise ConfigError(rule, _EXAMPLE, value=show(value))
     count = int(match["count"])
     if not 1 <= count <= _ADDED_MAX:
         rule = f"from 1 to {_ADDED_MAX:,} are added at a time"
-        raise ConfigError(Problem(rule, "add fewer, or in several steps", value=show(value)))
+        raise ConfigError(rule, "add fewer, or in several steps", value=show(value))
     kind = match["kind"]
     if kind == cluster.tree.types[0]:
         added, what = _osds(cluster, match, count, value), "OSD"
@@ -62,11 +62,11 @@ def _osds(cluster: Cluster, match: re.Match[str], count: int, value: str) -> lis
     like = match["like"]
     if like not in names:
         rule = "there is no OSD of this name"
-        raise ConfigError(Problem(rule, name_remedy(like, list(names)), value=show(like)))
+        raise ConfigError(rule, name_remedy(like, list(names)), value=show(like))
     template = cluster.tree.devices.get(names[like])
     if template is None:
         rule = f"{like} has no place in the CRUSH map"
-        raise ConfigError(Problem(rule, "name one that has", value=show(value)))
+        raise ConfigError(rule, "name one that has", value=show(value))
     hosts = _named_places(cluster, match) or [cluster.tree.places[template.parent]]
     added = []
     for index in range(count):
@@ -102,7 +102,7 @@ def _place_beside(cluster: Cluster, template: Place, value: str) -> Place:
     tree = cluster.tree
     if not template.parent:
         rule = f"'{template.name}' stands in no bucket, so that nothing says where new ones go"
-        raise ConfigError(Problem(rule, f"add their place, {_EXAMPLE}", value=show(value)))
+        raise ConfigError(rule, f"add their place, {_EXAMPLE}", value=show(value))
     parent = tree.places[template.parent]
     alike = [one.name for one in tree.places.values() if one.kind == parent.kind]
     if len(alike) > 1 and parent.parent:
@@ -111,7 +111,7 @@ def _place_beside(cluster: Cluster, template: Place, value: str) -> Place:
             f"of {len(alike)}"
         )
         remedy = f'add their place, such as "in {parent.kind}={parent.name}"'
-        raise ConfigError(Problem(rule, remedy, value=show(value)))
+        raise ConfigError(rule, remedy, value=show(value))
     return parent
 
 

@@ -101,23 +101,22 @@ def _goal(part: str, text: str) -> Goal:
     match = _PART.fullmatch(part)
     if match is None:
         rule = "an aim says what is to be under which figure"
-        raise ConfigError(Problem(rule, _EXAMPLE, key="--aim", value=show(text)))
+        raise ConfigError(rule, _EXAMPLE, key="--aim", value=show(text))
     word = re.sub(r"^(not|no longer)\s+|^clients'\s+", "", match[1]).removeprefix("clients ")
     word = {"p99": "clients p99", "whole": "healthy"}.get(word, word)
     if word not in WORDS:
         rule = "nothing of this name is aimed at"
-        remedy = name_remedy(match[1], WORDS)
-        raise ConfigError(Problem(rule, remedy, key="--aim", value=show(text)))
+        raise ConfigError(rule, name_remedy(match[1], WORDS), key="--aim", value=show(text))
     if word == _FILL:
         percent = _PERCENT.fullmatch(match[2])
         if percent is None or not 0 < float(percent[1]) <= 100:
             rule = "how full an OSD gets is a percentage above 0 and up to 100"
-            raise ConfigError(Problem(rule, 'such as "85%"', key="--aim", value=show(match[2])))
+            raise ConfigError(rule, 'such as "85%"', key="--aim", value=show(match[2]))
         return Goal(word, float(percent[1]) / 100)
     if word == _LOSS:
         if _PROBABILITY.fullmatch(match[2]) is None or not 0 < float(match[2]) < 1:
             rule = "a chance is a number between 0 and 1"
-            raise ConfigError(Problem(rule, 'such as "1e-6"', key="--aim", value=show(match[2])))
+            raise ConfigError(rule, 'such as "1e-6"', key="--aim", value=show(match[2]))
         return Goal(word, float(match[2]))
     try:
         return Goal(word, float(Seconds.parse(match[2])))
@@ -170,7 +169,7 @@ def read_axes(text: str, release: Release) -> tuple[tuple[Axis, ...], tuple[str,
             problem = f"from 2 to {_VALUES_MAX} values are tried of a setting"
         if problem:
             remedy = f'such as "{setting.name}=1/2/4"'
-            raise ConfigError(Problem(problem, remedy, key="--search", value=show(part.strip())))
+            raise ConfigError(problem, remedy, key="--search", value=show(part.strip()))
         lacking = {one: setting.problem_in(release, one, "--search") for one in tried}
         has = tuple(one for one, problem in lacking.items() if problem is None)
         # A setting that the release lacks, it lacks with each of its values.

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.ceph import ConfigEntry
 from resilver.text import CRUSH_MAGIC, read_bytes
 from resilver.whatif import pool_changes
@@ -122,8 +122,7 @@ def _flags(value: str, cluster: Cluster, *, is_set: bool) -> Made:
     for word in words:
         if word not in FLAGS:
             rule = "it is no flag that healing heeds"
-            remedy = name_remedy(word, list(FLAGS), "flags")
-            raise ConfigError(Problem(rule, remedy, value=show(word)))
+            raise ConfigError(rule, name_remedy(word, list(FLAGS), "flags"), value=show(word))
         if not FLAGS[word].holds(cluster.release):
             raise ConfigError(FLAGS[word].problem("the flag", cluster.release, value=word))
     verb = "set" if is_set else "unset"
@@ -141,7 +140,7 @@ def _map(value: str, cluster: Cluster) -> Made:
         if pool.rule not in tree.rules:
             rule = f"pool '{pool.info.name}' goes by rule {pool.rule}, which this map lacks"
             remedy = f"its rules are {', '.join(map(str, sorted(tree.rules))) or 'none'}"
-            raise ConfigError(Problem(rule, remedy, place=value))
+            raise ConfigError(rule, remedy, place=value)
     cluster.tree = tree
     name = Path(value).name
     text = f"the CRUSH map becomes {name}"

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from resilver import core_input
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
 from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, ConfigEntry, PoolInfo
 from resilver.units import exact_bytes
 from resilver.whatif.configuration import (
@@ -111,7 +111,7 @@ class Cluster:
         found = self.pools.get(name) or by_number.get(name)
         if found is None:
             remedy = name_remedy(name, list(self.pools), "pools")
-            raise ConfigError(Problem("there is no pool of this name", remedy, value=show(name)))
+            raise ConfigError("there is no pool of this name", remedy, value=show(name))
         return found
 
     def setting_lines(self, entry: ConfigEntry) -> list[str]:
@@ -242,8 +242,7 @@ def _check_codes(report: ClusterReport) -> None:
         for pool in report.pools
         if pool.kind == "erasure" and pool.code is None
     ]
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
 
 
 def _note_dumps(cluster: Cluster) -> None:

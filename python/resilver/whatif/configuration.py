@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.ceph import ClusterReport, ConfigEntry
 from resilver.whatif.answer import Assumption, Origin
 from resilver.whatif.declared import SETTINGS
@@ -163,7 +163,7 @@ def read_setting(text: str, release: Release) -> ConfigEntry:
     who, _, name = head.strip().rpartition(" ")
     if not sign or not name:
         rule, remedy = "a setting is stated with its value", 'such as "osd_max_backfills=4"'
-        raise ConfigError(Problem(rule, remedy, "--set-option", show(text)))
+        raise ConfigError(rule, remedy, "--set-option", show(text))
     setting = known(name, "--set-option", release)
     setting.parse(value)
     if problem := setting.problem_in(release, value.strip(), "--set-option"):
@@ -171,7 +171,7 @@ def read_setting(text: str, release: Release) -> ConfigEntry:
     section, _, mask = (who.strip() or setting.daemon).partition("/")
     if section.partition(".")[0] not in ("global", "osd", "mon", "mgr"):
         rule = "a setting is for global, osd, osd.N, mon or mgr"
-        raise ConfigError(Problem(rule, 'such as "osd.12 osd_max_backfills=4"', value=show(text)))
+        raise ConfigError(rule, 'such as "osd.12 osd_max_backfills=4"', value=show(text))
     return ConfigEntry(section, mask, setting.name, value.strip())
 
 
@@ -309,7 +309,7 @@ def release_of(report: ClusterReport, stated: str, ledger: Ledger | None = None)
         found = RELEASE_NAMES.get(stated.lower()) or parse_release(stated)
         if found is None:
             rule, remedy = "a release is a name or a version", 'such as "18.2.4" or "reef"'
-            raise ConfigError(Problem(rule, remedy, key="--release", value=show(stated)))
+            raise ConfigError(rule, remedy, key="--release", value=show(stated))
         return noted(found, "stated", "")
     if report.release is not None:
         return noted(report.release, "dump", "the version in the dumps")

@@ -115,7 +115,7 @@ def _read(text: str, has_changes: bool) -> tuple[str, float | None]:
     except ConfigError:
         rule = f"a part fails after a time, or once the changes have {SETTLED}"
         remedy = 'such as "host @ 2 d" or "host @ settled"'
-        raise ConfigError(Problem(rule, remedy, "--each", show(text))) from None
+        raise ConfigError(rule, remedy, "--each", show(text)) from None
 
 
 def _settled(answer: WhatIf, each: str) -> float:
@@ -141,7 +141,7 @@ def _check_end(end_seconds: float, each: str) -> None:
     """A run goes on as long after the failure as --horizon says, and no run beyond 213 days."""
     if end_seconds > SECONDS_MAX:
         rule = "a failure and --horizon behind it are within 213 days of the start of the changes"
-        raise ConfigError(Problem(rule, "give a shorter --horizon", "--each", show(each)))
+        raise ConfigError(rule, "give a shorter --horizon", "--each", show(each))
 
 
 def _parts_at(start: float, level: str, base: Prepared, report: ClusterReport) -> Parts:
@@ -166,7 +166,7 @@ def _parts_at(start: float, level: str, base: Prepared, report: ClusterReport) -
         return {f"osd.{osd}": (osd,) for osd in sorted(running)}
     if level not in tree.types:
         remedy = name_remedy(level, tree.types, "levels")
-        raise ConfigError(Problem("the map has no such level", remedy, "--each", show(level)))
+        raise ConfigError("the map has no such level", remedy, "--each", show(level))
     of = [one for one in tree.places.values() if one.kind == level]
     found = {one.name: {osd for osd in tree.below(one.name) if osd in running} for one in of}
     for osd in running - {one.id for one in report.osds}:
@@ -176,5 +176,5 @@ def _parts_at(start: float, level: str, base: Prepared, report: ClusterReport) -
     if not parts:
         rule = f"the map has no {level} with an OSD that runs"
         kinds = sorted({tree.types[0], *(place.kind for place in tree.places.values())})
-        raise ConfigError(Problem(rule, f"it has {', '.join(kinds)}", "--each", show(level)))
+        raise ConfigError(rule, f"it has {', '.join(kinds)}", "--each", show(level))
     return parts

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.ceph import ClusterReport, GroupInfo, PoolInfo
 from resilver.simulate import group_sets
 from resilver.whatif.cluster import Cluster
@@ -47,7 +47,7 @@ def _growth(text: str, cluster: Cluster) -> tuple[str, float]:
     percent = float(match[2]) if match else 0.0
     if match is None or not -100 < percent <= _PERCENT_MAX:
         rule = "a pool grows by a share of what it holds"
-        raise ConfigError(Problem(rule, 'such as "rbd=+30%"', key="--grow", value=show(text)))
+        raise ConfigError(rule, 'such as "rbd=+30%"', key="--grow", value=show(text))
     try:
         name = cluster.pool(match[1]).info.name
     except ConfigError as error:
@@ -79,7 +79,7 @@ def _fill(cluster: Cluster, text: str) -> None:
     if not before:
         rule = rule or "the cluster holds nothing that could be more"
     if rule:
-        raise ConfigError(Problem(rule, 'such as "80%"', key="--fill", value=show(text)))
+        raise ConfigError(rule, 'such as "80%"', key="--fill", value=show(text))
     factor = wanted / before
     value = f"{100 * wanted:.4g} % of its bytes, {100 * before:.4g} % by its dumps"
     cluster.ledger.note("fill", value, "stated", "--fill", "")
@@ -177,6 +177,6 @@ def _check(cluster: Cluster, fill: str) -> None:
         return
     rule = f"{cluster.name_of(worst)} would hold {100 * shares[worst]:.1f} % of what it can"
     if not fill:
-        raise ConfigError(Problem(rule, "let pools grow by less", key="--grow"))
+        raise ConfigError(rule, "let pools grow by less", key="--grow")
     remedy = f"fill it to {int(1000 * fill_of(cluster)[1]) / 10:g}% at the most"
-    raise ConfigError(Problem(rule, remedy, key="--fill", value=show(fill)))
+    raise ConfigError(rule, remedy, key="--fill", value=show(fill))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.ceph import ClusterReport, OsdMetadata
 from resilver.importers.netgauge import LogGpTable
 from resilver.spec.device import Device, DeviceService, catalog_device
@@ -124,11 +124,11 @@ def _stated_devices(devices: Sequence[str], classes: list[str]) -> tuple[dict[st
         if sign and device_class not in classes:
             rule = "no OSD has this class"
             remedy = name_remedy(device_class, classes, "classes")
-            raise ConfigError(Problem(rule, remedy, key="--device", value=show(text)))
+            raise ConfigError(rule, remedy, key="--device", value=show(text))
         if name not in catalog.list("devices"):
             remedy = name_remedy(name, catalog.list("devices"))
             rule = "the catalog has no such device"
-            raise ConfigError(Problem(rule, remedy, key="--device", value=show(text)))
+            raise ConfigError(rule, remedy, key="--device", value=show(text))
         if sign:
             by_class[device_class] = name
         else:
@@ -179,10 +179,10 @@ def _network(stated: str, ledger: Ledger) -> dict[str, float]:
             near = name_remedy(stated, catalog.list("networks"))
             rule = f"a network is one of the catalog or a rate ({error.problems[0].rule})"
             remedy = f'{near}, or such as "25 Gb/s"'
-            raise ConfigError(Problem(rule, remedy, key="--network", value=show(stated))) from None
+            raise ConfigError(rule, remedy, key="--network", value=show(stated)) from None
         if rate <= 0:
             rule, remedy = "a rate is above zero", 'such as "25 Gb/s"'
-            raise ConfigError(Problem(rule, remedy, key="--network", value=show(stated)))
+            raise ConfigError(rule, remedy, key="--network", value=show(stated))
         ledger.note(name, format_rate(rate), "stated", "", "")
     return {"host_bytes_per_second": rate, "latency_seconds": latency}
 

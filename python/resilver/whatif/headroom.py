@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.ceph import ClusterReport
 from resilver.whatif.cluster import read_state
 from resilver.whatif.configuration import Configuration, release_of
@@ -45,10 +45,10 @@ def search_fill(
     match = _AIM.fullmatch(aim.strip())
     if match is None:
         rule = "a fill is searched at which any part of a level heals"
-        raise ConfigError(Problem(rule, 'such as "any host heals"', "--aim", show(aim)))
+        raise ConfigError(rule, 'such as "any host heals"', "--aim", show(aim))
     if request.fill:
         rule, remedy = "the fill is what is searched", "leave --fill out"
-        raise ConfigError(Problem(rule, remedy, "--fill", show(request.fill)))
+        raise ConfigError(rule, remedy, "--fill", show(request.fill))
     level = match[1]
     release = release_of(report, request.release)
     cluster = read_state(report, request, Configuration(release, report.config or ()))
@@ -86,7 +86,7 @@ def search_fill(
             culprit = culprit if found.worst is None else found.worst.name
     if not trials:
         rule = "an OSD is full before all OSDs together are 1 % full"
-        raise ConfigError(Problem(rule, "balance the cluster first", "--search", show(FILL)))
+        raise ConfigError(rule, "balance the cluster first", "--search", show(FILL))
     if not heals:
         trials[fails] = tried(fails)
     return FillSearch(aim, level, present, most, tuple(one for _, one in sorted(trials.items())))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.whatif.cluster import Cluster, PoolState
 from resilver.whatif.configuration import Daemon
 from resilver.whatif.declared import SETTINGS
@@ -52,8 +52,7 @@ def check_pg_num(cluster: Cluster, pool: PoolState, pg_num: int, size: int) -> N
     )
     least = (most_total - others) // size
     smaller = f"give it a pg_num of up to {least}, or " if least > pool.pg_num else ""
-    remedy = f"{smaller}add --set-option mon_max_pg_per_osd={per_osd}"
-    raise ConfigError(Problem(rule, remedy))
+    raise ConfigError(rule, f"{smaller}add --set-option mon_max_pg_per_osd={per_osd}")
 
 
 def _pg_num(pool: PoolState) -> int:

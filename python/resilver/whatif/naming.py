@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.whatif.cluster import Cluster
 
 
@@ -55,7 +55,7 @@ def targets(value: str, cluster: Cluster) -> Targets:
         names = cluster.osd_names
         if not word:
             rule = "a change names OSDs or buckets"
-            raise ConfigError(Problem(rule, 'such as "osd.12" or "host=node3"', value=show(value)))
+            raise ConfigError(rule, 'such as "osd.12" or "host=node3"', value=show(value))
         if sign and kind != cluster.tree.types[0]:
             found, item = cluster.tree.below(cluster.tree.bucket(kind, name).name), name
         elif (wanted := name if sign else word) in names:
@@ -67,11 +67,11 @@ def targets(value: str, cluster: Cluster) -> Targets:
         else:
             known = [*names, *cluster.tree.places]
             rule = "the cluster has no OSD or bucket of this name"
-            raise ConfigError(Problem(rule, name_remedy(wanted, known), value=show(wanted)))
+            raise ConfigError(rule, name_remedy(wanted, known), value=show(wanted))
         existing = [osd for osd in found if osd in cluster.osds]
         if not existing:
             rule, remedy = "there is no OSD below it", "name a bucket that holds OSDs"
-            raise ConfigError(Problem(rule, remedy, value=show(word)))
+            raise ConfigError(rule, remedy, value=show(word))
         osds.update(existing)
         items.append(item)
     return Targets(sorted(osds), items, listed(items))
@@ -95,7 +95,7 @@ def pair(value: str, what: str) -> tuple[str, str]:
     """
     name, sign, rest = value.rpartition("=")
     if not sign or not name.strip() or not rest.strip():
-        raise ConfigError(Problem(f"it is written {what}", value=show(value)))
+        raise ConfigError(f"it is written {what}", value=show(value))
     return name.strip(), rest.strip()
 
 
@@ -112,7 +112,7 @@ def number(text: str, low: float, high: float, what: str, *, whole: bool = True)
     if not low <= value <= high:
         kind = "a whole number" if whole else "a number"
         rule = f"{what} is {kind} from {low:g} to {high:g}"
-        raise ConfigError(Problem(rule, "use a value in that range", value=show(text)))
+        raise ConfigError(rule, "use a value in that range", value=show(text))
     return value
 
 
@@ -129,5 +129,5 @@ def share(text: str, low: float, what: str) -> float:
         value = float("nan")
     if not low <= value <= 1:
         rule = f"{what} is from {100 * low:g} % to 100 %"
-        raise ConfigError(Problem(rule, 'such as "30%" or "0.3"', value=show(text)))
+        raise ConfigError(rule, 'such as "30%" or "0.3"', value=show(text))
     return value

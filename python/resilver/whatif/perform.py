@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from resilver.errors import ConfigError, Interrupted, Problem, name_remedy, show
+from resilver.errors import ConfigError, Interrupted, name_remedy, show
 from resilver.importers.ceph import ClusterReport, read_cluster
 from resilver.request import request_of
 from resilver.simulate.ceph import HealProgress, heal
@@ -170,7 +170,7 @@ def changes_of(changes: Changes | None) -> Plan:
     for key in changes or ():
         if key not in BY_KEY:
             remedy = name_remedy(key, list(BY_KEY))
-            raise ConfigError(Problem("it is no kind of change", remedy, value=show(key)))
+            raise ConfigError("it is no kind of change", remedy, value=show(key))
     given = {
         key: (value,) if isinstance(value, str) else tuple(value)
         for key, value in (changes or {}).items()

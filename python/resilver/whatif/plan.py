@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
 from resilver.text import read_toml
 from resilver.units import Seconds
 from resilver.whatif.answer import PlannedStep
@@ -132,8 +132,7 @@ def read_plan(path: Path) -> Plan:
                 )
                 for one in error.problems
             ]
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return Plan(str(name), tuple(wanted))
 
 
@@ -164,8 +163,7 @@ def _step(step: Mapping[str, Any], path: Path) -> list[Wanted]:
             wanted.append(Wanted(key, text, seconds, f"{path}: {key}"))
     if not problems and not wanted:
         problems.append(Problem("a step changes something", 'such as fail = "host=node3"'))
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return wanted
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.whatif.cluster import Cluster, PoolState
 from resilver.whatif.declared.forms import (
     BALANCER,
@@ -36,7 +36,7 @@ def set_rule(value: str, cluster: Cluster) -> Made:
     rules = {found: number for number, (found, _) in cluster.tree.rules.items()}
     if rule not in rules and not (rule.isdigit() and int(rule) in cluster.tree.rules):
         remedy = name_remedy(rule, list(rules), "rules")
-        raise ConfigError(Problem("the map has no rule of this name", remedy, value=show(rule)))
+        raise ConfigError("the map has no rule of this name", remedy, value=show(rule))
     pool.rule = rules[rule] if rule in rules else int(rule)
     label = cluster.tree.rules[pool.rule][0]
     # Before Luminous a rule was named by its number.
@@ -74,7 +74,7 @@ def pool_size(value: str, cluster: Cluster) -> Made:
     pool = cluster.pool(name)
     if pool.info.kind == "erasure":
         rule = f"pool '{pool.info.name}' is coded, and the pieces of a code stay as many"
-        raise ConfigError(Problem(rule, "name a replicated pool", value=show(value)))
+        raise ConfigError(rule, "name a replicated pool", value=show(value))
     first, sign, least = sizes.partition("/")
     size = int(number(first, 1, _SIZE_MAX, "a pool's size"))
     # `ceph osd pool set size` sets min_size to its rule for a new pool.
@@ -102,13 +102,12 @@ def group_of(text: str, cluster: Cluster) -> tuple[PoolState, int]:
     found = _PGID.fullmatch(text)
     if found is None:
         rule = "a PG is a pool's number, a dot and a hexadecimal number"
-        raise ConfigError(Problem(rule, 'such as "3.1a"', value=show(text)))
+        raise ConfigError(rule, 'such as "3.1a"', value=show(text))
     pool = cluster.pool(found[1])
     number = int(found[2], 16)
     if number >= pool.pg_num:
         rule = f"pool '{pool.info.name}' has {pool.pg_num} PGs"
-        remedy = f"the last is {pool.info.id}.{pool.pg_num - 1:x}"
-        raise ConfigError(Problem(rule, remedy, value=show(text)))
+        raise ConfigError(rule, f"the last is {pool.info.id}.{pool.pg_num - 1:x}", value=show(text))
     return pool, number
 
 
@@ -118,7 +117,7 @@ def upmap(value: str, cluster: Cluster) -> Made:
     pool, group = group_of(words[0] if words else "", cluster)
     if len(words) % 2 == 0:
         rule = "an upmap entry is a PG and pairs of OSDs, from and to"
-        raise ConfigError(Problem(rule, 'such as "3.1a 5 17"', value=show(value)))
+        raise ConfigError(rule, 'such as "3.1a 5 17"', value=show(value))
     osds = [targets(word, cluster).osds[0] for word in words[1:]]
     pairs = list(zip(osds[::2], osds[1::2], strict=True))
     change = {"kind": "upmap", "pool": pool.info.id, "group": group, "pairs": pairs}
@@ -179,8 +178,7 @@ def balance(value: str, cluster: Cluster) -> Made:
         entries = int(number(count.strip() or "100", 1, _ENTRIES_MAX, "how many entries"))
         return _balance_by_bytes(entries, cluster)
     rule = "PGs are balanced by the manager's balancer (ceph, off) or by bytes (bytes, bytes 50)"
-    remedy = name_remedy(value, ("ceph", "off", "bytes"))
-    raise ConfigError(Problem(rule, remedy, value=show(value)))
+    raise ConfigError(rule, name_remedy(value, ("ceph", "off", "bytes")), value=show(value))
 
 
 def _balance_by_bytes(entries: int, cluster: Cluster) -> Made:
@@ -190,7 +188,7 @@ def _balance_by_bytes(entries: int, cluster: Cluster) -> Made:
     if cluster.is_changed:
         rule = "entries by bytes are planned for the map as it is, and this plan changes it before"
         remedy = "balance first, or ask with the dumps of the map that it will be"
-        raise ConfigError(Problem(rule, remedy, value='"bytes"'))
+        raise ConfigError(rule, remedy, value='"bytes"')
     require(UPMAP, cluster.release, "bytes")
     plan = balance_by_bytes(cluster.report, entries=entries)
     changes = [

@@ -111,7 +111,7 @@ def _horizon(text: str, steps: Sequence[PlannedStep]) -> float:
     last = max((step.at_seconds for step in steps), default=0.0)
     if seconds <= last:
         rule = "a run goes on beyond its last change" if last else "a run takes some time"
-        raise ConfigError(Problem(rule, 'such as "30 d"', key="--horizon", value=show(text)))
+        raise ConfigError(rule, 'such as "30 d"', key="--horizon", value=show(text))
     return seconds
 
 

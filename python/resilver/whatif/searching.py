@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.ceph import ClusterReport
 from resilver.whatif.aims import Axis, Goal, read_aim, read_axes
 from resilver.whatif.answer import WhatIf
@@ -69,7 +69,7 @@ def search(
     if any(goal.needs_load for goal in goals) and not request.load:
         rule = "what clients get needs a load"
         remedy = 'add --load "POOL: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB"'
-        raise ConfigError(Problem(rule, remedy, key="--aim", value=show(aim)))
+        raise ConfigError(rule, remedy, key="--aim", value=show(aim))
     tried = _Tried(
         report, plan, request, axes, goals, told, prepare(report, plan, request), release
     )

@@ -65,8 +65,7 @@ class Setting:
         if not self.span.holds(release):
             return self.span.problem(self.name, release, key)
         span = self.word_spans.get(value, self.span)
-        what = f"{self.name} = {value}"
-        return None if span.holds(release) else span.problem(what, release, key)
+        return None if span.holds(release) else span.problem(f"{self.name} = {value}", release, key)
 
     def default(self, release: Release) -> Value:
         """Its default in a release; that of the first that has it, for those before."""
@@ -218,7 +217,7 @@ def known(name: str, key: str = "", release: Release | None = None) -> Setting:
     found = SETTINGS.get(name) or SETTINGS.get(f"mgr/balancer/{name}")
     if found is None:
         rule = "healing goes by no setting of this name"
-        raise ConfigError(Problem(rule, name_remedy(name, list(SETTINGS)), key, show(name)))
+        raise ConfigError(rule, name_remedy(name, list(SETTINGS)), key, show(name))
     if release is not None and (problem := found.problem_in(release, "", key)):
         raise ConfigError(problem)
     return found

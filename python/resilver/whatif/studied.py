@@ -102,7 +102,7 @@ def _of_study(problem: Problem) -> Problem:
 
 def _report(system: System) -> ClusterReport:
     if system.report is None:
-        raise ConfigError(Problem("it is no real cluster", "add cluster.ceph", key="cluster"))
+        raise ConfigError("it is no real cluster", "add cluster.ceph", key="cluster")
     return system.report
 
 
@@ -118,12 +118,12 @@ def _plan(system: System, seed: int) -> Plan:
     run = system.ceph or CephRun()
     if "map" in run.changes:
         rule, remedy = "a study keeps no other CRUSH map", "use `resilver what-if --map`"
-        raise ConfigError(Problem(rule, remedy, "ceph.changes.map", show(run.changes["map"])))
+        raise ConfigError(rule, remedy, "ceph.changes.map", show(run.changes["map"]))
     stated = [_setting(name, value) for name, value in run.settings.items()]
     for key in run.changes:
         if key not in BY_KEY:
             rule, remedy = "it is no kind of change", name_remedy(key, list(BY_KEY))
-            raise ConfigError(Problem(rule, remedy, key=f"ceph.changes.{key}"))
+            raise ConfigError(rule, remedy, key=f"ceph.changes.{key}")
     changes = changes_of(run.changes)
     faults = list(_faults(system, seed))
     words = [f"{BY_KEY[one.key].option[2:]} {one.value}" for one in (*changes.changes, *faults)]

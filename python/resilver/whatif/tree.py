@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 
 
 @dataclass
@@ -139,7 +139,7 @@ class Tree:
         if kind not in self.types[1:]:
             rule = f"the map has no type '{kind}'"
             remedy = name_remedy(kind, self.types[1:], "types")
-            raise ConfigError(Problem(rule, remedy, value=show(f"{kind}={name}")))
+            raise ConfigError(rule, remedy, value=show(f"{kind}={name}"))
         place = self.places.get(name)
         if place is None or place.kind != kind:
             of_kind = [one.name for one in self.places.values() if one.kind == kind]
@@ -147,7 +147,7 @@ class Tree:
             if place is not None:
                 rule = f"'{name}' is of type {place.kind}"
             remedy = name_remedy(name, of_kind, f"{kind}s")
-            raise ConfigError(Problem(rule, remedy, value=show(f"{kind}={name}")))
+            raise ConfigError(rule, remedy, value=show(f"{kind}={name}"))
         return place
 
     def add_place(self, name: str, kind: str, parent: str) -> Place:

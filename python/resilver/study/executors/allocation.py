@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.study.executors.batch import import_of_jobqueue
 from resilver.study.executors.on_dask import DaskExecutor, quiet_dask
 from resilver.study.executors.scheduler import KEY, connected, on_client
@@ -69,11 +69,10 @@ def join() -> Allocation:
     except (KeyError, ValueError):
         rule = "this process is not a task of `srun`"
         remedy = "start it as `srun -n 8 resilver run STUDY.toml --cluster allocation`"
-        raise ConfigError(Problem(rule, remedy, key=KEY, value='"allocation"')) from None
+        raise ConfigError(rule, remedy, key=KEY, value='"allocation"') from None
     if tasks < _TASKS_NEEDED:
         rule = f"`srun` started {tasks} tasks, and 3 are needed: scheduler, driver and a worker"
-        remedy = "start it with `srun -n 3` or more"
-        raise ConfigError(Problem(rule, remedy, key=KEY, value='"allocation"'))
+        raise ConfigError(rule, "start it with `srun -n 3` or more", key=KEY, value='"allocation"')
     with import_of_jobqueue():
         from dask_jobqueue.slurm import SLURMRunner
     quiet_dask()

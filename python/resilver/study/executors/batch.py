@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.study.executors.batch_jobs import SUBMIT_COMMANDS, BatchJobs
 from resilver.study.executors.interface import missing_package
 from resilver.study.executors.on_dask import DaskExecutor, quiet_dask
@@ -41,7 +41,7 @@ def check_batch_system(system: str) -> None:
     if shutil.which(command) is None:
         rule = f"the command `{command}` is not on this machine's path"
         remedy = "run this on a login node of the cluster, or give another --cluster"
-        raise ConfigError(Problem(rule, remedy, key=KEY, value=show(system)))
+        raise ConfigError(rule, remedy, key=KEY, value=show(system))
 
 
 @contextlib.contextmanager
@@ -54,7 +54,7 @@ def import_of_jobqueue() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         # Its module sets a handler of SIGINT as it is imported, which Python allows nowhere else.
         rule = "batch systems can be used from the main thread only"
-        raise ConfigError(Problem(rule, "call execute from the main thread", key=KEY))
+        raise ConfigError(rule, "call execute from the main thread", key=KEY)
     handler = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -166,7 +166,7 @@ def _refused(system: str, failures: list[Exception]) -> ConfigError:
     command = SUBMIT_COMMANDS[system]
     if not failures:
         rule = f"`{command}` did not answer within {_SUBMIT_SECONDS:g} s"
-        return ConfigError(Problem(rule, "see that the batch system is up", KEY, show(system)))
+        return ConfigError(rule, "see that the batch system is up", KEY, show(system))
     lines = [line.strip() for line in str(failures[0]).splitlines()]
     # dask-jobqueue quotes the command's output under these headings.
     said = (
@@ -175,4 +175,4 @@ def _refused(system: str, failures: list[Exception]) -> ConfigError:
         else lines
     )
     rule = f"`{command}` refused a job: {' '.join(said) or 'it said nothing'}"
-    return ConfigError(Problem(rule, "change the cluster config", KEY, show(system)))
+    return ConfigError(rule, "change the cluster config", KEY, show(system))

@@ -24,14 +24,14 @@ _MINUTE = 60.0
 
 def _positive(value: Bytes | Seconds) -> Bytes | Seconds:
     if value <= 0:
-        raise ConfigError(Problem("must be more than zero"))
+        raise ConfigError("must be more than zero")
     return value
 
 
 def _one_line(text: str) -> str:
     # What stands in a job's header ends with its line; a second line would be another directive.
     if not text.strip() or any(character in text for character in "\n\r\0"):
-        raise ConfigError(Problem("must be one line of text that is not empty", value=show(text)))
+        raise ConfigError("must be one line of text that is not empty", value=show(text))
     return text
 
 
@@ -95,7 +95,7 @@ class BatchJobs(Section):
         table = read_toml(Path(path))
         if "system" in table:
             rule = "the batch system is named by --cluster"
-            raise ConfigError(Problem(rule, "remove this key", key="system", place=str(path)))
+            raise ConfigError(rule, "remove this key", key="system", place=str(path))
         try:
             jobs = cls.from_table({**table, "system": system}, Path(path).parent)
             jobs.check()
@@ -115,10 +115,10 @@ class BatchJobs(Section):
         if self.processes is not None and self.processes > self.cores:
             rule = f"a job of {self.cores} cores cannot feed {self.processes} processes"
             remedy = f"write at most {self.cores}, or leave it out for one a core"
-            raise ConfigError(Problem(rule, remedy, "processes", str(self.processes)))
+            raise ConfigError(rule, remedy, "processes", str(self.processes))
         if self.walltime < _MINUTE:
             rule, remedy = "batch systems count a job's time in minutes", 'write "1 min" or more'
-            raise ConfigError(Problem(rule, remedy, "walltime", show(f"{self.walltime:g} s")))
+            raise ConfigError(rule, remedy, "walltime", show(f"{self.walltime:g} s"))
 
     @property
     def processes_a_job(self) -> int:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, nearest, show
+from resilver.errors import ConfigError, nearest, show
 from resilver.study.executors.batch_jobs import BATCH_SYSTEMS, CONFIG_KEY, BatchJobs
 from resilver.study.executors.interface import StudyExecutor, missing_package
 from resilver.study.executors.scheduler import KEY, check_address, connect, on_client
@@ -72,7 +72,7 @@ def choose(
         return ExecutorChoice(lambda _: executor)
     rule = "this is no executor"
     remedy = "give an address, a batch system, a Dask client or a concurrent.futures executor"
-    raise ConfigError(Problem(rule, remedy, key="executor", value=show(executor)))
+    raise ConfigError(rule, remedy, key="executor", value=show(executor))
 
 
 def _refuse_contradictions(
@@ -84,11 +84,11 @@ def _refuse_contradictions(
         )
     if executor is not None and workers is not None:
         rule = "a cluster says itself how many workers it has"
-        raise ConfigError(Problem(rule, "leave out one of the two", "--workers", str(workers)))
+        raise ConfigError(rule, "leave out one of the two", "--workers", str(workers))
     if cluster_config is not None and executor not in BATCH_SYSTEMS:
         rule = "only a batch system is configured by a file"
         remedy = "give it with --cluster slurm, pbs or lsf"
-        raise ConfigError(Problem(rule, remedy, CONFIG_KEY, show(str(cluster_config))))
+        raise ConfigError(rule, remedy, CONFIG_KEY, show(str(cluster_config)))
 
 
 def _named(name: str, cluster_config: str | Path | None) -> ExecutorChoice:
@@ -96,7 +96,7 @@ def _named(name: str, cluster_config: str | Path | None) -> ExecutorChoice:
         if cluster_config is None:
             rule = "a batch system needs to know what to ask for"
             remedy = "give a file with cores, memory and walltime by --cluster-config FILE"
-            raise ConfigError(Problem(rule, remedy, KEY, show(name)))
+            raise ConfigError(rule, remedy, KEY, show(name))
         return _batch(BatchJobs.load(name, cluster_config))
     if name == _ALLOCATION:
         from resilver.study.executors.allocation import join
@@ -106,7 +106,7 @@ def _named(name: str, cluster_config: str | Path | None) -> ExecutorChoice:
     known = (*BATCH_SYSTEMS, _ALLOCATION)
     if "://" not in name and not Path(name).exists() and (close := nearest(name, known)):
         rule, remedy = "there is no such way to run", f'did you mean "{close}"?'
-        raise ConfigError(Problem(rule, remedy, KEY, show(name)))
+        raise ConfigError(rule, remedy, KEY, show(name))
     address = check_address(name)
     try:
         import distributed  # noqa: F401

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Protocol, runtime_checkable
 
-from resilver.errors import ConfigError, Problem, SimulationError
+from resilver.errors import ConfigError, SimulationError
 from resilver.study.progress import RunState
 
 
@@ -93,9 +93,7 @@ def missing_package(error: ModuleNotFoundError, key: str) -> ConfigError:
         The error, which names the extra.
     """
     return ConfigError(
-        Problem(
-            f"the Python package '{error.name}' is needed and not installed",
-            "install it with `pip install '.[cluster]'` in resilver's source folder",
-            key=key,
-        )
+        f"the Python package '{error.name}' is needed and not installed",
+        "install it with `pip install '.[cluster]'` in resilver's source folder",
+        key=key,
     )

@@ -14,7 +14,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from pathlib import Path
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.study.executors.build import Build, own_build
 from resilver.study.executors.interface import missing_package
 from resilver.study.executors.on_dask import REMEDY, DaskExecutor, quiet_dask
@@ -54,12 +54,10 @@ def check_address(text: str) -> str:
     if "://" in text:
         if _ADDRESS.fullmatch(text) is None:
             raise ConfigError(
-                Problem(
-                    "a scheduler's address is tcp://HOST:PORT",
-                    "copy it from what `dask scheduler` printed, such as tcp://node1:8786",
-                    key=KEY,
-                    value=show(text),
-                )
+                "a scheduler's address is tcp://HOST:PORT",
+                "copy it from what `dask scheduler` printed, such as tcp://node1:8786",
+                key=KEY,
+                value=show(text),
             )
         return text
     path = Path(text).expanduser()
@@ -68,14 +66,14 @@ def check_address(text: str) -> str:
     except FileNotFoundError:
         rule = "there is no such file, and it is no address and no batch system"
         remedy = "give tcp://HOST:PORT, a scheduler file, slurm, pbs, lsf or allocation"
-        raise ConfigError(Problem(rule, remedy, key=KEY, value=show(text))) from None
+        raise ConfigError(rule, remedy, key=KEY, value=show(text)) from None
     except (OSError, ValueError, KeyError, TypeError):
         rule = "this is not a scheduler file: it has no JSON with the key 'address'"
         remedy = "give the file that `dask scheduler --scheduler-file FILE` wrote"
-        raise ConfigError(Problem(rule, remedy, key=KEY, value=show(text))) from None
+        raise ConfigError(rule, remedy, key=KEY, value=show(text)) from None
     if not isinstance(address, str) or _ADDRESS.fullmatch(address) is None:
         rule = f"its key 'address' is {show(address)}, which is no address"
-        raise ConfigError(Problem(rule, key=KEY, value=show(text)))
+        raise ConfigError(rule, key=KEY, value=show(text))
     return address
 
 
@@ -126,12 +124,10 @@ def connected(target: Any, shown: str) -> Any:
         # Dask raises what its transport raised, and that is of many kinds.
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(
-            Problem(
-                f"no Dask scheduler answers there ({reason})",
-                "see that `dask scheduler` runs there and that this machine can reach it",
-                key=KEY,
-                value=show(shown),
-            )
+            f"no Dask scheduler answers there ({reason})",
+            "see that `dask scheduler` runs there and that this machine can reach it",
+            key=KEY,
+            value=show(shown),
         ) from error
 
 
@@ -187,7 +183,7 @@ def on_client(
     except TimeoutError:
         _quietly(close)
         rule = f"a worker does not answer within {_ANSWER_SECONDS:g} s"
-        raise ConfigError(Problem(rule, "restart it", key=KEY, value=show(where))) from None
+        raise ConfigError(rule, "restart it", key=KEY, value=show(where)) from None
     except BaseException:
         _quietly(close)
         raise
@@ -228,5 +224,4 @@ def _refuse_other_builds(client: Any, where: str) -> None:
             problems.append(
                 Problem(f"the worker at {address} {difference}", REMEDY, key=KEY, value=show(where))
             )
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
