@@ -11,12 +11,7 @@ from typing import Any
 import numpy as np
 
 from resilver.center.assigning import Reach, assign
-from resilver.center.expected import (
-    Expected,
-    RoundRobin,
-    expect,
-    expect_round_robin,
-)
+from resilver.center.expected import Expected, RoundRobin, expect, expect_round_robin
 from resilver.center.job_clients import job_clients
 from resilver.center.layers import Given, Layers, layers_of
 from resilver.center.load_state import LoadState, read_state

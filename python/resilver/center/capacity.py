@@ -345,9 +345,7 @@ def _fill(series: FillSeries) -> FillOutlook:
         trend(series.seconds, total),
         tuple(
             TargetTrend(
-                target,
-                float(fill[number]),
-                trend(series.seconds, series.used_bytes[:, number]),
+                target, float(fill[number]), trend(series.seconds, series.used_bytes[:, number])
             )
             for number, target in enumerate(series.targets)
         ),

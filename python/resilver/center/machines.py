@@ -245,11 +245,7 @@ def modules_of(names: Sequence[str]) -> dict[str, list[int]]:
 
 
 def _nodes_of(
-    name: str,
-    at: dict[str, int],
-    blades: dict[str, list[int]],
-    key: str,
-    problems: list[Problem],
+    name: str, at: dict[str, int], blades: dict[str, list[int]], key: str, problems: list[Problem]
 ) -> list[int]:
     """The nodes of a module, or one node."""
     if name in at:

@@ -294,11 +294,7 @@ def code_chain(
 
 
 def window_chain(
-    pieces: int,
-    tolerance: int,
-    *,
-    failure_rate: float,
-    windows: Sequence[Sequence[float]],
+    pieces: int, tolerance: int, *, failure_rate: float, windows: Sequence[Sequence[float]]
 ) -> Chain:
     """The chain of a group that is made whole at once, at the end of a window.
 

@@ -43,11 +43,7 @@ def order_words(order: str, unit: str) -> str:
 
 
 def with_order(
-    answer: Durability,
-    described: Described,
-    question: Question,
-    where: Where,
-    told: Told | None,
+    answer: Durability, described: Described, question: Question, where: Where, told: Told | None
 ) -> Durability:
     """The answer with the repair order first in what it rests on, and what the other would give.
 

@@ -107,11 +107,7 @@ def _is_some(time: dict[str, Any]) -> bool:
 
 
 def elasticities(
-    described: Described,
-    plan: Plan,
-    batches: Sequence[Sums],
-    where: Where,
-    told: Told | None,
+    described: Described, plan: Plan, batches: Sequence[Sums], where: Where, told: Told | None
 ) -> pa.Table:
     """By what share the loss probability changes for a share by which a rate or a time does.
 
@@ -158,11 +154,7 @@ def _elasticity(more: Sequence[Sums], less: Sequence[Sums]) -> dict[str, float |
     if whole is None:
         return {"elasticity": None, "low": None, "high": None}
     error = _error(more, less)
-    return {
-        "elasticity": whole,
-        "low": whole - _NORMAL * error,
-        "high": whole + _NORMAL * error,
-    }
+    return {"elasticity": whole, "low": whole - _NORMAL * error, "high": whole + _NORMAL * error}
 
 
 def _slope(more: Sequence[Sums], less: Sequence[Sums]) -> float | None:

@@ -226,10 +226,7 @@ def _noticed_by_ceph(question: Question, report: ClusterReport) -> Question:
 
 
 def _answered(
-    described: Described,
-    question: Question,
-    where: Where,
-    told: Told | None,
+    described: Described, question: Question, where: Where, told: Told | None
 ) -> Durability:
     """The answer: of a chain where it is the system, else simulated; and what bursts lose."""
     lowest = len(described.levels) - 1

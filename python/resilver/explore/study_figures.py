@@ -122,12 +122,7 @@ def figures_of(system: System, *, clients: bool) -> tuple[Shown, ...]:
     if has_rebuild(system):
         found = [_figure("metrics", *one) for one in _REBUILD]
         risk = _figure(
-            "timeline",
-            "at_risk_objects",
-            "Objects one loss from lost",
-            "count",
-            "less",
-            "most",
+            "timeline", "at_risk_objects", "Objects one loss from lost", "count", "less", "most"
         )
         until = replace(
             _figure("timeline", "at_risk_objects", "The last of them until", "seconds", "less"),
@@ -158,12 +153,7 @@ def harm_of(system: System) -> tuple[str, ...]:
 
 
 def _figure(
-    table: str,
-    column: str,
-    label: str,
-    unit: str,
-    better: _Better,
-    how: str = "first",
+    table: str, column: str, label: str, unit: str, better: _Better, how: str = "first"
 ) -> Shown:
     return Shown(column, label, unit, table, column, how, better=better)
 

@@ -50,9 +50,7 @@ class GraphFile:
 
 
 def read_graph(
-    path: Path,
-    hosts: Sequence[str] | None = None,
-    routers: Sequence[str] | None = None,
+    path: Path, hosts: Sequence[str] | None = None, routers: Sequence[str] | None = None
 ) -> GraphFile:
     """The network in a file.
 

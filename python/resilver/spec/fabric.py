@@ -10,13 +10,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import (
-    Field,
-    PlainValidator,
-    ValidationInfo,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
 from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.importers.netgauge import LogGpTable

@@ -342,11 +342,7 @@ class Failure(Section):
         """What becomes of the parts, as the core reads it, in seconds."""
         if self.lasts is None:
             return {"kind": "lost"}
-        return {
-            "kind": "away",
-            "lasts": self.lasts.content(),
-            "lost_share": self.lost_share or 0.0,
-        }
+        return {"kind": "away", "lasts": self.lasts.content(), "lost_share": self.lost_share or 0.0}
 
     def content(self) -> dict[str, Any]:
         """All that affects the answer, in SI units, JSON-able; a list of lives by its hash."""

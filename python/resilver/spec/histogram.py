@@ -11,12 +11,7 @@ from pydantic import ValidationInfo
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, raise_all, show
-from resilver.importers.sizes import (
-    Bin,
-    check_bin,
-    drawn_bytes,
-    read_sizes,
-)
+from resilver.importers.sizes import Bin, check_bin, drawn_bytes, read_sizes
 from resilver.spec.section import TEXT, either, file_path, one_key
 from resilver.text import name_of
 from resilver.units import BYTES_MAX, Bytes
@@ -156,11 +151,7 @@ def _bin(row: object) -> Bin:
     return Bin(Bytes.parse(row[0]), Bytes.parse(row[1]), count)
 
 
-_BINS = {
-    "type": "array",
-    "minItems": 1,
-    "items": {"type": "array", "minItems": 3, "maxItems": 3},
-}
+_BINS = {"type": "array", "minItems": 1, "items": {"type": "array", "minItems": 3, "maxItems": 3}}
 HISTOGRAM_SCHEMA = either(
     {"file": TEXT},
     {"scan": TEXT},

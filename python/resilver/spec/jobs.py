@@ -13,14 +13,7 @@ from resilver.errors import ConfigError, Problem, show
 from resilver.spec.section import TEXT, AboveZero, Count, Section, Share, file_path
 from resilver.spec.streams import WINDOW_MAX
 from resilver.text import read_toml
-from resilver.units import (
-    BYTE_UNITS,
-    Bytes,
-    BytesPerSecond,
-    Seconds,
-    exact_duration,
-    shortest_text,
-)
+from resilver.units import BYTE_UNITS, Bytes, BytesPerSecond, Seconds, exact_duration, shortest_text
 
 JOBS_MAX = 200
 """The most jobs of a run: a byte numbers what asks for data."""

@@ -24,11 +24,7 @@ from resilver.importers.netgauge import (
 from resilver.spec.section import TEXT, either, file_path, one_key
 from resilver.units import Bytes, Seconds
 
-_ROWS = {
-    "type": "array",
-    "minItems": 1,
-    "items": {"type": "array", "minItems": 4, "maxItems": 4},
-}
+_ROWS = {"type": "array", "minItems": 1, "items": {"type": "array", "minItems": 4, "maxItems": 4}}
 LOGGP_SCHEMA = either({"netgauge": TEXT}, {"rows": _ROWS}, names=catalog.list("networks"))
 """What an editor is told of a LogGP table."""
 

@@ -42,11 +42,7 @@ class OsdDevices(DeviceClasses):
         """What affects results, JSON-able; that of the device where all have the same."""
         if len(self.by_class) == 1:
             return self.by_class[0][1].content()
-        return {
-            **super().content(),
-            "label": " and ".join(self.names),
-            "of_osd": list(self.of_osd),
-        }
+        return {**super().content(), "label": " and ".join(self.names), "of_osd": list(self.of_osd)}
 
 
 def osd_devices(report: ClusterReport) -> OsdDevices:

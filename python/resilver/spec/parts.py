@@ -47,10 +47,7 @@ PartDevice = Annotated[
         {
             "description": "The disk of each: a name of the catalog, a file or a table. "
             "Default: cluster.device.",
-            "anyOf": [
-                {"type": "string", "examples": catalog.list("devices")},
-                {"type": "object"},
-            ],
+            "anyOf": [{"type": "string", "examples": catalog.list("devices")}, {"type": "object"}],
         }
     ),
 ]

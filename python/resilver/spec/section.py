@@ -151,11 +151,7 @@ class Section(_SectionBase):
     """
 
     model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        validate_default=True,
-        defer_build=True,
-        allow_inf_nan=False,
+        frozen=True, extra="forbid", validate_default=True, defer_build=True, allow_inf_nan=False
     )
 
     kind_key: ClassVar[str] = ""

@@ -20,10 +20,7 @@ from resilver.spec.histogram import Histogram
 from resilver.spec.osd_devices import OsdDevices
 from resilver.spec.section import FilePath, Section, written
 from resilver.spec.topology import TopologySpec
-from resilver.units import (
-    exact_bytes,
-    exact_duration,
-)
+from resilver.units import exact_bytes, exact_duration
 
 
 def to_plain(value: Any) -> Any:

@@ -20,14 +20,7 @@ from resilver.spec.mix import (
 )
 from resilver.spec.section import AboveZero, Count, Section, Share
 from resilver.spec.streams import Streams
-from resilver.units import (
-    Bytes,
-    BytesPerSecond,
-    Seconds,
-    exact_bytes,
-    exact_duration,
-    exact_rate,
-)
+from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes, exact_duration, exact_rate
 
 OUTSTANDING_MAX = 10_000_000
 """The most requests that a closed loop keeps outstanding."""

@@ -285,8 +285,7 @@ class RunFolder:
             table, {key: c.take(pa.array(positions, pa.int64())) for key, c in swept.items()}
         )
         replace_file(
-            self.path / "runs.parquet",
-            lambda path: write_parquet(path, [table], table.schema),
+            self.path / "runs.parquet", lambda path: write_parquet(path, [table], table.schema)
         )
         for name in TABLE_NAMES[1:]:
             shards = (self.shards.table(name, key) for key in keys)

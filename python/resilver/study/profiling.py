@@ -11,14 +11,7 @@ from typing import Any
 from resilver import catalog, center
 from resilver.catalog.entries import study_path
 from resilver.center.culling import Reference
-from resilver.center.layering import (
-    CulledLayers,
-    Layer,
-    LayerProfile,
-    Needed,
-    beside,
-    needed_of,
-)
+from resilver.center.layering import CulledLayers, Layer, LayerProfile, Needed, beside, needed_of
 from resilver.center.measured import read_measured
 from resilver.center.profiling import SEEDS, WITHIN, LotProfile, MeasuredProfile
 from resilver.errors import ConfigError, show
@@ -92,11 +85,7 @@ def profile(
 
 
 def _culled(
-    study: Study,
-    given: Study,
-    within: float,
-    of: Reference,
-    target: str | BytesPerSecond | None,
+    study: Study, given: Study, within: float, of: Reference, target: str | BytesPerSecond | None
 ) -> CulledLayers:
     """Culling of a study's RAID sets under each of its seeds, and its layers after the first.
 

@@ -176,10 +176,7 @@ def read_setting(text: str, release: Release) -> ConfigEntry:
 
 
 def setting_commands(
-    entry: ConfigEntry,
-    present: Iterable[ConfigEntry],
-    daemons: Iterable[Daemon],
-    release: Release,
+    entry: ConfigEntry, present: Iterable[ConfigEntry], daemons: Iterable[Daemon], release: Release
 ) -> list[str]:
     """The lines that set it, after those that take away what would win over it.
 

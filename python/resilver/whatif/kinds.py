@@ -50,10 +50,7 @@ KINDS: tuple[ChangeKind, ...] = (
     ),
     ChangeKind("set_rule", "POOL=RULE", "Change a pool's CRUSH rule.", "rbd=replicated_ssd"),
     ChangeKind(
-        "pool_size",
-        "POOL=SIZE[/MIN]",
-        "Change size and min_size of a replicated pool.",
-        "rbd=3/2",
+        "pool_size", "POOL=SIZE[/MIN]", "Change size and min_size of a replicated pool.", "rbd=3/2"
     ),
     ChangeKind(
         "pg_num",
@@ -82,10 +79,7 @@ KINDS: tuple[ChangeKind, ...] = (
     ChangeKind("in", "WHAT", "Mark OSDs in.", "osd.12"),
     ChangeKind("out", "WHAT", "Mark OSDs out.", "osd.12"),
     ChangeKind(
-        "upmap",
-        "PGID FROM TO...",
-        "Set a PG's upmap entry; without pairs, remove it.",
-        "3.1a 5 17",
+        "upmap", "PGID FROM TO...", "Set a PG's upmap entry; without pairs, remove it.", "3.1a 5 17"
     ),
     ChangeKind(
         "balance",

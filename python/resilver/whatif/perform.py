@@ -65,10 +65,7 @@ def _with_counterfactuals(ready: Prepared, answer: WhatIf, told: Told | None) ->
 
 
 def _performed(ready: Prepared, told: Told | None, done: int = 0, total: int = 1) -> WhatIf:
-    healed = heal(
-        ready.text,
-        None if told is None else lambda state: told(done, total, state),
-    )
+    healed = heal(ready.text, None if told is None else lambda state: told(done, total, state))
     start = ready.input.get("counted_from_seconds", 0.0)
     tables = {name: since(start, conform(name, healed.tables.get(name))) for name in TABLES}
     horizon = ready.input["horizon_seconds"] - start

@@ -12,12 +12,7 @@ from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ceph import ClusterReport
 from resilver.units import Bytes, Seconds
 from resilver.whatif.answer import Assumption, ClusterFacts, PlannedStep
-from resilver.whatif.cluster import (
-    Cluster,
-    cluster_json,
-    ratios_of,
-    read_state,
-)
+from resilver.whatif.cluster import Cluster, cluster_json, ratios_of, read_state
 from resilver.whatif.configuration import Configuration, Ledger, read_setting, release_of
 from resilver.whatif.failing import failure_rates
 from resilver.whatif.filling import make_fuller

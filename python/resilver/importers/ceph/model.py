@@ -6,13 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from resilver.importers.buckets import BucketTree
-from resilver.importers.ceph.facts import (
-    BalancerState,
-    ConfigEntry,
-    OsdMetadata,
-    OsdPerf,
-    Ratios,
-)
+from resilver.importers.ceph.facts import BalancerState, ConfigEntry, OsdMetadata, OsdPerf, Ratios
 
 WEIGHT_ONE = 0x10000
 """One in 16.16 fixed point: the reweight of an OSD that is fully in, a full primary affinity."""

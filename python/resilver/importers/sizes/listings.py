@@ -124,9 +124,7 @@ def _shown_size(listing: Listing, line: int, shown: bytes, field: int | None) ->
         return _size(listing, line, numbers[0])
     if not numbers:
         listing.refuse(
-            line,
-            "the line shows no size",
-            "have the LIST rule end with SHOW(VARCHAR(FILE_SIZE))",
+            line, "the line shows no size", "have the LIST rule end with SHOW(VARCHAR(FILE_SIZE))"
         )
     rule = f"the line shows {len(numbers)} numbers, any of which could be the size"
     listing.refuse(line, rule, "say which word of the shown text it is with --field N")

@@ -48,10 +48,7 @@ def scan_tree(
         raise ConfigError(rule, key="hard_links", value=show(hard_links))
     tally = Tally()
     with TreeWalk(
-        folder,
-        workers=threads,
-        one_file_system=one_file_system,
-        every_name=hard_links == "each",
+        folder, workers=threads, one_file_system=one_file_system, every_name=hard_links == "each"
     ) as walk:
         for batch in walk.batches(progress):
             tally.add(file_sizes(batch))

@@ -138,10 +138,7 @@ _SPANS = {
     "mgr/balancer/upmap_max_deviation": Span((14, 2, 5)),
 }
 
-_EARLIER: dict[str, Value] = {
-    "mon_osd_down_out_interval": 300.0,
-    "mon_osd_min_in_ratio": 0.3,
-}
+_EARLIER: dict[str, Value] = {"mon_osd_down_out_interval": 300.0, "mon_osd_min_in_ratio": 0.3}
 """Defaults before Luminous."""
 
 _CAPPED: Release = (12, 2, 1)
