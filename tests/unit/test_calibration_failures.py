@@ -160,7 +160,7 @@ def test_lists_with_too_few_failures_say_what_they_can(tmp_path: Path) -> None:
     failed = np.arange(10) == 0
     one = fit_failures(lives_of(np.zeros(10), np.full(10, 2.0), failed))
     assert one.law == "exponential" and "1 failure, and a shape needs two" in one.finding()
-    with pytest.raises(ConfigError, match="no Weibull law can be told: 1 failure"):
+    with pytest.raises(ConfigError, match="no Weibull law can be fitted: 1 failure"):
         fit_failures(lives_of(np.zeros(10), np.full(10, 2.0), failed), "weibull")
     with pytest.raises(ConfigError, match="all failures are at one age"):
         fit_failures(lives_of(np.zeros(3), np.full(3, 2.0), np.ones(3, dtype=bool)), "weibull")
@@ -226,4 +226,4 @@ def test_the_command_prints_the_fit_and_the_lines_and_a_bound_alone_ends_with_1(
     assert failures("lives.csv", "-q") == found.to_toml()
     assert json.loads(failures("lives.csv", "--json")) == json.loads(json.dumps(found.to_dict()))
     assert "Nothing failed: the rate is below 3 a year" in failures("none.csv", code=1)
-    assert "no Weibull law can be told" in failures("none.csv", "--law", "weibull", code=2)
+    assert "no Weibull law can be fitted" in failures("none.csv", "--law", "weibull", code=2)

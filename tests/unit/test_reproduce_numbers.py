@@ -184,7 +184,7 @@ def test_an_entry_without_its_list_of_stand_ins_is_refused(ask: Asked, shelf: Sh
     file = shelf.folder / "e" / "reproduce.toml"
     file.write_text(file.read_text().replace("stand_ins = []\n", ""))
     assert command(["reproduce", "e", "-q"]) == 2
-    assert "an entry lists the inputs that stand in for others" in ask.capfd.readouterr().err
+    assert "an entry lists the substituted inputs" in ask.capfd.readouterr().err
 
 
 def test_a_number_without_rows_was_not_run_and_does_not_fail(ask: Asked) -> None:
