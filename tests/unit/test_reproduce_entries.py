@@ -7,7 +7,7 @@ import re
 import shutil
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from importlib import resources
@@ -27,7 +27,7 @@ from resilver.reproduce.measured import measured
 from resilver.reproduce.page import conclusion_words
 from resilver.reproduce.published import PREDICTED, Published
 from resilver.reproduce.tables import Row, Tables, table_of
-from resilver.spec import Run, Study
+from resilver.spec import Study
 from tests.unit.study_shelf import invented
 
 # The figures and tables of each paper that have numbers: its others are drawings.
@@ -52,10 +52,8 @@ def test_collections_come_first_and_what_has_no_figures_last() -> None:
     assert kinds == sorted(kinds) and names()[0] == "burst-buffer"
 
 
-@cache
-def runs_of(name: str) -> Sequence[Run]:
-    """The runs of a study that ships, which several tests of a worker ask for."""
-    return shipped_study(name).runs()
+# The runs of a study that ships, which several tests of a worker ask for.
+runs_of = cache(lambda name: shipped_study(name).runs())
 
 
 @cache
