@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from resilver.reproduce import Reproduction, entry, write_reproduction
+from resilver.answer.page import write
+from resilver.reproduce import Reproduction, entry, reproduction_answer
 from resilver.reproduce.conclusions import conclude
 from resilver.reproduce.evidence import Evidence, Wishes
 from resilver.reproduce.make import Part, judged
@@ -43,4 +44,4 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     said = tuple(conclude(one, every) for one in WHOLE.conclusions)
     done = Reproduction(WHOLE, tuple(parts), Wishes(), conclusions=said)
     folder = tmp_path_factory.mktemp("network")
-    return {WHOLE.name: write_reproduction(done, folder / "page.html")}
+    return {WHOLE.name: write(reproduction_answer(done), folder / "page.html")}

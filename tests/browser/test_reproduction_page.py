@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from resilver.reproduce import Wishes, entry, reproduce, write_reproduction
+from resilver.answer.page import write
+from resilver.reproduce import Wishes, entry, reproduce, reproduction_answer
 from resilver.spec import Study
 from resilver.study import Results, execute
 from tests.browser.chromium import Page
@@ -45,7 +46,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
     wishes = Wishes(2, ("population.bytes_per_server=256 MiB",))
     done = reproduce(whole, folder, wishes, perform)
-    return {"scaling": write_reproduction(done, folder / "page.html")}
+    return {"scaling": write(reproduction_answer(done), folder / "page.html")}
 
 
 def test_a_narrow_window_scrolls_tables_within_themselves(

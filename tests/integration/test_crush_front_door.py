@@ -13,7 +13,6 @@ import pytest
 
 from resilver import text as texts
 from resilver.cli.reproduce import Request, _folder_of
-from resilver.cli.running import Where
 from tests.terminal import Terminal
 from tests.unit.test_importers_cluster import CRUSH, OSD_DUMP, put
 
@@ -285,8 +284,7 @@ def test_a_picture_is_there_though_the_reader_of_the_text_left(tmp_path: Path) -
 
 def test_a_changed_study_is_reproduced_in_a_folder_of_its_own() -> None:
     def folder(*settings: str, folder: Path | None = None) -> Path:
-        where = Where(None, None, None, None)
-        return _folder_of(Request("x", None, folder, None, settings, where, None, "png"))
+        return _folder_of(Request("x", folder=folder, settings=settings))
 
     assert folder() == Path("runs/reproduce")
     one, other = folder("cluster.servers=8"), folder("cluster.servers=16")

@@ -19,12 +19,12 @@ import pytest
 from resilver import ConfigError, catalog
 from resilver.report import NAMES
 from resilver.reproduce import compare, entries, entry, names
+from resilver.reproduce.answering import conclusion_words
 from resilver.reproduce.compare import DIFFERS, DIVISORS, NOT_JUDGED, PASSES, WITHIN
 from resilver.reproduce.conclusions import UNMODELLED, conclude
 from resilver.reproduce.entries import figure_name, select, stand_in
 from resilver.reproduce.evidence import shipped_study
 from resilver.reproduce.measured import measured
-from resilver.reproduce.page import conclusion_words
 from resilver.reproduce.published import PREDICTED, Published
 from resilver.reproduce.tables import Row, Tables, table_of
 from resilver.spec import Study

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
+from resilver.answer.page import render
 from resilver.cli import run as command
 from resilver.errors import ConfigError
 from resilver.reproduce import (
@@ -19,11 +20,10 @@ from resilver.reproduce import (
     entry,
     names,
     reproduce,
-    write_pictures,
-    write_reproduction,
+    reproduction_answer,
 )
+from resilver.reproduce.answering import summary
 from resilver.reproduce.compare import ABSENT
-from resilver.reproduce.page import summary
 from resilver.reproduce.placing import placement_rates
 from resilver.spec import Study
 from resilver.study import Results, execute
@@ -85,20 +85,16 @@ def test_numbers_come_from_the_runs(tmp_path: Path) -> None:
 
 
 def test_pictures_are_equal_files_for_equal_results(tmp_path: Path) -> None:
-    made = make("rebuild-flat-groups", tmp_path / "runs")
+    charts = reproduction_answer(make("rebuild-flat-groups", tmp_path)).charts()
+    expected = ["flat-groups", "slowest-chord", "slowest-servers", "slowest-finish"]
+    assert [one.name for one in charts] == expected
     for format in ("svg", "png"):
-        first = write_pictures(made, tmp_path / "a", format)
-        again = write_pictures(made, tmp_path / "b", format)
-        assert [path.name for path in first] == [
-            f"{name}.{format}"
-            for name in ("flat-groups", "slowest-chord", "slowest-servers", "slowest-finish")
-        ]
-        assert all(a.read_bytes() == b.read_bytes() for a, b in zip(first, again, strict=True))
+        assert all(one.drawn(format) == one.drawn(format) for one in charts)
 
 
 def test_the_page_says_settings_stand_ins_and_verdicts(tmp_path: Path) -> None:
     made = make("rebuild-flat-groups", tmp_path)
-    text = write_reproduction(made, tmp_path / "page.html").read_text(encoding="utf-8")
+    text = render(reproduction_answer(made))
     assert "Not the study as it ships" in text and "population.bytes_per_server=1 GiB" in text
     assert "Δ changed" in text and "Changed study: " in text and "✓ within" not in text
     assert "histogram of the 1000 Genomes files, which is not published" in text

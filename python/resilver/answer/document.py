@@ -35,11 +35,11 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 @cache
-def _environment(folder: Path) -> jinja2.Environment:
+def _environment() -> jinja2.Environment:
     import jinja2
 
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([folder, _TEMPLATES]),
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -53,20 +53,19 @@ def _unbroken(text: str) -> str:
     return re.sub(r"(\de)-(?=\d)", "\\1\u2011", text)
 
 
-def rendered(template: str, folder: Path = _TEMPLATES, /, **values: Any) -> str:
+def rendered(template: str, /, **values: Any) -> str:
     """A template, filled in.
 
     Args:
         template: Its name.
-        folder: Where it is, if it is none of this package; those of this package are known to it.
         values: What it names.
     """
-    return _environment(folder).get_template(template).render(**values)
+    return _environment().get_template(template).render(**values)
 
 
 def parts() -> Any:
     """What every page is made of: the macros of tables and charts."""
-    return _environment(_TEMPLATES).get_template("parts.html").module
+    return _environment().get_template("parts.html").module
 
 
 class Document:
@@ -123,7 +122,8 @@ class Document:
         more = len(read.rows[rows_max:]) if rows_max is not None else 0
         said = [read.note, f"And {more:,} more rows: the CSV has them." if more else ""]
         note = " ".join(filter(None, said))
-        return str(parts().shown(name, title, Table(read.columns, read.rows[:rows_max], note)))
+        made = Table(read.columns, read.rows[:rows_max], note)
+        return str(parts().shown(name, title, made, rows_max or 60))
 
     def lines(self, name: str, title: str, lines: Sequence[str], file: str = "") -> str:
         """Lines that a reader copies, or saves as a file."""

@@ -71,7 +71,7 @@ _COMMANDS = {
         ),
         Promise(
             "reproduce",
-            "studies:reproduce",
+            "reproduce:reproduce",
             "Reproduce the figures of a published study, next to the published numbers.",
         ),
         Promise(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer, Figures, KeyFigure, Lines, Part, Section, Shown
@@ -18,6 +17,7 @@ from resilver.units import format_bytes, format_duration
 from resilver.words import plural
 
 if TYPE_CHECKING:
+    from resilver.cli.studies import StudyRequest
     from resilver.spec import Run, Study, System
 
 
@@ -55,12 +55,11 @@ _OF_REBUILD = ("objects", "replicas_to_move", "bytes_to_move", "buffers", "place
 """What says nothing of a study whose systems only serve."""
 
 
-def check(study_file: Path, settings: list[str], *, as_json: bool) -> int:
+def check(request: StudyRequest, *, as_json: bool) -> int:
     """Validate, resolve and estimate.
 
     Args:
-        study_file: the study file.
-        settings: overrides as KEY=VALUE.
+        request: the study file, with overrides.
         as_json: print JSON instead of text.
 
     Returns:
@@ -68,7 +67,7 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> int:
     """
     from resilver.simulate import validate_runs
 
-    study = load_study(study_file, settings)
+    study = load_study(request.study, request.settings)
     runs = study.runs()
     validate_runs(runs)
     if study.durability is not None:

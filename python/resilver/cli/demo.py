@@ -6,28 +6,29 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from resilver.cli.running import answer_study, perform
+from resilver.cli.studies import DemoRequest
 
 
-def demo(
-    output: Path | None, workers: int | None, *, as_json: bool, quiet: bool, verbose: bool
-) -> None:
+def demo(request: DemoRequest, *, as_json: bool, quiet: bool, verbose: bool) -> int:
     """Execute the demo study, print its summary and write its report page.
 
     Args:
-        output: the run folder; by default runs/demo.
-        workers: parallel processes; by default one a processor.
+        request: where the runs go, and how many processes perform them.
         as_json: print the runs as JSON instead of the summary.
         quiet: print neither progress nor summary.
         verbose: print one line for each run that ends.
+
+    Returns:
+        The exit code.
     """
     from resilver.explore.beside import explore_beside
     from resilver.report import write_html
     from resilver.spec import Study
 
-    folder = output if output is not None else Path("runs") / "demo"
+    folder = request.output if request.output is not None else Path("runs") / "demo"
     with as_file(files("resilver.catalog") / "studies" / "demo" / "study.toml") as path:
         study = Study.load(path)
-    results = perform(study, folder, workers=workers, quiet=quiet, verbose=verbose)
+    results = perform(study, folder, workers=request.workers, quiet=quiet, verbose=verbose)
     page = folder / "report.html"
     write_html(results, page, explore=explore_beside(results, page))
-    answer_study(results, f"open {page} in a browser", as_json=as_json, quiet=quiet)
+    return answer_study(results, f"open {page} in a browser", as_json=as_json, quiet=quiet)

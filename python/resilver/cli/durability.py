@@ -12,11 +12,11 @@ from resilver.cli.console import make_folder, say
 from resilver.cli.live_line import LiveLine
 from resilver.cli.options import (
     FigureFormat,
-    Figures,
-    Format,
     Json,
     Quiet,
     Workers,
+    figure_format,
+    figures_output,
     page_output,
 )
 from resilver.cli.replying import command_line, reply
@@ -67,6 +67,8 @@ class Places:
         text="Keep simulated missions in this folder; the same command resumes from it.",
         is_output=True,
     )
+    figures: Path | None = figures_output()
+    figure_format: FigureFormat = figure_format()
 
 
 def durability(
@@ -74,8 +76,6 @@ def durability(
     request: DurabilityRequest,
     places: Places,
     workers: Workers,
-    figures: Figures = None,
-    figure_format: Format = FigureFormat.png,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -101,7 +101,7 @@ def durability(
     from resilver.report.durability import durability_answer
 
     check_output(places.page, reads=systems.what)
-    for folder, name in ((places.tables, "--tables"), (figures, "--figures")):
+    for folder, name in ((places.tables, "--tables"), (places.figures, "--figures")):
         if folder is not None:
             make_folder(folder, f"the folder of {name}", name)
     what = _read(systems)
@@ -118,8 +118,8 @@ def durability(
         command_line("durability", systems, request),
         page=places.page,
         tables=places.tables,
-        pictures=figures,
-        format=figure_format.value,
+        pictures=places.figures,
+        format=places.figure_format,
         as_json=as_json,
         quiet=quiet,
     )

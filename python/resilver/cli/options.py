@@ -27,20 +27,6 @@ class RepairOrder(StrEnum):
     device = "device"
 
 
-StudyFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="STUDY.toml", help="The study file, or the name of a study in the catalog."
-    ),
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Override one key of the study, for example --set cluster.servers=128. Repeatable.",
-    ),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="One line for each run that ends.")]
@@ -63,13 +49,16 @@ def overrides(what: str, example: str) -> Any:
     return option("--set", metavar="KEY=VALUE", text=text, default=())
 
 
+def workers(text: str) -> Any:
+    """How many processes perform what is simulated."""
+    return option("--workers", metavar="N", min=1, text=text)
+
+
 @dataclass(frozen=True)
 class Workers:
     """What performs what is simulated."""
 
-    workers: int | None = option(
-        "--workers", metavar="N", min=1, text="Parallel processes; by default one a processor."
-    )
+    workers: int | None = workers("Parallel processes; by default one a processor.")
     cluster: str | None = option(
         "--cluster",
         metavar="WHERE",
@@ -95,8 +84,13 @@ class Where(Workers):
     )
 
 
-Figures = Annotated[
-    Path | None,
-    typer.Option("--figures", metavar="DIR", help="Write the charts as files there too."),
-]
-Format = Annotated[FigureFormat, typer.Option("--format", help="File format of the figures.")]
+def figures_output() -> Any:
+    """The folder of the charts."""
+    text = "Write the charts as files there too."
+    return option("--figures", metavar="DIR", text=text, is_output=True)
+
+
+def figure_format() -> Any:
+    """As what the charts are written."""
+    text, first = "File format of the figures.", FigureFormat.png
+    return option("--format", text=text, default=first, show_default=True, is_output=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from pyarrow import ArrowInvalid
 
 from resilver.cli.console import EXIT_INCOMPLETE, make_folder, print_json, say
+from resilver.cli.studies import ReportRequest
 from resilver.errors import ConfigError
 from resilver.study import PartialResults, Results, Status, status
 
@@ -17,40 +17,11 @@ _SECONDS_BETWEEN_PAGES = 5.0
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """Which charts are written as files, and how.
-
-    Args:
-        folder: where they go; None for none.
-        format: "png", "svg" or "pdf".
-        names: which; all by default.
-        every: for every system of a sweep.
-        width: in pixels.
-    """
-
-    folder: Path | None = None
-    format: str = "png"
-    names: tuple[str, ...] = ()
-    every: bool = False
-    width: int = 760
-
-
-def report(
-    folder: Path,
-    output: Path | None,
-    wanted: Wanted,
-    *,
-    watch: bool,
-    as_json: bool,
-) -> int:
+def report(request: ReportRequest, *, as_json: bool) -> int:
     """Write the page, and the figures if they are wanted.
 
     Args:
-        folder: the run folder.
-        output: the page; by default report.html in the run folder.
-        wanted: which charts are written as files.
-        watch: while the sweep is under way, write the page again as runs finish.
+        request: the run folder, its page, and which charts are written as files.
         as_json: print the written paths as JSON.
 
     Returns:
@@ -63,25 +34,25 @@ def report(
     from resilver.report import write_figures, write_html
     from resilver.report.waits import wait_records
 
-    page_path = output if output is not None else folder / "report.html"
-    _check(page_path, wanted)
-    if wanted.folder is not None:
-        make_folder(wanted.folder, "--figures", "--figures DIR")
-    if watch and not follow(folder, page_path, as_json=as_json):
+    page_path, folder = request.page, request.figures
+    _check(request)
+    if folder is not None:
+        make_folder(folder, "--figures", "--figures DIR")
+    if request.watch and not follow(request.folder, page_path, as_json=as_json):
         return EXIT_INCOMPLETE
-    results = Results.open(folder)
+    results = Results.open(request.folder)
     try:
         page_path.parent.mkdir(parents=True, exist_ok=True)
         page = write_html(results, page_path, explore=explore_beside(results, page_path))
         written: list[Path] = []
-        if wanted.folder is not None:
+        if folder is not None:
             written = write_figures(
                 results,
-                wanted.folder,
-                format=wanted.format,
-                names=wanted.names,
-                every=wanted.every,
-                width=wanted.width,
+                folder,
+                format=request.figure_format,
+                names=request.names,
+                every=request.every,
+                width=request.width,
             )
     except OSError as error:
         place = error.filename or page_path
@@ -92,27 +63,28 @@ def report(
         paths = [str(path) for path in written]
         print_json({"report": str(page), "figures": paths, "waits": wait_records(results)})
         return 0
-    if not watch:
+    if not request.watch:
         print(page)
     for path in written:
         print(path)
-    if watch:
+    if request.watch:
         say("all runs are finished, and the page is complete")
     else:
         say(f"open {page} in a browser; it needs no network")
     return 0
 
 
-def _check(page: Path, wanted: Wanted) -> None:
+def _check(request: ReportRequest) -> None:
     """Refuse what would not be what its name says, before anything is written."""
     from resilver.charts.vega import FORMATS
 
+    page = request.page
     ending = page.suffix.lower().removeprefix(".")
     if ending in FORMATS:
         rule = f"the page is HTML; write -o {page.with_suffix('.html').name}, or for the charts as "
         raise ConfigError(f'-o "{page.name}": {rule}files --figures DIR --format {ending}')
-    if wanted.folder is None and (wanted.names or wanted.every):
-        option = "--chart" if wanted.names else "--every-system"
+    if request.figures is None and (request.names or request.every):
+        option = "--chart" if request.names else "--every-system"
         raise ConfigError(f"{option} is of charts as files; add --figures DIR")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
@@ -13,8 +13,19 @@ from rich.table import Table
 from rich.text import Text
 
 from resilver.cli.console import EXIT_DIFFERS, EXIT_FAILED, make_folder, output, print_json, say
-from resilver.cli.running import Where, perform, shown
+from resilver.cli.options import (
+    FigureFormat,
+    Json,
+    Quiet,
+    Verbose,
+    Where,
+    figure_format,
+    figures_output,
+    overrides,
+)
+from resilver.cli.replying import reply
 from resilver.errors import ConfigError, Problem, show
+from resilver.request import argument, option
 
 if TYPE_CHECKING:
     from resilver.reproduce import Comparison, Entry, Reproduction
@@ -28,41 +39,79 @@ FOLDER = Path("runs") / "reproduce"
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line asks for.
+    """What is reproduced."""
 
-    Args:
-        name: The entry; None with `--list`.
-        figure: One figure or table of it.
-        folder: Where run folders and the page go; by default `FOLDER`.
-        seeds: Seeds a point, instead of the study's own.
-        settings: Overrides as KEY=VALUE.
-        where: Where the runs are performed.
-        figures: A folder for the pictures as files.
-        figure_format: "png" or "svg".
+    name: str | None = argument("NAME", text="What to reproduce; see --list.", default=None)
+    figure: str | None = argument(
+        "FIGURE", text="One figure or table, such as 8 or 'Table II'.", default=None
+    )
+    listing: bool = option(
+        "--list", text="List what can be reproduced, with its figures and times.", default=False
+    )
+    folder: Path | None = option(
+        "--output", "-o", metavar="DIR", text="Runs and page; by default runs/reproduce."
+    )
+    seeds: int | None = option(
+        "--seeds", metavar="N", min=1, text="Seeds a point; by default the study's own."
+    )
+    settings: tuple[str, ...] = overrides("the study", "cluster.servers=128")
+    figures: Path | None = figures_output()
+    figure_format: FigureFormat = figure_format()
+
+
+def reproduce(
+    request: Request,
+    where: Where,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Reproduce the figures of a published study, next to the published numbers.
+
+    Exits with 1 if a check of our own fails, with 4 if a published number differs from ours by more
+    than its tolerance. Ctrl-C keeps finished runs; the same command does the rest.
+
+    Examples:
+
+    resilver reproduce --list
+
+    resilver reproduce rebuild-scaling
+
+    resilver reproduce rebuild-scaling 8 --seeds 3 -o runs/figure-8
+
+    resilver reproduce rebuild-scaling --cluster tcp://node1:8786
     """
+    if request.listing:
+        return list_entries(as_json=as_json)
+    from resilver.study.executors import choose
 
-    name: str | None
-    figure: str | None
-    folder: Path | None
-    seeds: int | None
-    settings: tuple[str, ...]
-    where: Where
-    figures: Path | None
-    figure_format: str
+    if request.name is None:
+        remedy = "give one of `resilver reproduce --list`, such as rebuild-scaling"
+        raise ConfigError(Problem("what to reproduce is missing", remedy, "NAME"))
+    # Before anything is read: in an allocation, this is where all tasks but the driver's stay.
+    choice = choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
+    try:
+        made = _made(request, where, choice, quiet=quiet, verbose=verbose)
+    finally:
+        choice.close()
+    return _answered(request, made, as_json=as_json, quiet=quiet)
 
 
-def list_entries(*, as_json: bool) -> None:
+def list_entries(*, as_json: bool) -> int:
     """Print what can be reproduced, with the figure or table of each and its expected time.
 
     Args:
         as_json: print JSON instead of a table.
+
+    Returns:
+        The exit code, 0.
     """
     from resilver.reproduce import entry, names
 
     entries = [entry(name) for name in names()]
     if as_json:
         print_json([_listed(one) for one in entries])
-        return
+        return 0
     console = output()
     for heading, group in _groups(entries).items():
         # One table a source: in each, the names take no more room than its own need.
@@ -78,6 +127,7 @@ def list_entries(*, as_json: bool) -> None:
         console.print(table)
         console.print()
     say("times are for two cores and the seeds of each study; `resilver reproduce NAME` makes one")
+    return 0
 
 
 def _groups(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
@@ -140,46 +190,16 @@ def _listed(one: Entry) -> dict[str, Any]:
     }
 
 
-def reproduce(request: Request, *, as_json: bool, quiet: bool, verbose: bool) -> int:
-    """Make an entry and its page, and print its numbers beside the published ones.
-
-    Args:
-        request: what is asked for.
-        as_json: print the comparisons as JSON.
-        quiet: print neither progress nor the table.
-        verbose: print one line for each run that ends.
-
-    Returns:
-        The exit code: 1 if an own check fails, else 4 if a published number is not within its
-        tolerance, else 0; a missed goal is none of them.
-
-    Raises:
-        ConfigError: there is no such entry or figure, a setting is not valid, or a file cannot be
-            written.
-    """
-    from resilver.study.executors import choose
-
-    if request.name is None:
-        remedy = "give one of `resilver reproduce --list`, such as rebuild-scaling"
-        raise ConfigError(Problem("what to reproduce is missing", remedy, "NAME"))
-    where = request.where
-    # Before anything is read: in an allocation, this is where all tasks but the driver's stay.
-    choice = choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
-    try:
-        return _reproduce(request, choice, as_json=as_json, quiet=quiet, verbose=verbose)
-    finally:
-        choice.close()
-
-
-def _reproduce(
-    request: Request, choice: ExecutorChoice, *, as_json: bool, quiet: bool, verbose: bool
-) -> int:
-    from resilver.reproduce import Wishes, chosen, write_pictures, write_reproduction
+def _made(
+    request: Request, where: Where, choice: ExecutorChoice, *, quiet: bool, verbose: bool
+) -> Reproduction:
+    """Make what is asked for."""
+    from resilver.cli.running import perform
+    from resilver.reproduce import Wishes, chosen
     from resilver.reproduce import reproduce as make
     from resilver.reproduce.make import beside_unchanged
 
     assert request.name is not None
-    where = request.where
     one = chosen(request.name, request.figure)
     wishes = Wishes(request.seeds, request.settings, where.workers)
     if request.settings and not (one.has_runs or one.members):
@@ -214,15 +234,26 @@ def _reproduce(
     if request.settings:
         own = FOLDER if request.folder is None else folder / "unchanged"
         made = beside_unchanged(made, own, run)
-    figure = "-".join(one.figures).replace(" ", "-").casefold() if request.figure else ""
-    page = write_reproduction(made, folder / f"{'-'.join(filter(None, [one.name, figure]))}.html")
-    files: list[Path] = []
-    if request.figures is not None:
-        files = write_pictures(made, request.figures, request.figure_format)
-    if as_json:
-        print_json(_record(made, page, files))
-    elif not quiet:
-        _print(made, page, files)
+    return made
+
+
+def _answered(request: Request, made: Reproduction, *, as_json: bool, quiet: bool) -> int:
+    """Write the page and the pictures, and print the numbers beside the published ones."""
+    from resilver.reproduce import reproduction_answer
+
+    figure = "-".join(made.entry.figures).replace(" ", "-").casefold() if request.figure else ""
+    page = _folder_of(request) / f"{'-'.join(filter(None, [made.entry.name, figure]))}.html"
+    answer, folder, ending = reproduction_answer(made), request.figures, request.figure_format
+    charts = answer.charts() if folder is not None else []
+    files = [str(folder / f"{chart.name}.{ending}") for chart in charts if folder is not None]
+    reply(
+        replace(answer, record=_record(made) | {"page": str(page), "figures_written": files}),
+        page=page,
+        pictures=folder,
+        format=ending,
+        as_json=as_json,
+        quiet=quiet,
+    )
     return _judged(made)
 
 
@@ -236,7 +267,7 @@ def _folder_of(request: Request) -> Path:
     return FOLDER.with_name(f"{FOLDER.name}-{sha256(text.encode()).hexdigest()[:8]}")
 
 
-def _record(made: Reproduction, page: Path, files: list[Path]) -> dict[str, Any]:
+def _record(made: Reproduction) -> dict[str, Any]:
     """What came of it, as JSON."""
     from resilver.reproduce.entries import stand_in
 
@@ -255,21 +286,7 @@ def _record(made: Reproduction, page: Path, files: list[Path]) -> dict[str, Any]
             {"name": one.name, "instead_of": one.instead_of, "used": one.used} for one in stand_ins
         ],
         "seconds": sum(part.seconds for part in made.parts),
-        "page": str(page),
-        "figures_written": [str(path) for path in files],
     }
-
-
-def _print(made: Reproduction, page: Path, files: list[Path]) -> None:
-    """The table of numbers, and where the page is."""
-    from resilver.answer.terminal import print_answer
-    from resilver.reproduce.page import numbers_answer
-
-    console = output()
-    print_answer(numbers_answer(made), console)
-    for path in files:
-        console.print(Text(str(path)), soft_wrap=True)
-    console.print(Text(f"Next: open {shown(page)} in a browser"), soft_wrap=True)
 
 
 def _judged(made: Reproduction) -> int:

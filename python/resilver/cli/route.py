@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from resilver.cli.options import FigureFormat, Figures, Format, Json, Quiet, overrides
+from resilver.cli.options import (
+    FigureFormat,
+    Json,
+    Quiet,
+    figure_format,
+    figures_output,
+    overrides,
+)
 from resilver.cli.replying import command_line, reply
 from resilver.cli.saving import PAGES, check_output
 from resilver.errors import ConfigError, Problem, show
@@ -74,15 +81,11 @@ class Asked:
         text="Write the page there (.html), or every client's routers or the job's flows (.csv).",
         is_output=True,
     )
+    figures: Path | None = figures_output()
+    format: FigureFormat = figure_format()
 
 
-def route(
-    asked: Asked,
-    figures: Figures = None,
-    format: Format = FigureFormat.png,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> int:
+def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     """Assign clients to routers, and show channel loads and what a job gets.
 
     Examples:
@@ -107,7 +110,7 @@ def route(
 
     check_output(asked.output, (*PAGES, ".csv"), [asked.machine, asked.clients])
     policies = asked.policy or POLICIES
-    _check(asked, figures, len(policies))
+    _check(asked, len(policies))
     system = machine(MachineFile.load(asked.machine, asked.settings))
     if asked.place is not None:
         answer = sites_answer(sites(system, asked.place, seed=asked.seed))
@@ -130,24 +133,21 @@ def route(
         answer,
         command_line("route", asked),
         page=asked.output,
-        pictures=figures,
-        format=format.value,
+        pictures=asked.figures,
+        format=asked.format,
         as_json=as_json,
         quiet=quiet,
     )
 
 
-def _check(asked: Asked, figures: Path | None, policies: int) -> None:
+def _check(asked: Asked, policies: int) -> None:
     """Refuse what means nothing beside other options."""
     apart = "ask for them apart"
     if asked.place is not None:
         rule = "--place shows where routers should stand, and no policies, nodes or jobs"
         refuse(asked, ("policy", "lnet", "node", *_JOB), rule, apart)
     if asked.lnet:
-        refuse(asked, ("clients", "output"), "--lnet prints routes alone", apart)
-        if figures is not None:
-            rule = "--lnet prints routes alone"
-            raise ConfigError(Problem(rule, apart, "--figures", show(str(figures))))
+        refuse(asked, ("clients", "output", "figures"), "--lnet prints routes alone", apart)
     if asked.clients is None:
         refuse(asked, _JOB, "it says where a job writes, and there is no job", "add --clients")
     is_csv = asked.output is not None and asked.output.suffix.lower() == ".csv"

@@ -11,34 +11,22 @@ from typing import TYPE_CHECKING, Any
 from resilver.answer import Lines, Section
 from resilver.cli.console import say
 from resilver.cli.loading import load_study
-from resilver.cli.options import Where as Where
 from resilver.cli.progress import StudyDisplay
 from resilver.cli.replying import reply
 from resilver.study import Results, execute
 
 if TYPE_CHECKING:
+    from resilver.cli.options import Where
+    from resilver.cli.studies import RunRequest
     from resilver.spec import Study
 
 
-def run(
-    study_file: Path,
-    settings: list[str],
-    output: Path | None,
-    where: Where,
-    *,
-    sensitivity: bool,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
-) -> int:
+def run(request: RunRequest, where: Where, *, as_json: bool, quiet: bool, verbose: bool) -> int:
     """Load, execute, and print the summary or the runs as JSON.
 
     Args:
-        study_file: the study file.
-        settings: overrides as KEY=VALUE.
-        output: the run folder; by default runs/ and the study file's stem.
+        request: the study and its folder, by default runs/ and the study file's stem.
         where: where the runs are performed.
-        sensitivity: run again with each assumption lower and higher.
         as_json: print the runs as JSON.
         quiet: print neither progress nor summary.
         verbose: print one line for each run that ends.
@@ -51,16 +39,17 @@ def run(
     # Before the study is read: in an allocation, this is where all tasks but the driver's stay.
     choice = choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
     try:
-        study = load_study(study_file, settings)
+        each = () if request.each is None else (f"study.each={request.each}",)
+        study = load_study(request.study, (*request.settings, *each))
         # A file called `...toml` has the parent folder for a stem.
-        stem = study_file.stem.strip(".") or "study"
-        folder = output if output is not None else Path("runs") / stem
+        stem = request.study.stem.strip(".") or "study"
+        folder = request.output if request.output is not None else Path("runs") / stem
         results = perform(study, folder, choice, where.split, quiet=quiet, verbose=verbose)
-        if sensitivity:
+        if request.sensitivity:
             _turn(study, folder, choice, quiet=quiet, verbose=verbose)
     finally:
         choice.close()
-    beside = _beside(results) if sensitivity else None
+    beside = _beside(results) if request.sensitivity else None
     next_command = f"resilver report {shown(folder)}"
     return answer_study(results, next_command, as_json=as_json, quiet=quiet, beside=beside)
 

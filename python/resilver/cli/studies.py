@@ -2,49 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from resilver.cli.options import (
     FigureFormat,
-    Figures,
-    Format,
     Json,
     Quiet,
-    Settings,
-    StudyFile,
     Verbose,
     Where,
+    figure_format,
+    figures_output,
+    overrides,
+    workers,
 )
+from resilver.request import argument, option
+
+
+@dataclass(frozen=True)
+class DemoRequest:
+    """Where the demo goes, and what performs it."""
+
+    output: Path | None = option(
+        "--output", "-o", metavar="DIR", text="Run folder; by default runs/demo."
+    )
+    workers: int | None = workers("Processes; by default one a processor.")
 
 
 def demo(
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="DIR", help="Run folder; by default runs/demo."),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers", metavar="N", min=1, help="Processes; by default one a processor."
-        ),
-    ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
+    request: DemoRequest, as_json: Json = False, quiet: Quiet = False, verbose: Verbose = False
+) -> int:
     """Rebuild one lost server of 64, print a summary and write its report page.
 
     Example: resilver demo
     """
     from resilver.cli.demo import demo as perform
 
-    perform(output, workers, as_json=as_json, quiet=quiet, verbose=verbose)
+    return perform(request, as_json=as_json, quiet=quiet, verbose=verbose)
 
 
-def check(study: StudyFile, settings: Settings = None, as_json: Json = False) -> int:
+@dataclass(frozen=True)
+class StudyRequest:
+    """A study file with other values of some keys."""
+
+    study: Path = argument(
+        "STUDY.toml", text="The study file, or the name of a study in the catalog."
+    )
+    settings: tuple[str, ...] = overrides("the study", "cluster.servers=128")
+
+
+def check(request: StudyRequest, as_json: Json = False) -> int:
     """Validate a study, print it with every default filled in, and estimate its cost.
 
     Exits with 1 if a run needs more memory than this machine has.
@@ -53,39 +60,31 @@ def check(study: StudyFile, settings: Settings = None, as_json: Json = False) ->
     """
     from resilver.cli.check import check as perform
 
-    return perform(study, settings or [], as_json=as_json)
+    return perform(request, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class RunRequest(StudyRequest):
+    """What is run, and into which folder."""
+
+    output: Path | None = option(
+        "--output", "-o", metavar="DIR", text="Run folder; by default runs/ and the study's name."
+    )
+    sensitivity: bool = option(
+        "--sensitivity",
+        text="Run again with each assumption halved and doubled, and name the bottleneck.",
+        default=False,
+    )
+    each: str | None = option(
+        "--each",
+        metavar="LEVEL",
+        text="Fail each part of a level in turn, such as osd or host, and rank them.",
+    )
 
 
 def run(
-    study: StudyFile,
-    settings: Settings = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Run folder; by default runs/ and the study's name.",
-        ),
-    ] = None,
-    *,
+    request: RunRequest,
     where: Where,
-    sensitivity: Annotated[
-        bool,
-        typer.Option(
-            "--sensitivity",
-            help="Run again with each assumption halved and doubled, and name the bottleneck.",
-        ),
-    ] = False,
-    each: Annotated[
-        str | None,
-        typer.Option(
-            "--each",
-            metavar="LEVEL",
-            help="Fail each part of a level in turn, such as osd or host, and rank them.",
-            show_default=False,
-        ),
-    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -109,23 +108,18 @@ def run(
     """
     from resilver.cli.running import run as perform
 
-    return perform(
-        study,
-        [*(settings or []), *([f"study.each={each}"] if each is not None else [])],
-        output,
-        where,
-        sensitivity=sensitivity,
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    return perform(request, where, as_json=as_json, quiet=quiet, verbose=verbose)
 
 
-def status(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")],
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on until it ends.")] = False,
-    as_json: Json = False,
-) -> int:
+@dataclass(frozen=True)
+class StatusRequest:
+    """Which folder is looked at, and for how long."""
+
+    folder: Path = argument("DIR", text="A run folder.")
+    watch: bool = option("--watch", "-w", text="Go on until it ends.", default=False)
+
+
+def status(request: StatusRequest, as_json: Json = False) -> int:
     """Show the progress of a run folder: runs done, failed and left, rate, time left.
 
     It reads the folder only, and so works from another terminal, while a batch job runs, or over a
@@ -135,36 +129,48 @@ def status(
     """
     from resilver.cli.status import status as perform
 
-    return perform(folder, watch=watch, as_json=as_json)
+    return perform(request.folder, watch=request.watch, as_json=as_json)
 
 
-def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="The page; by default report.html in the folder."
-        ),
-    ] = None,
-    figures: Figures = None,
-    figure_format: Format = FigureFormat.png,
-    names: Annotated[
-        list[str] | None,
-        typer.Option("--chart", metavar="NAME", help="Of the charts only this one; repeatable."),
-    ] = None,
-    every: Annotated[
-        bool,
-        typer.Option("--every-system", help="Charts of one run for each system of a sweep."),
-    ] = False,
-    width: Annotated[
-        int, typer.Option("--width", metavar="PX", min=300, max=4000, help="Width of a chart.")
-    ] = 760,
-    watch: Annotated[
-        bool,
-        typer.Option("--watch", "-w", help="Write the page again as runs of a sweep finish."),
-    ] = False,
-    as_json: Json = False,
-) -> int:
+@dataclass(frozen=True)
+class ReportRequest:
+    """Which folder is reported on, and which charts are written as files."""
+
+    folder: Path = argument("DIR", text="A run folder.")
+    output: Path | None = option(
+        "--output", "-o", metavar="FILE", text="The page; by default report.html in the folder."
+    )
+    figures: Path | None = figures_output()
+    figure_format: FigureFormat = figure_format()
+    names: tuple[str, ...] = option(
+        "--chart",
+        metavar="NAME",
+        text="Of the charts only this one; repeatable.",
+        default=(),
+    )
+    every: bool = option(
+        "--every-system", text="Charts of one run for each system of a sweep.", default=False
+    )
+    width: int = option(
+        "--width",
+        metavar="PX",
+        min=300,
+        max=4000,
+        text="Width of a chart.",
+        default=760,
+        show_default=True,
+    )
+    watch: bool = option(
+        "--watch", "-w", text="Write the page again as runs of a sweep finish.", default=False
+    )
+
+    @property
+    def page(self) -> Path:
+        """Where the page goes."""
+        return self.output if self.output is not None else self.folder / "report.html"
+
+
+def report(request: ReportRequest, as_json: Json = False) -> int:
     """Write one offline page with the key figures and charts of a run folder.
 
     Examples:
@@ -173,67 +179,6 @@ def report(
 
     resilver report runs/demo --figures figures --chart timeline --format pdf
     """
-    from resilver.cli.report import Wanted
     from resilver.cli.report import report as perform
 
-    wanted = Wanted(figures, figure_format.value, tuple(names or ()), every, width)
-    return perform(folder, output, wanted, watch=watch, as_json=as_json)
-
-
-def reproduce(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="What to reproduce; see --list.")
-    ] = None,
-    figure: Annotated[
-        str | None,
-        typer.Argument(metavar="FIGURE", help="One figure or table, such as 8 or 'Table II'."),
-    ] = None,
-    listing: Annotated[
-        bool,
-        typer.Option("--list", help="List what can be reproduced, with its figures and times."),
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="DIR", help="Runs and page; by default runs/reproduce."
-        ),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            "--seeds", metavar="N", min=1, help="Seeds a point; by default the study's own."
-        ),
-    ] = None,
-    settings: Settings = None,
-    *,
-    where: Where,
-    figures: Figures = None,
-    figure_format: Format = FigureFormat.png,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> int:
-    """Reproduce the figures of a published study, next to the published numbers.
-
-    Exits with 1 if a check of our own fails, with 4 if a published number differs from ours by more
-    than its tolerance. Ctrl-C keeps finished runs; the same command does the rest.
-
-    Examples:
-
-    resilver reproduce --list
-
-    resilver reproduce rebuild-scaling
-
-    resilver reproduce rebuild-scaling 8 --seeds 3 -o runs/figure-8
-
-    resilver reproduce rebuild-scaling --cluster tcp://node1:8786
-    """
-    from resilver.cli.reproduce import Request, list_entries
-    from resilver.cli.reproduce import reproduce as perform
-
-    if listing:
-        list_entries(as_json=as_json)
-        return 0
-    chosen = tuple(settings or ())
-    request = Request(name, figure, output, seeds, chosen, where, figures, figure_format.value)
-    return perform(request, as_json=as_json, quiet=quiet, verbose=verbose)
+    return perform(request, as_json=as_json)

@@ -5,13 +5,12 @@
 ('Figure 14',)
 """
 
+from resilver.reproduce.answering import reproduction_answer
 from resilver.reproduce.compare import Comparison, compare
 from resilver.reproduce.entries import Entry, entry, names
 from resilver.reproduce.evidence import Wishes
 from resilver.reproduce.make import Part, Reproduction, chosen, reproduce
-from resilver.reproduce.page import write_reproduction
 from resilver.reproduce.published import Conclusion, Published
-from resilver.reproduce.static import write_pictures
 
 __all__ = [
     "Comparison",
@@ -26,6 +25,5 @@ __all__ = [
     "entry",
     "names",
     "reproduce",
-    "write_pictures",
-    "write_reproduction",
+    "reproduction_answer",
 ]
