@@ -82,47 +82,23 @@ class Document:
         self.csv: dict[str, str] = {}
         self.hosts: dict[str, str] = {}
 
-    def add_table(self, name: str, table: Table) -> None:
-        """Carry a table's CSV.
-
-        Args:
-            name: What it is called on the page.
-            table: The table.
-        """
-        self.csv[name] = to_csv(table)
-
-    def add_chart(self, name: str, chart: Chart) -> None:
-        """Carry a chart and its table's CSV.
-
-        Args:
-            name: What it is called on the page.
-            chart: The chart.
-        """
-        self.charts[name] = free_names(chart.make())
-        self.add_table(name, chart.table)
-
     def shown(
         self,
         name: str,
         title: str,
         table: Table,
-        columns: int | None = None,
+        read: Table,
         rows_max: int | None = None,
-        read: Table | None = None,
         *,
         is_closed: bool = False,
     ) -> str:
         """A table as people read it, of its first rows, with its CSV, which has all of it."""
-        self.add_table(name, table)
-        if read is None:
-            rows = [row[:columns] for row in table.rows]
-            read = Table(table.columns[:columns], rows, table.note)
+        self.csv[name] = to_csv(table)
         if is_closed:
             return str(parts().details(name, title, read, rows_max or 40))
         more = len(read.rows[rows_max:]) if rows_max is not None else 0
         said = [read.note, f"And {more:,} more rows: the CSV has them." if more else ""]
-        note = " ".join(filter(None, said))
-        made = Table(read.columns, read.rows[:rows_max], note)
+        made = Table(read.columns, read.rows[:rows_max], " ".join(filter(None, said)))
         return str(parts().shown(name, title, made, rows_max or 60))
 
     def lines(self, name: str, title: str, lines: Sequence[str], file: str = "") -> str:
@@ -132,10 +108,10 @@ class Document:
             return str(parts().saved(name, title, text, file))
         return str(parts().lines(name, title, text))
 
-    def figure(self, chart: Chart, name: str = "") -> str:
+    def figure(self, chart: Chart, name: str) -> str:
         """One chart with its finding, its words and its table; closed if it is for experts."""
-        name = name or chart.name
-        self.add_chart(name, chart)
+        self.charts[name] = free_names(chart.make())
+        self.csv[name] = to_csv(chart.table)
         macro = parts().folded if chart.is_for_experts else parts().figure
         return str(macro(name, chart))
 

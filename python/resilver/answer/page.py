@@ -26,7 +26,7 @@ def shown(page: Document, part: Part, suffix: str = "") -> str:
     if isinstance(part, Shown):
         read = turned(part.read()) if part.is_turned else part.read()
         closed = part.is_closed
-        return page.shown(name, part.title, part.table, None, part.rows, read, is_closed=closed)
+        return page.shown(name, part.title, part.table, read, part.rows, is_closed=closed)
     if isinstance(part, Lines):
         return page.lines(name, part.title, part.lines, part.file)
     return page.figure(part, name)

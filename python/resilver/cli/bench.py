@@ -135,7 +135,7 @@ def plan(asked: PlanAsked, as_json: Json = False, quiet: Quiet = False) -> int:
     return reply(answer, wrote=tuple(files), as_json=as_json, quiet=quiet)
 
 
-def run(asked: RunAsked, as_json: Json = False, quiet: Quiet = False) -> int:
+def run(asked: RunAsked, quiet: bool = False) -> Answer:
     """Run the tests of a plan with fio, except those that have a result.
 
     Ctrl-C ends fio and keeps the results of tests that ended; the same command does the rest. What
@@ -161,13 +161,12 @@ def run(asked: RunAsked, as_json: Json = False, quiet: Quiet = False) -> int:
     files = f"{shlex.quote(str(wanted.folder))}/*-run*.json"
     fit = Lines("fit", "Fit a disk to them", [f"resilver calibrate disk --fit line {files}"])
     results = [str(wanted.result_of(test)) for test in found.tests]
-    answer = Answer(
+    return Answer(
         "A run of block tests",
         [f"{plural(done, 'test')} ran."],
         sections_of(("Next", [fit])),
         {"tests": len(found.tests), "ran": done, "results": results},
     )
-    return reply(answer, as_json=as_json, quiet=quiet)
 
 
 def _hours(seconds: float) -> str:

@@ -20,7 +20,7 @@ EXIT_CODES = (
     "stderr, with --json too."
 )
 
-_Perform = TypeVar("_Perform", bound=Callable[..., int | None])
+_Perform = TypeVar("_Perform", bound=Callable[..., Any])
 
 
 # Where a command has more options than this, those that many commands have stand under headings.
@@ -232,23 +232,37 @@ def command(
     Returns:
         A decorator. A parameter of the function that is a dataclass brings that class's fields as
         options and arguments, and gets an instance of it; any other is an option itself, as Typer
-        has it. What the function returns is the exit code; None is 0.
+        has it. What the function returns is the exit code; None is 0. One that returns an `Answer`
+        has --json and --quiet, and its answer goes where its requests say.
     """
 
     def register(perform: _Perform) -> _Perform:
         hints = get_type_hints(perform, include_extras=True)
         kinds: dict[str, Any] = {}
         params: list[inspect.Parameter] = []
-        for key, param in inspect.signature(perform).parameters.items():
+        declared = inspect.signature(perform).parameters
+        replies = _replies(hints.get("return"))
+        for key, param in declared.items():
             if dataclasses.is_dataclass(hints[key]):
                 kinds[key] = hints[key]
                 params += _params_of(kinds[key])
-            else:
+            elif key not in replies:
                 params.append(param.replace(annotation=hints[key], kind=param.KEYWORD_ONLY))
+        params += [
+            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=hint)
+            for key, hint in replies.items()
+        ]
 
         def run(**given: Any) -> None:
             values = {name: _made(kind, given) for name, kind in kinds.items()}
-            if code := perform(**given, **values):
+            how = {key: given[key] if key in declared else given.pop(key) for key in replies}
+            code = perform(**given, **values)
+            if replies and code is not None:
+                from resilver.cli.replying import give
+
+                name = how.pop("context").command_path.partition(" ")[2]
+                code = give(code, name, values.values(), **how)
+            if code:
                 raise typer.Exit(code)
 
         # Paragraphs wrap where the terminal ends, and not where the source does.
@@ -260,6 +274,15 @@ def command(
         return perform
 
     return register
+
+
+def _replies(hint: Any) -> dict[str, Any]:
+    """What a function that returns an answer is asked beside: how to print it, and its name."""
+    if "Answer" not in [getattr(one, "__name__", "") for one in (hint, *get_args(hint))]:
+        return {}
+    from resilver.cli.options import Json, Quiet
+
+    return {"as_json": Json, "quiet": Quiet, "context": typer.Context}
 
 
 def _params_of(kind: Any) -> list[inspect.Parameter]:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import command_line, reply
+from resilver.answer import Answer
 from resilver.cli.saving import PAGES, TABLES, check_output
 from resilver.request import argument, option
 
@@ -44,7 +43,7 @@ class Asked:
     )
 
 
-def benchmark(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def benchmark(asked: Asked) -> Answer:
     """Read the output of benchmark programs as one table of rates.
 
     A row is a rate: its layer, mode and request size, and how many requests, threads, clients and
@@ -62,6 +61,4 @@ def benchmark(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
 
     check_output(asked.output, (*TABLES, *PAGES), asked.files)
     found = read_benchmarks(asked.files, fio_layer=asked.fio_layer.value)
-    answer = benchmarks_answer(found, costs(found.rows))
-    line = command_line("import benchmark", asked)
-    return reply(answer, line, page=asked.output, as_json=as_json, quiet=quiet)
+    return benchmarks_answer(found, costs(found.rows))

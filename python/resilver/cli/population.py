@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import BarColumn, Progress, TextColumn
 
 from resilver import catalog
+from resilver.answer import Answer
 from resilver.cli.console import messages
 from resilver.cli.loading import load_study
-from resilver.cli.options import Json, Quiet, overrides
-from resilver.cli.replying import command_line, reply
+from resilver.cli.options import overrides
 from resilver.cli.saving import PAGES, PICTURES, check_output
 from resilver.errors import ConfigError, Problem, name_remedy
 from resilver.request import argument, option, size, value_of
@@ -79,7 +79,7 @@ class Asked:
     )
 
 
-def show(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def show(asked: Asked, quiet: bool = False) -> Answer:
     """Draw populations and show their files and objects by count and by volume.
 
     Example: resilver population show genomes1000 mira -o populations.png
@@ -96,8 +96,7 @@ def show(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     value_of(asked, "volume")
     shown = [_find(name, asked.settings, asked.volume) for name in asked.names]
     drawn = [_draw(item, asked.seed, quiet=quiet) for item in shown]
-    line = command_line("population show", asked)
-    return reply(population_answer(drawn), line, page=asked.picture, as_json=as_json, quiet=quiet)
+    return population_answer(drawn)
 
 
 def _find(name: str, settings: Sequence[str], volume: str | None) -> _Shown:

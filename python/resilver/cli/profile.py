@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from resilver.cli.options import Json, Quiet, overrides, page_output
-from resilver.cli.replying import command_line, reply
+from resilver.answer import Answer
+from resilver.cli.options import overrides, page_output
 from resilver.cli.saving import check_output
 from resilver.errors import ConfigError, Problem
 from resilver.request import argument, option, rate, share, value_of
@@ -84,7 +84,7 @@ class Asked:
     page: Path | None = page_output()
 
 
-def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def profile(asked: Asked) -> Answer:
     """Show what each layer of a file system loses, or which disk groups are too slow.
 
     Of a study, its layers from devices to clients: what each passes alone and behind those below,
@@ -126,21 +126,9 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         measured=asked.measured,
         target=None if target is None else BytesPerSecond(target),
     )
-    answer = (
-        layers_answer(found)
-        if isinstance(found, LayerProfile)
-        else measured_answer(found)
-        if isinstance(found, MeasuredProfile)
-        else lot_answer(found)
-    )
-    return reply(
-        answer,
-        command_line("profile", asked),
-        page=asked.page,
-        files=[asked.culled],
-        as_json=as_json,
-        quiet=quiet,
-    )
+    if isinstance(found, LayerProfile):
+        return layers_answer(found)
+    return measured_answer(found) if isinstance(found, MeasuredProfile) else lot_answer(found)
 
 
 def _check_culled(asked: Asked) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from resilver.cli.options import Json, Quiet, page_output
-from resilver.cli.replying import command_line, reply
+from resilver.answer import Answer
+from resilver.cli.options import page_output
 from resilver.cli.saving import check_output
 from resilver.request import argument, option
 
@@ -42,7 +42,7 @@ class Asked:
     page: Path | None = page_output()
 
 
-def quality(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def quality(asked: Asked) -> Answer:
     """Check whether benchmark runs are in control: steps, drifts and outliers.
 
     Each run is held against those before it, by Shewhart's limits and cumulative sums. Exits with 1
@@ -66,5 +66,4 @@ def quality(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         unit=asked.unit,
         first=asked.first,
     )
-    line = command_line("quality", asked)
-    return reply(quality_answer(found), line, page=asked.page, as_json=as_json, quiet=quiet)
+    return quality_answer(found)

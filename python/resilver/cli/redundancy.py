@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from resilver.answer import Answer
 from resilver.cli.codes import codes_of
-from resilver.cli.options import Json, Quiet, page_output
-from resilver.cli.replying import command_line, reply
+from resilver.cli.options import page_output
 from resilver.cli.saving import check_output
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option
@@ -59,7 +59,7 @@ class RedundancyRequest:
     page: Path | None = page_output()
 
 
-def redundancy(request: RedundancyRequest, as_json: Json = False, quiet: Quiet = False) -> int:
+def redundancy(request: RedundancyRequest) -> Answer:
     """Compare codes: overhead, failures survived, bytes read, written and rebuilt.
 
     Examples:
@@ -86,13 +86,7 @@ def redundancy(request: RedundancyRequest, as_json: Json = False, quiet: Quiet =
         {**_record(tree), **_losses(tree, request), **of}
         for tree, of in zip(trees, lost, strict=True)
     ]
-    return reply(
-        redundancy_answer(trees, records),
-        command_line("redundancy", request),
-        page=request.page,
-        as_json=as_json,
-        quiet=quiet,
-    )
+    return redundancy_answer(trees, records)
 
 
 def _numbers(text: str) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,37 @@ def reply(
         # Why the exit code is 1, for the log of a script that prints nothing else.
         say(answer.verdict[0])
     return 0 if answer.holds else EXIT_FAILED
+
+
+def give(answer: Answer, name: str, requests: Iterable[Any], *, as_json: bool, quiet: bool) -> int:
+    """Give the answer of the command that is performed, where its requests say.
+
+    Args:
+        answer: The answer.
+        name: The command.
+        requests: What was asked, in the order of the command's options.
+        as_json: Print its record, and nothing else.
+        quiet: Print nothing but, where the answer is no, its first sentence.
+
+    Returns:
+        The exit code: 1 where the answer is no.
+    """
+    asked = [*requests]
+    places = {
+        field.metadata["names"][0]: getattr(request, field.name)
+        for request in asked
+        for field in fields(request)
+        if field.metadata.get("is_output")
+    }
+    return reply(
+        answer,
+        command_line(name, *asked),
+        files=[places.get(name) for name in ("--output", "--culled", "--figure")],
+        pictures=places.get("--figures"),
+        format=places.get("--format", "png"),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 def _write(answer: Answer, path: Path, command: str) -> str:

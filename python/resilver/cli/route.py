@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from resilver.answer import Answer
 from resilver.cli.options import (
     FigureFormat,
-    Json,
-    Quiet,
     figure_format,
     figures_output,
     overrides,
 )
-from resilver.cli.replying import command_line, reply
 from resilver.cli.saving import PAGES, check_output
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option, refuse
@@ -85,7 +83,7 @@ class Asked:
     format: FigureFormat = figure_format()
 
 
-def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def route(asked: Asked) -> Answer | None:
     """Assign clients to routers, and show channel loads and what a job gets.
 
     Examples:
@@ -113,31 +111,21 @@ def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     _check(asked, len(policies))
     system = machine(MachineFile.load(asked.machine, asked.settings))
     if asked.place is not None:
-        answer = sites_answer(sites(system, asked.place, seed=asked.seed))
-    else:
-        node = None if asked.node is None else system.node(asked.node)
-        if node is not None and not system.computes[node]:
-            rule = "the node does not compute, and is no client"
-            raise ConfigError(Problem(rule, "name another", "--node", show(asked.node)))
-        routes = [perform(system, policy, asked.by.value) for policy in policies]
-        if asked.lnet:
-            print(lnet_routes(routes[0]), end="")
-            return 0
-        jobs = [
-            job_rates(one, asked.clients, asked.targets, namespace=asked.namespace, seed=asked.seed)
-            for one in routes
-            if asked.clients is not None
-        ]
-        answer = routes_answer(routes, jobs, node)
-    return reply(
-        answer,
-        command_line("route", asked),
-        page=asked.output,
-        pictures=asked.figures,
-        format=asked.format,
-        as_json=as_json,
-        quiet=quiet,
-    )
+        return sites_answer(sites(system, asked.place, seed=asked.seed))
+    node = None if asked.node is None else system.node(asked.node)
+    if node is not None and not system.computes[node]:
+        rule = "the node does not compute, and is no client"
+        raise ConfigError(Problem(rule, "name another", "--node", show(asked.node)))
+    routes = [perform(system, policy, asked.by.value) for policy in policies]
+    if asked.lnet:
+        print(lnet_routes(routes[0]), end="")
+        return None
+    jobs = [
+        job_rates(one, asked.clients, asked.targets, namespace=asked.namespace, seed=asked.seed)
+        for one in routes
+        if asked.clients is not None
+    ]
+    return routes_answer(routes, jobs, node)
 
 
 def _check(asked: Asked, policies: int) -> None:

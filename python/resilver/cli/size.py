@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from resilver.cli.options import Json, Quiet, overrides, page_output
-from resilver.cli.replying import command_line, reply
+from resilver.answer import Answer
+from resilver.cli.options import overrides, page_output
 from resilver.cli.saving import check_output
 from resilver.request import argument
 
@@ -22,7 +22,7 @@ class Asked:
     page: Path | None = page_output()
 
 
-def size(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def size(asked: Asked) -> Answer:
     """Size a file system: units of each offer, the demand that decides, how full it gets.
 
     Exits with 1 if no offer meets all demands, as where an offer says how many units there are, or
@@ -39,5 +39,4 @@ def size(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.report.sizing import sizing_answer
 
     check_output(asked.page, reads=[asked.file])
-    answer = sizing_answer(perform(SizingFile.load(asked.file, asked.settings)))
-    return reply(answer, command_line("size", asked), page=asked.page, as_json=as_json, quiet=quiet)
+    return sizing_answer(perform(SizingFile.load(asked.file, asked.settings)))

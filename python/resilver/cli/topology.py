@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import command_line, reply
+from resilver.answer import Answer
 from resilver.cli.saving import PAGES, PICTURES, check_output
 from resilver.errors import ConfigError, Problem
 from resilver.request import argument, option
@@ -55,7 +54,7 @@ class TopologyRequest:
     )
 
 
-def topology(request: TopologyRequest, as_json: Json = False, quiet: Quiet = False) -> int:
+def topology(request: TopologyRequest) -> Answer:
     """Build a network topology and show its parts, its diameter and its links.
 
     Examples:
@@ -68,7 +67,7 @@ def topology(request: TopologyRequest, as_json: Json = False, quiet: Quiet = Fal
     from resilver.report.topology import kinds_answer, topology_answer
 
     if request.list_kinds:
-        return reply(kinds_answer(), as_json=as_json, quiet=quiet)
+        return kinds_answer()
     if not request.texts:
         rule = "no topology is named"
         remedy = 'write resilver topology "torus 16x16x16"; --list shows the kinds'
@@ -85,9 +84,7 @@ def topology(request: TopologyRequest, as_json: Json = False, quiet: Quiet = Fal
     # Dots of braille need an encoding that has them.
     has_braille = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     built = [simulate.topology(spec, seed=request.seed) for spec in specs]
-    answer = topology_answer(built, sketched=has_braille and (picture is None or is_picture))
-    command = command_line("topology", request)
-    return reply(answer, command, files=[picture], as_json=as_json, quiet=quiet)
+    return topology_answer(built, sketched=has_braille and (picture is None or is_picture))
 
 
 def _specs(texts: Sequence[str], routers: int | None) -> list[TopologySpec]:

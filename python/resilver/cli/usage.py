@@ -8,8 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.cli.options import Json, Quiet, page_output
-from resilver.cli.replying import command_line, reply
+from resilver.answer import Answer
+from resilver.cli.options import page_output
 from resilver.cli.saving import check_output
 from resilver.request import argument, days, number, option, refuse, seconds, value_of
 
@@ -90,7 +90,7 @@ class Asked:
     page: Path | None = page_output()
 
 
-def usage(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def usage(asked: Asked) -> Answer:
     """Show who uses a file system, how much, how old it is, and what a stat of all costs.
 
     It reads the table of a scan, and not the file system.
@@ -112,9 +112,7 @@ def usage(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         below=asked.below,
         stripes=asked.stripes,
     )
-    answer = usage_answer(found, asked.by.value, _rates(asked), owner_name, asked.top)
-    line = command_line("usage", asked)
-    return reply(answer, line, page=asked.page, as_json=as_json, quiet=quiet)
+    return usage_answer(found, asked.by.value, _rates(asked), owner_name, asked.top)
 
 
 @functools.cache

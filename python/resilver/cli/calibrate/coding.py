@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from resilver.answer import Answer
 from resilver.cli.calibrate.output import Bar, table_output
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import command_line, reply
 from resilver.cli.saving import PAGES, check_output
 from resilver.request import argument, option, size, value_of
 from resilver.units import Bytes
@@ -34,7 +33,7 @@ class CodingRequest:
     )
 
 
-def coding(asked: CodingRequest, as_json: Json = False, quiet: Quiet = False) -> int:
+def coding(asked: CodingRequest, quiet: bool = False) -> Answer:
     """Measure how fast a core encodes and decodes, with ISA-L (Debian: libisal2).
 
     Rates are of user data. Decoding is measured with every number of losses that a code survives.
@@ -54,5 +53,4 @@ def coding(asked: CodingRequest, as_json: Json = False, quiet: Quiet = False) ->
             library=asked.library,
             listener=bar,
         )
-    line = command_line("calibrate coding", asked)
-    return reply(coding_answer(found), line, page=asked.output, as_json=as_json, quiet=quiet)
+    return coding_answer(found)

@@ -7,9 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.answer import Answer
 from resilver.cli.calibrate.output import Bar, figure_output, measuring, table_output
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import command_line, reply
 from resilver.cli.saving import PAGES, PICTURES, check_output, save_whole
 from resilver.errors import ConfigError, Problem
 from resilver.request import argument, option, size, value_of
@@ -91,7 +90,7 @@ class DiskRequest:
     )
 
 
-def disk(asked: DiskRequest, as_json: Json = False, quiet: Quiet = False) -> int:
+def disk(asked: DiskRequest, quiet: bool = False) -> Answer:
     """Fit the service-time table of a disk to results of fio or another benchmark.
 
     It needs reads and writes, in order and at random, at equal sizes with one queue depth; --fit
@@ -108,13 +107,7 @@ def disk(asked: DiskRequest, as_json: Json = False, quiet: Quiet = False) -> int
     check_output(asked.output, (".toml", *PAGES), asked.files)
     check_output(asked.figure, PICTURES, asked.files, "--figure")
     check_output(asked.save, (), asked.files, "--save")
-    return reply(
-        disk_answer(_calibration(asked, quiet)),
-        command_line("calibrate disk", asked),
-        files=[asked.output, asked.figure],
-        as_json=as_json,
-        quiet=quiet,
-    )
+    return disk_answer(_calibration(asked, quiet))
 
 
 def _calibration(asked: DiskRequest, quiet: bool) -> DiskCalibration:

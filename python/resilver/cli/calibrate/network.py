@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.answer import Answer
 from resilver.cli.calibrate.output import Bar, figure_output, measuring
 from resilver.cli.console import say
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import command_line, reply
 from resilver.cli.saving import PICTURES, check_output, save_whole
 from resilver.errors import ConfigError, Problem
 from resilver.request import argument, option, size, value_of
@@ -64,7 +63,7 @@ class NetworkRequest:
     )
 
 
-def network(asked: NetworkRequest, as_json: Json = False, quiet: Quiet = False) -> int:
+def network(asked: NetworkRequest, quiet: bool = False) -> Answer | None:
     """Compute the bandwidth of a LogGP table, and its error against measurements.
 
     Examples:
@@ -80,14 +79,8 @@ def network(asked: NetworkRequest, as_json: Json = False, quiet: Quiet = False) 
         from resilver.calibration.tcp_probe import serve
 
         serve(asked.serve, lambda text: None if quiet else say(text))
-        return 0
-    return reply(
-        network_answer(_calibration(asked, quiet)),
-        command_line("calibrate network", asked),
-        files=[asked.output, asked.figure],
-        as_json=as_json,
-        quiet=quiet,
-    )
+        return None
+    return network_answer(_calibration(asked, quiet))
 
 
 def _check(asked: NetworkRequest) -> None:

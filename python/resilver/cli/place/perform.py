@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resilver.cli.options import Json, Quiet
+from resilver.answer import Answer
 from resilver.cli.place.options import Asked
 from resilver.errors import ConfigError, Problem
 from resilver.request import unused_options
@@ -18,7 +18,7 @@ _FORMS = {
 """What may be asked: the module that answers it, and the field that asks."""
 
 
-def place(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def place(asked: Asked) -> Answer:
     """Show where data is placed, how evenly, and what a change would move.
 
     Examples:
@@ -37,16 +37,14 @@ def place(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     """
     from importlib import import_module
 
-    from resilver.cli.replying import command_line, reply
     from resilver.cli.saving import PAGES, TABLES, check_output
 
     form = _form(asked)
     suffixes = () if asked.balance else (*TABLES, *PAGES) if asked.affected else PAGES
     check_output(asked.output, suffixes, (*asked.words, asked.crush, asked.pg_dump, asked.osd_df))
     module = import_module(f"resilver.cli.place.{_FORMS[form][0]}")
-    answer = getattr(module, f"{form.removeprefix('--')}_answer")(asked)
-    command = command_line("place", asked)
-    return reply(answer, command, page=asked.output, as_json=as_json, quiet=quiet)
+    answer: Answer = getattr(module, f"{form.removeprefix('--')}_answer")(asked)
+    return answer
 
 
 def _form(asked: Asked) -> str:
