@@ -10,7 +10,7 @@ import pytest
 from resilver.charts.idioms import columns, data_of, fields, heat, levels, lines, points, series
 from resilver.charts.named import bars, dots
 from resilver.charts.style import BLUE, DASHES, INK, MARKS, VERMILLION
-from resilver.charts.vega import READ, Spec, drawn, number, rows
+from resilver.charts.vega import READ, Spec, axis, drawn, rows
 from resilver.tables import table
 
 TWO = {"before": BLUE, "after": VERMILLION}
@@ -41,7 +41,7 @@ def line(kinds: list[str], *, low: bool = False, text: bool = False) -> Spec:
     return rows(**made)
 
 
-ACROSS, UPWARDS = number("x", "time (s)", ends=(1.0, 2.0)), number("y", "rate (MB/s)")
+ACROSS, UPWARDS = axis("x", "time (s)", ends=(1.0, 2.0)), axis("y", "rate (MB/s)")
 
 
 def test_names_beyond_the_colours_start_over_and_come_once() -> None:
@@ -88,7 +88,7 @@ def test_an_interval_lies_below_its_line(interval: str, mark: str) -> None:
 
 def test_an_interval_of_nothing_is_not_drawn() -> None:
     data = rows(name=["a"], x=[1.0], low=[None], high=[None], x2=[None])
-    assert marks(bars(data, number("x", "units"))) == ["bar"]
+    assert marks(bars(data, axis("x", "units"))) == ["bar"]
 
 
 def test_dots_of_some_follow_a_condition() -> None:
@@ -114,7 +114,7 @@ def test_points_that_a_reader_moves_are_cut_at_the_axes() -> None:
 def test_columns_stand_at_their_middle_as_wide_as_the_axis_says() -> None:
     """Over 0 to 4 in 424 pixels a bar of 0.5 is 53 wide, and that of 1 stands at 106."""
     data = rows(x=[1.0, 3.0], y=[2.0, 4.0], low=[1.0, 4.0], high=[3.0, 4.0])
-    spec = columns(data, number("x", "age", ends=(0.0, 4.0)), UPWARDS, wide=0.5)
+    spec = columns(data, axis("x", "age", ends=(0.0, 4.0)), UPWARDS, wide=0.5)
     found = boxes(svg(spec), BLUE)
     assert sorted((left, right) for left, right, _ in found) == [(79.5, 132.5), (291.5, 344.5)]
     assert marks(spec) == ["rect", "rule"]
@@ -122,7 +122,7 @@ def test_columns_stand_at_their_middle_as_wide_as_the_axis_says() -> None:
 
 def test_a_bar_has_a_pale_rest_a_tick_and_words_behind_all_of_them() -> None:
     data = rows(name=["a", "b"], x=[1, 2], x2=[2, 3], mark=[4, None], label=["one", "two"])
-    spec = bars(data, number("x", "units", ends=(0.0, 5.0)))
+    spec = bars(data, axis("x", "units", ends=(0.0, 5.0)))
     assert marks(spec) == ["bar", "bar", "tick", "text"]
     assert [row["end"] for row in spec["data"]["values"]] == [4, 3]
     assert spec["layer"][1]["mark"]["fillOpacity"] < 0.5
@@ -138,7 +138,7 @@ def test_a_bar_has_a_pale_rest_a_tick_and_words_behind_all_of_them() -> None:
 def test_stacked_bars_follow_each_other_in_the_order_of_the_kinds() -> None:
     """Rows in another order: before of 1 and after of 3 of 4 units in all."""
     data = rows(name=["a", "a"], kind=["after", "before"], x=[3.0, 1.0])
-    text = svg(bars(data, number("x", "units", ends=(0.0, 4.0)), TWO, stacked=True))
+    text = svg(bars(data, axis("x", "units", ends=(0.0, 4.0)), TWO, stacked=True))
     (first,), (second,) = boxes(text, BLUE), boxes(text, VERMILLION)
     assert first[0] == 0.0 and first[1] == second[0]
     assert second[1] - second[0] == pytest.approx(3.0 * (first[1] - first[0]), rel=0.01)
@@ -146,7 +146,7 @@ def test_stacked_bars_follow_each_other_in_the_order_of_the_kinds() -> None:
 
 def test_grouped_bars_stand_below_each_other_and_signed_ones_have_a_zero() -> None:
     data = rows(name=["a", "a"], kind=["after", "before"], x=[3.0, -1.0])
-    spec = bars(data, number("x", "change"), TWO, grouped=True, signed=True)
+    spec = bars(data, axis("x", "change"), TWO, grouped=True, signed=True)
     text = svg(spec)
     (first,), (second,) = boxes(text, BLUE), boxes(text, VERMILLION)
     assert first[2] < second[2] and marks(spec) == ["bar", "rule"]
@@ -154,7 +154,7 @@ def test_grouped_bars_stand_below_each_other_and_signed_ones_have_a_zero() -> No
 
 def test_names_stand_in_the_order_of_the_data_a_step_each() -> None:
     data = rows(name=["z", "a", "z"], kind=["before", "after", "after"], x=[1, 2, 3])
-    spec = dots(data, number("x", "until (h)"), TWO, noun="host", step=20, large="after")
+    spec = dots(data, axis("x", "until (h)"), TWO, noun="host", step=20, large="after")
     assert spec["height"] == 40
     assert spec["encoding"]["y"]["sort"] is None and spec["encoding"]["y"]["axis"]["grid"]
     read = [one["title"] for one in spec["layer"][0]["encoding"]["tooltip"]]

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from resilver.charts.scales import Scale, time_scale
 from resilver.charts.style import INK
-from resilver.charts.vega import Spec, colours, lines_up, rows, tip, zoom
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, colours, lines_up, rows, tip, zoom
 
 Floats = npt.NDArray[np.float64]
 

@@ -87,7 +87,7 @@ def rows(**columns: Iterable[Any]) -> Spec:
     return {"values": [dict(zip(columns, map(plain, line), strict=True)) for line in lines]}
 
 
-def number(
+def axis(
     field: str,
     title: str | None = None,
     *,
@@ -96,7 +96,7 @@ def number(
     log: int = 0,
     zero: bool = True,
     form: str = NUMBER,
-    **axis: Any,
+    **look: Any,
 ) -> Spec:
     """A channel of numbers.
 
@@ -108,7 +108,7 @@ def number(
         log: The base of a logarithmic axis; 0 for a linear one.
         zero: Whether a linear axis begins at 0 where nothing says its ends.
         form: How ticks are written, in d3's language.
-        axis: More about the axis, in Vega-Lite's words.
+        look: More about the axis, in Vega-Lite's words.
     """
     # An axis with ends of its own reaches no further.
     scale: Spec = {"zero": False, "nice": False} if ends else {"zero": zero}
@@ -120,7 +120,7 @@ def number(
     if title is None:
         return made | {"axis": None}
     made["title"] = title
-    made["axis"] = {"format": form, **axis}
+    made["axis"] = {"format": form, **look}
     if ticks is not None:
         made["axis"]["values"] = list(ticks)
     if isinstance(ticks, Mapping):

@@ -12,8 +12,7 @@ from resilver.answer import Answer, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import data_of, lines, series
 from resilver.charts.named import bars
-from resilver.charts.vega import Spec, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows
 from resilver.errors import ConfigError, Problem, show
 from resilver.quantities import decimal_rate, duration
 from resilver.tables import Table, table

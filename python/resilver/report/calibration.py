@@ -11,8 +11,7 @@ from resilver.charts.chart import Chart
 from resilver.charts.idioms import lines, series
 from resilver.charts.scales import log_ticks
 from resilver.charts.style import BLUE, DASHES, MARKS, VERMILLION
-from resilver.charts.vega import Spec, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows
 from resilver.quantities import decimal_rate
 from resilver.tables import table, table_of
 from resilver.units import exact_bytes

@@ -12,8 +12,7 @@ from resilver.answer import Answer, Part, Shown, sections_of
 from resilver.answer.figure_tables import figures_table
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import curve, lines, points, series
-from resilver.charts.vega import Spec, rows, tip
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.report.arrays import Floats
 from resilver.report.group_heat import heat_chart
 from resilver.tables import Table, table, table_of

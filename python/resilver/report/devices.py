@@ -8,8 +8,7 @@ import numpy.typing as npt
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import points
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
-from resilver.charts.vega import Spec, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows
 from resilver.report.arrays import Floats, descending
 from resilver.report.servers import Servers, rank_axis
 from resilver.tables import Table, table

@@ -10,8 +10,7 @@ from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, columns, lines
 from resilver.charts.scales import log_ticks, time_scale
 from resilver.charts.style import BLUE, DASHES, GREEN, ORANGE, VERMILLION
-from resilver.charts.vega import READ, UPRIGHT, Spec, lines_up, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import READ, UPRIGHT, Spec, axis, lines_up, rows
 from resilver.report.arrays import Floats, column, rows_of_run
 from resilver.report.source import ResultsLike, SystemRuns
 from resilver.tables import table

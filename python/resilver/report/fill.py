@@ -8,8 +8,7 @@ from resilver.answer import Answer, Form, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, points
 from resilver.charts.style import BLUE, GREY, VERMILLION
-from resilver.charts.vega import Spec, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows
 from resilver.tables import Table, table, table_of
 
 if TYPE_CHECKING:

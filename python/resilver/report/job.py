@@ -11,8 +11,7 @@ from resilver.charts.chart import Chart
 from resilver.charts.idioms import data_of, lines, series
 from resilver.charts.named import bars, dots
 from resilver.charts.style import SERIES, VERMILLION
-from resilver.charts.vega import Spec, rows, tip
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.quantities import decimal_rate
 from resilver.report.routes import WORDS
 from resilver.tables import Table, table, table_of

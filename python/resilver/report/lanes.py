@@ -9,8 +9,7 @@ from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.scales import byte_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE
-from resilver.charts.vega import Spec, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows
 from resilver.report.arrays import rows_of_run
 from resilver.report.source import ResultsLike, SystemRuns
 from resilver.tables import Column, Table

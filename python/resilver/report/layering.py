@@ -9,8 +9,7 @@ from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.scales import decimal_scale
 from resilver.charts.style import BLUE, VERMILLION
-from resilver.charts.vega import Spec, rows, tip
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.report.benchmarks import cost_sentences, costs_table
 from resilver.report.culled import culled_parts, culled_sentences
 from resilver.tables import Table, cell_text, table_of

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from resilver.charts.idioms import Kinds, coloured, levels, lines, series
 from resilver.charts.style import GREY
-from resilver.charts.vega import READ, UPRIGHT, Spec, letters, rows
-from resilver.charts.vega import number as channel
+from resilver.charts.vega import READ, UPRIGHT, Spec, axis, letters, rows
 from resilver.tables import Cell, Column, Table
 
 _STEP = 10.0
@@ -183,8 +182,8 @@ def parallel_spec(made: Parallel) -> Spec:
     star = {"type": "text", "text": "☆", "fontSize": 20}
     spec = lines(
         means,
-        channel("x", "", ends=(-0.4, len(made.axes) - 0.6), ticks=labels, labelOverlap=False),
-        channel("y", made.title, ends=made.limits, zero=False),
+        axis("x", "", ends=(-0.4, len(made.axes) - 0.6), ticks=labels, labelOverlap=False),
+        axis("y", made.title, ends=made.limits, zero=False),
         named,
         dots="true",
         interval="rule",

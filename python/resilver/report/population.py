@@ -14,8 +14,7 @@ from resilver.answer import Answer, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, columns
 from resilver.charts.style import BLUE, INK, VERMILLION
-from resilver.charts.vega import Spec, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows
 from resilver.tables import Table, table, table_of
 from resilver.units import exact_bytes, format_bytes
 from resilver.words import listed, plural

@@ -15,7 +15,7 @@ from resilver.center.quality import is_correlated
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, points
 from resilver.charts.style import BLUE, DASHES, GREY, VERMILLION
-from resilver.charts.vega import Spec, number, rows, tip
+from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.tables import Table, cell_text, table_of
 from resilver.units import RATE_UNITS
 from resilver.words import plural
@@ -169,10 +169,10 @@ def _runs_table(one: Series, found: QualityCharts) -> Table:
 
 def _across(one: Series) -> Spec:
     if one.seconds is None:
-        return number("x", "run", zero=False)
+        return axis("x", "run", zero=False)
     scale = {"type": "utc"}
-    axis = {"format": "%Y-%m-%d", "labelOverlap": True, "labelBound": True, "tickCount": 6}
-    return {"field": "x", "type": "temporal", "scale": scale, "title": None, "axis": axis}
+    look = {"format": "%Y-%m-%d", "labelOverlap": True, "labelBound": True, "tickCount": 6}
+    return {"field": "x", "type": "temporal", "scale": scale, "title": None, "axis": look}
 
 
 def _drawn(one: Series, found: QualityCharts) -> Spec:
@@ -211,7 +211,7 @@ def _drawn(one: Series, found: QualityCharts) -> Spec:
     runs_view = points(
         data,
         across,
-        number("value", words, zero=False),
+        axis("value", words, zero=False),
         dict(zip(_KINDS, (BLUE, VERMILLION), strict=True)),
         size=36,
         marks=("circle", "diamond"),
@@ -231,13 +231,13 @@ def _sums(across: Spec) -> list[Spec]:
     title = "sums (deviations)"
     line = {"type": "line", "color": BLUE, "strokeWidth": 1.5}
     made: list[Spec] = [
-        {"mark": line, "encoding": {"x": across, "y": number(name, title)}}
+        {"mark": line, "encoding": {"x": across, "y": axis(name, title)}}
         for name in ("upper", "lower")
     ]
     mark = {"type": "rule", "color": GREY, "strokeDash": [2, 2]}
     for place in (DECISION, -DECISION):
         alone = {"values": [{"y": place}]}
-        made.append({"data": alone, "mark": mark, "encoding": {"y": number("y", title)}})
+        made.append({"data": alone, "mark": mark, "encoding": {"y": axis("y", title)}})
     return made
 
 

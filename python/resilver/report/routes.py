@@ -12,8 +12,7 @@ import numpy as np
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, data_of, frame, lines, series
 from resilver.charts.style import INK
-from resilver.charts.vega import Spec, rows, tip
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.tables import Table, table, table_of
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.style import BLUE, ORANGE
-from resilver.charts.vega import Spec, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows
 from resilver.counterfactuals import best_first
 from resilver.report.counterfactuals import SAME, help_sentence, signed
 from resilver.report.source import ResultsLike

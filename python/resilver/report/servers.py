@@ -12,8 +12,7 @@ from resilver.charts.chart import Chart
 from resilver.charts.idioms import columns, panels, points, series
 from resilver.charts.scales import byte_scale, time_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
-from resilver.charts.vega import Spec, rows, tip
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.report.arrays import Floats, column, descending, rows_of_run
 from resilver.report.source import ResultsLike, SystemRuns, number
 from resilver.tables import Table, table

@@ -10,8 +10,7 @@ from resilver.answer.figure_tables import figures_table
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import series
 from resilver.charts.named import bars
-from resilver.charts.vega import Spec, rows, tip
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.quantities import daily, decimal_bytes
 from resilver.report.capacity import capacity_sections, capacity_sentences
 from resilver.tables import Cell, Table, table

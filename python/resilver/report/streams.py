@@ -12,8 +12,7 @@ from resilver.charts.idioms import points
 from resilver.charts.named import bars
 from resilver.charts.scales import rate_scale
 from resilver.charts.style import BLUE, GREEN, INK, ORANGE, VERMILLION
-from resilver.charts.vega import Spec, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows
 from resilver.report.arrays import Floats, column, rows_of_run
 from resilver.report.source import ResultsLike, SystemRuns, number
 from resilver.tables import Table, table

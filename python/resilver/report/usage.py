@@ -10,8 +10,7 @@ from resilver.answer import Answer, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.style import BLUE, SKY
-from resilver.charts.vega import Spec, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows
 from resilver.quantities import decimal_bytes
 from resilver.report.capacity import ages_chart
 from resilver.tables import Table, table, table_of

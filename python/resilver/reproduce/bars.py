@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from resilver.charts.idioms import columns, series
 from resilver.charts.scales import log_ticks
-from resilver.charts.vega import Spec, letters, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, letters, rows
 from resilver.reproduce.compare import DIVISORS
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables

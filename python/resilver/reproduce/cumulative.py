@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from resilver.charts.idioms import lines, series
 from resilver.charts.style import DASHES
-from resilver.charts.vega import Spec, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows
 from resilver.reproduce.compare import DIVISORS
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from resilver.charts.idioms import lines, stars
 from resilver.charts.scales import log_ticks
 from resilver.charts.style import DASHES, GREY, MARKS, SERIES
-from resilver.charts.vega import Spec, letters, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, letters, rows
 from resilver.reproduce.compare import DIVISORS, Comparison
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables

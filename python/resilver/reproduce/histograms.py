@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from resilver.charts.idioms import columns
 from resilver.charts.style import BLUE, VERMILLION
-from resilver.charts.vega import Spec, rows
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
 from resilver.tables import Column, Table

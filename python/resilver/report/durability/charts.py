@@ -10,8 +10,7 @@ from resilver.charts.chart import Chart
 from resilver.charts.idioms import curve, points, series
 from resilver.charts.named import bars
 from resilver.charts.style import BLUE, GREY, INK, VERMILLION
-from resilver.charts.vega import Spec, rows, tip
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.data_loss.answer import Durability, nines
 from resilver.report.durability import words
 from resilver.report.durability.naming import Point, Side, named_points

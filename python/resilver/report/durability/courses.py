@@ -13,8 +13,7 @@ from resilver.charts.chart import Chart
 from resilver.charts.idioms import fields, heat, lines, series
 from resilver.charts.scales import Scale, log_ticks, time_scale
 from resilver.charts.style import BLUE
-from resilver.charts.vega import Spec, rows, tip
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.data_loss.answer import Durability
 from resilver.figure import Figure
 from resilver.report.arrays import Floats, column

@@ -6,8 +6,7 @@ from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.scales import byte_scale
 from resilver.charts.style import BLUE, GREY, VERMILLION
-from resilver.charts.vega import Spec, rows, tip
-from resilver.charts.vega import number as axis
+from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.report.whatif.sentences import unwritten_words
 from resilver.report.whatif.source import Facts
 from resilver.report.whatif.tables import Place, places, places_table, pools_table
