@@ -30,11 +30,7 @@ _AT_ONCE = "All these failures happen at one moment, before anything is repaired
 
 
 def durability_answer(found: Durability | Durabilities) -> Answer:
-    """The answer for one system or for several.
-
-    Args:
-        found: What was found.
-    """
+    """The answer for one system or for several."""
     if isinstance(found, Durability):
         return Answer(
             f"Probability of data loss: {label(found)}",

@@ -191,11 +191,7 @@ def _stacked(shown: Sequence[Durability], names: Sequence[str]) -> Spec:
 
 
 def sensitivity_chart(found: Durability) -> Chart | None:
-    """By what a loss becomes likelier with 1 % more of each rate; None where nobody asked.
-
-    Args:
-        found: The answer.
-    """
+    """By what a loss becomes likelier with 1 % more of each rate; None where nobody asked."""
     effects = sensitivity_rows(found.sensitivity)[:_FACTORS_MAX]
     if not effects:
         return None

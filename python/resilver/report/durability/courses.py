@@ -156,11 +156,7 @@ def _lines(
 
 
 def bursts_chart(found: Durability) -> Chart | None:
-    """The chance that failures of parts at random, at one moment, lose data; None of none.
-
-    Args:
-        found: The answer.
-    """
+    """The chance that failures of parts at random, at one moment, lose data; None of none."""
     rows_of = _rows(found, is_placed=False)
     if not rows_of:
         return None
@@ -231,11 +227,7 @@ def _told_text(title: str) -> Spec:
 
 
 def heat_chart(found: Durability) -> Chart | None:
-    """Failures at one moment by how many parts they lie in, deeper the likelier a loss.
-
-    Args:
-        found: The answer.
-    """
+    """Failures at one moment by how many parts they lie in, deeper the likelier a loss."""
     rows_of = _rows(found, is_placed=True)
     if not rows_of:
         return None

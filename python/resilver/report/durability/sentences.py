@@ -33,11 +33,7 @@ _MORE = 1.1
 
 
 def answer_sentences(found: Durability) -> list[str]:
-    """The answer for one system, the probability of a loss first.
-
-    Args:
-        found: The answer.
-    """
+    """The answer for one system, the probability of a loss first."""
     said = [_loss(found), *_expected(found), sensitivity_sentence(found), _bursts(found)]
     said.append(basis_sentence(found))
     return [text for text in said if text]
@@ -120,11 +116,7 @@ def _bursts(found: Durability) -> str:
 
 
 def sensitivity_sentence(found: Durability) -> str:
-    """What changes the probability of a loss most; empty where that is not known.
-
-    Args:
-        found: The answer.
-    """
+    """What changes the probability of a loss most; empty where that is not known."""
     most, *_ = [*sensitivity_rows(found.sensitivity), {"elasticity": 0.0}]
     if not most["elasticity"]:
         return ""
@@ -152,11 +144,7 @@ def named_factor(row: dict[str, Any]) -> str:
 
 
 def basis_sentence(found: Durability) -> str:
-    """What a simulated answer rests on; empty where it is exact.
-
-    Args:
-        found: The answer.
-    """
+    """What a simulated answer rests on; empty where it is exact."""
     figure = found.loss_probability
     if not is_simulated(found) or figure.value is None or figure.relative_error is None:
         return ""
@@ -171,11 +159,7 @@ def basis_sentence(found: Durability) -> str:
 
 
 def compared_sentences(found: Durabilities) -> list[str]:
-    """The answer for several systems: the safest, the Pareto line, what is not known.
-
-    Args:
-        found: The answers.
-    """
+    """The answer for several systems: the safest, the Pareto line, what is not known."""
     systems = found.systems
     named = dict(zip(map(id, systems), labels(systems), strict=True))
     ordered = known(systems)

@@ -14,11 +14,7 @@ __all__ = ["answer_of"]
 
 
 def answer_of(found: WhatIf | PlansCompared | Ranking | Search | FillSearch) -> Answer:
-    """The answer for the terminal, for a page and for a program.
-
-    Args:
-        found: What a plan, plans, failures in turn or a search came to.
-    """
+    """The answer for the terminal, for a page and for a program."""
     if isinstance(found, WhatIf):
         return plan_answer(found)
     if isinstance(found, PlansCompared):

@@ -53,11 +53,7 @@ def _cost(key: str, outcome: Outcome) -> float:
 
 
 def compared_table(compared: PlansCompared) -> Table:
-    """A row a figure, a column a plan, the best of each row marked.
-
-    Args:
-        compared: The plans' answers.
-    """
+    """A row a figure, a column a plan, the best of each row marked."""
     answers = compared.answers
     has_load = any(one.outcome.served_share is not None for one in answers)
     shown = _ROWS if has_load else _ROWS[:-_CLIENTS]
@@ -87,11 +83,7 @@ def _judged(answers: Sequence[WhatIf]) -> Sequence[WhatIf]:
 
 
 def compared_sentences(compared: PlansCompared) -> list[str]:
-    """Which plan is healthy first, which risks least, which fills least.
-
-    Args:
-        compared: The plans' answers.
-    """
+    """Which plan is healthy first, which risks least, which fills least."""
     answers, said = compared.answers, []
     lost = [one for one in answers if one.outcome.lost_groups]
     if lost:
@@ -138,11 +130,7 @@ def _range(key: str, answers: Sequence[WhatIf]) -> str:
 
 
 def together_chart(compared: PlansCompared) -> Chart | None:
-    """What lacks copies, what is misplaced, and the fullest OSD over time, a line a plan.
-
-    Args:
-        compared: The plans' answers.
-    """
+    """What lacks copies, what is misplaced, and the fullest OSD over time, a line a plan."""
     facts = [Facts(one) for one in compared.answers]
     end = max(one.answer.end_seconds for one in facts)
     if end <= 0.0:
@@ -189,11 +177,7 @@ def _series(facts: Sequence[Facts], lines: Sequence[Floats]) -> tuple[tuple[str,
 
 
 def differing_table(compared: PlansCompared) -> Table | None:
-    """What plans rest on that is not alike in all of them, a column a plan; None where all is.
-
-    Args:
-        compared: The plans' answers.
-    """
+    """What plans rest on that is not alike in all of them, a column a plan; None where all is."""
     of = [
         {(one.name, one.applies_to): one.value for one in a.assumptions} for a in compared.answers
     ]
@@ -210,11 +194,7 @@ def differing_table(compared: PlansCompared) -> Table | None:
 
 
 def compared_answer(compared: PlansCompared) -> Answer:
-    """The answer of plans side by side.
-
-    Args:
-        compared: The plans' answers.
-    """
+    """The answer of plans side by side."""
     answers = compared.answers
     side = Shown("plans", "Side by side", compared_table(compared), is_split=True)
     differing = differing_table(compared)

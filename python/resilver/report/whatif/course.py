@@ -100,11 +100,7 @@ def _panels(facts: Facts, at: npt.NDArray[np.int64]) -> tuple[Panel, ...]:
 
 
 def course_chart(facts: Facts) -> Chart | None:
-    """How objects and PGs recover over time; None where nothing ever happens.
-
-    Args:
-        facts: The answer's facts.
-    """
+    """How objects and PGs recover over time; None where nothing ever happens."""
     at = shown_moments(facts.times)
     if at.size < 2 or facts.is_calm:
         return None
@@ -152,11 +148,7 @@ def _means(facts: Facts, column: str, at: npt.NDArray[np.int64]) -> Floats:
 
 
 def rates_chart(facts: Facts) -> Chart | None:
-    """How fast data is re-replicated and backfilled; None where none is.
-
-    Args:
-        facts: The answer's facts.
-    """
+    """How fast data is re-replicated and backfilled; None where none is."""
     at = shown_moments(facts.times)
     if at.size < 2:
         return None
@@ -191,11 +183,7 @@ def rates_chart(facts: Facts) -> Chart | None:
 
 
 def space_chart(facts: Facts) -> Chart | None:
-    """What all OSDs hold beyond what they held at the start; None where that never changes.
-
-    Args:
-        facts: The answer's facts.
-    """
+    """What all OSDs hold beyond what they held at the start; None where that never changes."""
     moments, used = facts.moments, facts.held
     at = shown_moments(moments)
     if at.size < 2 or not np.ptp(used) > 0.0:
@@ -232,11 +220,7 @@ def space_chart(facts: Facts) -> Chart | None:
 
 
 def clients_chart(facts: Facts) -> Chart | None:
-    """What clients of each pool wait, and what share of theirs is served; None without a load.
-
-    Args:
-        facts: The answer's facts.
-    """
+    """What clients of each pool wait, and what share of theirs is served; None without a load."""
     of = clients_by_pool(facts)
     times = sorted({row["time_seconds"] for rows in of.values() for row in rows})
     if len(times) < 2:

@@ -60,9 +60,6 @@ def fill_chart(facts: Facts) -> Chart | None:
 
     A line an OSD, the fullest of them named; of many OSDs the range of all, that of the middle
     90 %, and the fullest.
-
-    Args:
-        facts: The answer's facts.
     """
     at = shown_moments(facts.moments, _MOMENTS)
     if at.size < 2 or not facts.osds:
@@ -197,11 +194,7 @@ def ratio_rules(
 
 
 def fullest_chart(facts: Facts) -> Chart | None:
-    """The fullest OSDs at the start, at their peak and at the end; None without any.
-
-    Args:
-        facts: The answer's facts.
-    """
+    """The fullest OSDs at the start, at their peak and at the end; None without any."""
     osds = [osd for osd in facts.osds if osd["capacity_bytes"]][:_LISTED]
     if not osds:
         return None

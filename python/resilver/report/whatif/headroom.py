@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 def fill_table(search: FillSearch) -> Table:
-    """A fill a row, the lowest first.
-
-    Args:
-        search: The search.
-    """
+    """A fill a row, the lowest first."""
     trials = search.trials
     of = [None if one.worst is None else one.worst.outcome for one in trials]
     reasons = [("reason", "why", "text", [one.reason or None for one in trials])]
@@ -39,11 +35,7 @@ def fill_table(search: FillSearch) -> Table:
 
 
 def fill_sentences(search: FillSearch) -> list[str]:
-    """How full the cluster may be, how full it is, and what happens above.
-
-    Args:
-        search: The search.
-    """
+    """How full the cluster may be, how full it is, and what happens above."""
     level = "OSD" if search.level == "osd" else search.level
     best, now = search.best_share, search.present_share
     present = f"it is {cell_text(now, 'fill')} full now" + ", too full" * bool(best and now > best)
@@ -77,11 +69,7 @@ def _left(trial: FillTrial) -> str:
 
 
 def fill_answer(search: FillSearch) -> Answer:
-    """The answer of a search for a fill: what was tried, and the parts by impact there.
-
-    Args:
-        search: The search.
-    """
+    """The answer of a search for a fill: what was tried, and the parts by impact there."""
     at = "the highest fill that heals" if search.holds else "the lowest fill that was tried"
     shares = (
         ("Heals up to", search.best_share),

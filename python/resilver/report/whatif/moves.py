@@ -22,11 +22,7 @@ _PLACES = (("received", BLUE), ("read for others", GREY))
 
 
 def pools_chart(facts: Facts) -> Chart | None:
-    """What was written for each pool, beside the least possible; None where nothing was.
-
-    Args:
-        facts: The answer's facts.
-    """
+    """What was written for each pool, beside the least possible; None where nothing was."""
     pools = [
         pool
         for pool in facts.pools

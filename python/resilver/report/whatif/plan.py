@@ -38,11 +38,7 @@ _ROWS = 12
 
 
 def plan_answer(answer: WhatIf) -> Answer:
-    """The answer of a plan.
-
-    Args:
-        answer: What the plan does.
-    """
+    """The answer of a plan."""
     facts = Facts(answer)
     release = f", Ceph {answer.cluster.release}" if answer.cluster.release else ""
     return Answer(
@@ -64,11 +60,7 @@ def plan_answer(answer: WhatIf) -> Answer:
 
 
 def assumption_parts(assumptions: Sequence[Assumption]) -> list[Part]:
-    """The settings and devices that an answer rests on, as a table of a page.
-
-    Args:
-        assumptions: They.
-    """
+    """The settings and devices that an answer rests on, as a table of a page."""
     made = tables.assumptions_table(assumptions)
     shown = Shown("assumptions", "Settings and devices", made, rows=100, printed=0)
     return [shown] if made.rows else []
@@ -107,11 +99,7 @@ def _figures(facts: Facts) -> list[KeyFigure]:
 
 
 def upmap_lines(answer: WhatIf) -> list[str]:
-    """The upmap entries that the balancer writes, as commands; not the plan's own.
-
-    Args:
-        answer: The answer.
-    """
+    """The upmap entries that the balancer writes, as commands; not the plan's own."""
     lines, own = [], set(answer.commands)
     for row in answer.tables["upmaps"].to_pylist():
         group = f"{row['pool']}.{row['group']:x}"

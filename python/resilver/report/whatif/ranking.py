@@ -51,11 +51,7 @@ _TODAY = "today"
 
 
 def ranking_table(ranking: Ranking) -> Table:
-    """A part a row, the worst first; words before SI values.
-
-    Args:
-        ranking: The ranking.
-    """
+    """A part a row, the worst first; words before SI values."""
     harms = ranking.harms
     of = [harm.outcome for harm in harms]
     by_name = {harm.name: harm.outcome for harm in ranking.today}
@@ -81,11 +77,7 @@ def _shown(ranking: Ranking) -> int:
 
 
 def ranking_sentences(ranking: Ranking) -> list[str]:
-    """Which part has the greatest impact, how many leave PGs stuck, and what is usual.
-
-    Args:
-        ranking: The ranking.
-    """
+    """Which part has the greatest impact, how many leave PGs stuck, and what is usual."""
     harms, level = ranking.harms, _level(ranking)
     if not harms:
         return [f"There is no {level} that could fail."]
@@ -160,11 +152,7 @@ def _impact(harm: Harm) -> str:
 
 
 def stuck_chart(ranking: Ranking) -> Chart | None:
-    """PGs that the failure of each part leaves stuck, the most first; None of fewer than two.
-
-    Args:
-        ranking: The ranking.
-    """
+    """PGs that the failure of each part leaves stuck, the most first; None of fewer than two."""
     harms = sorted(ranking.harms, key=lambda one: (-one.outcome.stuck_groups, one.name))
     harms = [one for one in harms if one.outcome.stuck_groups][:_LISTED]
     if len(harms) < 2:
@@ -187,11 +175,7 @@ def stuck_chart(ranking: Ranking) -> Chart | None:
 
 
 def impact_chart(ranking: Ranking) -> Chart | None:
-    """How long each of the worst parts leaves data at risk and PGs stuck, the worst first.
-
-    Args:
-        ranking: The ranking.
-    """
+    """How long each of the worst parts leaves data at risk and PGs stuck, the worst first."""
     harms = ranking.harms[:_LISTED]
     ends = [getattr(one.outcome, name) for one in harms for name in _ENDS]
     most = max((end for end in ends if end), default=0.0)
@@ -255,11 +239,7 @@ def _outcome_words(found: Outcome) -> tuple[str, str]:
 
 
 def ranking_answer(ranking: Ranking) -> Answer:
-    """The answer of a ranking.
-
-    Args:
-        ranking: The ranking.
-    """
+    """The answer of a ranking."""
     made = ranking_table(ranking)
     shown = Shown(
         "ranking", "The worst first", made, _shown(ranking), rows=60, printed=_ROWS, folded=True
@@ -300,11 +280,7 @@ def _figures(ranking: Ranking) -> list[KeyFigure]:
 
 
 def search_table(search: Search) -> Table:
-    """What was tried, the settings to use first.
-
-    Args:
-        search: The search.
-    """
+    """What was tried, the settings to use first."""
     trials = search.trials
     of = [one.outcome for one in trials]
     settings = (
@@ -323,11 +299,7 @@ def search_table(search: Search) -> Table:
 
 
 def search_sentences(search: Search) -> list[str]:
-    """Whether settings meet the aim, and which to use.
-
-    Args:
-        search: The search.
-    """
+    """Whether settings meet the aim, and which to use."""
     tried = plural(len(search.trials), "combination")
     first = ", ".join(f"{name} = {value}" for name, value in search.trials[0].settings.items())
     in_force = " (in force)" * search.trials[0].in_force
@@ -348,11 +320,7 @@ def search_sentences(search: Search) -> list[str]:
 
 
 def search_answer(search: Search) -> Answer:
-    """The answer of a search for settings, with the answer under those to use.
-
-    Args:
-        search: The search.
-    """
+    """The answer of a search for settings, with the answer under those to use."""
     best = plan_answer(search.answer)
     tried = Shown("trials", "What was tried", search_table(search), rows=60, printed=_ROWS)
     commands = Lines("settings", "Commands", search.commands) if search.commands else None

@@ -43,11 +43,7 @@ _EFFECT = {
 
 
 def answer_sentences(answer: WhatIf) -> list[str]:
-    """The answer: what is lost, when the cluster is healthy, and what happens on the way.
-
-    Args:
-        answer: The answer.
-    """
+    """The answer: what is lost, when the cluster is healthy, and what happens on the way."""
     facts = Facts(answer)
     if facts.is_calm:
         why = "no PG changes" if answer.steps else "every PG is active+clean"
@@ -71,11 +67,7 @@ def answer_sentences(answer: WhatIf) -> list[str]:
 
 
 def question(answer: WhatIf) -> str:
-    """The question, as a title.
-
-    Args:
-        answer: The answer.
-    """
+    """The question, as a title."""
     if not answer.steps:
         return f"How {answer.cluster.label} heals as it is"
     first, *more = answer.steps
@@ -362,11 +354,7 @@ _ORIGINS = {
 
 
 def assumption_sentences(of: Iterable[Assumption]) -> list[str]:
-    """What an answer rests on, a sentence for each origin; release defaults are counted.
-
-    Args:
-        of: The assumptions.
-    """
+    """What an answer rests on, a sentence for each origin; release defaults are counted."""
     found, said = list(of), []
     for origin, words in _ORIGINS.items():
         ours = [one for one in found if one.origin == origin]
