@@ -20,9 +20,6 @@ _COLUMNS = (
 def assumptions(results: ResultsLike) -> list[Assumption]:
     """What the results rest on: device, network, throttle, memory, detection time and clients.
 
-    Args:
-        results: The study's results.
-
     Returns:
         The assumptions; none of folders written before these were kept.
     """
@@ -45,11 +42,7 @@ def assumptions_table(results: ResultsLike) -> Table | None:
 
 
 def certainty(results: ResultsLike) -> str:
-    """How many runs and seeds there are and what these draw, in a sentence.
-
-    Args:
-        results: The study's results.
-    """
+    """How many runs and seeds there are and what these draw, in a sentence."""
     runs = results.runs
     seeds = len(set(runs["seed"].to_pylist()))
     count = f"{plural(runs.num_rows, 'run')}, {plural(seeds, 'seed')}"

@@ -200,9 +200,6 @@ def _one_system(data: Sweep) -> Spec:
 def over_sweep(data: Sweep) -> Chart | None:
     """A metric by swept value, or over the seeds of one system.
 
-    Args:
-        data: The boxes.
-
     Returns:
         The chart; None where no run has the metric, or none but zeros, or there is one run.
     """

@@ -42,11 +42,7 @@ def _mega(bytes_per_second: float) -> float:
 
 
 def disk_answer(calibration: DiskCalibration) -> Answer:
-    """The answer of a disk's calibration.
-
-    Args:
-        calibration: What was measured and fitted.
-    """
+    """The answer of a disk's calibration."""
     fitted = calibration.table
     sides = [
         ("read", fitted.read_rate, fitted.read_overhead),
@@ -126,11 +122,7 @@ def _disk_chart(calibration: DiskCalibration) -> Chart:
 
 
 def network_answer(calibration: NetworkCalibration) -> Answer:
-    """The answer of a network's calibration.
-
-    Args:
-        calibration: The table and what was measured.
-    """
+    """The answer of a network's calibration."""
     made = table_of(
         calibration.table.rows,
         ("size_bytes", "size", "bytes"),
@@ -213,11 +205,7 @@ def _network_chart(calibration: NetworkCalibration) -> Chart:
 
 
 def coding_answer(calibration: CodingCalibration) -> Answer:
-    """The answer of how fast a core encodes and decodes.
-
-    Args:
-        calibration: The rates of some codes.
-    """
+    """The answer of how fast a core encodes and decodes."""
     these = calibration.rates
     most = max(len(one.decode_bytes_per_second) for one in these)
     made = table_of(
@@ -254,11 +242,7 @@ def coding_answer(calibration: CodingCalibration) -> Answer:
 
 
 def failures_answer(calibration: FailureCalibration) -> Answer:
-    """The answer of a list of lives.
-
-    Args:
-        calibration: The fits.
-    """
+    """The answer of a list of lives."""
     found = calibration
     said = [
         found.finding(),

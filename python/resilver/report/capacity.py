@@ -114,11 +114,7 @@ def _days(seconds: float) -> str:
 
 
 def capacity_sections(sizing: Sizing) -> list[Section]:
-    """What an answer shows of time.
-
-    Args:
-        sizing: The sizing.
-    """
+    """What an answer shows of time."""
     sections: list[Section] = []
     found = sizing.outlook
     if found is not None and found.figures:

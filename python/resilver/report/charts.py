@@ -53,12 +53,7 @@ NAMES = (*OF_STUDY, *OF_REBUILD, *OF_RUN)
 
 
 def of_study(results: ResultsLike, points: Sequence[SystemRuns]) -> list[Chart]:
-    """The charts about the whole study: its rebuilds, and what clients get over a sweep.
-
-    Args:
-        results: The study's results.
-        points: Its systems.
-    """
+    """The charts about the whole study: its rebuilds, and what clients get over a sweep."""
     made = [over_sweep(sweep(points, metric)) for metric in _OF_REBUILDS.values()]
     made.insert(1, together(results, points))
     made.insert(0, sensitivity.sensitivity_chart(results))
@@ -68,12 +63,7 @@ def of_study(results: ResultsLike, points: Sequence[SystemRuns]) -> list[Chart]:
 
 
 def of_system(results: ResultsLike, point: SystemRuns) -> list[Chart]:
-    """The charts about one system's median run: its rebuild, then its clients and network.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """The charts about one system's median run: its rebuild, then its clients and network."""
     makes = [*OF_RUN.values()]
     if nothing_rebuilt(point) is None:
         makes = [*OF_REBUILD.values(), *makes]

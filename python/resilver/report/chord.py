@@ -140,12 +140,7 @@ def _ribbon(start: float, end: float, width: float) -> str:
 
 
 def label_arcs(flow: Flows, arcs: list[Arc]) -> list[tuple[Arc, str]]:
-    """The arcs that get a label, and the label: where room is short, those of the widest arcs.
-
-    Args:
-        flow: The flows, for the names.
-        arcs: Their arcs.
-    """
+    """The arcs that get a label, and the label: where room is short, those of the widest arcs."""
     chosen: list[tuple[Arc, str]] = []
     for arc in sorted(arcs, key=lambda arc: (arc.start - arc.end, arc.index)):
         nearest = min(
@@ -160,12 +155,7 @@ def label_arcs(flow: Flows, arcs: list[Arc]) -> list[tuple[Arc, str]]:
 
 
 def transfers(results: ResultsLike, point: SystemRuns) -> Chart | None:
-    """Who sends to whom in the system's median run; None where nobody sends.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """Who sends to whom in the system's median run; None where nobody sends."""
     flow = flows(results, point)
     total = float(flow.matrix.sum())
     if total <= 0.0:

@@ -29,12 +29,7 @@ _SUMS = ("requests_completed", "requests_lost", "read_bytes", "write_bytes", "pa
 
 
 def course(results: ResultsLike, point: SystemRuns) -> Chart | None:
-    """What clients got over the system's median run; None where it had no clients.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """What clients got over the system's median run; None where it had no clients."""
     data = rows_of_run(results.traffic, point.median["run"])
     # Bursts alone are told of elsewhere.
     is_of_bursts = point.system is not None and point.system.has_bursts

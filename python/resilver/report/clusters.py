@@ -21,19 +21,12 @@ ANSWERS_MAX = 12
 
 
 def is_of_clusters(results: ResultsLike) -> bool:
-    """Whether a study is of real Ceph clusters.
-
-    Args:
-        results: The study's results.
-    """
+    """Whether a study is of real Ceph clusters."""
     return bool(results.provenance.get("study", {}).get("cluster", {}).get("ceph"))
 
 
 def answers_of(results: ResultsLike) -> list[WhatIf]:
     """The answers of a study's runs, each named by what is swept and by its seed.
-
-    Args:
-        results: The study's results.
 
     Raises:
         ConfigError: An earlier version made them.
@@ -62,9 +55,6 @@ def answers_of(results: ResultsLike) -> list[WhatIf]:
 
 def clusters_answer(results: ResultsLike) -> Answer:
     """The answer of a study of real clusters: that of its run, or of several side by side.
-
-    Args:
-        results: The study's results.
 
     Raises:
         ConfigError: An earlier version made them.

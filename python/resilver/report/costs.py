@@ -9,11 +9,7 @@ from resilver.words import percent
 
 
 def cost_note(results: ResultsLike) -> str:
-    """What the runs of a study took, in a sentence; empty where nothing was measured.
-
-    Args:
-        results: The study's results.
-    """
+    """What the runs of a study took, in a sentence; empty where nothing was measured."""
     seconds = [value for value in results.runs["wall_seconds"].to_pylist() if value is not None]
     if not seconds:
         return ""

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 def culled_sentences(found: LayerProfile) -> list[str]:
-    """What culling comes to, a sentence each; none where it was not asked.
-
-    Args:
-        found: The profile.
-    """
+    """What culling comes to, a sentence each; none where it was not asked."""
     from resilver.center.profiling import reference_words
 
     culled = found.culled
@@ -49,11 +45,7 @@ def culled_sentences(found: LayerProfile) -> list[str]:
 
 
 def culled_parts(found: LayerProfile) -> list[Part | None]:
-    """The rounds and the groups before and after them, under the first seed.
-
-    Args:
-        found: The profile.
-    """
+    """The rounds and the groups before and after them, under the first seed."""
     culled = found.culled
     if culled is None:
         return []

@@ -113,11 +113,7 @@ def rounds_table(one: Culling) -> Table:
 
 
 def rounds_chart(one: Culling) -> Chart:
-    """The mean and the slowest group by round.
-
-    Args:
-        one: The draw.
-    """
+    """The mean and the slowest group by round."""
     base = one.rounds[0].mean
     heading = (
         f"{one.replaced:,} disks in {len(one.rounds) - 1} rounds bring the slowest group "
@@ -147,11 +143,7 @@ def rounds_chart(one: Culling) -> Chart:
 
 
 def envelope_chart(found: MeasuredProfile) -> Chart:
-    """Measured groups from the slowest to the fastest, with what each must have.
-
-    Args:
-        found: The profile.
-    """
+    """Measured groups from the slowest to the fastest, with what each must have."""
     order = np.argsort(found.judged.rates, kind="stable")
     rates: Floats = found.judged.rates[order] / 1e6
     least: Floats = found.judged.least[order] / 1e6
@@ -184,11 +176,7 @@ def envelope_chart(found: MeasuredProfile) -> Chart:
 
 
 def measured_answer(profile: MeasuredProfile) -> Answer:
-    """The answer of measured groups against an envelope.
-
-    Args:
-        profile: The profile.
-    """
+    """The answer of measured groups against an envelope."""
     from resilver.center.profiling import median_draw
 
     judged = profile.judged
@@ -219,11 +207,7 @@ def measured_answer(profile: MeasuredProfile) -> Answer:
 
 
 def lot_answer(profile: LotProfile) -> Answer:
-    """The answer of a lot against an envelope.
-
-    Args:
-        profile: The profile.
-    """
+    """The answer of a lot against an envelope."""
     from resilver.center.profiling import median_draw
 
     median, lot = median_draw(profile.cullings), profile.file.lot.lot

@@ -18,9 +18,6 @@ from resilver.words import percent, plural
 def busy(data: Servers) -> Chart | None:
     """The busy share of each device and of its link, busiest device first.
 
-    Args:
-        data: The devices.
-
     Returns:
         The chart; None where nobody knows how busy they were.
     """

@@ -122,12 +122,7 @@ _QUANTILES = ((0.5, "half"), (0.99, "99 %"))
 
 
 def delays(results: ResultsLike, point: SystemRuns) -> Chart | None:
-    """How long reads and writes take; None where no request completed.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """How long reads and writes take; None where no request completed."""
     found = [
         (kind, histogram(results, point, f"{kind}_delay_seconds")) for kind in ("read", "write")
     ]
@@ -204,12 +199,7 @@ def _delays_spec(kinds: list[tuple[str, Histogram]]) -> Spec:
 
 
 def hops(results: ResultsLike, point: SystemRuns) -> Chart | None:
-    """How far packets go; None where nobody counts.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """How far packets go; None where nobody counts."""
     one = histogram(results, point, "hops")
     if not one.total:
         return None
@@ -241,12 +231,7 @@ def hops(results: ResultsLike, point: SystemRuns) -> Chart | None:
 
 
 def channels(results: ResultsLike, point: SystemRuns) -> Chart | None:
-    """How busy the channels are; None where the network has none that are told apart.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """How busy the channels are; None where the network has none that are told apart."""
     one = histogram(results, point, "channel_busy_fraction")
     if not one.total:
         return None

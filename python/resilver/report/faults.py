@@ -50,11 +50,7 @@ def targets_words(fault: Fault) -> list[str]:
 
 
 def fault_sentences(point: SystemRuns) -> list[str]:
-    """What breaks, when, for how long, and what is slow or rotten; "Nothing fails." for nothing.
-
-    Args:
-        point: The system.
-    """
+    """What breaks, when, for how long, and what is slow or rotten; "Nothing fails." for nothing."""
     moments: dict[float, list[str]] = {}
     for fault in _faults(point):
         if not _is_slow(fault):

@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 def fill_sentences(found: FillCalibration) -> list[str]:
-    """What the runs say, a sentence each.
-
-    Args:
-        found: The calibration.
-    """
+    """What the runs say, a sentence each."""
     fills = found.data.fills
     ends = f"{100 * fills.min():.3g} to {100 * fills.max():.3g} % full"
     judged = found.given or found.correlation
@@ -53,11 +49,7 @@ def _interval(one: Correlation) -> str:
 
 
 def correlations_table(found: FillCalibration) -> Table:
-    """Rank correlations of rates.
-
-    Args:
-        found: The calibration.
-    """
+    """Rank correlations of rates."""
     these = [found.correlation, *found.beside]
     names = [one.name for one in these]
     if found.given is not None:
@@ -73,11 +65,7 @@ def correlations_table(found: FillCalibration) -> Table:
 
 
 def levels_table(found: FillCalibration) -> Table:
-    """Levels of rates by fill.
-
-    Args:
-        found: The calibration.
-    """
+    """Levels of rates by fill."""
     return table_of(
         found.levels,
         ("fill_low", "from", "share"),
@@ -89,11 +77,7 @@ def levels_table(found: FillCalibration) -> Table:
 
 
 def fill_answer(found: FillCalibration) -> Answer:
-    """The answer to whether a file system slows down as it fills.
-
-    Args:
-        found: The calibration.
-    """
+    """The answer to whether a file system slows down as it fills."""
     correlations = Shown("correlations", "Rank correlation of rates", correlations_table(found))
     levels = Shown("levels", "Levels", levels_table(found)) if found.is_shown else None
     said = fill_sentences(found)

@@ -36,11 +36,7 @@ def nothing_rebuilt(point: SystemRuns) -> str | None:
 
 
 def rebuild_sentence(point: SystemRuns) -> str:
-    """When all data is fully redundant, with the range over the seeds; empty without a rebuild.
-
-    Args:
-        point: The system.
-    """
+    """When all data is fully redundant, with the range over the seeds; empty without a rebuild."""
     known = sorted(point.known("rebuild_seconds"))
     if nothing_rebuilt(point) is not None or not known:
         return ""
@@ -86,12 +82,7 @@ def sweep_sentence(points: list[SystemRuns], level: str = "") -> str:
 
 
 def at_risk(results: ResultsLike, point: SystemRuns) -> tuple[str, str]:
-    """What is lost, or at the most one failure from it: in few words, and in a sentence.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """What is lost, or at the most one failure from it: in few words, and in a sentence."""
     if lost := losses(point):
         most = max(number(row, "unrecoverable_objects") or 0.0 for row in point.rows)
         return f"{plural(most, 'object')} lost", lost
@@ -110,11 +101,7 @@ def at_risk(results: ResultsLike, point: SystemRuns) -> tuple[str, str]:
 
 
 def losses(point: SystemRuns) -> str | None:
-    """What a system lost for good, said over its seeds; None if no run lost anything.
-
-    Args:
-        point: The system.
-    """
+    """What a system lost for good, said over its seeds; None if no run lost anything."""
     objects = [number(row, "unrecoverable_objects") or 0.0 for row in point.rows]
     if not any(objects):
         return None

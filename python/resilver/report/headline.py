@@ -67,11 +67,7 @@ _WHOLE = {
 
 
 def client_figures(point: SystemRuns) -> list[KeyFigure]:
-    """The key figures of what clients got; none without clients.
-
-    Args:
-        point: The system.
-    """
+    """The key figures of what clients got; none without clients."""
     if not any(number(row, "requests_completed") is not None for row in point.rows):
         return []
     has_faults = any(number(row, "during_seconds") for row in point.rows)
@@ -133,9 +129,6 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
 
 def summary(results: ResultsLike) -> list[tuple[str, str]]:
     """The key figures of the largest system as (label, value) pairs of words.
-
-    Args:
-        results: The study's results.
 
     Returns:
         Pairs such as ("Rebuild time", "5.2 h (min 5.1 h, max 5.4 h of 5 seeds)").

@@ -46,12 +46,7 @@ class JobBursts:
 
 
 def job_bursts(results: ResultsLike, point: SystemRuns) -> list[JobBursts]:
-    """The bursts of each job in the system's median run; none without jobs.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """The bursts of each job in the system's median run; none without jobs."""
     found: pa.Table | None = getattr(results, "jobs", None)
     data = None if found is None else rows_of_run(found, point.median["run"])
     if data is None or not data.num_rows:
@@ -68,12 +63,7 @@ def job_bursts(results: ResultsLike, point: SystemRuns) -> list[JobBursts]:
 
 
 def jobs_sentence(results: ResultsLike, point: SystemRuns) -> str:
-    """How long the bursts of each job take, a sentence each; empty without jobs.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """How long the bursts of each job take, a sentence each; empty without jobs."""
     bursts = job_bursts(results, point)
     told = [_of_job(one) for one in bursts[:_TOLD_MAX]]
     if len(bursts) > _TOLD_MAX:
@@ -115,12 +105,7 @@ def jobs_words(traffic: Traffic) -> str:
 
 
 def jobs(results: ResultsLike, point: SystemRuns) -> Chart | None:
-    """How long bursts take over time, a line a job; None where none ended.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """How long bursts take over time, a line a job; None where none ended."""
     bursts = [one for one in job_bursts(results, point) if one.seconds.size]
     if not bursts:
         return None

@@ -39,12 +39,7 @@ _COLUMNS = (
 
 
 def lanes(results: ResultsLike, point: SystemRuns) -> Chart | None:
-    """What each class got of its lane, and who lent to whom; None without lanes.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """What each class got of its lane, and who lent to whom; None without lanes."""
     made, loans = _lanes(results, point), _loans(results, point)
     if not made:
         return None

@@ -104,11 +104,7 @@ def measured_table(found: LayerProfile) -> Table:
 
 
 def waterfall_chart(found: LayerProfile) -> Chart:
-    """What each layer passes behind those below it, and what is lost there.
-
-    Args:
-        found: The profile.
-    """
+    """What each layer passes behind those below it, and what is lost there."""
     binding = found.binding
     heading = f"Clients get {_rate(found.rate_bytes_per_second)}"
     if binding.layer != "clients":
@@ -158,11 +154,7 @@ def _waterfall(layers: tuple[Layer, ...]) -> Spec:
 
 
 def layers_answer(profile: LayerProfile) -> Answer:
-    """The answer of a profile of layers.
-
-    Args:
-        profile: The layers of a study.
-    """
+    """The answer of a profile of layers."""
     culled, target = profile.culled, _rate(profile.target_bytes_per_second or 0.0)
     needed = Shown("needed", f"What each part needs for {target}", needed_table(profile))
     measured = Shown("measured", "Measured and expected rates", measured_table(profile))

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def logs_answer(found: Sequence[Log]) -> Answer:
-    """The answer of logs.
-
-    Args:
-        found: The logs.
-    """
+    """The answer of logs."""
     read, written = (
         sum(getattr(log, name) or 0.0 for log in found) for name in ("read_bytes", "write_bytes")
     )

@@ -71,10 +71,6 @@ class LinkMap:
 def link_map(results: ResultsLike, point: SystemRuns) -> LinkMap | None:
     """The links of the system's median run.
 
-    Args:
-        results: The study's results.
-        point: The system.
-
     Returns:
         The numbers; None where the network has no links that are told apart.
     """
@@ -131,12 +127,7 @@ def _kinds(point: SystemRuns, numbers: Indices, names: list[str], ends: Indices)
 
 
 def network(results: ResultsLike, point: SystemRuns) -> Chart | None:
-    """The topology with how busy its links were; None where no link is told apart, or all idle.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """The topology with how busy its links were; None where no link is told apart, or all idle."""
     chart = link_map(results, point)
     if chart is None or not chart.packets.any():
         return None
@@ -171,11 +162,7 @@ def network(results: ResultsLike, point: SystemRuns) -> Chart | None:
 
 
 def links_table(chart: LinkMap) -> Table:
-    """The hottest links: busy share, packets and those that waited, of the busier direction.
-
-    Args:
-        chart: The links.
-    """
+    """The hottest links: busy share, packets and those that waited, of the busier direction."""
     at = chart.hottest
     way = (chart.busy_share[at, 1] > chart.busy_share[at, 0]).astype(np.int64)
     packets = chart.packets[at, way]
@@ -193,11 +180,7 @@ def links_table(chart: LinkMap) -> Table:
 
 
 def nodes_table(chart: LinkMap) -> Table:
-    """The nodes that sent most packets, over all their ports.
-
-    Args:
-        chart: The links.
-    """
+    """The nodes that sent most packets, over all their ports."""
     size = len(chart.node_names)
 
     def sent(values: Floats) -> Floats:
@@ -263,10 +246,6 @@ def fates_table(row: dict[str, Any]) -> Table | None:
 def losses_table(results: ResultsLike, point: SystemRuns) -> Table | None:
     """The servers whose requests were lost in the median run, most first.
 
-    Args:
-        results: The study's results.
-        point: The system.
-
     Returns:
         At most `HOTTEST` rows; None where nothing was lost.
     """
@@ -292,10 +271,6 @@ def losses_table(results: ResultsLike, point: SystemRuns) -> Table | None:
 
 def named_tables(results: ResultsLike, point: SystemRuns) -> list[tuple[str, str, Table]]:
     """What a page names below the charts of a run: nodes, packets' fates and losses by server.
-
-    Args:
-        results: The study's results.
-        point: The system.
 
     Returns:
         Those that the run has, as (name, title, table).

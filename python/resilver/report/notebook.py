@@ -19,9 +19,6 @@ _COLUMNS = (
 def results_html(results: ResultsLike) -> str:
     """A table of the systems of a study.
 
-    Args:
-        results: The study's results.
-
     Returns:
         HTML: a row a system with medians over its seeds, as far as they have any, and a bar for the
         first of them; everything that comes from files is escaped.

@@ -135,11 +135,7 @@ def parallel(
 
 
 def parallel_words(made: Parallel) -> str:
-    """What is drawn, for the caption.
-
-    Args:
-        made: The chart.
-    """
+    """What is drawn, for the caption."""
     few, many = made.runs
     runs = f"{many:,}" if few == many else f"{few:,} to {many:,}"
     text = f"Each upright axis is one kind of system, each line one quantity: {made.title}."
@@ -157,9 +153,6 @@ def parallel_words(made: Parallel) -> str:
 
 def parallel_spec(made: Parallel) -> Spec:
     """The axes, a line a quantity through its means, its spread, its runs and the source's stars.
-
-    Args:
-        made: The chart.
     """
     unit = f" {made.unit}" if made.unit else ""
     means = rows(
@@ -218,11 +211,7 @@ def _run_layers(made: Parallel, named: Kinds) -> list[Spec]:
 
 
 def parallel_table(made: Parallel) -> Table:
-    """A row for each quantity and axis.
-
-    Args:
-        made: The chart.
-    """
+    """A row for each quantity and axis."""
     columns = (
         Column("quantity", "quantity", "text"),
         Column("system", "system", "text"),

@@ -34,10 +34,6 @@ _OF_CLASSES = (
 def classes_table(results: ResultsLike, point: SystemRuns) -> Table | None:
     """What each class of requests of a system's median run got, in the order of the study.
 
-    Args:
-        results: The study's results.
-        point: The system.
-
     Returns:
         A row a class, without columns of which nothing is known; None where there is no mix.
     """
@@ -50,10 +46,6 @@ def classes_table(results: ResultsLike, point: SystemRuns) -> Table | None:
 
 def pools_table(results: ResultsLike, point: SystemRuns) -> Table | None:
     """The pools of a system's median run, in the order of the study.
-
-    Args:
-        results: The study's results.
-        point: The system.
 
     Returns:
         A row a pool; None where there is one pool, or none.

@@ -242,11 +242,7 @@ def _sums(across: Spec) -> list[Spec]:
 
 
 def quality_answer(found: QualityCharts) -> Answer:
-    """The answer to whether runs are in control.
-
-    Args:
-        found: The charts of all series.
-    """
+    """The answer to whether runs are in control."""
     ranks = sorted(range(len(found.series)), key=lambda rank: -len(found.series[rank].findings))
     charts = [control_chart(found, rank) for rank in ranks[:_CHARTS_MOST]]
     more = len(found.series) - len(charts)

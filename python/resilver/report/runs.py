@@ -78,9 +78,6 @@ _FAILED_LENGTH_MAX = 40
 def runs_table(results: ResultsLike) -> Table:
     """One row a run: its swept values, its seed, and the metrics that any run has.
 
-    Args:
-        results: The study's results.
-
     Returns:
         The table; columns that are null in every run are left out.
     """

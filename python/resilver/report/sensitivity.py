@@ -24,9 +24,6 @@ NAME = "sensitivity"
 def sensitivity_table(results: ResultsLike) -> Table | None:
     """A row an assumption, the weightiest first, or None where no analysis was made.
 
-    Args:
-        results: The study's results.
-
     Returns:
         The assumption, its value as it is, lower and higher, what came of these, and by how much
         that is another result.

@@ -97,11 +97,7 @@ def system_sentences(system: System, point: SystemRuns) -> list[str]:
 
 
 def cluster_words(cluster: Cluster) -> str:
-    """What exists: a tree of parts, or servers in racks and rows.
-
-    Args:
-        cluster: The section.
-    """
+    """What exists: a tree of parts, or servers in racks and rows."""
     count, device = cluster.server_count, device_words(cluster)
     if cluster.parts:
         return f"{plural(count, 'device')} in a tree of parts, {_levels(cluster)}, with {device}"
@@ -112,11 +108,7 @@ def cluster_words(cluster: Cluster) -> str:
 
 
 def device_words(cluster: Cluster) -> str:
-    """The devices of a cluster by their names, or by how long they take.
-
-    Args:
-        cluster: The section.
-    """
+    """The devices of a cluster by their names, or by how long they take."""
     # Of a real cluster, and where no part says its own, they are the cluster's.
     of_parts = cluster.parts and any(part.device is not None for part in cluster.parts)
     given = cluster.device
@@ -282,11 +274,7 @@ def fabric_words(cluster: Cluster) -> str:
 
 
 def traffic_words(traffic: Traffic) -> str:
-    """What clients do.
-
-    Args:
-        traffic: The section.
-    """
+    """What clients do."""
     if traffic.streams is not None:
         return _streams(traffic)
     if traffic.jobs:

@@ -71,12 +71,7 @@ class Servers:
 
 
 def servers(results: ResultsLike, point: SystemRuns) -> Servers:
-    """The devices of the system's median run.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """The devices of the system's median run."""
     data = rows_of_run(results.servers, point.median["run"])
     # Beside clients, busy times begin with the warm-up's end and hold more than the rebuild.
     window = number(point.median, "statistics_seconds")
@@ -103,12 +98,7 @@ def servers(results: ResultsLike, point: SystemRuns) -> Servers:
 
 
 def hosts(results: ResultsLike, point: SystemRuns) -> dict[str, str]:
-    """The host of each device by its name; of a server the node that it is on the network's map.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """The host of each device by its name; of a server the node that it is on the network's map."""
     run = point.median["run"]
     data, links = (rows_of_run(one, run) for one in (results.servers, results.links))
     both = zip(data["name"].to_pylist(), data["host"].to_pylist(), strict=True)
@@ -141,12 +131,7 @@ def _finish_words(seconds: float) -> str:
 
 
 def by_server(data: Servers, point: SystemRuns) -> Chart:
-    """What each survivor rebuilt, most first, with the placement groups it gained.
-
-    Args:
-        data: The devices.
-        point: Their system.
-    """
+    """What each survivor rebuilt, most first, with the placement groups it gained."""
     alive = data.alive
     order = alive[descending(data.pieces[alive])]
     piece, holder = point.piece, data.holder
@@ -240,12 +225,7 @@ _FIRST_NAME = {"condition": {"test": "datum.rank === 1", "field": "part"}, "valu
 
 
 def finishing(data: Servers, point: SystemRuns) -> Chart | None:
-    """When each survivor finished: sorted, and against the bytes it rebuilt.
-
-    Args:
-        data: The devices.
-        point: Their system.
-    """
+    """When each survivor finished: sorted, and against the bytes it rebuilt."""
     active = np.flatnonzero(~np.isnan(data.finish_seconds) & ~data.failed)
     if not active.size:
         return None

@@ -31,11 +31,7 @@ _HOW = (
 
 
 def answer_sentences(found: FoundSignature) -> list[str]:
-    """The answer: what the job moves, and how sure that is; or why there is no pattern.
-
-    Args:
-        found: What was found.
-    """
+    """The answer: what the job moves, and how sure that is; or why there is no pattern."""
     made = found.signature
     if made is None:
         return [f"The runs do not repeat: {found.reason}."]
@@ -275,11 +271,7 @@ def period_chart(found: FoundSignature) -> Chart:
 
 
 def signature_answer(found: FoundSignature) -> Answer:
-    """The answer to whether runs share a pattern, and which.
-
-    Args:
-        found: What was found in the runs.
-    """
+    """The answer to whether runs share a pattern, and which."""
     made = found.signature
     figures = Shown("figures", "The signature", figures_table(found))
     bursts = Shown("bursts", "Bursts common to runs", common_table(found), rows=24, printed=12)

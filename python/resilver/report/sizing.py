@@ -116,9 +116,6 @@ def offers_table(offers: Sequence[SizedOffer]) -> Table:
 def units_chart(sizing: Sizing) -> Chart | None:
     """The units that each demand needs of each offer, as bars.
 
-    Args:
-        sizing: The sizing.
-
     Returns:
         The chart; None without demands.
     """
@@ -157,11 +154,7 @@ def _units_spec(sizing: Sizing) -> Spec:
 
 
 def sizing_answer(sizing: Sizing) -> Answer:
-    """The answer of a sizing.
-
-    Args:
-        sizing: The sizing.
-    """
+    """The answer of a sizing."""
     asks = "How full it gets" if sizing.outlook is not None else "What islands copy"
     asks = "How large the file system must be" if sizing.offers else asks
     return Answer(

@@ -54,12 +54,7 @@ Rates = list[tuple[str, float, float | None]]
 
 
 def streams(results: ResultsLike, point: SystemRuns) -> Chart | None:
-    """Rates of streams beside the analytic model, whole and by group; None without streams.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """Rates of streams beside the analytic model, whole and by group; None without streams."""
     row = point.median
     groups = _groups(results, str(row["run"]))
     expected = {kind: number(row, f"analytic_{kind}_bytes_per_second") for kind in KINDS}

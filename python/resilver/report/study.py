@@ -83,11 +83,7 @@ _SPREAD = frozenset(
 
 
 def study_answer(results: ResultsLike) -> Answer:
-    """The answer of a finished study, for a terminal and for programs.
-
-    Args:
-        results: Its results.
-    """
+    """The answer of a finished study, for a terminal and for programs."""
     points = systems(results)
     order = ranked(results, points)
     key = order[0] if _level(results) else largest(points)
@@ -121,11 +117,7 @@ def study_answer(results: ResultsLike) -> Answer:
 
 
 def records(results: ResultsLike) -> list[dict[str, Any]]:
-    """The runs for ``--json``; where parts fail in turn, the slowest rebuild first.
-
-    Args:
-        results: The results of the study.
-    """
+    """The runs for ``--json``; where parts fail in turn, the slowest rebuild first."""
     found = results.runs.to_pylist()
     if _level(results):
         found.sort(key=lambda row: -(row["rebuild_seconds"] or 0.0))
@@ -134,9 +126,6 @@ def records(results: ResultsLike) -> list[dict[str, Any]]:
 
 def page_answer(results: ResultsLike) -> Answer:
     """The same for a page: with the charts of up to `SYSTEMS_MAX` systems, and every run.
-
-    Args:
-        results: The study's results.
 
     Raises:
         ConfigError: There is no finished run.
@@ -204,12 +193,7 @@ def _verdict(results: ResultsLike, points: list[SystemRuns]) -> list[str]:
 
 
 def answer_of(results: ResultsLike, point: SystemRuns) -> list[str]:
-    """The answer for one system: how long, what clients get, and what is at risk.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """The answer for one system: how long, what clients get, and what is at risk."""
     said = [rebuild_sentence(point), wait_sentence(results, point)]
     said += [traffic_sentence(results, point)] if has_traffic(point) else []
     said.append(at_risk(results, point)[1])
@@ -347,9 +331,6 @@ def _how_to_run(results: ResultsLike) -> str:
 
 def systems_shown(points: list[SystemRuns]) -> list[SystemRuns]:
     """The systems whose charts a page carries: the largest and others, evenly over the sweep.
-
-    Args:
-        points: All systems.
 
     Returns:
         At most `SYSTEMS_MAX` of them, in their order.

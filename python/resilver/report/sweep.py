@@ -197,11 +197,7 @@ def _ideal(series: Sequence[tuple[str, tuple[Box, ...]]]) -> tuple[Floats, Float
 
 
 def sweep_table(data: Sweep) -> Table:
-    """One row a box.
-
-    Args:
-        data: The boxes.
-    """
+    """One row a box."""
     boxes, ending, kind = data.boxes, data.metric.ending, data.metric.kind
     columns: list[tuple[str, str, str, list[object]]] = [
         ("value", data.key or "system", "text", [box.label for box in boxes]),

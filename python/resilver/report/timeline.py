@@ -45,10 +45,6 @@ def seconds_until(share: float, start: Floats, duration: Floats, rebuilt: Floats
 
 def timeline(results: ResultsLike, point: SystemRuns) -> Chart | None:
     """The rebuild rate and the bytes in flight over the median run; None where nothing is rebuilt.
-
-    Args:
-        results: The study's results.
-        point: The system.
     """
     data = rows_of_run(results.timeline, point.median["run"])
     start, duration, (flight,), (rebuilt,) = intervals_of(
@@ -94,12 +90,7 @@ def timeline(results: ResultsLike, point: SystemRuns) -> Chart | None:
 
 
 def degraded(results: ResultsLike, point: SystemRuns) -> Chart | None:
-    """Objects short of pieces over the median run; None where none ever is, or nobody counted.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """Objects short of pieces over the median run; None where none ever is, or nobody counted."""
     data = rows_of_run(results.timeline, point.median["run"])
     start, duration, (short, at_risk), _ = intervals_of(
         data, ["degraded_objects", "at_risk_objects"]
@@ -154,12 +145,7 @@ def _objects(values: Floats) -> str:
 
 
 def together(results: ResultsLike, points: Sequence[SystemRuns]) -> Chart | None:
-    """What is rebuilt over time, a line a system; None for one system, or too many, or none.
-
-    Args:
-        results: The study's results.
-        points: The systems.
-    """
+    """What is rebuilt over time, a line a system; None for one system, or too many, or none."""
     found = [(point, *course) for point in points if (course := _progress(results, point))]
     if len(found) < 2 or len(found) > SYSTEMS_TOGETHER_MAX:
         return None

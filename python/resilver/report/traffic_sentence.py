@@ -165,12 +165,7 @@ def _drops(row: Row) -> list[str]:
 
 
 def failed_disks(results: ResultsLike, point: SystemRuns) -> set[str]:
-    """The servers whose disks had failed by the end of the median run.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """The servers whose disks had failed by the end of the median run."""
     table = rows_of_run(results.servers, point.median["run"])
     names, failed = table["name"].to_pylist(), table["failed"].to_pylist()
     gone = {str(name) for name, is_failed in zip(names, failed, strict=True) if is_failed}
@@ -178,12 +173,7 @@ def failed_disks(results: ResultsLike, point: SystemRuns) -> set[str]:
 
 
 def losses_by_server(results: ResultsLike, point: SystemRuns) -> list[tuple[str, int]]:
-    """The servers whose requests were lost in the median run, with how many, most first.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """The servers whose requests were lost in the median run, with how many, most first."""
     table = rows_of_run(results.servers, point.median["run"])
     lost = np.nan_to_num(column(table, "requests_lost"))
     names = table["name"].to_pylist()

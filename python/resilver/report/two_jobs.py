@@ -25,22 +25,13 @@ _HOW = (
 
 
 def job_names(one: Signature, other: Signature) -> tuple[str, str]:
-    """What two jobs are called, which may have one name.
-
-    Args:
-        one: The first.
-        other: The second.
-    """
+    """What two jobs are called, which may have one name."""
     names = one.name or "the first", other.name or "the second"
     return names if names[0] != names[1] else ("the first", "the second")
 
 
 def compared_sentences(found: SignaturesCompared) -> list[str]:
-    """Whether two signatures may be one job's.
-
-    Args:
-        found: Both beside each other.
-    """
+    """Whether two signatures may be one job's."""
     names = " and ".join(job_names(found.one, found.other))
     names = f"{names[0].upper()}{names[1:]}" if names.startswith("the ") else names
     if found.holds:
@@ -70,11 +61,7 @@ def compared_table(found: SignaturesCompared) -> Table:
 
 
 def shift_sentences(plan: ShiftPlan) -> list[str]:
-    """The answer: when the second job should start, and what that saves.
-
-    Args:
-        plan: The plan.
-    """
+    """The answer: when the second job should start, and what that saves."""
     names = job_names(plan.one, plan.other)
     together, best, mean = sum(plan.lost(0.0)), sum(plan.lost(plan.best)), sum(plan.mean)
     over = f"{plan.bursts[0]:,} and {plan.bursts[1]:,} bursts"
@@ -169,11 +156,7 @@ def curve_chart(plan: ShiftPlan) -> Chart:
 
 
 def compared_answer(found: SignaturesCompared) -> Answer:
-    """The answer to whether two signatures may be one job's.
-
-    Args:
-        found: The comparison.
-    """
+    """The answer to whether two signatures may be one job's."""
     both = Shown("figures", "Both signatures", compared_table(found))
     return Answer(
         "Whether two signatures are one job's",
@@ -185,11 +168,7 @@ def compared_answer(found: SignaturesCompared) -> Answer:
 
 
 def shift_answer(plan: ShiftPlan) -> Answer:
-    """The answer to when a second job should start.
-
-    Args:
-        plan: The plan.
-    """
+    """The answer to when a second job should start."""
     starts = Shown("starts", "By the start of the second", starts_table(plan))
     jobs = Shown("jobs", "Signatures", jobs_table(plan), printed=0)
     names = job_names(plan.one, plan.other)

@@ -90,22 +90,12 @@ class Wait:
 
 
 def system_wait(results: ResultsLike, point: SystemRuns) -> Wait | None:
-    """What was waited for in the run of median rebuild time, or None where it does not say.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """What was waited for in the run of median rebuild time, or None where it does not say."""
     return waits_of(results, (point.median["run"],)).get(point.median["run"])
 
 
 def wait_sentence(results: ResultsLike, point: SystemRuns) -> str:
-    """What the last device to finish waited for; empty where nothing was re-replicated.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
+    """What the last device to finish waited for; empty where nothing was re-replicated."""
     if (found := system_wait(results, point)) is None:
         return ""
     of_runs = f" (seed {point.median['seed']}, the median run)" if len(point.rows) > 1 else ""
@@ -117,9 +107,6 @@ def wait_sentence(results: ResultsLike, point: SystemRuns) -> str:
 
 def wait_records(results: ResultsLike) -> list[dict[str, Any]]:
     """What was waited for in each system, for ``--json``.
-
-    Args:
-        results: The study's results.
 
     Returns:
         One dictionary a system that re-replicated anything: its swept values, and what was waited
