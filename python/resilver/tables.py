@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from resilver.importers.csv_rows import plain_cell
@@ -80,13 +80,14 @@ def table_of(
     Args:
         rows: The things.
         columns: For each its name, heading and kind, and what it holds of a thing: by default the
-            attribute of its name.
+            attribute of its name, or the value under it where things are mappings.
         note: What the table leaves out or merges.
         filled: Leave out columns that have no value at all.
     """
     made = []
+    own = itemgetter if rows and isinstance(rows[0], Mapping) else attrgetter
     for name, heading, kind, *of in columns:
-        value = of[0] if of else attrgetter(name)
+        value = of[0] if of else own(name)
         made.append((name, heading, kind, [value(one) for one in rows]))
     shown = [one for one in made if not filled or any(value is not None for value in one[3])]
     return table(*shown, note=note)

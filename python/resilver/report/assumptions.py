@@ -6,15 +6,8 @@ from dataclasses import fields
 
 from resilver.report.source import ResultsLike
 from resilver.spec.assumptions import Assumption, lead
-from resilver.tables import Column, Table
+from resilver.tables import Table, table_of
 from resilver.words import listed, plural
-
-_COLUMNS = (
-    Column("name", "Assumption", "text"),
-    Column("value", "Value", "text"),
-    Column("origin", "From", "text"),
-    Column("sentence", "In words", "text"),
-)
 
 
 def assumptions(results: ResultsLike) -> list[Assumption]:
@@ -37,8 +30,14 @@ def assumptions_lead(results: ResultsLike) -> str:
 
 def assumptions_table(results: ResultsLike) -> Table | None:
     """A row an assumption, or None where they were not kept."""
-    rows = [[one.name, one.value, one.origin, one.sentence] for one in assumptions(results)]
-    return Table(_COLUMNS, rows) if rows else None
+    made = table_of(
+        assumptions(results),
+        ("name", "Assumption", "text"),
+        ("value", "Value", "text"),
+        ("origin", "From", "text"),
+        ("sentence", "In words", "text"),
+    )
+    return made if made.rows else None
 
 
 def certainty(results: ResultsLike) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from resilver.answer import Section, Shown
@@ -11,7 +12,7 @@ from resilver.charts.idioms import columns, data_of, levels, lines, points, seri
 from resilver.charts.scales import decimal_scale
 from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.quantities import DAY_SECONDS, daily, decimal_bytes, duration
-from resilver.tables import Cell, Table, table
+from resilver.tables import Table, table, table_of
 from resilver.words import plural
 
 if TYPE_CHECKING:
@@ -252,13 +253,14 @@ def rates_table(found: Outlook) -> Table:
 
 def purges_table(found: Outlook) -> Table:
     """What purges of several ages free now."""
-    columns: list[tuple[str, str, str, list[Cell]]] = [
-        ("days", "not used for, days", "count", [one[0] for one in found.purges]),
-        ("files", "files", "count", [one[1] for one in found.purges]),
-        ("bytes", "frees", "TB", [one[2] for one in found.purges]),
-        ("owners", "owners", "count", [one[3] for one in found.purges]),
-    ]
-    return table(*(one for one in columns if any(value is not None for value in one[3])))
+    return table_of(
+        found.purges,
+        ("days", "not used for, days", "count", itemgetter(0)),
+        ("files", "files", "count", itemgetter(1)),
+        ("bytes", "frees", "TB", itemgetter(2)),
+        ("owners", "owners", "count", itemgetter(3)),
+        filled=True,
+    )
 
 
 def fills_table(found: Outlook) -> Table:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from resilver.charts.idioms import Kinds, coloured, levels, lines, series
 from resilver.charts.style import GREY
 from resilver.charts.vega import READ, UPRIGHT, Spec, axis, letters, rows
-from resilver.tables import Cell, Column, Table
+from resilver.tables import Table, table_of
 
 _STEP = 10.0
 _MARGIN = 2.0
@@ -152,8 +152,7 @@ def parallel_words(made: Parallel) -> str:
 
 
 def parallel_spec(made: Parallel) -> Spec:
-    """The axes, a line a quantity through its means, its spread, its runs and the source's stars.
-    """
+    """The axes, a line a quantity through its means, spreads, runs and the source's stars."""
     unit = f" {made.unit}" if made.unit else ""
     means = rows(
         kind=[place.name for place in made.places],
@@ -212,25 +211,13 @@ def _run_layers(made: Parallel, named: Kinds) -> list[Spec]:
 
 def parallel_table(made: Parallel) -> Table:
     """A row for each quantity and axis."""
-    columns = (
-        Column("quantity", "quantity", "text"),
-        Column("system", "system", "text"),
-        Column("mean", f"mean ({made.unit})" if made.unit else "mean", "number"),
-        Column("least", "least", "number"),
-        Column("most", "most", "number"),
-        Column("published", "the paper", "number"),
-        Column("runs", "runs", "count"),
+    return table_of(
+        made.places,
+        ("quantity", "quantity", "text", lambda place: place.name),
+        ("system", "system", "text", lambda place: made.axes[place.axis]),
+        ("mean", f"mean ({made.unit})" if made.unit else "mean", "number"),
+        ("least", "least", "number", lambda place: min(place.values)),
+        ("most", "most", "number", lambda place: max(place.values)),
+        ("published", "the paper", "number"),
+        ("runs", "runs", "count", lambda place: len(place.values)),
     )
-    rows: list[tuple[Cell, ...]] = [
-        (
-            place.name,
-            made.axes[place.axis],
-            place.mean,
-            min(place.values),
-            max(place.values),
-            place.published,
-            len(place.values),
-        )
-        for place in made.places
-    ]
-    return Table(columns, rows)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer, Lines, Section, Shown, sections_of
-from resilver.tables import Table, table
+from resilver.tables import Table, table, table_of
 
 if TYPE_CHECKING:
     from resilver.simulate import CodeTree
@@ -176,12 +176,7 @@ def _survived(survivable: Sequence[Record], losses: int, is_counted: bool) -> st
 def _levels(levels: Sequence[Record]) -> Table:
     headings = ("level", "code", "groups", "pieces", "losses survived", "read by a repair")
     kinds = ("count", "text", "count", "count", "count", "count")
-    return table(
-        *(
-            (key, heading, kind, [one[key] for one in levels])
-            for key, heading, kind in zip(levels[0], headings, kinds, strict=True)
-        )
-    )
+    return table_of(levels, *zip(levels[0], headings, kinds, strict=True))
 
 
 def _repairs(one: Record) -> list[str]:
@@ -222,18 +217,14 @@ def _burst_title(one: Record) -> str:
 
 
 def _bursts(losses: Sequence[Record]) -> Table:
-    levels = range(len(losses[0]["dead_groups"]))
+    levels = range(1, len(losses[0]["dead_groups"]) + 1)
+    heads = ["data lost", *(f"a group of level {level} lost" for level in levels)]
+    chances = [[one["data"], *one["dead_groups"]] for one in losses]
     return table(
         ("failures", "failures", "count", [one["failures"] for one in losses]),
-        ("value", "data lost", "text", [_chance(one["data"]) for one in losses]),
         *(
-            (
-                "value",
-                f"a group of level {level + 1} lost",
-                "text",
-                [_chance(one["dead_groups"][level]) for one in losses],
-            )
-            for level in levels
+            ("value", head, "text", map(_chance, column))
+            for head, column in zip(heads, zip(*chances, strict=True), strict=True)
         ),
     )
 

@@ -180,21 +180,11 @@ def cabinet_chart(machine: Machine) -> Chart:
                 cabinet = _CABINET.match(machine.names[module])
                 where = cabinet.group(0) if cabinet else machine.names[module]
                 found.append((x, y, z, _letter(group), where, machine.names[module]))
+    heads = ("x", "y", "z", "group", "cabinet", "router")
     made = table(
         *(
-            (name, name, kind, column)
-            for (name, kind), column in zip(
-                (
-                    ("x", "count"),
-                    ("y", "count"),
-                    ("z", "count"),
-                    ("group", "text"),
-                    ("cabinet", "text"),
-                    ("router", "text"),
-                ),
-                zip(*found, strict=True),
-                strict=True,
-            )
+            (name, name, "count" if name in "xyz" else "text", column)
+            for name, column in zip(heads, zip(*found, strict=True), strict=True)
         )
     )
     heading = f"{len(found)} modules of {groups[groups >= 0].size} routers in {len(groups)} groups"

@@ -12,7 +12,7 @@ from resilver.charts.vega import Spec, axis, rows
 from resilver.counterfactuals import best_first
 from resilver.report.counterfactuals import SAME, help_sentence, signed
 from resilver.report.source import ResultsLike
-from resilver.tables import Column, Table
+from resilver.tables import Table, table_of
 
 if TYPE_CHECKING:
     from resilver.study.effects import Effect
@@ -33,29 +33,17 @@ def sensitivity_table(results: ResultsLike) -> Table | None:
         return None
     kind = "seconds" if effects[0].metric == "rebuild_seconds" else "rate"
     what = "Rebuild time" if kind == "seconds" else "Goodput"
-    columns = (
-        Column("assumption", "Assumption", "text"),
-        Column("low_change", "Change if lower", "text"),
-        Column("high_change", "Change if higher", "text"),
-        Column("base", "As it is", "text"),
-        Column("low", "Lower", "text"),
-        Column(f"low_{effects[0].metric}", f"{what} if lower", kind),
-        Column("high", "Higher", "text"),
-        Column(f"high_{effects[0].metric}", f"{what} if higher", kind),
+    return table_of(
+        effects,
+        ("assumption", "Assumption", "text"),
+        ("low_change", "Change if lower", "text", lambda one: signed(one.changes[0])),
+        ("high_change", "Change if higher", "text", lambda one: signed(one.changes[1])),
+        ("base", "As it is", "text"),
+        ("low", "Lower", "text"),
+        (f"low_{effects[0].metric}", f"{what} if lower", kind, lambda one: one.low_value),
+        ("high", "Higher", "text"),
+        (f"high_{effects[0].metric}", f"{what} if higher", kind, lambda one: one.high_value),
     )
-    rows = [
-        [
-            one.assumption,
-            *map(signed, one.changes),
-            one.base,
-            one.low,
-            one.low_value,
-            one.high,
-            one.high_value,
-        ]
-        for one in effects
-    ]
-    return Table(columns, rows)
 
 
 def sensitivity_finding(results: ResultsLike) -> str:

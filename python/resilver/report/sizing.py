@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer, Part, Section, Shown
@@ -13,7 +14,7 @@ from resilver.charts.named import bars
 from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.quantities import daily, decimal_bytes
 from resilver.report.capacity import capacity_sections, capacity_sentences
-from resilver.tables import Cell, Table, table
+from resilver.tables import Table, table, table_of
 from resilver.words import listed, plural
 
 if TYPE_CHECKING:
@@ -78,39 +79,36 @@ def needs_table(offer: SizedOffer) -> Table:
 
 def offers_table(offers: Sequence[SizedOffer]) -> Table:
     """The offers side by side, a row each; what none says is left out."""
-    columns: list[tuple[str, str, str, list[Cell]]] = [
-        ("offer", "offer", "text", [one.name for one in offers]),
-        ("units", "units", "count", [one.units for one in offers]),
-        ("binding", "bound by", "text", [one.binding for one in offers]),
-        ("short_of", "short of", "text", [listed(list(one.short_of)) or None for one in offers]),
-        ("disks", "disks", "count", [one.disks for one in offers]),
-        ("usable_bytes", "formatted", "TB", [one.usable_bytes for one in offers]),
-    ]
-    keys = [figure.key for figure in offers[0].figures if "_below_" in figure.key]
-    for key in keys:
-        found = [next(f for f in one.figures if f.key == key) for one in offers]
-        columns.append((key, found[0].what.lower(), "TB", [figure.value for figure in found]))
-    rates: list[Cell] = [one.rate_bytes_per_second for one in offers]
-    columns.append(("rate_bytes_per_second", "in order", "TB/s", rates))
-    least = [one.random_bytes_per_second and one.random_bytes_per_second[0] for one in offers]
-    columns += [
-        ("random_bytes_per_second", "at random, at least", "TB/s", list(least)),
-        ("power_watts", "power", "watts", [one.power_watts for one in offers]),
-        (
-            "price",
-            "price",
-            "text",
-            [None if one.price is None else str(one.price) for one in offers],
+
+    def named(offer: SizedOffer, of: str) -> str | None:
+        return listed(list(getattr(offer, of))) or None
+
+    def below(offer: SizedOffer, key: str) -> float:
+        return next(figure.value for figure in offer.figures if figure.key == key)
+
+    def at_random(offer: SizedOffer) -> float | None:
+        return offer.random_bytes_per_second and offer.random_bytes_per_second[0]
+
+    return table_of(
+        offers,
+        ("offer", "offer", "text", lambda one: one.name),
+        ("units", "units", "count"),
+        ("binding", "bound by", "text"),
+        ("short_of", "short of", "text", partial(named, of="short_of")),
+        ("disks", "disks", "count"),
+        ("usable_bytes", "formatted", "TB"),
+        *(
+            (figure.key, figure.what.lower(), "TB", partial(below, key=figure.key))
+            for figure in offers[0].figures
+            if "_below_" in figure.key
         ),
-        (
-            "dominated_by",
-            "dominated by",
-            "text",
-            [listed(list(one.dominated_by)) or None for one in offers],
-        ),
-    ]
-    kept = [one for one in columns if any(value is not None for value in one[3])]
-    return table(*kept)
+        ("rate_bytes_per_second", "in order", "TB/s"),
+        ("random_bytes_per_second", "at random, at least", "TB/s", at_random),
+        ("power_watts", "power", "watts"),
+        ("price", "price", "text"),
+        ("dominated_by", "dominated by", "text", partial(named, of="dominated_by")),
+        filled=True,
+    )
 
 
 def units_chart(sizing: Sizing) -> Chart | None:

@@ -6,6 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from resilver.quantities import duration
@@ -27,24 +29,26 @@ POOL_SHOWN = 1 + len(_UNTIL) + 2 + len(_WRITTEN)
 
 def pools_table(facts: Facts) -> Table:
     """A row a pool: until when what is the matter, in words, what was written, and seconds."""
-    pools = facts.pools
 
-    def until(key: str) -> list[str]:
-        return [figure_words(key, pool[key], facts, pool["pool"]) for pool in pools]
+    def until(pool: dict[str, Any], key: str) -> str:
+        return figure_words(key, pool[key], facts, pool["pool"])
 
-    def values(key: str) -> list[Any]:
-        return [pool[key] for pool in pools]
-
-    return table(
-        ("name", "pool", "text", values("name")),
+    return table_of(
+        facts.pools,
+        ("name", "pool", "text"),
         *(
-            (key.replace("_seconds", "_words"), BY_KEY[key].heading, "text", until(key))
+            (
+                key.replace("_seconds", "_words"),
+                BY_KEY[key].heading,
+                "text",
+                partial(until, key=key),
+            )
             for key in _UNTIL
         ),
-        ("groups", "PGs", "count", values("groups")),
-        ("lost_groups", BY_KEY["lost_groups"].heading, "count", values("lost_groups")),
-        *((key, BY_KEY[key].heading, "bytes", values(key)) for key in _WRITTEN),
-        *((key, key.removesuffix("_seconds"), "seconds", values(key)) for key in _UNTIL),
+        ("groups", "PGs", "count"),
+        ("lost_groups", BY_KEY["lost_groups"].heading, "count"),
+        *((key, BY_KEY[key].heading, "bytes") for key in _WRITTEN),
+        *((key, key.removesuffix("_seconds"), "seconds") for key in _UNTIL),
     )
 
 
@@ -55,21 +59,24 @@ def risks_table(facts: Facts) -> Table:
     def until(row: dict[str, Any]) -> str:
         return figure_words("degraded_seconds", row["lacking_seconds"], facts, row["pool"])
 
-    return table(
-        ("name", "pool", "text", [row["name"] for row in pools]),
-        *(
-            (name, heading, kind, [row[name] for row in pools])
-            for name, heading, kind in (
-                ("loss_chance", BY_KEY["loss_chance"].heading, "chance"),
-                ("lacking_groups", "PGs degraded", "count"),
-                ("fewest_failures", "further failures needed", "count"),
-                ("critical_osds", "OSDs of which one is enough", "count"),
-            )
-        ),
-        ("lacking_words", "until", "text", [until(row) for row in pools]),
+    return table_of(
+        pools,
+        ("name", "pool", "text"),
+        ("loss_chance", BY_KEY["loss_chance"].heading, "chance"),
+        ("lacking_groups", "PGs degraded", "count"),
+        ("fewest_failures", "further failures needed", "count"),
+        ("critical_osds", "OSDs of which one is enough", "count"),
+        ("lacking_words", "until", "text", until),
     )
 
 
+_NAME, _HOST, *_FILLS = (
+    ("name", "OSD", "text", itemgetter("name")),
+    ("host", "host", "text", itemgetter("host")),
+    ("start", "at the start", "fill", partial(share, name="used_start_bytes")),
+    ("peak", "peak", "fill", partial(share, name="peak_used_bytes")),
+    ("end", "at the end", "fill", partial(share, name="used_end_bytes")),
+)
 _SUMMED = ("received_bytes", "sent_bytes", "used_start_bytes", "used_end_bytes", "capacity_bytes")
 
 
@@ -77,52 +84,40 @@ def crossings_table(facts: Facts) -> Table:
     """OSDs that reach a ratio, the fullest first: when they do, and where they are."""
     reached = [osd for osd in facts.osds if any(osd[f"{of}_seconds"] is not None for of in LEVELS)]
     ratios = facts.answer.cluster.ratios
-    name, host, start, peak, end = _osd_columns(reached)
-    passed = (
+    start, peak, end = _FILLS
+
+    def passed(osd: dict[str, Any], level: str) -> str:
+        seconds = osd[f"{level}_seconds"]
+        return f"after {duration(seconds)}" if seconds else figure_words("full_seconds", seconds)
+
+    levels = (
         (
             f"{level}_words",
             f"{level} {ratio_words(ratios[level])}",
             "text",
-            [_reached(osd[f"{level}_seconds"]) for osd in reached],
+            partial(passed, level=level),
         )
         for level in LEVELS
         if any(osd[f"{level}_seconds"] is not None for osd in reached)
     )
-    return table(name, peak, *passed, host, start, end)
-
-
-def _reached(seconds: float | None) -> str:
-    return f"after {duration(seconds)}" if seconds else figure_words("full_seconds", seconds)
-
-
-def _osd_columns(osds: list[dict[str, Any]]) -> list[tuple[str, str, str, list[Any]]]:
-    return [
-        ("name", "OSD", "text", [osd["name"] for osd in osds]),
-        ("host", "host", "text", [osd["host"] for osd in osds]),
-        ("start", "at the start", "fill", [share(osd, "used_start_bytes") for osd in osds]),
-        ("peak", "peak", "fill", [share(osd, "peak_used_bytes") for osd in osds]),
-        ("end", "at the end", "fill", [share(osd, "used_end_bytes") for osd in osds]),
-    ]
+    return table_of(reached, _NAME, peak, *levels, _HOST, start, end)
 
 
 def osds_table(facts: Facts) -> Table:
     """Every OSD, the fullest first: how full, what it received and sent, and its PGs."""
-    osds = facts.osds
-    return table(
-        *_osd_columns(osds),
-        *(
-            (name, heading, kind, [osd[name] for osd in osds])
-            for name, heading, kind in (
-                ("peak_seconds", "peak after", "seconds"),
-                ("received_bytes", "received", "bytes"),
-                ("sent_bytes", "sent", "bytes"),
-                ("groups_start", "PGs at the start", "count"),
-                ("groups_end", "at the end", "count"),
-                ("busy_seconds", "busy", "seconds"),
-                *((f"{level}_seconds", level, "seconds") for level in LEVELS),
-                ("capacity_bytes", "capacity", "bytes"),
-            )
-        ),
+    return table_of(
+        facts.osds,
+        _NAME,
+        _HOST,
+        *_FILLS,
+        ("peak_seconds", "peak after", "seconds"),
+        ("received_bytes", "received", "bytes"),
+        ("sent_bytes", "sent", "bytes"),
+        ("groups_start", "PGs at the start", "count"),
+        ("groups_end", "at the end", "count"),
+        ("busy_seconds", "busy", "seconds"),
+        *((f"{level}_seconds", level, "seconds") for level in LEVELS),
+        ("capacity_bytes", "capacity", "bytes"),
     )
 
 
@@ -207,13 +202,14 @@ def levels(facts: Facts) -> list[str]:
 def stuck_table(facts: Facts) -> Table:
     """PGs that are not clean at the end: state, reason and OSDs."""
     names = facts.answer.cluster.pools
-    return table(
-        ("pgid", "PG", "text", [row["pgid"] for row in facts.stuck]),
-        ("pool", "pool", "text", [names.get(row["pool"], row["pool"]) for row in facts.stuck]),
-        ("state", "state", "text", [row["state"] for row in facts.stuck]),
-        ("reason", "why", "text", [row["reason"] for row in facts.stuck]),
-        ("since_seconds", "since", "seconds", [row["since_seconds"] for row in facts.stuck]),
-        ("osds", "OSDs", "text", [row["osds"] for row in facts.stuck]),
+    return table_of(
+        facts.stuck,
+        ("pgid", "PG", "text"),
+        ("pool", "pool", "text", lambda row: names.get(row["pool"], row["pool"])),
+        ("state", "state", "text"),
+        ("reason", "why", "text"),
+        ("since_seconds", "since", "seconds"),
+        ("osds", "OSDs", "text"),
     )
 
 
