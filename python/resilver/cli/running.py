@@ -75,7 +75,7 @@ def answer_study(
         The exit code: 1 where PGs of a real cluster are stuck or lost at the end, as of a what-if.
     """
     from resilver.report.clusters import clusters_answer, is_of_clusters
-    from resilver.report.costs import cost_note
+    from resilver.report.provenance import cost_note
     from resilver.report.study import records, study_answer
 
     answer = clusters_answer(results) if is_of_clusters(results) else study_answer(results)

@@ -1,4 +1,4 @@
-"""Where the numbers come from, and how to make them again."""
+"""Where the numbers come from, how to make them again, and what that takes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import re
 from pathlib import PurePath
 
 from resilver.report.source import ResultsLike
+from resilver.study.phases import SIMULATED_PHASES
+from resilver.units import format_bytes, format_duration
+from resilver.words import percent
 
 _RECORDED = (
     ("resilver_version", "resilver"),
@@ -83,3 +86,21 @@ def study_digest(results: ResultsLike) -> str:
     """One digest for the study: SHA-256 over its runs' digests in their order, 16 hex digits."""
     text = "\n".join(str(digest) for digest in results.runs["digest"].to_pylist())
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def cost_note(results: ResultsLike) -> str:
+    """What the runs of a study took, in a sentence; empty where nothing was measured."""
+    seconds = [value for value in results.runs["wall_seconds"].to_pylist() if value is not None]
+    if not seconds:
+        return ""
+    memory = max((value or 0 for value in results.runs["peak_rss_bytes"].to_pylist()), default=0)
+    text = f"Simulated in {format_duration(sum(seconds))}"
+    text += f" (longest run {format_duration(max(seconds))})" if len(seconds) > 1 else ""
+    text += f" and {format_bytes(memory)} of memory" if memory else ""
+    sums = {
+        phase: sum(value or 0.0 for value in results.runs[f"{phase}_seconds"].to_pylist())
+        for phase in SIMULATED_PHASES
+    }
+    total = sum(sums.values())
+    parts = [f"{name} {percent(part / total)}" for name, part in sums.items() if part]
+    return f"{text}: {', '.join(parts)}." if len(parts) > 1 else f"{text}."
