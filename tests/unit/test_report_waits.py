@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from resilver.columns import SHARD_SCHEMAS
-from resilver.report.binding import binding_sentence
 from resilver.report.source import systems
+from resilver.report.traffic_sentence import binding_sentence
 from resilver.report.waits import run_records, wait_records, wait_sentence
 from tests.browser.report_fixture import MemoryResults, results
 

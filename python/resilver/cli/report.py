@@ -132,7 +132,7 @@ def follow(folder: Path, page: Path, *, as_json: bool) -> bool:
 
 def _write_so_far(found: Status, page: Path, *, reload_seconds: int | None) -> None:
     from resilver.answer.standing import Standing
-    from resilver.report.live import this_moment, write_live
+    from resilver.report.html import this_moment, write_live
 
     progress = found.progress
     standing = Standing(

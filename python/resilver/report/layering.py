@@ -1,34 +1,33 @@
-"""The layers of a file system on a page: what each loses, what binds, and what was measured."""
+"""The layers of a file system on a page: what each loses, what binds, what culling brings."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from resilver.answer import Answer, Form, Shown, sections_of
+from resilver.answer import Answer, Form, Part, Shown, sections_of
 from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.scales import decimal_scale
 from resilver.charts.style import BLUE, VERMILLION
 from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.quantities import decimal_rate
 from resilver.report.benchmarks import cost_sentences, costs_table
-from resilver.report.culled import culled_parts, culled_sentences
-from resilver.tables import Table, cell_text, table_of
+from resilver.report.culling import culling_sentence, rounds_chart
+from resilver.report.group_heat import heat_chart
+from resilver.tables import Table, table_of
 from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.center.layering import Layer, LayerProfile
 
+
 _KINDS = ("passes", "binds")
-
-
-def _rate(value: float) -> str:
-    return cell_text(value, "TB/s")
 
 
 def layer_sentences(profile: LayerProfile) -> list[str]:
     """What clients get, the bottleneck, and where most is lost, a sentence each."""
     bottleneck, clients = profile.binding, plural(profile.clients, "client")
-    said = [f"{clients} get {_rate(profile.rate_bytes_per_second)} together."]
+    said = [f"{clients} get {decimal_rate(profile.rate_bytes_per_second)} together."]
     if bottleneck.layer == "clients":
         said.append("They ask for no more; no part of the system is a bottleneck.")
     else:
@@ -38,12 +37,12 @@ def layer_sentences(profile: LayerProfile) -> list[str]:
         said.append(f"The bottleneck of {of} is the {bottleneck.layer} level{most}.")
     worst = max(profile.layers, key=lambda layer: layer.lost_bytes_per_second)
     if worst.lost_bytes_per_second > 0:
-        lost = f"{_rate(worst.lost_bytes_per_second)}, {100 * worst.lost_share:.3g} %"
+        lost = f"{decimal_rate(worst.lost_bytes_per_second)}, {100 * worst.lost_share:.3g} %"
         said.append(f"The {worst.layer} level loses most: {lost} of what the level below passes.")
     if profile.target_bytes_per_second is not None:
         verdict = "is met" if profile.is_met else "is not met"
         share = profile.rate_bytes_per_second / profile.target_bytes_per_second
-        target = _rate(profile.target_bytes_per_second)
+        target = decimal_rate(profile.target_bytes_per_second)
         said.append(f"The target of {target} {verdict}: clients get {100 * share:.4g} % of it.")
     said += _measured_sentences(profile) + cost_sentences(profile.costs)
     return said + culled_sentences(profile)
@@ -106,7 +105,7 @@ def measured_table(found: LayerProfile) -> Table:
 def waterfall_chart(found: LayerProfile) -> Chart:
     """What each layer passes behind those below it, and what is lost there."""
     binding = found.binding
-    heading = f"Clients get {_rate(found.rate_bytes_per_second)}"
+    heading = f"Clients get {decimal_rate(found.rate_bytes_per_second)}"
     if binding.layer != "clients":
         heading += f"; the {binding.layer} level is the bottleneck"
     text = (
@@ -144,7 +143,7 @@ def _waterfall(layers: tuple[Layer, ...]) -> Spec:
             None if value is None or value > 0.8 * most else value / scale.divisor
             for value in alone
         ],
-        label=[_rate(value) for value in stacked],
+        label=[decimal_rate(value) for value in stacked],
         parts=[one.parts for one in shown],
     )
     across = axis("x", f"rate of all clients ({scale.unit})", ends=(0.0, most / scale.divisor))
@@ -155,7 +154,7 @@ def _waterfall(layers: tuple[Layer, ...]) -> Spec:
 
 def layers_answer(profile: LayerProfile) -> Answer:
     """The answer of a profile of layers."""
-    culled, target = profile.culled, _rate(profile.target_bytes_per_second or 0.0)
+    culled, target = profile.culled, decimal_rate(profile.target_bytes_per_second or 0.0)
     needed = Shown("needed", f"What each part needs for {target}", needed_table(profile))
     measured = Shown("measured", "Measured and expected rates", measured_table(profile))
     costs = Shown("costs", "What the layer above costs", costs_table(profile.costs))
@@ -174,3 +173,51 @@ def layers_answer(profile: LayerProfile) -> Answer:
         notes=profile.notes,
         forms={} if culled is None else {".toml": Form(lambda: culled.toml)},
     )
+
+
+def culled_sentences(found: LayerProfile) -> list[str]:
+    """What culling comes to, a sentence each; none where it was not asked."""
+    from resilver.center.profiling import reference_words
+
+    culled = found.culled
+    if culled is None:
+        return []
+    first = culled.cullings[0]
+    groups, within = plural(len(culled.groups), culled.level), f"{100 * culled.within:g} %"
+    words = reference_words(culled.of)
+    if len(first.rounds) == 1 and first.holds and len(culled.cullings) == 1:
+        return [f"All {groups} are within {within} of {words}: no disk is replaced."]
+    outside = first.rounds[1].outside if len(first.rounds) > 1 else 0
+    are = "is" if outside == 1 else "are"
+    said = [f"{outside:,} of {groups} {are} more than {within} below {words}."]
+    said.append(culling_sentence(culled.cullings, culled.within, "drawn as the study's own"))
+    before, after = found.rate_bytes_per_second, culled.after.rate_bytes_per_second
+    gain = 100.0 * (after / before - 1.0) if before else 0.0
+    rate = decimal_rate(after)
+    if abs(gain) < 0.01:
+        binding = culled.after.binding.layer
+        why = f"the {binding} level is their bottleneck"
+        why = "they ask for no more" if binding == "clients" else why
+        said.append(f"Clients still get {rate}: {why}.")
+    else:
+        way = "more" if gain > 0 else "less"
+        said.append(f"Clients then get {rate}, {abs(gain):.3g} % {way}.")
+    return said
+
+
+def culled_parts(found: LayerProfile) -> list[Part | None]:
+    """The rounds and the groups before and after them, under the first seed."""
+    culled = found.culled
+    if culled is None:
+        return []
+    one = culled.cullings[0]
+    heat = heat_chart(
+        [("before", one.before), ("after", one.after)],
+        culled.groups,
+        [f"unit {unit}" for unit in culled.units],
+        culled.within,
+        culled.of,
+    )
+    if len(one.rounds) == 1:
+        return [heat]
+    return [rounds_chart(one), heat]

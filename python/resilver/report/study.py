@@ -14,9 +14,8 @@ from resilver.report.clients import has_traffic
 from resilver.report.findings import at_risk, nothing_rebuilt, rebuild_sentence, sweep_sentence
 from resilver.report.headline import key_figures
 from resilver.report.network import named_tables
-from resilver.report.pools import classes_table, pools_table
 from resilver.report.provenance import portable, provenance
-from resilver.report.runs import runs_table
+from resilver.report.runs import classes_table, pools_table, runs_table
 from resilver.report.sensitivity import sensitivity_finding, sensitivity_table
 from resilver.report.sentence import describe
 from resilver.report.servers import hosts
