@@ -199,7 +199,6 @@ def columns(
     kinds: Kinds = BLUE,
     *,
     wide: float = 0.86,
-    noun: str = "series",
     height: int = 240,
     read: Read = None,
     zooms: bool = False,
@@ -214,7 +213,6 @@ def columns(
         upwards: The axis upwards.
         kinds: The colours.
         wide: How wide a bar is, in units of the axis across.
-        noun: What a kind is, for the pointer.
         height: In pixels.
         read: What the pointer reads.
         zooms: Whether a reader can move and widen the axis across.
@@ -224,7 +222,7 @@ def columns(
     for row in data["values"]:
         row["left"], row["right"] = row[field] - 0.5 * wide, row[field] + 0.5 * wide
     base = {"field": "base"} if has(data, "base") else {"datum": 0}
-    told = read_of(data, read, noun, kinds, across, upwards)
+    told = read_of(data, read, "series", kinds, across, upwards)
     edges: Spec = {"x": {"field": "left"}, "x2": {"field": "right"}, "y2": base}
     layers = [coloured({"type": "rect", "clip": True}, kinds, **edges, tooltip=told)]
     if zooms:
@@ -284,27 +282,25 @@ def fields(field: str, title: str | None, order: Sequence[Any] | str | None = No
     return made | {"axis": None if title is None else axis}
 
 
-def levels(places: Mapping[float, str], colour: str = VERMILLION, at: float | None = None) -> Spec:
+def levels(places: Mapping[float, str], colour: str = VERMILLION) -> Spec:
     """Dashed lines across a chart of one view, each with its words above its left end.
 
     Args:
         places: The words of each height; may be empty ones.
         colour: Of the lines.
-        at: Where words begin on the axis across; None for the left edge.
     """
     data = rows(y=list(places), text=list(places.values()))
     rule = {"type": "rule", "color": colour, "strokeDash": DASHES[1], "strokeWidth": 1.5}
     label = {"type": "text", "align": "left", "dx": 3, "dy": -6, "color": INK}
     height = {"field": "y", "type": "quantitative"}
     ends: Spec = {"x": {"value": 0}, "x2": {"value": {"expr": "width"}}, "y": height}
-    begin = {"value": 0} if at is None else {"datum": at}
     layers: list[Spec] = [{"mark": rule, "encoding": ends}]
     if any(places.values()):
-        layers.append({"mark": label, "encoding": {"x": begin, "y": height, "text": READ}})
+        layers.append({"mark": label, "encoding": {"x": {"value": 0}, "y": height, "text": READ}})
     return {"data": data, "layer": layers}
 
 
-def uprights(places: Sequence[float], height: int, colour: str = VERMILLION) -> Spec:
+def uprights(places: Sequence[float | str], height: int, colour: str = VERMILLION) -> Spec:
     """Dashed upright lines in a view of this height, one of several or alone: a layer."""
     rule = {"type": "rule", "color": colour, "strokeDash": DASHES[1], "strokeWidth": 1.5}
     ends: Spec = {"y": {"value": 0}, "y2": {"value": height}}
@@ -328,7 +324,7 @@ def stars(data: Spec, size: int = 20) -> list[Spec]:
 
 
 def curve(
-    xs: Iterable[float], ys: Iterable[float], colour: str = GREY, dash: int = 1, **mark: Any
+    xs: Iterable[float | str], ys: Iterable[float], colour: str = GREY, dash: int = 1, **mark: Any
 ) -> Spec:
     """One line beside the data of a chart, such as an ideal: a layer.
 

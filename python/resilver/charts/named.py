@@ -64,7 +64,6 @@ def bars(
     grouped: bool = False,
     signed: bool = False,
     read: Read = None,
-    over: Sequence[Spec] = (),
     **axis: Any,
 ) -> Spec:
     """Bars by name, the first on top: in one piece, with a pale rest, stacked or side by side.
@@ -80,7 +79,6 @@ def bars(
         grouped: Whether they stand below each other.
         signed: Whether bars go both ways from a line at zero.
         read: What the pointer reads.
-        over: Layers over the bars.
         axis: More about the axis of the names, in Vega-Lite's words.
     """
     order = [] if isinstance(kinds, str) else list(kinds)
@@ -103,7 +101,7 @@ def bars(
     if has(data, "label"):
         layers.append(_labels(data))
     layers += [zero_line()] if signed else []
-    return _by_name(data, across, [*layers, *over], step, room, **axis)
+    return _by_name(data, across, layers, step, room, **axis)
 
 
 def _labels(data: Spec) -> Spec:

@@ -158,18 +158,17 @@ def colours(names: Sequence[str], values: Sequence[str], *, legend: bool = True)
     return made | ({} if legend else {"legend": None})
 
 
-def told_apart(names: Sequence[str], ways: Sequence[Any], field: str = "kind", **more: Any) -> Spec:
+def told_apart(names: Sequence[str], ways: Sequence[Any], **more: Any) -> Spec:
     """A channel that tells kinds apart by their marks or dashes.
 
     Args:
         names: The kinds, in the order of the legend.
         ways: Their marks or dashes; those beyond start over.
-        field: The column of the kinds.
         more: More about the channel, in Vega-Lite's words.
     """
     cycled = [ways[at % len(ways)] for at in range(len(names))]
     scale = {"domain": list(names), "range": cycled}
-    return {"field": field, "type": "nominal", "scale": scale, **more}
+    return {"field": "kind", "type": "nominal", "scale": scale, **more}
 
 
 def lines_up(

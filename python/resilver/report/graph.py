@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.charts.style import BLUE, FAILED, GREY, INK, LOAD, ORANGE, PAPER
-from resilver.charts.vega import READ, Spec, colours, rows, told_apart
+from resilver.charts.vega import READ, Spec, axis, colours, rows, told_apart
 from resilver.report.topology_lines import Lines, lines_of
 from resilver.words import percent, plural
 
@@ -65,10 +65,9 @@ def graph_spec(
     dead = np.zeros(len(joined), dtype=np.bool_)
     dead[np.asarray(failed, dtype=np.int64)] = True
     busy = None if load is None else np.where(dead, np.nan, np.asarray(load, dtype=np.float64))
-    across: Spec = {"field": "x", "type": "quantitative", "axis": None}
-    across["scale"] = {"domain": [float(low[0]), float(high[0])], "nice": False, "zero": False}
-    up: Spec = {"field": "y", "type": "quantitative", "axis": None}
-    up["scale"] = {"domain": [float(low[1]), float(high[1])], "nice": False, "zero": False}
+    across, up = (
+        axis(name, None, ends=(float(low[at]), float(high[at]))) for at, name in enumerate("xy")
+    )
     layers = _links(lines, busy, dead, low, high, ratio)
     hottest = [] if busy is None or not labels else _hottest(busy)
     ranks = _ranked(lines, hottest)

@@ -13,8 +13,8 @@ from resilver.answer import Answer, Shown, sections_of
 from resilver.center.control import DECISION, LIMIT, run_length
 from resilver.center.quality import is_correlated
 from resilver.charts.chart import Chart
-from resilver.charts.idioms import coloured, points
-from resilver.charts.style import BLUE, DASHES, GREY, VERMILLION
+from resilver.charts.idioms import coloured, curve, frame, levels, points, uprights
+from resilver.charts.style import BLUE, GREY, VERMILLION
 from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.tables import Table, cell_text, table_of
 from resilver.units import RATE_UNITS
@@ -184,61 +184,44 @@ def _drawn(one: Series, found: QualityCharts) -> Spec:
         unit, words = (
             (1e12, "TB/s") if top >= 1e12 else (1e9, "GB/s") if top >= 1e9 else (1e6, "MB/s")
         )
-    runs = len(one.values)
-    places = np.arange(1, runs + 1) if one.seconds is None else one.seconds * 1e3
-    levels, wide = one.control.levels, LIMIT * one.control.deviation
+    runs, held, wide = len(one.values), one.control.levels, LIMIT * one.control.deviation
     late = set(one.control.outliers)
     seconds = [None] * runs if one.seconds is None else one.seconds.tolist()
+    # Times are text: numbers of charts have too few digits for them.
+    places = [
+        at + 1 if time is None else datetime.fromtimestamp(time, UTC).isoformat()
+        for at, time in enumerate(seconds)
+    ]
     data = rows(
-        x=places.tolist(),
-        value=(one.values / unit).tolist(),
-        level=(levels / unit).tolist(),
-        least=(np.maximum(levels - wide, 0.0) / unit).tolist(),
-        most=((levels + wide) / unit).tolist(),
+        x=places,
+        y=one.values / unit,
+        level=held / unit,
+        least=np.maximum(held - wide, 0.0) / unit,
+        most=(held + wide) / unit,
         kind=[_KINDS[at in late] for at in range(runs)],
         text=[time_of(seconds[at], at) for at in range(runs)],
-        upper=one.control.upper.tolist(),
-        lower=(-one.control.lower).tolist(),
     )
-    # Times keep all their digits, unlike numbers of charts.
-    for row, place in zip(data["values"], places.tolist(), strict=True):
-        row["x"] = place
     across, steps = _across(one), {"interpolate": "step-after"}
-    begun = {"values": [{"x": places.tolist()[one.first - 1]}]}
-    rule = {"type": "rule", "strokeDash": DASHES[1]}
-    edges: Spec = {"y": {"value": 0}, "y2": {"value": 220}}
     band = {"y": {"field": "least"}, "y2": {"field": "most"}}
     runs_view = points(
         data,
         across,
-        axis("value", words, zero=False),
+        axis("y", words, zero=False),
         dict(zip(_KINDS, (BLUE, VERMILLION), strict=True)),
         size=36,
         marks=("circle", "diamond"),
         height=220,
-        read=tip(("text", "run"), ("value", words), ("level", "level")),
+        read=tip(("text", "run"), ("y", words), ("level", "level")),
         below=[
             coloured({"type": "area", "fillOpacity": 0.18, **steps}, GREY, **band),
-            coloured({"type": "line", "strokeWidth": 1.5, **steps}, GREY, y={"field": "level"}),
-            {"data": begun, **coloured(rule, GREY, **edges)},
+            curve(places, held / unit, dash=0, **steps),
+            uprights(places[one.first - 1 : one.first], 220, GREY),
         ],
     )
-    return {"vconcat": [runs_view, {"height": 110, "data": data, "layer": _sums(across)}]}
-
-
-def _sums(across: Spec) -> list[Spec]:
-    """The cumulative sums upwards and downwards, and where they signal."""
-    title = "sums (deviations)"
-    line = {"type": "line", "color": BLUE, "strokeWidth": 1.5}
-    made: list[Spec] = [
-        {"mark": line, "encoding": {"x": across, "y": axis(name, title)}}
-        for name in ("upper", "lower")
-    ]
-    mark = {"type": "rule", "color": GREY, "strokeDash": [2, 2]}
-    for place in (DECISION, -DECISION):
-        alone = {"values": [{"y": place}]}
-        made.append({"data": alone, "mark": mark, "encoding": {"y": axis("y", title)}})
-    return made
+    sums = [curve(places, of, BLUE, dash=0) for of in (one.control.upper, -one.control.lower)]
+    limits = levels({DECISION: "", -DECISION: ""}, GREY)
+    upwards = axis("y", "sums (deviations)")
+    return {"vconcat": [runs_view, frame(data, across, upwards, [*sums, limits], 110)]}
 
 
 def quality_answer(found: QualityCharts) -> Answer:

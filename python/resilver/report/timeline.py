@@ -44,8 +44,7 @@ def seconds_until(share: float, start: Floats, duration: Floats, rebuilt: Floats
 
 
 def timeline(results: ResultsLike, point: SystemRuns) -> Chart | None:
-    """The rebuild rate and the bytes in flight over the median run; None where nothing is rebuilt.
-    """
+    """The rebuild rate and the bytes in flight over the median run; None without a rebuild."""
     data = rows_of_run(results.timeline, point.median["run"])
     start, duration, (flight,), (rebuilt,) = intervals_of(
         data, ["in_flight_bytes"], ["rebuilt_bytes"]
