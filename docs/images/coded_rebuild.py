@@ -20,7 +20,7 @@ from figures import banded, save
 import resilver
 from resilver.analytic.at_risk import Windows, chance_of_loss
 from resilver.charts.style import BLUE, GREEN, INK, MARKS, VERMILLION
-from resilver.charts.vega import Spec, colours, level, number, rows
+from resilver.charts.vega import Spec, axis, colours, level, rows
 from resilver.data_loss.chains import failure_rate_of
 from resilver.words import chance
 
@@ -82,7 +82,7 @@ def of_size(metric: str, code: str, size: str) -> float:
 
 def seconds_axis(title: str, ticks: list[float], ends: tuple[float, float]) -> Spec:
     """A logarithmic axis of seconds with words for its marks."""
-    return number("y", title, ends=ends, log=10, ticks={tick: duration(tick) for tick in ticks})
+    return axis("y", title, ends=ends, log=10, ticks={tick: duration(tick) for tick in ticks})
 
 
 def duration(seconds: float) -> str:
@@ -114,7 +114,7 @@ def times() -> Spec:
         "title": {"text": "until all that a server held is rebuilt", "fontSize": 13},
         "height": 250,
         "encoding": {
-            "x": number("x", "servers", ends=(14.0, 1200.0), log=2, ticks=ticks),
+            "x": axis("x", "servers", ends=(14.0, 1200.0), log=2, ticks=ticks),
             "y": seconds_axis("rebuild time", marks, (4.0, 1500.0)),
         },
         "layer": banded(lines),
@@ -148,7 +148,7 @@ def volumes() -> Spec:
         "encoding": {
             "y": level(""),
             "yOffset": offset,
-            "x": number("x", "bytes, 1,024 servers", ends=(0.0, 20.0)),
+            "x": axis("x", "bytes, 1,024 servers", ends=(0.0, 20.0)),
         },
         "layer": [
             {
@@ -173,9 +173,7 @@ def trade() -> Spec:
         without = {"redundancy__code": code, "load": FULL}
         lost = 100 * (1 - median(NO_LANES, "throughput_bytes_per_second", **without) / before)
         points.append((words, lost, median(NO_LANES, "rebuild_seconds", **without), "", False))
-    across = number(
-        "x", "clients' rate lost while it runs (%); each point a share", ends=(0.0, 80.0)
-    )
+    across = axis("x", "clients' rate lost while it runs (%); each point a share", ends=(0.0, 80.0))
     marks = [20.0, 60.0, 120.0, 300.0, 600.0]
     return _lines(FULL, points, across, seconds_axis("rebuild time", marks, (10.0, 1000.0)))
 
@@ -193,7 +191,7 @@ def delays() -> Spec:
         last = len(found) - 1
         points += [(words, float(x), y, "", 0 < x < last) for x, y in enumerate(found)]
     ticks = {float(x): words for x, words in enumerate(cases)}
-    across = number("x", "guaranteed to clients", ends=(-0.4, 6.4), ticks=ticks)
+    across = axis("x", "guaranteed to clients", ends=(-0.4, 6.4), ticks=ticks)
     title = "99 of 100 operations take less than"
     marks = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
     return _lines(PART, points, across, seconds_axis(title, marks, (0.08, 30.0)))

@@ -15,7 +15,7 @@ from figures import median, save
 
 import resilver
 from resilver.charts.style import BLUE, GREY, INK, PAPER, VERMILLION
-from resilver.charts.vega import Spec, level, number, rows
+from resilver.charts.vega import Spec, axis, level, rows
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/reproduce")
 ORANGE = VERMILLION
@@ -84,7 +84,7 @@ def panel(metric: str, factor: float, unit: str, title: str) -> Spec:
         "room": (230, 10),
         "height": {"step": 30},
         "data": data,
-        "encoding": {"y": level("", labelLimit=230), "x": number("x", unit)},
+        "encoding": {"y": level("", labelLimit=230), "x": axis("x", unit)},
         "layer": [
             {"mark": {"type": "bar", "height": {"band": 0.7}}, "encoding": {"color": colour}},
             {"mark": {"type": "rule", "color": INK, "strokeWidth": 1.5}, "encoding": reach},

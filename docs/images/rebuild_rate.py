@@ -15,7 +15,7 @@ from figures import banded, median, save
 
 import resilver
 from resilver.charts.style import BLUE, DASHES, GREY, VERMILLION
-from resilver.charts.vega import number, rows
+from resilver.charts.vega import axis, rows
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/reproduce")
 GIB = 2**30
@@ -59,8 +59,8 @@ def main() -> None:
     spec = {
         "height": 300,
         "encoding": {
-            "x": number("x", "servers, of which one fails", ends=(3.5, 1200.0), log=2, ticks=ticks),
-            "y": number("y", "rebuild rate (GiB/s)", ends=(low / 1.3, base * 1100.0), log=10),
+            "x": axis("x", "servers, of which one fails", ends=(3.5, 1200.0), log=2, ticks=ticks),
+            "y": axis("y", "rebuild rate (GiB/s)", ends=(low / 1.3, base * 1100.0), log=10),
         },
         "layer": [
             {"data": ideal, "mark": dashed, "encoding": {"y": {"field": "y"}}},
