@@ -52,8 +52,7 @@ def test_collections_come_first_and_what_has_no_figures_last() -> None:
     assert kinds == sorted(kinds) and names()[0] == "burst-buffer"
 
 
-# The runs of a study that ships, which several tests of a worker ask for.
-runs_of = cache(lambda name: shipped_study(name).runs())
+runs_of = cache(lambda name: shipped_study(name).runs())  # Three tests of a worker ask for them.
 
 
 @cache
