@@ -38,12 +38,14 @@ class Quantity:
         example: A value, as it is typed.
         least: What it is above.
         most: What it is at most; infinity where nothing bounds it.
+        metavar: What stands for it in a command's help.
     """
 
     parse: Callable[[str], SupportsFloat]
     example: str
     least: float = 0.0
     most: float = math.inf
+    metavar: str = "N"
 
     def read(self, text: str, key: str) -> float:
         """A value in SI units.
@@ -89,27 +91,27 @@ def _number(text: str) -> float:
 
 def seconds(example: str = "10 h") -> Quantity:
     """A duration above 0, in seconds."""
-    return Quantity(Seconds.parse, example)
+    return Quantity(Seconds.parse, example, metavar="TIME")
 
 
 def size(example: str = "20 TB") -> Quantity:
     """A size above 0, in bytes."""
-    return Quantity(Bytes.parse, example)
+    return Quantity(Bytes.parse, example, metavar="SIZE")
 
 
 def rate(example: str = "500 MB/s") -> Quantity:
     """A rate above 0, in bytes a second."""
-    return Quantity(BytesPerSecond.parse, example)
+    return Quantity(BytesPerSecond.parse, example, metavar="RATE")
 
 
 def share(example: str = "5%", most: float = 1.0) -> Quantity:
     """A share above 0 and at most `most`, as ``5%`` or ``0.05``."""
-    return Quantity(_share, example, most=most)
+    return Quantity(_share, example, most=most, metavar="SHARE")
 
 
 def days(example: str = "14 d") -> Quantity:
     """An age in whole days."""
-    return Quantity(_days, example, least=-math.inf)
+    return Quantity(_days, example, least=-math.inf, metavar="DAYS")
 
 
 def number(example: str = "1000") -> Quantity:
@@ -131,7 +133,7 @@ def option(
     """A field of a request that is an option of a command.
 
     Args:
-        names: Its names, as they are typed.
+        names: Its names, as they are typed, where they are not the field's own.
         text: Its help.
         default: Its value where it is not given; a tuple may stand several times.
         quantity: How its text is read by `value_of`; None where it is no quantity.
@@ -141,6 +143,7 @@ def option(
         of: The options of which one must be given with it, as "--quality" or "--balance ceph".
         more: What `typer.Option` takes.
     """
+    more = ({"metavar": quantity.metavar} if quantity else {}) | more
     metadata: dict[str, Any] = {"names": names, "text": text, "quantity": quantity}
     metadata |= {"is_output": is_output, "choices": choices, "flag": flag, "of": of}
     return dataclasses.field(default=default, metadata={**metadata, **more, "more": more})
@@ -149,6 +152,12 @@ def option(
 def argument(metavar: str, *, text: str, default: Any = dataclasses.MISSING) -> Any:
     """A field of a request that is an argument of a command; without a default it is required."""
     return dataclasses.field(default=default, metadata={"metavar": metavar, "text": text})
+
+
+def names_of(field: dataclasses.Field[Any]) -> tuple[str, ...]:
+    """The names of an option, as they are typed, by default its field's own; none of others."""
+    own = ("--" + field.name.replace("_", "-"),)
+    return (field.metadata["names"] or own) if "names" in field.metadata else ()
 
 
 def is_asked(field: dataclasses.Field[Any]) -> bool:
@@ -167,8 +176,9 @@ def unused_options(*requests: Any) -> list[Problem]:
     for request in requests:
         for field in dataclasses.fields(request):
             value = getattr(request, field.name)
-            if field.metadata.get("names") and value != field.default:
-                name = field.metadata["names"][0]
+            names = names_of(field)
+            if names and value != field.default:
+                name = names[0]
                 given[name] = field.metadata["of"]
                 values.add(f"{name} {value}")
     return [
@@ -186,7 +196,7 @@ def name_of(request: Any, field: str) -> str:
         field: The name of the field.
     """
     declared = next(one for one in dataclasses.fields(request) if one.name == field)
-    return str(declared.metadata["names"][0])
+    return names_of(declared)[0]
 
 
 def refuse(request: Any, fields: Iterable[str], rule: str, remedy: str = "leave it out") -> None:
@@ -227,7 +237,7 @@ def value_of(request: Any, field: str) -> float | None:
         return text
     declared = next(one for one in dataclasses.fields(request) if one.name == field)
     quantity: Quantity = declared.metadata["quantity"]
-    return quantity.read(text, declared.metadata["names"][0])
+    return quantity.read(text, names_of(declared)[0])
 
 
 def request_of(kind: type[_Request], options: Mapping[str, Any]) -> _Request:
@@ -292,7 +302,7 @@ def words_of(request: DataclassInstance) -> tuple[list[str], list[str]]:
         value = getattr(request, field.name)
         if not is_asked(field) or field.metadata.get("is_output"):
             continue
-        names = field.metadata.get("names", ())
+        names = names_of(field)
         if value in (None, field.default) and names:
             continue
         values = value if isinstance(value, tuple) else (value,)

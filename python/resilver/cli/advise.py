@@ -37,89 +37,65 @@ class Asked:
         text="What is busy and full: two dumps of lctl get_param, HDF5 of LMT or TOKIO, lfs df, "
         "lctl dl -t, or a run folder.",
     )
-    files: int = option(
-        "--files", metavar="N", text="How many files the job writes.", default=MISSING
-    )
-    stripe: int = option(
-        "--stripe", metavar="K", text="Over how many targets each is striped.", default=1
-    )
+    files: int = option(text="How many files the job writes.", default=MISSING)
+    stripe: int = option(metavar="K", text="Over how many targets each is striped.", default=1)
     machine: str | None = option(
-        "--machine",
         metavar="MACHINE",
         text="The machine whose nodes write, by routers of their own: a file, or titan.",
     )
     clients: str | None = option(
-        "--clients",
         metavar="FILE|random:N|job:N@x,y,z",
         text="The nodes that write. Default: all of the machine's.",
     )
     policy: str = option(
-        "--policy",
         metavar="POLICY",
         text="Which router serves whom, as resilver route has it.",
         default="fine_grained",
     )
     avoid: str | None = option(
-        "--avoid",
         metavar="FILL",
         text="Use no target that is fuller, such as 80%.",
         quantity=share("80%"),
     )
     rate: str | None = option(
-        "--rate",
-        metavar="RATE",
         text="What a target moves by itself, such as '500 MB/s'.",
         quantity=_RATE,
     )
     server_rate: str | None = option(
-        "--server-rate",
-        metavar="RATE",
         text="The same of a server. Default: as its targets.",
         quantity=_RATE,
     )
     router_rate: str | None = option(
-        "--router-rate",
-        metavar="RATE",
         text="The same of a router. Default: as targets behind it.",
         quantity=_RATE,
     )
     volume: str | None = option(
-        "--volume",
-        metavar="SIZE",
         text="What the job writes in all, such as '2 TB'.",
         quantity=size("2 TB"),
     )
     filesystem: str | None = option(
-        "--filesystem", metavar="NAME", text="Which file system, where the state has several."
+        metavar="NAME", text="Which file system, where the state has several."
     )
     namespace: int = option(
-        "--namespace",
-        metavar="N",
         text="Which of the machine's file systems it is, from 0.",
         default=0,
     )
     window: str = option(
-        "--window",
-        metavar="TIME",
         text="Average over this end of a series.",
         default="60 s",
         quantity=seconds("60 s"),
     )
     seed: int | None = option(
-        "--seed",
-        metavar="N",
         text="Draw the order of equal targets, such as by the job's number, so that jobs that ask "
         "at once get different ones.",
     )
     settings: tuple[str, ...] = overrides("the machine file", "fine_grained.zone=6")
     name: str = option(
-        "--name",
         metavar="NAME",
         text="What files are called in lines of lfs; {} is a file's number.",
         default="file.{}",
     )
     format: Format = option(
-        "--format",
         text="A table, JSON, or a line of lfs setstripe a file.",
         default=Format.table,
     )

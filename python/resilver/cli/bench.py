@@ -35,21 +35,18 @@ class PlanAsked:
     """What is planned."""
 
     like: Like = option(
-        "--like",
         text="The published plan that tests are taken from: olcf3, the benchmarks by which the "
         "OLCF chose Spider II.",
         default=Like.olcf3,
         show_default=True,
     )
     budget: str | None = option(
-        "--budget",
         metavar="TIME",
         text="How long all of it may take, such as 30min: the tests that tell most of a disk's "
         "table. By default the whole published plan.",
         quantity=_TIME,
     )
     seconds: str = option(
-        "--seconds",
         metavar="TIME",
         text="How long a test takes.",
         default="30 s",
@@ -57,7 +54,6 @@ class PlanAsked:
         quantity=_TIME,
     )
     pause: str = option(
-        "--pause",
         metavar="TIME",
         text="The rest after it.",
         default="15 s",
@@ -65,8 +61,6 @@ class PlanAsked:
         quantity=_PAUSE,
     )
     seed: int | None = option(
-        "--seed",
-        metavar="N",
         min=0,
         text="What the order is drawn from; by default the plan's own.",
     )
@@ -84,21 +78,18 @@ class RunAsked:
 
     plan: Path = argument("PLAN", text="The folder of a plan, or its plan.json.")
     target: Path | None = option(
-        "--target",
         metavar="FILE_OR_DEVICE",
         text="A file to make (removed after), or with --overwrite a block device; by default a "
         "file in the plan's folder.",
     )
     size: str = option(
-        "--size",
-        metavar="SIZE",
         text="How much of it to use.",
         default="4 GiB",
         show_default=True,
         quantity=size("4 GiB"),
     )
     overwrite: bool = option(
-        "--overwrite", text="Destroy what an existing file or a block device holds.", default=False
+        text="Destroy what an existing file or a block device holds.", default=False
     )
 
 

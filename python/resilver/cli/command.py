@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from resilver.errors import ConfigError, PlacementError
-from resilver.request import is_asked
+from resilver.request import is_asked, names_of
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 failed or the answer is no, 2 bad usage or input, 3 a sweep left "
@@ -293,20 +293,24 @@ def _params_of(kind: Any) -> list[inspect.Parameter]:
             inspect.Parameter.KEYWORD_ONLY,
             # What may stand several times is a list to the library; none given is None.
             default=_default(field),
-            annotation=Annotated[_parsed(field, hints[field.name]), _info(field.metadata)],
+            annotation=Annotated[
+                _parsed(field, hints[field.name]), _info(field, hints[field.name])
+            ],
         )
         for field in dataclasses.fields(kind)
         if is_asked(field)
     ]
 
 
-def _info(declared: Mapping[str, Any]) -> Any:
+def _info(field: dataclasses.Field[Any], hint: Any) -> Any:
     """An option or an argument as the library has it."""
-    if "names" not in declared:
+    names, declared = names_of(field), field.metadata
+    if not names:
         metavar, text = declared["metavar"], declared["text"]
         return typer.Argument(metavar=metavar, help=text, show_default=False)
-    more = {"show_default": False, **declared["more"]}
-    return typer.Option(*declared["names"], help=declared["text"], **more)
+    own = {"metavar": "N"} if int in (hint, *get_args(hint)) else {}
+    more = {"show_default": False, **own, **declared["more"]}
+    return typer.Option(*names, help=declared["text"], **more)
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:

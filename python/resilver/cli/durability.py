@@ -56,13 +56,11 @@ class Places:
 
     page: Path | None = page_output()
     tables: Path | None = option(
-        "--tables",
         metavar="DIR",
         text="Write the tables of the answer to this folder, as CSV.",
         is_output=True,
     )
     keep: Path | None = option(
-        "--keep",
         metavar="DIR",
         text="Keep simulated missions in this folder; the same command resumes from it.",
         is_output=True,

@@ -11,7 +11,7 @@ from resilver.cli.console import say
 from resilver.cli.options import Quiet
 from resilver.cli.saving import check_output
 from resilver.errors import ConfigError, Problem, show
-from resilver.request import argument, option
+from resilver.request import argument, names_of, option
 from resilver.whatif.options import ClusterRequest, Request
 
 _STUDY = ".toml"
@@ -36,18 +36,13 @@ class Asked:
         text="Replace a key of the study, such as cluster.servers=64.",
         default=(),
     )
-    seed: int | None = option(
-        "--seed", metavar="N", min=0, text="The seed of a study's run; by default its first."
-    )
+    seed: int | None = option(min=0, text="The seed of a study's run; by default its first.")
     serve: bool = option(
-        "--serve",
         text="Show the page from this machine, to this machine alone, and compute on the native "
         "core: for systems too large for a browser. Ctrl-C ends it.",
         default=False,
     )
     port: int = option(
-        "--port",
-        metavar="N",
         text="The port of --serve; by default any that is free.",
         default=0,
     )
@@ -116,7 +111,7 @@ def _of_study(asked: Asked, cluster: ClusterRequest) -> Mapping[str, Any]:
         given = getattr(cluster, one.name)
         if given != one.default:
             text = given[0] if isinstance(given, tuple) else str(given)
-            name, value = one.metadata["names"][0], show(text)
+            name, value = names_of(one)[0], show(text)
             raise ConfigError(
                 Problem("it is one of a cluster's bundle", "state it in the study", name, value)
             )

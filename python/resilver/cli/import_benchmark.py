@@ -36,7 +36,6 @@ class Asked:
         is_output=True,
     )
     fio_layer: DataLayer = option(
-        "--fio-layer",
         text="What fio measured.",
         default=DataLayer.block,
         show_default=True,

@@ -37,12 +37,10 @@ class Asked:
         "--output", "-o", metavar="FILE", text="The bundle to write, such as bundle.tar.zst."
     )
     anonymise: bool = option(
-        "--anonymise",
         text="Leave out or replace names, addresses and serial numbers; numbers stay.",
         default=False,
     )
     timeout: float = option(
-        "--timeout",
         metavar="SECONDS",
         min=1,
         text="How long each `ceph` command may take.",

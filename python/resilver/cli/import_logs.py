@@ -34,7 +34,6 @@ class Asked:
         is_output=True,
     )
     mix: bool = option(
-        "--mix",
         text="Print the sizes of requests (brw_stats) as traffic.mix of a study, and no table.",
         default=False,
     )

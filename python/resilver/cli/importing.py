@@ -66,34 +66,25 @@ class Asked:
     listings: tuple[Path, ...] = argument(
         "LISTING", text="Listings of one format, gzipped or not; - is stdin.", default=()
     )
-    scan: Path | None = option(
-        "--scan", metavar="DIR", text="Measure the files below a folder instead."
-    )
+    scan: Path | None = option(metavar="DIR", text="Measure the files below a folder instead.")
     output: Path | None = option(
         "--output", "-o", metavar="FILE", text="The histogram to write; by default stdout."
     )
     format: SizeFormat | None = option(
-        "--format",
         text="Format of the listings, by default recognized by their first lines: sizes (find "
         "-printf '%s %p\\n'), gpfs (mmapplypolicy), csv (S3 inventory), s3-ls, histogram.",
     )
-    field: int | None = option(
-        "--field", metavar="N", min=1, max=1000, text="Which word of a line is the size."
-    )
+    field: int | None = option(min=1, max=1000, text="Which word of a line is the size.")
     columns: str | None = option(
-        "--columns",
         metavar="NAMES",
         text="CSV's columns, such as 'Bucket, Key, Size' (fileSchema of an S3 inventory).",
     )
     bins: int = option(
-        "--bins",
-        metavar="N",
         text="Bins a power of two of sizes, 1 to 64.",
         default=1,
         show_default=True,
     )
     plain_edges: bool = option(
-        "--plain-edges",
         text="Leave bins their plain edges; by default they are narrowed to keep the volume.",
         default=False,
     )
@@ -101,14 +92,11 @@ class Asked:
         "--one-file-system", "-x", text="Stay on the file system of the folder.", default=False
     )
     hard_links: HardLinks = option(
-        "--hard-links",
         text="How files of several names count.",
         default=HardLinks.once,
         show_default=True,
     )
     threads: int = option(
-        "--threads",
-        metavar="N",
         min=1,
         max=256,
         text="Folders read at once.",

@@ -60,13 +60,11 @@ class Workers:
 
     workers: int | None = workers("Parallel processes; by default one a processor.")
     cluster: str | None = option(
-        "--cluster",
         metavar="WHERE",
         text="Run on a cluster: the address or scheduler file of a running Dask scheduler, slurm, "
         "pbs or lsf, or allocation in a task of srun.",
     )
     cluster_config: Path | None = option(
-        "--cluster-config",
         metavar="FILE",
         text="What to ask slurm, pbs or lsf for: cores, memory, walltime and so on, as TOML.",
     )
@@ -77,8 +75,6 @@ class Where(Workers):
     """Where the runs of a study are performed."""
 
     split: int | None = option(
-        "--split",
-        metavar="N",
         text="Scan each run's population in N parts at once; by default long runs are split where "
         "a cluster has workers to spare.",
     )

@@ -57,14 +57,11 @@ class Asked:
     settings: tuple[str, ...] = overrides("the study around each population", "cluster.servers=64")
     volume: str | None = option(
         "--bytes",
-        metavar="SIZE",
         text="Draw this volume, such as '1 PiB'. By default a study's own, and otherwise about 16 "
         "million files.",
         quantity=size("1 PiB"),
     )
     seed: int = option(
-        "--seed",
-        metavar="N",
         min=0,
         text="The seed that files are drawn by.",
         default=1,

@@ -32,28 +32,23 @@ class Asked:
         "spider-2.",
     )
     within: str | None = option(
-        "--within",
         metavar="PERCENT",
         text="How far a group may be below the reference; by default 5%. Of a study, also replace "
         "slow disks in rounds until all groups are within.",
         quantity=share("5%", most=0.99),
     )
     of: Of = option(
-        "--of",
         text="The reference: the fastest group of its unit, or the average of all groups.",
         default=Of.average,
         show_default=True,
     )
     code: str = option(
-        "--code",
         metavar="CODE",
         text="The code of the groups, where disks were measured.",
         default="rs 8+2",
         show_default=True,
     )
     seeds: int | None = option(
-        "--seeds",
-        metavar="N",
         min=1,
         max=10_000,
         text="How often disks of rates or of a lot are drawn; by default 15. A study has seeds of "
@@ -61,7 +56,6 @@ class Asked:
     )
     settings: tuple[str, ...] = overrides("a study or a lot", "lot.spread=0.03")
     measured: tuple[str, ...] = option(
-        "--measured",
         metavar="FILE",
         text="Of a study: measured rates to set beside the expected ones: what a benchmark program "
         "wrote (see resilver import benchmark; LEVEL=FILE says of which level its devices are), or "
@@ -70,13 +64,10 @@ class Asked:
         default=(),
     )
     target: str | None = option(
-        "--target",
-        metavar="RATE",
         text="Of a study: the rate that clients should get; shows what each part needs for it.",
         quantity=rate("1 TB/s"),
     )
     culled: Path | None = option(
-        "--culled",
         metavar="FILE.toml",
         text="Of a study with --within: write the study with its new disks there, to run it.",
         is_output=True,

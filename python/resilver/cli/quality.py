@@ -18,24 +18,17 @@ class Asked:
     files: tuple[Path, ...] = argument(
         "FILE.csv", text="Runs, a line each; each file is a series. May be gzipped."
     )
-    value: str | None = option(
-        "--value", metavar="COLUMN", text="The measured column; by default rate."
-    )
+    value: str | None = option(metavar="COLUMN", text="The measured column; by default rate.")
     unit: str | None = option(
-        "--unit", metavar="UNIT", text="The unit of values that have none, such as MiB/s."
+        metavar="UNIT", text="The unit of values that have none, such as MiB/s."
     )
     time: str | None = option(
-        "--time",
         metavar="COLUMN",
         text="The column of times: seconds since 1970, or ISO 8601. By default time; without it "
         "runs are taken in the order of their lines.",
     )
-    by: str | None = option(
-        "--by", metavar="COLUMN", text="Make a series of each value of this column."
-    )
+    by: str | None = option(metavar="COLUMN", text="Make a series of each value of this column.")
     first: int | None = option(
-        "--first",
-        metavar="N",
         min=10,
         text="How many runs set the baseline; by default 30, of fewer than 60 half.",
     )

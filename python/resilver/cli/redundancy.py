@@ -31,28 +31,23 @@ class RedundancyRequest:
         default=(),
     )
     lost: str | None = option(
-        "--lost",
         metavar="PIECES",
         text="Pieces that are lost, such as 0,3,12: whether the data survive, and what repairs "
         "gather.",
     )
     bursts: int | None = option(
-        "--bursts",
         metavar="FAILURES",
         text="The probability that 1, 2, ... FAILURES simultaneous random failures lose data.",
     )
     groups: int | None = option(
-        "--groups",
         metavar="COUNT",
         text="How many groups of devices they fall on, each with a stripe's pieces. Default: 1.",
     )
     across: int | None = option(
-        "--across",
         metavar="ENCLOSURES",
         text="The probability that a lost enclosure loses data, each group dealt over so many.",
     )
     rebuilding: int | None = option(
-        "--rebuilding",
         metavar="COUNT",
         text="How many groups lack a random piece at that time. Default: none.",
     )

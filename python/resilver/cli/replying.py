@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.cli.console import EXIT_FAILED, make_folder, output, print_json, say
 from resilver.cli.saving import PAGES, PICTURES, save_whole
-from resilver.request import words_of
+from resilver.request import names_of, words_of
 
 if TYPE_CHECKING:
     from resilver.answer import Answer
@@ -98,7 +98,7 @@ def give(answer: Answer, name: str, requests: Iterable[Any], *, as_json: bool, q
     """
     asked = [*requests]
     places = {
-        field.metadata["names"][0]: getattr(request, field.name)
+        names_of(field)[0]: getattr(request, field.name)
         for request in asked
         for field in fields(request)
         if field.metadata.get("is_output")

@@ -51,9 +51,7 @@ class Request:
     folder: Path | None = option(
         "--output", "-o", metavar="DIR", text="Runs and page; by default runs/reproduce."
     )
-    seeds: int | None = option(
-        "--seeds", metavar="N", min=1, text="Seeds a point; by default the study's own."
-    )
+    seeds: int | None = option(min=1, text="Seeds a point; by default the study's own.")
     settings: tuple[str, ...] = overrides("the study", "cluster.servers=128")
     figures: Path | None = figures_output()
     figure_format: FigureFormat = figure_format()

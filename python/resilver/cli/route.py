@@ -35,41 +35,34 @@ class Asked:
         "MACHINE", text="The machine file, or the name of one in the catalog: titan."
     )
     policy: tuple[str, ...] = option(
-        "--policy",
         metavar="POLICY",
         text="fine_grained, nearest, round_robin or balanced. Repeatable. Default: all of them.",
         default=(),
     )
-    by: By = option(
-        "--by", text="What makes a router near to nearest and balanced.", default=By.cost
-    )
+    by: By = option(text="What makes a router near to nearest and balanced.", default=By.cost)
     node: str | None = option(
-        "--node", metavar="NODE", text="Show which routers serve this node, by number or name."
+        metavar="NODE", text="Show which routers serve this node, by number or name."
     )
     lnet: bool = option(
-        "--lnet", text="Print the routes as options of the Lustre network (LNet).", default=False
+        text="Print the routes as options of the Lustre network (LNet).", default=False
     )
     clients: str | None = option(
-        "--clients",
         metavar="JOB",
         text="Show what a job gets on these clients: a file with a node a line; random:N; "
         "job:N@x,y,z for N one after another by number; placed:N for the N placed best, with their "
         "targets.",
     )
     targets: str | None = option(
-        "--targets",
         metavar="CHOICE",
         text="Which targets they write to: round_robin (the default), random, optimal, or each for"
         " one on every network.",
     )
     namespace: int | None = option(
-        "--namespace", metavar="K", text="Write to the targets of this namespace alone, from 0."
+        metavar="K", text="Write to the targets of this namespace alone, from 0."
     )
-    place: int | None = option(
-        "--place", metavar="N", min=1, text="Show where so many modules of routers should stand."
-    )
+    place: int | None = option(min=1, text="Show where so many modules of routers should stand.")
     seed: int = option(
-        "--seed", text="The seed of clients and targets that are drawn, and of --place.", default=1
+        text="The seed of clients and targets that are drawn, and of --place.", default=1
     )
     settings: tuple[str, ...] = overrides("the file", "fine_grained.zone=6")
     output: Path | None = option(

@@ -24,8 +24,6 @@ class Asked:
 
     folder: Path = argument("PATH", text="The folder.")
     workers: int = option(
-        "--workers",
-        metavar="N",
         min=1,
         max=256,
         text="Threads that read folders.",
@@ -40,13 +38,10 @@ class Asked:
         is_output=True,
     )
     every_file_system: bool = option(
-        "--every-file-system",
         text="Go on into folders on which other file systems are mounted.",
         default=False,
     )
-    strict: bool = option(
-        "--strict", text="Exit with 1 if anything could not be read.", default=False
-    )
+    strict: bool = option(text="Exit with 1 if anything could not be read.", default=False)
 
 
 def scan(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:

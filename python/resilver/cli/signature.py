@@ -36,37 +36,29 @@ class Asked:
         "compare A.toml B.toml, or shift A.toml B.toml.",
     )
     jobs: Path | None = option(
-        "--jobs",
         metavar="JOBS",
         text="When the runs were, where logs have more than one: CSV of start, end and name, or "
         "what sacct prints.",
     )
     zone: str = option(
-        "--zone",
         metavar="ZONE",
         text="Where dates in JOBS are of, such as America/Los_Angeles or -08:00.",
         default="UTC",
         show_default=True,
     )
     every: str | None = option(
-        "--every",
-        metavar="TIME",
         text="How long a sample is, such as '2 s'. Default: the longest of the logs' own.",
         quantity=seconds("2 s"),
     )
     moved: Moved = option(
         "--of", text="Which bytes count.", default=Moved.writes, show_default=True
     )
-    name: str = option("--name", metavar="NAME", text="What the job is called.", default="")
+    name: str = option(metavar="NAME", text="What the job is called.", default="")
     rate: str | None = option(
-        "--rate",
-        metavar="RATE",
         text="Of shift: what the system carries, such as '320 GB/s'.",
         quantity=rate("320 GB/s"),
     )
     over: str | None = option(
-        "--over",
-        metavar="TIME",
         text="Of shift: how long both jobs run together. Default: 20 of the longer period.",
         quantity=seconds("12 h"),
     )

@@ -71,12 +71,10 @@ class RunRequest(StudyRequest):
         "--output", "-o", metavar="DIR", text="Run folder; by default runs/ and the study's name."
     )
     sensitivity: bool = option(
-        "--sensitivity",
         text="Run again with each assumption halved and doubled, and name the bottleneck.",
         default=False,
     )
     each: str | None = option(
-        "--each",
         metavar="LEVEL",
         text="Fail each part of a level in turn, such as osd or host, and rank them.",
     )
@@ -152,7 +150,6 @@ class ReportRequest:
         "--every-system", text="Charts of one run for each system of a sweep.", default=False
     )
     width: int = option(
-        "--width",
         metavar="PX",
         min=300,
         max=4000,

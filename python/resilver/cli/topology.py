@@ -28,14 +28,10 @@ class TopologyRequest:
         default=(),
     )
     routers: int | None = option(
-        "--routers",
-        metavar="N",
         min=0,
         text="Routers, where clients enter, instead of what each text says.",
     )
     seed: int = option(
-        "--seed",
-        metavar="N",
         min=0,
         text="Draws the routers' places.",
         default=1,

@@ -31,18 +31,14 @@ class Asked:
     """What is asked of the table of a scan."""
 
     table: Path = argument("USAGE.parquet", text="The table that resilver scan -o wrote.")
-    by: By = option("--by", text="Show usage by this.", default=By.owner, show_default=True)
+    by: By = option(text="Show usage by this.", default=By.owner, show_default=True)
     top: int = option(
-        "--top",
-        metavar="N",
         min=1,
         text="How many owners or folders, the largest first.",
         default=20,
         show_default=True,
     )
     depth: int = option(
-        "--depth",
-        metavar="N",
         min=1,
         max=64,
         text="How many folders deep paths go.",
@@ -50,40 +46,31 @@ class Asked:
         show_default=True,
     )
     below: str = option(
-        "--below", metavar="FOLDER", text="Only what is below this folder of the scan.", default=""
+        metavar="FOLDER", text="Only what is below this folder of the scan.", default=""
     )
     purge: str = option(
-        "--purge",
-        metavar="DAYS",
         text="Show what a purge of files unused for so long frees.",
         default="14 d",
         quantity=days(),
     )
     stripes: int | None = option(
-        "--stripes", metavar="K", text="Stripes a file, where the scan does not know them."
+        metavar="K", text="Stripes a file, where the scan does not know them."
     )
     mds_time: str | None = option(
-        "--mds-time",
-        metavar="TIME",
         text="How long a metadata server takes to answer, such as 0.5 ms.",
         quantity=seconds("0.5 ms"),
     )
     ost_time: str | None = option(
-        "--ost-time",
-        metavar="TIME",
         text="How long an OST takes to answer.",
         quantity=seconds("0.5 ms"),
     )
     clients: int = option(
-        "--clients",
         metavar="P",
         min=1,
         text="How many clients share a stat of everything.",
         default=1,
     )
     mds_rate: str | None = option(
-        "--mds-rate",
-        metavar="N",
         text="Requests a second that all metadata servers answer at most.",
         quantity=number("10000"),
     )

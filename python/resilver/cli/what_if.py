@@ -71,20 +71,17 @@ class Question:
         default=(),
     )
     each: str | None = _question(
-        "--each",
         metavar="LEVEL[ @ TIME]",
         text="Fail every osd, host or rack (or another level) in turn and rank by impact. With "
         "changes: after they have settled ('host @ settled') or at a time ('host @ 2 d'), next to "
         "the same failures today.",
     )
     search: str | None = _question(
-        "--search",
         metavar="SETTINGS",
         text="Try settings until --aim is met, such as 'osd_max_backfills, mclock profile' or "
         "'osd_max_backfills=1/2/4'; 'fill' finds the highest fill at which it is met.",
     )
     aim: str | None = _question(
-        "--aim",
         metavar="AIM",
         text="The goal: 'healthy in 1 d', 'degraded under 6 h', 'clients p99 under 50 ms', "
         "'fullest OSD under 85%', 'chance of loss under 1e-9', or several with and between; for "
@@ -94,7 +91,6 @@ class Question:
         "--output", "-o", metavar="FILE.html", text="Write the answer as a page.", is_output=True
     )
     tables: Path | None = option(
-        "--tables",
         metavar="DIR",
         text="Write the tables of the answer to this folder, as Parquet.",
         is_output=True,

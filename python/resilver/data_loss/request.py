@@ -35,53 +35,44 @@ class DurabilityRequest:
     """What is asked beside a system. What is empty or None is left to the system's own study."""
 
     mission: str = _system(
-        "--mission",
         metavar="TIME",
         text="How long data must last. Default: as in the study, else 1 y.",
         default="",
     )
     device: str = _system(
-        "--device",
         metavar="SIZE",
         text="Capacity of a device, such as '20 TB'. Only with codes.",
         default="",
     )
     stored: str = _system(
-        "--stored",
         metavar="SIZE",
         text="User data in all, such as '10 PB'. Only with codes, together with --device or "
         "--groups.",
         default="",
     )
     groups: int | None = _system(
-        "--groups",
-        metavar="N",
         min=1,
         max=10**12,
         text="Number of groups, each on devices of its own. Only with codes. Default: one, or as "
         "many as --stored needs.",
     )
     afr: tuple[str, ...] = _failures(
-        "--afr",
         metavar="[CLASS=]SHARE",
         text="Annual failure rate of devices, or of a class, such as 1.36% or hdd=1.36%.",
         default=(),
     )
     mttf: str = _failures(
-        "--mttf",
         metavar="TIME",
         text="Instead of --afr, the mean time to failure, such as '1.2e6 h'.",
         default="",
     )
     drive: tuple[str, ...] = _failures(
-        "--drive",
         metavar="[CLASS=]NAME",
         text="Instead of --afr, a drive model of the catalog with counted failures, such as "
         "backblaze-2025.",
         default=(),
     )
     hosts: str = _failures(
-        "--hosts",
         metavar="CATALOG",
         text="Failures of hosts and racks of a Ceph cluster: never, or an entry of the catalog. "
         "Default: simedc.",
@@ -89,19 +80,16 @@ class DurabilityRequest:
         default="",
     )
     unreadable: str = _failures(
-        "--unreadable",
         metavar="RATE",
         text="Unrecoverable read errors during repair, such as '1e-15 /bit'.",
         default="",
     )
     latent_errors: str = _failures(
-        "--latent-errors",
         metavar="RATE",
         text="Latent errors that appear on stored data until scrubbed, such as '0.1 /TB/y'.",
         default="",
     )
     repair: str = _repairs(
-        "--repair",
         metavar="HOW",
         text="How long the repair of a device takes: a time, such as '10 h'; simulate, by "
         "rebuilds of the same study or cluster; or the repair bandwidth of a device, such as "
@@ -116,13 +104,10 @@ class DurabilityRequest:
         default="",
     )
     crews: int | None = _repairs(
-        "--crews",
-        metavar="N",
         min=1,
         text="Instead of --serial, at most N repairs at a time over all sets.",
     )
     repair_order: str = _repairs(
-        "--repair-order",
         metavar="ORDER",
         text="priority: PG by PG, fewest remaining copies first, like Ceph; device: each device is "
         "back when its whole repair ends, like RAID with a spare. Default: as the system does.",
@@ -130,52 +115,40 @@ class DurabilityRequest:
         default="",
     )
     detection: str = _repairs(
-        "--detection",
         metavar="TIME",
         text="Time from a failure until repair may begin, such as '15 min'.",
         default="",
     )
     replacement: str = _repairs(
-        "--replacement",
         metavar="TIME",
         text="Time from then until a new device is installed, such as '2 d'. Default: no wait.",
         default="",
     )
     scrub_every: str = _repairs(
-        "--scrub-every",
         metavar="TIME",
         text="Interval of scrubs, which read and repair everything, such as '14 d'.",
         default="",
     )
-    sensitivity: bool = _questions(
-        "--sensitivity", text="Show which rate matters most.", default=False
-    )
+    sensitivity: bool = _questions(text="Show which rate matters most.", default=False)
     bursts: int = _questions(
-        "--bursts",
-        metavar="N",
         min=0,
         max=200,
         text="Show the probability that 1, 2, ... N simultaneous failures lose data.",
         default=0,
     )
     method: str = _method(
-        "--method",
         metavar="METHOD",
         text="exact, plain, importance, splitting, or auto (exact where possible). Default: as in "
         "the study, else auto.",
         default="",
     )
     relative_error: str | None = _method(
-        "--relative-error",
-        metavar="SHARE",
         text="Relative standard error at which a simulation stops. Default: as in the study, else "
         "5%.",
         quantity=share(),
     )
-    trajectories: int | None = _method(
-        "--trajectories", metavar="N", min=1, text="Most missions to simulate."
-    )
-    seed: int = _method("--seed", metavar="N", min=0, max=2**63 - 1, text="Random seed.", default=0)
+    trajectories: int | None = _method(min=1, text="Most missions to simulate.")
+    seed: int = _method(min=0, max=2**63 - 1, text="Random seed.", default=0)
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,11 @@ class ClusterRequest:
     """What is known of a cluster beside its dumps, and how it is simulated."""
 
     load: tuple[str, ...] = _assumption(
-        "--load",
         metavar="LOAD",
         text="Client load of a pool: 'rbd: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB'.",
         default=(),
     )
     network: str = _assumption(
-        "--network",
         metavar="NETWORK",
         text="Network of a host: from the catalog, such as 25gbe, or a rate. Default: 10gbe.",
         default="",
@@ -36,33 +34,28 @@ class ClusterRequest:
         default=(),
     )
     release: str = _assumption(
-        "--release",
         metavar="RELEASE",
         text="Ceph release whose defaults apply, such as 18.2.4. Default: as in the dumps.",
         default="",
     )
     fill: str = _assumption(
-        "--fill",
         metavar="SHARE",
         text="Fill of all OSDs together, such as 80%: scales the data of every PG and the overhead "
         "of every OSD. Default: as in the dumps.",
         default="",
     )
     grow: tuple[str, ...] = _assumption(
-        "--grow",
         metavar="POOL=SHARE",
         text="Growth of a pool's data over the dumps, such as rbd=+30%.",
         default=(),
     )
     horizon: str = _assumption(
-        "--horizon",
         metavar="TIME",
         text="Longest time to simulate.",
         default="30 d",
         show_default=True,
     )
     events: bool = _assumption(
-        "--events",
         text="Simulate object by object. Default: constant rates between changes.",
         default=False,
     )
@@ -77,22 +70,19 @@ class Request(ClusterRequest):
     """
 
     afr: tuple[str, ...] = _assumption(
-        "--afr",
         metavar="[CLASS=]SHARE",
         text="Annual failure rate of OSDs, or of a class, such as 1.36% or ssd=0.9%: adds the "
         "probability of data loss before the cluster is healthy.",
         default=(),
     )
     anyway: bool = _assumption(
-        "--anyway",
         text="Simulate even if the data does not fit; the answer lists the stuck PGs.",
         default=False,
     )
     counterfactuals: bool | None = option(
-        "--counterfactuals",
         text="List what would speed up recovery: rerun with each limit relaxed (devices twice as "
         "fast, twice the backfill slots, ...). Default for small clusters; slow for large ones.",
         rich_help_panel="Questions",
     )
-    seed: int = _assumption("--seed", metavar="N", min=0, text="Random seed.", default=0)
+    seed: int = _assumption(min=0, text="Random seed.", default=0)
     frames: int = 0

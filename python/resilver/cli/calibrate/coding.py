@@ -21,15 +21,13 @@ class CodingRequest:
     )
     output: Path | None = table_output("Write the rates there, for redundancy.coding of a study.")
     strip: str = option(
-        "--strip",
-        metavar="SIZE",
         text="One device's part of a stripe.",
         default="64 KiB",
         show_default=True,
         quantity=size("64 KiB"),
     )
     library: Path | None = option(
-        "--library", metavar="FILE", text="Intel's ISA-L; by default what the system finds."
+        metavar="FILE", text="Intel's ISA-L; by default what the system finds."
     )
 
 

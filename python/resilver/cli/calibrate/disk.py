@@ -42,24 +42,19 @@ class DiskRequest:
     output: Path | None = table_output("Write the table there, for cluster.device of a study.")
     figure: Path | None = figure_output()
     fit: Fit = option(
-        "--fit",
         text="recipe: largest rate, median latencies. line: least squares on bandwidths.",
         default=Fit.recipe,
         show_default=True,
     )
     queue: int | None = option(
-        "--queue",
-        metavar="N",
         min=1,
         text="Of several queue depths the one to fit; by default 4, else the least.",
     )
     run: Path | None = measuring(
-        "--run",
         metavar="DEVICE_OR_FILE",
         text="Measure with fio instead: a file to make (removed after), or a block device.",
     )
     seconds: float = measuring(
-        "--seconds",
         min=0.1,
         max=86400,
         text="For each job: four patterns by 12 sizes are 48.",
@@ -67,26 +62,22 @@ class DiskRequest:
         show_default=True,
     )
     size: str = measuring(
-        "--size",
-        metavar="SIZE",
         text="How much of the disk to use.",
         default="4 GiB",
         show_default=True,
         quantity=_SIZE,
     )
     largest: str = measuring(
-        "--largest",
-        metavar="SIZE",
         text="The largest size to measure.",
         default="8 MiB",
         show_default=True,
         quantity=_SIZE,
     )
     overwrite: bool = measuring(
-        "--overwrite", text="Destroy what an existing file or a block device holds.", default=False
+        text="Destroy what an existing file or a block device holds.", default=False
     )
     save: Path | None = measuring(
-        "--save", metavar="FIO.json", text="Keep what fio measured.", is_output=True
+        metavar="FIO.json", text="Keep what fio measured.", is_output=True
     )
 
 

@@ -28,7 +28,6 @@ class FailuresRequest:
         text="Lives, a line each: component, start, end, failed, and age where it was not new.",
     )
     law: Law = option(
-        "--law",
         text="Distribution of the printed lines; auto is Weibull if a constant rate is rejected.",
         default=Law.auto,
         show_default=True,

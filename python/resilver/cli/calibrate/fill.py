@@ -19,17 +19,13 @@ class FillRequest:
 
     file: Path = argument("FILE.csv", text="Runs of one benchmark, a line each, with a header.")
     fill: str = option(
-        "--fill",
         metavar="COLUMN",
         text="How full the file system was: a share, or a percent where the column is called so.",
         default="fill",
         show_default=True,
     )
-    rate: str = option(
-        "--rate", metavar="COLUMN", text="What a run got.", default="rate", show_default=True
-    )
+    rate: str = option(metavar="COLUMN", text="What a run got.", default="rate", show_default=True)
     beside: tuple[str, ...] = option(
-        "--beside",
         metavar="COLUMN",
         text="What else may explain the rates, such as how busy others were. Repeatable.",
         default=(),

@@ -26,7 +26,6 @@ class NetworkRequest:
         "NETGAUGE.dat", text="What netgauge's LogGP pattern wrote.", default=None
     )
     measured: Path | None = option(
-        "--measured",
         metavar="FILE",
         text='Point-to-point times or rates, under a line such as "# size time(us)".',
     )
@@ -40,22 +39,18 @@ class NetworkRequest:
     )
     figure: Path | None = figure_output()
     run: str | None = measuring(
-        "--run",
         metavar="HOST:PORT",
         text='Measure over TCP instead: against --serve there, or "loopback".',
     )
     serve: str | None = measuring(
-        "--serve", metavar="ADDRESS:PORT", text="Be the other end of --run, until Ctrl-C."
+        metavar="ADDRESS:PORT", text="Be the other end of --run, until Ctrl-C."
     )
     save: Path | None = measuring(
-        "--save",
         metavar="FILE",
         text="Keep the ping-pong times of --run, in the form that --measured reads.",
         is_output=True,
     )
     largest: str = measuring(
-        "--largest",
-        metavar="SIZE",
         text="The largest size to measure.",
         default="64 MiB",
         show_default=True,

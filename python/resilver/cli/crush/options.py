@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from resilver.request import SEPARATOR, argument, option
+from resilver.request import SEPARATOR, argument, names_of, option
 
 _read = partial(option, rich_help_panel="Input")
 _build = partial(option, rich_help_panel="Read or build")
@@ -37,14 +37,11 @@ class Reading:
     """What completes the files that are named."""
 
     crush: Path | None = _read(
-        "--crush",
         metavar="FILE",
         text="The CRUSH map of a `ceph osd dump`.",
     )
-    pg_dump: Path | None = _read("--pg-dump", metavar="FILE", text="`ceph pg dump`: bytes of PGs.")
-    osd_df: Path | None = _read(
-        "--osd-df", metavar="FILE", text="`ceph osd df`: reweights and use."
-    )
+    pg_dump: Path | None = _read(metavar="FILE", text="`ceph pg dump`: bytes of PGs.")
+    osd_df: Path | None = _read(metavar="FILE", text="`ceph osd df`: reweights and use.")
     settings: tuple[str, ...] = _read(
         "--set",
         metavar="KEY=VALUE",
@@ -57,21 +54,19 @@ class Reading:
 class Inputs:
     """Which inputs of which rules, and what to show of them."""
 
-    test: bool = _test("--test", text="End with 1 on bad input, as crushtool does.", default=False)
-    rule: str | None = _test("--rule", metavar="RULE", text="A rule's number or name; else all.")
-    min_rule: int | None = _of_rule("--min-rule", text="First rule.")
-    max_rule: int | None = _of_rule("--max-rule", text="Last rule.")
+    test: bool = _test(text="End with 1 on bad input, as crushtool does.", default=False)
+    rule: str | None = _test(metavar="RULE", text="A rule's number or name; else all.")
+    min_rule: int | None = _of_rule(text="First rule.")
+    max_rule: int | None = _of_rule(text="Last rule.")
     copies: int | None = _of_copies(
         "--num-rep", text="Devices an input; with --show options the rule's own sizes, else 3."
     )
     min_copies: int | None = _of_copies("--min-rep", text="From so many devices.")
     max_copies: int | None = _of_copies("--max-rep", text="To so many.")
-    x: int | None = _of_input("--x", text="One input.")
+    x: int | None = _of_input(text="One input.")
     first: int | None = _of_input("--min-x", text="First input. Default: 0.")
     last: int | None = _of_input("--max-x", text="Last input. Default: 1023.")
-    pool_id: int | None = _test(
-        "--pool-id", metavar="N", text="Mix this pool's number into inputs."
-    )
+    pool_id: int | None = _test(text="Mix this pool's number into inputs.")
     weights: tuple[str, ...] = _test(
         "--weight",
         "-w",
@@ -80,7 +75,6 @@ class Inputs:
         default=(),
     )
     compare: Path | None = _test(
-        "--compare",
         metavar="FILE",
         text="Count the inputs that this map places elsewhere; exits with 1 if there are any.",
     )
@@ -122,23 +116,16 @@ class Editing:
     decompile: bool = _build(
         "--decompile", "-d", text="Print the map as text, or write it to -o.", default=False
     )
-    build: bool = _build("--build", text="Build a map of layers.", default=False)
-    devices: int | None = _build(
-        "--num-osds", metavar="N", min=1, text="Devices of the map.", of=("--build",)
-    )
+    build: bool = _build(text="Build a map of layers.", default=False)
+    devices: int | None = _build("--num-osds", min=1, text="Devices of the map.", of=("--build",))
     add_item: tuple[str, ...] = _change(
-        "--add-item",
         metavar="ID WEIGHT NAME",
         text="Add a device at --loc. Edits are repeatable and made in their order.",
     )
-    update_item: tuple[str, ...] = _change(
-        "--update-item", metavar="ID WEIGHT NAME", text="Add, or move and weigh."
-    )
-    remove_item: tuple[str, ...] = _change("--remove-item", metavar="NAME", text="Remove an item.")
-    move: tuple[str, ...] = _change("--move", metavar="NAME", text="Move an item to --loc.")
-    reweight_item: tuple[str, ...] = _change(
-        "--reweight-item", metavar="NAME WEIGHT", text="Set an item's weight."
-    )
+    update_item: tuple[str, ...] = _change(metavar="ID WEIGHT NAME", text="Add, or move and weigh.")
+    remove_item: tuple[str, ...] = _change(metavar="NAME", text="Remove an item.")
+    move: tuple[str, ...] = _change(metavar="NAME", text="Move an item to --loc.")
+    reweight_item: tuple[str, ...] = _change(metavar="NAME WEIGHT", text="Set an item's weight.")
     location: tuple[str, ...] = _change(
         "--loc", metavar="TYPE NAME", text="Where the item before it goes. Repeatable."
     )
@@ -148,10 +135,10 @@ class Editing:
         text="Make the edits of a file here, one a line: add-item 16 1.0 osd.16 --loc host h4.",
     )
     reweight: bool = option(
-        "--reweight", rich_help_panel="Edit", text="Recompute all buckets' weights.", default=False
+        rich_help_panel="Edit", text="Recompute all buckets' weights.", default=False
     )
-    tree: bool = _show("--tree", text="Print the map as a tree.")
-    dump: bool = _show("--dump", text="Print the map as JSON.")
+    tree: bool = _show(text="Print the map as a tree.")
+    dump: bool = _show(text="Print the map as JSON.")
     output: Path | None = _write("--output", "--outfn", "-o", metavar="FILE", text="Write the map.")
     file_format: MapFormat | None = _write(
         "--format",
@@ -164,7 +151,7 @@ class Editing:
         """The edits' options with their words, in the order in which they stand."""
         found = []
         for field in fields(self):
-            name = field.metadata.get("names", ("",))[0]
+            name = next(iter(names_of(field)), "")
             for value in getattr(self, field.name) if name in WORDS else ():
                 place, *words = value.split(SEPARATOR)
                 found.append((int(place), name, tuple(words)))
@@ -177,8 +164,8 @@ class Editing:
 
 
 WORDS: dict[str, list[str]] = {
-    field.metadata["names"][0]: field.metadata["metavar"].split()
+    names_of(field)[0]: field.metadata["metavar"].split()
     for field in fields(Editing)
-    if field.default == () and field.type == "tuple[str, ...]" and "names" in field.metadata
+    if field.default == () and field.type == "tuple[str, ...]" and names_of(field)
 }
 """The edits, each with the words that it takes."""

@@ -40,9 +40,7 @@ class Source(Reading):
         "binary osdmap, a CRUSH map or a study; two with --compare.",
         default=(),
     )
-    pool: str | None = _input(
-        "--pool", metavar="POOL", text="A pool's name or number. Default: all."
-    )
+    pool: str | None = _input(metavar="POOL", text="A pool's name or number. Default: all.")
     weights: tuple[str, ...] = _input(
         "--weight",
         "-w",
@@ -51,24 +49,20 @@ class Source(Reading):
         "after. Repeatable.",
         default=(),
     )
-    seed: int = _input(
-        "--seed", metavar="N", min=0, text="Seed of a study.", default=1, show_default=True
-    )
+    seed: int = _input(min=0, text="Seed of a study.", default=1, show_default=True)
 
 
 @dataclass(frozen=True)
 class Where:
     """Where data is, and what a failure does to it."""
 
-    groups: bool = _where("--groups", text="List every PG with its up set.", default=False)
+    groups: bool = _where(text="List every PG with its up set.", default=False)
     object_name: str | None = _where("--object", metavar="NAME", text="Locate an object of --pool.")
     affected: bool = _where(
-        "--affected",
         text="List the PGs, or sum the objects, that lose data when the --fail parts fail.",
         default=False,
     )
     fail: tuple[str, ...] = _where(
-        "--fail",
         metavar="WHAT",
         text="What fails: osd.12, host=NAME, rack=NAME. Repeatable.",
         default=(),
@@ -81,19 +75,15 @@ class Judging:
     """How good a placement is."""
 
     quality: bool = _quality(
-        "--quality",
         text="Measure balance, scatter width, rebuild parallelism and data loss.",
         default=False,
     )
     fatal: int | None = _quality(
-        "--fatal",
-        metavar="N",
         min=1,
         text="Members of a set whose loss loses data. Default: all copies.",
         of=("--quality",),
     )
     afr: str = _quality(
-        "--afr",
         metavar="SHARE",
         text="Annual failure rate of devices.",
         default="1.36 %",
@@ -102,7 +92,6 @@ class Judging:
         of=("--quality",),
     )
     repair: str = _quality(
-        "--repair",
         metavar="TIME",
         text="Time until all data of a failed device is repaired.",
         default="10 h",
@@ -111,15 +100,12 @@ class Judging:
         of=("--quality",),
     )
     repair_order: RepairOrder | None = _quality(
-        "--repair-order",
         text="priority: PG by PG, the fewest copies left first, as Ceph does; device: each device "
         "as a whole at the end of its repair. Default: as the system does.",
         of=("--quality",),
     )
-    rule: str | None = _rule("--rule", metavar="RULE", text="A rule's number or name; else all.")
-    copies: int | None = _rule(
-        "--num-rep", metavar="N", min=1, max=64, text="Copies of an input. Default: 3."
-    )
+    rule: str | None = _rule(metavar="RULE", text="A rule's number or name; else all.")
+    copies: int | None = _rule("--num-rep", min=1, max=64, text="Copies of an input. Default: 3.")
     first: int | None = _rule("--min-x", metavar="X", min=0, text="First input. Default: 0.")
     last: int | None = _rule(
         "--max-x", metavar="X", min=0, text="Last input. Default: some 100 copies a device."
@@ -131,7 +117,7 @@ class Comparing:
     """What a change moves."""
 
     compare: bool = _compare(
-        "--compare", text="Show what moves from the first FILE to the second.", default=False
+        text="Show what moves from the first FILE to the second.", default=False
     )
 
 
@@ -140,12 +126,9 @@ class Balancing:
     """Which upmap entries are wanted."""
 
     balance: Balance | None = _balance(
-        "--balance",
         text="Find upmap entries: ceph as Ceph's balancer does, by PGs; bytes our own, by bytes.",
     )
     entries: int = _balance(
-        "--entries",
-        metavar="N",
         min=1,
         text="Most copies that move.",
         default=100,
@@ -153,14 +136,12 @@ class Balancing:
         of=("--balance",),
     )
     deviation: int | None = _balance(
-        "--deviation",
         metavar="PGS",
         min=1,
         text="PGs by which an OSD may miss its target. Default: 5.",
         of=("--balance ceph",),
     )
     within: float | None = _balance(
-        "--within",
         metavar="PERCENT",
         min=0,
         max=100,
@@ -168,8 +149,6 @@ class Balancing:
         of=("--balance bytes",),
     )
     move_at_most: str | None = _balance(
-        "--move-at-most",
-        metavar="SIZE",
         text="Most data that moves, such as 10 TiB.",
         quantity=size("10 TiB"),
         of=("--balance bytes",),

@@ -11,12 +11,11 @@ from resilver.cli.crush.options import Editing, Inputs
 from resilver.cli.crush.words import CrushCommand, dashed
 from resilver.cli.place.options import Asked
 from resilver.errors import ConfigError, Problem
+from resilver.request import names_of
 
 
 def _names(*kinds: type) -> set[str]:
-    return {
-        name for kind in kinds for field in fields(kind) for name in field.metadata.get("names", ())
-    }
+    return {name for kind in kinds for field in fields(kind) for name in names_of(field)}
 
 
 _MOVED = _names(Editing, Inputs) - _names(Asked) | {"-i"}
