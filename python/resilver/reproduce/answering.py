@@ -168,14 +168,14 @@ def number_table(comparisons: Iterable[Comparison]) -> Table:
     # A text under the name "value" is set as a number.
     columns = [
         column("what", "number", "text", lambda one: one.what),
-        column("where", "", "note", lambda one: one.where),
+        column("where", "source", "note", lambda one: one.where),
         column("value", "published", "text", lambda one: _number(one.paper, one.unit)),
         column("value", "unchanged", "text", lambda one: _number(one.unchanged, one.unit)),
         column("value", "ours", "text", lambda one: _number(one.ours, one.unit)),
-        column("range", "", "note", _range),
+        column("range", "range", "note", _range),
         column("result", "result", "text", lambda one: _verdict(one.verdict)),
         column("kind", "kind", "text", lambda one: one.kind),
-        column("why", "", "note", _why),
+        column("why", "why", "note", _why),
         column("value", "difference", "text", lambda one: deviation_words(one.deviation)),
         column("allowed", "tolerance", "text", allowed_words),
         column("figure", "figure", "text", lambda one: one.figure),
@@ -238,9 +238,9 @@ def conclusion_table(conclusions: Sequence[Concluded]) -> Shown | None:
         conclusions,
         ("verdict", "ours", "text", lambda one: _verdict(one.verdict)),
         ("claim", "conclusion of the source", "text", lambda one: one.said.claim),
-        ("where", "", "note", lambda one: one.said.where),
+        ("where", "source", "note", lambda one: one.said.where),
         ("figures", "our figures, and why", "text", figures),
-        ("why", "", "note", lambda one: one.said.why),
+        ("why", "why", "note", lambda one: one.said.why),
     )
     return Shown("conclusions", "Conclusions", made, rows=_ROWS_MAX)
 
