@@ -91,7 +91,7 @@ def test_edits_that_cannot_be(cluster: CrushMap) -> None:
         assert part in str(caught.value)
     with pytest.raises(ConfigError, match="below 2\\^32"):
         CrushMap.build(-1, LAYERS)
-    with pytest.raises(ConfigError, match="device's number"):
+    with pytest.raises(ConfigError, match="use a number from 0 to below 2"):
         cluster.with_item("osd.9", 1, {"host": "host0"}, id=-3)
 
 

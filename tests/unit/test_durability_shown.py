@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resilver.answer import Shown, render
-from resilver.data_loss.answer import Durabilities, Durability
+from resilver.data_loss.answer import Durabilities, Durability, Premise
 from resilver.figure import Figure
 from resilver.report.durability import durability_answer, words
 from resilver.report.durability.source import pareto
@@ -185,7 +185,7 @@ SENTENCES: dict[str, tuple[Durability | Durabilities, list[str]]] = {
         codes(12),
         [
             "rs 4+4 (1.5e-14 a year, 13.8 nines) is the most durable, at 2x storage overhead; rs "
-            "5+1 (1.9e-4 a year, 3.7 nines) is the least, at 1.2x.",
+            "5+1 (1.9e-4 a year, 3.7 nines) is the least durable, at 1.2x.",
             "7 of 12 codes are Pareto-optimal (none with the same or lower overhead is safer), "
             "such as rs 6+1 (1.167x, 3.9 nines), rs 4+1 (1.25x, 3.9 nines), rs 6+2 (1.333x, 7.0 "
             "nines), rs 6+4 (1.667x, 13.5 nines), rs 5+4 (1.8x, 13.5 nines) and rs 4+4 (2x, 13.8 "
@@ -233,6 +233,18 @@ def test_sizes_are_said_in_the_units_in_which_they_were_given() -> None:
     # 1.2 PiB is 1.351 PB.
     verdict = durability_answer(replace(simulated(), is_decimal=True)).verdict
     assert "Expected loss within 10 years: 760 kB of 1.351 PB stored." in verdict
+
+
+def test_codes_of_one_repair_time_say_that_a_wider_one_may_need_more() -> None:
+    # rs 16+4 gathers 16 pieces for one and copies 3 none but one, which one --repair hides.
+    alike = [
+        replace(one, premises=(Premise("repair", "1 d", "stated"),)) for one in codes(4).systems
+    ]
+    said = "All codes are compared at the same repair time."
+    assert durability_answer(Durabilities(tuple(alike), "codes")).notes[0].startswith(said)
+    alike[0] = replace(alike[0], premises=(Premise("repair", "2 d", "stated"),))
+    for other in (Durabilities(tuple(alike), "codes"), codes(4), layouts()):
+        assert said not in " ".join(durability_answer(other).notes)
 
 
 def test_an_answer_holds_where_all_is_known() -> None:

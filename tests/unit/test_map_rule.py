@@ -71,8 +71,8 @@ def test_no_inputs_are_no_rows() -> None:
         ([2**32], 3, None, "inputs: they are a row of whole numbers"),
         ([0.5], 3, None, "inputs: they are a row of whole numbers"),
         ([[1]], 3, None, "inputs: they are a row of whole numbers"),
-        ([1], -1, None, "copies = -1: it is from 0 to 1024"),
-        ([1], 10**9, None, "copies = 1000000000: it is from 0 to 1024"),
+        ([1], -1, None, "copies = -1: use a number from 0 to 1024"),
+        ([1], 10**9, None, "copies = 1000000000: use a number from 0 to 1024"),
         ([1], 3, [0.5], "reweight: they are a row of whole numbers"),
     ],
 )

@@ -60,7 +60,7 @@ def test_a_table_of_rates_gives_the_slower_of_coding_and_decoding(tmp_path: Path
     assert coded(RATES, "copies 3").coding_rate is None
     for wrong, says in (
         (RATES.replace('encode = "8 GB/s"\n', ""), "codes.0.encode"),
-        (RATES.replace("rs 4+2", "sr 4+2"), 'codes.0.* valid codes: "rs"'),
+        (RATES.replace("rs 4+2", "sr 4+2"), 'codes.0.* this is not a code; write "rs 8'),
         (RATES.replace("6 GB/s", "0 B/s"), "codes.0: .*above zero"),
         ("codes = 3\n", "a list of codes"),
     ):

@@ -262,8 +262,8 @@ def _note_dumps(cluster: Cluster) -> None:
     ratios = ratios_of(cluster)
     if report.ratios is not None and report.ratios.nearfull > ratios["nearfull"]:
         notes.append(
-            f"The map's nearfull ratio, {report.ratios.nearfull:g}, is above its backfillfull "
-            f"ratio, {ratios['backfillfull']:g}, from which nearfull is therefore reported."
+            f"The map's nearfull ratio ({report.ratios.nearfull:g}) is above its backfillfull "
+            f"ratio: Ceph then warns at {ratios['backfillfull']:g}, and so does this answer."
         )
     if not report.usage:
         notes.append(

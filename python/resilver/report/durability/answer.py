@@ -26,6 +26,10 @@ from resilver.words import plural
 _DETAILED_MAX = 12
 """Systems of which an answer has sections of their own."""
 _ROWS = 60
+_SAME_REPAIR = (
+    "All codes are compared at the same repair time. A wider code reads more for each piece that "
+    "it rebuilds, so where reads limit repairs it takes longer: ask of it with its own --repair."
+)
 _AT_ONCE = "All these failures happen at one moment, before anything is repaired."
 
 
@@ -44,6 +48,8 @@ def durability_answer(found: Durability | Durabilities) -> Answer:
             source={"Digest": found.digest},
         )
     systems = found.systems
+    repairs = {one.value for system in systems for one in system.premises if one.name == "repair"}
+    is_same = found.compared == "codes" and len(repairs) == 1
     digests = dict.fromkeys(one.digest for one in systems if one.digest)
     return Answer(
         f"Durability of {len(systems):,} {found.compared or 'systems'}",
@@ -51,7 +57,10 @@ def durability_answer(found: Durability | Durabilities) -> Answer:
         _compared(found),
         found.to_dict(),
         holds=all(one.loss_probability.value is not None for one in systems),
-        notes=list(dict.fromkeys(note for one in systems for note in one.notes)),
+        notes=[
+            *[_SAME_REPAIR] * is_same,
+            *dict.fromkeys(note for one in systems for note in one.notes),
+        ],
         basis=_basis(systems),
         source={"Digest": ", ".join(digests)},
     )

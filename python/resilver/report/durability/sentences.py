@@ -193,7 +193,7 @@ def _safest(ordered: Sequence[Durability], named: dict[int, str]) -> str:
     if best is worst:
         return f"Only {_told(best, named)} has a known probability."
     text = f"{_told(best, named)} is the most durable, at {best.overhead:.4g}x storage overhead"
-    return f"{text}; {_told(worst, named)} is the least, at {worst.overhead:.4g}x."
+    return f"{text}; {_told(worst, named)} is the least durable, at {worst.overhead:.4g}x."
 
 
 def _even(ordered: Sequence[Durability], named: dict[int, str]) -> str:

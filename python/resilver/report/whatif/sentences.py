@@ -34,7 +34,7 @@ GOVERNS = {
     "space": "the backfillfull ratio",
 }
 """The setting that each kind of wait comes from; devices and networks have none."""
-EMPTY = "All pools are empty: PGs may lack OSDs, and never lack data."
+EMPTY = "All pools are empty: PGs may lack OSDs, but no data is at risk."
 _EFFECT = {
     "backfillfull": "accepts no further backfill",
     "full": "blocks client writes to its pools",
