@@ -99,7 +99,7 @@ def _stand_ins(names: Iterable[str]) -> Shown:
         "to what is published of them, and then what they were fitted to counts as by "
         "construction.",
     )
-    return Shown("stand-ins", "Substituted inputs", made, printed=0)
+    return Shown("substituted", "Substituted inputs", made, printed=0)
 
 
 def _part(part: Part, numbers: Shown | None) -> Section:
