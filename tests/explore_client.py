@@ -14,7 +14,7 @@ from resilver.explore.serve import PageServer
 from tests.browser.core_cases import demo
 from tests.unit.what_if_clusters import prepared
 
-SECONDS = 5.0
+SECONDS = 20.0
 """Within this much a run is gone that nobody waits for, on a machine that is busy."""
 
 PAGE = "<!doctype html><title>{token}</title><p>{path}"
