@@ -193,6 +193,8 @@ def test_a_changed_study_says_so_and_stays_apart(
     [page] = folder.glob("*.html")
     text = page.read_text(encoding="utf-8")
     again = f"resilver reproduce one-pair 'Figure 7' --seeds 1 --set '{size}'"
+    # Whose numbers they are stands above all sections.
+    assert 0 < text.index("Source: Carns et al. (2016).") < text.index("<h2")
     assert str(escape(again)) in text and "resilver run study.toml" not in text
     assert "need other runs" in text or "needs other runs" in text
 

@@ -94,12 +94,9 @@ class Document:
     ) -> str:
         """A table as people read it, of its first rows, with its CSV, which has all of it."""
         self.csv[name] = to_csv(table)
-        if is_closed:
-            return str(parts().details(name, title, read, rows_max or 40))
-        more = len(read.rows[rows_max:]) if rows_max is not None else 0
-        said = [read.note, f"And {more:,} more rows: the CSV has them." if more else ""]
-        made = Table(read.columns, read.rows[:rows_max], " ".join(filter(None, said)))
-        return str(parts().shown(name, title, made, rows_max or 60))
+        macro = parts().details if is_closed else parts().shown
+        limit = {} if rows_max is None else {"rows_max": rows_max}
+        return str(macro(name, title, read, **limit))
 
     def lines(self, name: str, title: str, lines: Sequence[str], file: str = "") -> str:
         """Lines that a reader copies, or saves as a file."""

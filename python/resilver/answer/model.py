@@ -38,7 +38,7 @@ class Shown:
         title: What it holds.
         table: The table, whose first columns say most: a narrow terminal shows no others.
         columns: How many of its columns people read; the CSV has all.
-        rows: How many of its rows a page shows; None for 60.
+        rows: How many of its rows a page shows; None for what a page shows of any.
         printed: How many of its rows the terminal shows; 0 leaves the table to the page.
         is_turned: Whether each row is shown as a column: few rows, many columns.
         is_split: Whether columns without room in a terminal stand below the others.

@@ -62,7 +62,11 @@ def reproduction_answer(made: Reproduction) -> Answer:
     is_one = len(made.parts) == 1
     return Answer(
         one.title,
-        [summary(made), *([conclusion_words(made.conclusions)] if made.conclusions else [])],
+        [
+            summary(made),
+            *([conclusion_words(made.conclusions)] if made.conclusions else []),
+            f"Source: {one.source}.",
+        ],
         sections_of(
             ("Conclusions of the source", [conclusion_table(made.conclusions)]),
             ("Every number", [] if is_one else [every, *(one.chart for one in made.overview)]),
@@ -84,7 +88,7 @@ def _notes(made: Reproduction) -> list[str]:
         notes.append(f"Not the study as it ships: {changed}")
     if made.entry.stand_ins:
         names = ", ".join(made.entry.stand_ins)
-        notes.append(f"Substituted inputs: {names}; the page says what they replace.")
+        notes.append(f"Substituted inputs: {names}.")
     return notes
 
 
