@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.units import (
     BYTE_UNITS,
     DURATION_UNITS,
@@ -93,13 +93,13 @@ class FailedShare(WrittenQuantity):
         if not 0 < made < 1:
             rule = "a share that fails in a year is above 0 % and below 100 %"
             remedy = 'such as "1.36 %", or give mttf, of what fails oftener than once a year'
-            raise ConfigError(Problem(rule, remedy, value=show(value)))
+            raise ConfigError(rule, remedy, value=show(value))
         return made
 
     @classmethod
     def _no_unit(cls, value: str, number: str) -> ConfigError:
         remedy = f'write "{number} %", or "{100 * float(number):g} %" if {number} of all is meant'
-        return ConfigError(Problem("a share needs a unit", remedy, value=value))
+        return ConfigError("a share needs a unit", remedy, value=value)
 
     @property
     def per_second(self) -> float:

@@ -64,21 +64,21 @@ class Quantity:
         if not self.least < value <= self.most:
             top = f" and at most {self.most:g}" if math.isfinite(self.most) else ""
             rule = f"the value must be above {self.least:g}{top}"
-            raise ConfigError(Problem(rule, f"such as {self.example}", key=key, value=show(text)))
+            raise ConfigError(rule, f"such as {self.example}", key=key, value=show(text))
         return value
 
 
 def _share(text: str) -> float:
     match = _SHARE.fullmatch(text.strip())
     if match is None:
-        raise ConfigError(Problem("a share is a percentage or a number", value=show(text)))
+        raise ConfigError("a share is a percentage or a number", value=show(text))
     return float(match[1]) / (100.0 if match[2] else 1.0)
 
 
 def _days(text: str) -> float:
     age = LongSeconds.parse(text) / _DAY
     if age != int(age):
-        raise ConfigError(Problem("the age is whole days", 'such as "14 d"', value=show(text)))
+        raise ConfigError("the age is whole days", 'such as "14 d"', value=show(text))
     return age
 
 
@@ -86,7 +86,7 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ConfigError(Problem("this is a number", value=show(text))) from None
+        raise ConfigError("this is a number", value=show(text)) from None
 
 
 def seconds(example: str = "10 h") -> Quantity:
@@ -217,7 +217,7 @@ def refuse(request: Any, fields: Iterable[str], rule: str, remedy: str = "leave 
         if value is not None and value != declared[name].default:
             value = value[0] if isinstance(value, tuple) else value
             value = show(value if isinstance(value, int | float) else str(value))
-            raise ConfigError(Problem(rule, remedy, key=name_of(request, name), value=value))
+            raise ConfigError(rule, remedy, key=name_of(request, name), value=value)
 
 
 def value_of(request: Any, field: str) -> float | None:
@@ -255,7 +255,7 @@ def request_of(kind: type[_Request], options: Mapping[str, Any]) -> _Request:
     for name, value in options.items():
         if name not in known:
             remedy = name_remedy(name, list(known))
-            raise ConfigError(Problem("there is no option of this name", remedy, key=name))
+            raise ConfigError("there is no option of this name", remedy, key=name)
         is_many = isinstance(known[name], tuple)
         values[name] = ((value,) if isinstance(value, str) else tuple(value)) if is_many else value
     request = kind(**values)

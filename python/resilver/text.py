@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 
 CRUSH_MAGIC = b"\x00\x00\x01\x00"
 """What a binary CRUSH map begins with: 0x00010000, little-endian (Ceph, crush/crush.h)."""
@@ -176,9 +176,7 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
             refuse(path, f"not valid TOML: {error}")
         what, line, column = match.groups()
         place = f"{path}, line {line}, column {column}" if line else f"{path}, at its end"
-        raise ConfigError(
-            Problem(f"not valid TOML: {what[0].lower()}{what[1:]}", place=place)
-        ) from None
+        raise ConfigError(f"not valid TOML: {what[0].lower()}{what[1:]}", place=place) from None
     except RecursionError:
         refuse(path, "not usable TOML: its values are nested too deeply")
 
@@ -244,16 +242,14 @@ def parse_json(
         if error.msg.startswith("Unterminated string"):
             what = "the text that begins here has no closing quote"
         remedy = "the file seems to be cut off; fetch it again" if cut else ""
-        raise ConfigError(Problem(f"not valid JSON: {what}", remedy, place=place)) from None
+        raise ConfigError(f"not valid JSON: {what}", remedy, place=place) from None
     except _NotFinite as error:
         position = text.find(error.token)
         line = text.count("\n", 0, position) + 1
         column = position - text.rfind("\n", 0, position)
         place = f"{path}, line {line}, column {column}"
         raise ConfigError(
-            Problem(
-                f"{error.token[:40]} is not a JSON number", "expected a finite number", place=place
-            )
+            f"{error.token[:40]} is not a JSON number", "expected a finite number", place=place
         ) from None
     except RecursionError:
         refuse(path, "not usable JSON: its values are nested too deeply")
@@ -272,7 +268,7 @@ def refuse(path: Path | str, rule: str, remedy: str = "") -> NoReturn:
     Raises:
         ConfigError: Always.
     """
-    raise ConfigError(Problem(rule, remedy, place=str(path)))
+    raise ConfigError(rule, remedy, place=str(path))
 
 
 class _NotFinite(Exception):

@@ -11,7 +11,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 SETS_MAX = 5_000_000
 """The most sets of devices that are looked at each; of more, groups are taken one by one."""
@@ -99,16 +99,16 @@ def _check(windows: Windows, rates: Floats) -> None:
     if wrong.any():
         rule, remedy = "a rate is a number from 0 on", "give failures a second"
         value = float(rates[wrong][0])
-        raise ConfigError(Problem(rule, remedy, key="rates_per_second", value=show(value)))
+        raise ConfigError(rule, remedy, key="rates_per_second", value=show(value))
     lasts = windows.end_seconds - windows.begin_seconds
     if not bool((lasts >= 0).all()):
         rule, remedy = "a window ends after it begins", "give both in seconds"
         value = float(windows.end_seconds[~(lasts >= 0)][0])
-        raise ConfigError(Problem(rule, remedy, key="end_seconds", value=show(value)))
+        raise ConfigError(rule, remedy, key="end_seconds", value=show(value))
     if windows.holders.size and int(windows.holders.max()) >= len(rates):
         rule, remedy = f"there are {len(rates)} devices, numbered from 0", "give a rate for each"
         value = int(windows.holders.max())
-        raise ConfigError(Problem(rule, remedy, key="holders", value=show(value)))
+        raise ConfigError(rule, remedy, key="holders", value=show(value))
 
 
 def critical_seconds(windows: Windows, devices: int) -> Floats:

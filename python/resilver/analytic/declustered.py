@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,10 @@ class Declustered:
         """
         if not 1 <= data < self.disks:
             raise ConfigError(
-                Problem(
-                    "a group has from one data disk to one less than there are disks",
-                    "choose a smaller group, or more disks",
-                    "data",
-                    show(data),
-                )
+                "a group has from one data disk to one less than there are disks",
+                "choose a smaller group, or more disks",
+                "data",
+                show(data),
             )
         chunk = self.segment_bytes / data
         merged = max(1, int(self.merged_bytes // chunk))
@@ -80,11 +78,9 @@ class Declustered:
         one = replace(self, overhead_seconds=1.0).rebuild_seconds(data)
         if seconds < bare:
             raise ConfigError(
-                Problem(
-                    f"transfers alone take {bare:.4g} s there",
-                    "state a higher rate, or another rebuild",
-                    "seconds",
-                    show(seconds),
-                )
+                f"transfers alone take {bare:.4g} s there",
+                "state a higher rate, or another rebuild",
+                "seconds",
+                show(seconds),
             )
         return replace(self, overhead_seconds=(seconds - bare) / (one - bare))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from resilver.analytic.code_figures import CodeFigures
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def stream_rates(
     ):
         if count < 0 or (most is not None and count > most):
             rule = "this is a count from 0" + ("" if most is None else f" to groups = {most}")
-            raise ConfigError(Problem(rule, key=name, value=show(count)))
+            raise ConfigError(rule, key=name, value=show(count))
     quiet = server_rates(bandwidth, code, reads=reads, offered=offered)
     busy = server_rates(
         bandwidth,
@@ -179,8 +179,8 @@ def _check_rates(bandwidth: float, reads: float, fraction: float, offered: float
     for name, rate in (("bandwidth", bandwidth), ("offered", offered)):
         if rate is not None and not 0 <= rate < math.inf:
             rule = "a rate is finite, and zero or more"
-            raise ConfigError(Problem(rule, "give it in B/s", key=name, value=show(rate)))
+            raise ConfigError(rule, "give it in B/s", key=name, value=show(rate))
     for name, share in (("reads", reads), ("rebuild_fraction", fraction)):
         if not 0 <= share <= 1:
             rule = "a share is a number from 0 to 1"
-            raise ConfigError(Problem(rule, "such as 0.9", key=name, value=show(share)))
+            raise ConfigError(rule, "such as 0.9", key=name, value=show(share))

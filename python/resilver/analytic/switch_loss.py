@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 from math import comb
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.spec.attachment import Attachment
 
 
@@ -90,7 +90,7 @@ def data_loss_probability(attachment: Attachment, switches: int, tolerance: int)
     sets, ports = attachment.sets, attachment.ports
     if not 0 <= switches <= sets * ports:
         rule = f"of {sets * ports} first-level switches from none to all fail"
-        raise ConfigError(Problem(rule, "ask for fewer", key="switches", value=show(switches)))
+        raise ConfigError(rule, "ask for fewer", key="switches", value=show(switches))
     without_whole = [comb(ports, failed) for failed in range(ports)]
     fatal = 0
     for whole in range(min(sets, switches // ports) + 1):
@@ -112,7 +112,7 @@ def _survived_choices(attachment: Attachment, whole: int, tolerance: int) -> int
     else:
         rule = f"local groups fill whole sets of {slots} servers, or divide one"
         remedy = f"use groups of a multiple or a divisor of {slots} servers"
-        raise ConfigError(Problem(rule, remedy, key="group_size", value=str(size)))
+        raise ConfigError(rule, remedy, key="group_size", value=str(size))
     survivable = min(beside, tolerance // each)
     block = [comb(beside, lost) for lost in range(survivable + 1)]
     free = [comb(sets % beside, lost) for lost in range(sets % beside + 1)]

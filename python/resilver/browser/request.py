@@ -52,11 +52,11 @@ class CoreRequest:
         except ValueError as error:
             raise ConfigError(f"the request is not JSON ({error}); give an object") from None
         if not isinstance(given, dict):
-            raise ConfigError(Problem("a request is an object", 'give {"kind": ...}'))
+            raise ConfigError("a request is an object", 'give {"kind": ...}')
         names = [one.name for one in fields(cls)]
         if set(given) != set(names):
             rule, remedy = "a request has other keys", f"give {', '.join(names)} and no more"
-            raise ConfigError(Problem(rule, remedy, value=show(sorted(given))))
+            raise ConfigError(rule, remedy, value=show(sorted(given)))
         return cls(_kind(given["kind"]), _input(given["input"]), _maps(given["maps"]))
 
 
@@ -64,7 +64,7 @@ def _kind(value: Any) -> RunKind:
     kinds = get_args(RunKind)
     if value not in kinds:
         remedy = f"give {' or '.join(map(show, kinds))}"
-        raise ConfigError(Problem("there is no such kind of run", remedy, "kind", show(value)))
+        raise ConfigError("there is no such kind of run", remedy, "kind", show(value))
     kind: RunKind = value
     return kind
 
@@ -84,7 +84,7 @@ def _input(value: Any) -> str:
 def _maps(value: Any) -> tuple[bytes, ...]:
     if not isinstance(value, list):
         rule = "the maps are a list"
-        raise ConfigError(Problem(rule, "give one in Base64 a map", "maps", show(value)))
+        raise ConfigError(rule, "give one in Base64 a map", "maps", show(value))
     return tuple(_map(number, one) for number, one in enumerate(value))
 
 
@@ -93,7 +93,7 @@ def _map(number: int, value: Any) -> bytes:
         return b64decode(value, validate=True)
     except (TypeError, ValueError):
         rule, remedy = "a map is text in Base64", "give it in Ceph's binary form"
-        raise ConfigError(Problem(rule, remedy, f"maps[{number}]", show(value))) from None
+        raise ConfigError(rule, remedy, f"maps[{number}]", show(value)) from None
 
 
 def system_request(system: System, seed: int) -> CoreRequest:

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 
 KINDS = (
     "coding",
@@ -66,9 +66,7 @@ class CatalogEntry:
 def _names(kind: str) -> tuple[str, ...]:
     if kind not in KINDS:
         raise ConfigError(
-            Problem(
-                f"{show(kind)} is not a kind of catalog entry", name_remedy(kind, KINDS, "kinds")
-            )
+            f"{show(kind)} is not a kind of catalog entry", name_remedy(kind, KINDS, "kinds")
         )
     folder = resources.files(__package__).joinpath(kind)
     if not folder.is_dir():
@@ -112,11 +110,9 @@ def load(kind: str, name: str) -> CatalogEntry:
     known = _names(kind)
     if name not in known:
         raise ConfigError(
-            Problem(
-                f"the catalog has no {_SINGULAR[kind]} of this name",
-                name_remedy(name, known),
-                value=show(name),
-            )
+            f"the catalog has no {_SINGULAR[kind]} of this name",
+            name_remedy(name, known),
+            value=show(name),
         )
     file = f"{name}/{STUDY_FILE}" if kind == "studies" else f"{name}.toml"
     content = tomllib.loads(read_data(kind, file))

@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from resilver.catalog.entries import load, names
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.failure_rates import posterior_rate
 
 YEAR_DAYS = 365.25
@@ -79,7 +79,7 @@ def failure(name: str) -> FailureEntry:
         rule, remedy = f"{head} knows several", f"write one of {', '.join(listed)}"
         if rest:
             rule, remedy = f"{head} has no such entry", name_remedy(name, listed, "entries")
-        raise ConfigError(Problem(rule, remedy, value=show(name)))
+        raise ConfigError(rule, remedy, value=show(name))
     return known[rest]
 
 

@@ -12,7 +12,7 @@ from resilver.answer import Answer, Lines, sections_of
 from resilver.cli.console import say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.replying import reply
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.request import Quantity, argument, option, seconds, size, value_of
 from resilver.units import Bytes, Seconds
 from resilver.words import plural
@@ -182,9 +182,7 @@ def _write(plans: list[Plan], folder: Path) -> list[Path]:
     there = next((path for path, _, _ in files if path.exists()), None)
     if there is not None:
         rule = "there is a plan already, and its results would be of another"
-        raise ConfigError(
-            Problem(rule, "name a new folder", key="--output", value=show(str(there)))
-        )
+        raise ConfigError(rule, "name a new folder", key="--output", value=show(str(there)))
     try:
         for path, text, is_script in files:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -193,6 +191,6 @@ def _write(plans: list[Plan], folder: Path) -> list[Path]:
     except OSError as error:
         rule = f"it cannot be written: {error.strerror}"
         raise ConfigError(
-            Problem(rule, "choose another folder", key="--output", value=show(str(folder)))
+            rule, "choose another folder", key="--output", value=show(str(folder))
         ) from None
     return [path for path, _, _ in files]

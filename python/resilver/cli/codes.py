@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 from pathlib import Path
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 
 _RANGE = re.compile(r"(\d{1,6})\.\.(\d{1,6})")
 _CODES_MAX = 2000
@@ -51,7 +51,7 @@ def _each(word: str) -> list[str]:
     count = prod(last - first + 1 for first, last in ends)
     if any(first > last for first, last in ends) or count > _CODES_MAX:
         rule = f"a range rises, and all together are at most {_CODES_MAX:,} codes"
-        raise ConfigError(Problem(rule, 'such as "rs 4..12+2..4"', value=f'"{word}"'))
+        raise ConfigError(rule, 'such as "rs 4..12+2..4"', value=f'"{word}"')
     chosen = product(*(range(first, last + 1) for first, last in ends))
     return [
         "".join(text + str(number) for text, number in zip(parts[::3], (*numbers, ""), strict=True))

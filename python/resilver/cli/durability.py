@@ -22,7 +22,7 @@ from resilver.cli.options import (
 from resilver.cli.replying import command_line, reply
 from resilver.cli.saving import check_output
 from resilver.data_loss.request import DurabilityRequest, Where
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import argument, option
 from resilver.units import format_duration
 
@@ -136,7 +136,7 @@ def _read(systems: Systems) -> list[str | Study]:
     if systems.settings and all(isinstance(one, str) for one in found):
         rule = "overrides are of studies, and none is named"
         value = f'"{systems.settings[0]}"'
-        raise ConfigError(Problem(rule, "name a study file", "--set", value))
+        raise ConfigError(rule, "name a study file", "--set", value)
     return found
 
 

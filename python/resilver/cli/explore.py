@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from resilver.cli.console import say
 from resilver.cli.options import Quiet
 from resilver.cli.saving import check_output
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.request import argument, names_of, option
 from resilver.whatif.options import ClusterRequest, Request
 
@@ -66,7 +66,7 @@ def explore(asked: Asked, cluster: ClusterRequest, quiet: Quiet = False) -> int:
     """
     if asked.port and not asked.serve:
         rule = "the port is one of a server"
-        raise ConfigError(Problem(rule, "add --serve", "--port", show(asked.port)))
+        raise ConfigError(rule, "add --serve", "--port", show(asked.port))
     if asked.serve:
         _serve(asked, cluster)
     check_output(asked.page, reads=[asked.source])
@@ -98,7 +98,7 @@ def _document(asked: Asked, cluster: ClusterRequest) -> Mapping[str, Any]:
     if asked.settings or asked.seed is not None:
         option, value = ("--set", asked.settings[0]) if asked.settings else ("--seed", asked.seed)
         rule = "it is one of a study"
-        raise ConfigError(Problem(rule, "leave it out", option, show(str(value))))
+        raise ConfigError(rule, "leave it out", option, show(str(value)))
     from resilver.explore.cluster import cluster_document
     from resilver.whatif.perform import read_bundle
 
@@ -113,7 +113,7 @@ def _of_study(asked: Asked, cluster: ClusterRequest) -> Mapping[str, Any]:
             text = given[0] if isinstance(given, tuple) else str(given)
             name, value = names_of(one)[0], show(text)
             raise ConfigError(
-                Problem("it is one of a cluster's bundle", "state it in the study", name, value)
+                "it is one of a cluster's bundle", "state it in the study", name, value
             )
     from resilver.explore.study import study_document
 

@@ -12,7 +12,7 @@ from resilver.cli.console import say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.replying import reply
 from resilver.cli.saving import check_writable, keep_inputs, save_whole
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import argument, option
 from resilver.units import format_bytes
 from resilver.words import plural
@@ -96,10 +96,8 @@ def _dumps(asked: Asked, quiet: bool) -> Dumps:
     if asked.source.upper() == LIVE:
         if Path(asked.source).exists():
             raise ConfigError(
-                Problem(
-                    f"'{asked.source}' is a file here, and the word for the running cluster",
-                    f"name the file as ./{asked.source}, or run this in another folder",
-                )
+                f"'{asked.source}' is a file here, and the word for the running cluster",
+                f"name the file as ./{asked.source}, or run this in another folder",
             )
         return collect(seconds_max=asked.timeout, say=(lambda _: None) if quiet else say)
     source = Path(asked.source).expanduser()

@@ -18,7 +18,7 @@ from rich.text import Text
 from resilver.cli.console import messages, print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import keep_inputs, save_whole
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import argument, option
 from resilver.units import format_bytes
 
@@ -152,24 +152,22 @@ def _source(listings: tuple[Path, ...], scan: Path | None) -> Any:
     if (scan is None) == (not listings):
         given = "both are given" if listings else "neither is given"
         raise ConfigError(
-            Problem(
-                f"sizes come from listings or from a folder, and {given}",
-                "name listings (- is stdin), or a folder with --scan DIR",
-            )
+            f"sizes come from listings or from a folder, and {given}",
+            "name listings (- is stdin), or a folder with --scan DIR",
         )
     if scan is not None:
         if not scan.expanduser().is_dir():
             rule = "there is no such folder" if not scan.exists() else "this is not a folder"
-            raise ConfigError(Problem(rule, "check the path", "--scan", f'"{scan}"'))
+            raise ConfigError(rule, "check the path", "--scan", f'"{scan}"')
         return scan
     if listings == (Path("-"),):
         return sys.stdin.buffer
     if Path("-") in listings:
-        raise ConfigError(Problem("stdin is read alone", "leave out -, or the other listings"))
+        raise ConfigError("stdin is read alone", "leave out -, or the other listings")
     for path in listings:
         if path.is_dir():
             rule, remedy = "this is a folder, not a listing", f"measure it with --scan {path}"
-            raise ConfigError(Problem(rule, remedy, place=str(path)))
+            raise ConfigError(rule, remedy, place=str(path))
     return list(listings)
 
 

@@ -16,7 +16,7 @@ from resilver.cli.console import messages
 from resilver.cli.loading import load_study
 from resilver.cli.options import overrides
 from resilver.cli.saving import PAGES, PICTURES, check_output
-from resilver.errors import ConfigError, Problem, name_remedy
+from resilver.errors import ConfigError, name_remedy
 from resilver.request import argument, option, size, value_of
 from resilver.units import VOLUME_MAX, exact_bytes
 
@@ -89,7 +89,7 @@ def show(asked: Asked, quiet: bool = False) -> Answer:
             f"{len(asked.names)} populations are named, and at most {_SHOWN_MAX} are shown side by "
             "side"
         )
-        raise ConfigError(Problem(rule, "name fewer"))
+        raise ConfigError(rule, "name fewer")
     value_of(asked, "volume")
     shown = [_find(name, asked.settings, asked.volume) for name in asked.names]
     drawn = [_draw(item, asked.seed, quiet=quiet) for item in shown]
@@ -114,7 +114,7 @@ def _find(name: str, settings: Sequence[str], volume: str | None) -> _Shown:
         else:
             rule = "the catalog has no population of this name, and there is no such file"
             remedy = name_remedy(name, catalog.list("populations"))
-            raise ConfigError(Problem(rule, remedy, value=f'"{name}"'))
+            raise ConfigError(rule, remedy, value=f'"{name}"')
         table: dict[str, Any] = {
             "cluster": {"servers": _SERVERS},
             "population": {"histogram": histogram, "files": 0},
@@ -131,7 +131,7 @@ def _find(name: str, settings: Sequence[str], volume: str | None) -> _Shown:
     population = system.population
     if population is None:
         rule = "a real cluster's report states what its PGs hold, and no files"
-        raise ConfigError(Problem(rule, "show a study with a population", value=f'"{name}"'))
+        raise ConfigError(rule, "show a study with a population", value=f'"{name}"')
     drawn: str | int | None = volume
     if volume is None and population.files == 0:
         drawn = min(int(population.mean_file_bytes * _FILES_DRAWN), VOLUME_MAX)

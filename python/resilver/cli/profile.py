@@ -9,7 +9,7 @@ from pathlib import Path
 from resilver.answer import Answer
 from resilver.cli.options import overrides, page_output
 from resilver.cli.saving import check_output
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import argument, option, rate, share, value_of
 from resilver.units import BytesPerSecond
 
@@ -134,4 +134,4 @@ def _check_culled(asked: Asked) -> None:
     elif asked.within is None:
         rule, remedy = "no disk is replaced without an envelope", "add --within 5%"
     if rule:
-        raise ConfigError(Problem(rule, remedy, key="--culled", value=f'"{asked.culled}"'))
+        raise ConfigError(rule, remedy, key="--culled", value=f'"{asked.culled}"')

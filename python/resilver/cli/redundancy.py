@@ -72,7 +72,7 @@ def redundancy(request: RedundancyRequest) -> Answer:
 
     if not request.texts:
         remedy = 'write resilver redundancy "rs 8+3" "lrc 12+2+2"'
-        raise ConfigError(Problem("no code is named", remedy))
+        raise ConfigError("no code is named", remedy)
     check_output(request.page)
     trees = [code_tree(text) for text in codes_of(request.texts)]
     numbers = None if request.lost is None else _numbers(request.lost)
@@ -90,7 +90,7 @@ def _numbers(text: str) -> list[int]:
         word = part.strip()
         if not (word.isascii() and word.isdigit()) or len(word) > 4:
             rule = "lost pieces are their numbers with commas between them"
-            raise ConfigError(Problem(rule, "such as 0,3,12", key="--lost", value=show(text)))
+            raise ConfigError(rule, "such as 0,3,12", key="--lost", value=show(text))
         numbers.append(int(word))
     return sorted(set(numbers))
 
@@ -156,7 +156,7 @@ def _lost(tree: CodeTree, lost: Sequence[int]) -> dict[str, Any]:
         if number >= tree.pieces:
             rule = f"{tree.name} has no such piece"
             remedy = f"the numbers are 0 to {tree.pieces - 1}"
-            raise ConfigError(Problem(rule, remedy, key="--lost", value=show(number)))
+            raise ConfigError(rule, remedy, key="--lost", value=show(number))
     found: dict[str, Any] = {"pieces": list(lost), "is_survivable": tree.is_survivable(lost)}
     if len(tree.levels) > 1:
         steps = tree.repairs(lost)
@@ -203,11 +203,11 @@ def _check(request: RedundancyRequest) -> None:
     groups, rebuilding = request.groups, request.rebuilding
     if groups is not None and request.bursts is None and request.across is None:
         rule = "groups are those that bursts or a lost enclosure fall on"
-        raise ConfigError(Problem(rule, "add --bursts 4", key="--groups", value=show(groups)))
+        raise ConfigError(rule, "add --bursts 4", key="--groups", value=show(groups))
     if groups is not None and groups < 1:
         rule = "there is at least one group"
-        raise ConfigError(Problem(rule, "write 1", key="--groups", value=show(groups)))
+        raise ConfigError(rule, "write 1", key="--groups", value=show(groups))
     if rebuilding is not None and request.across is None:
         rule = "groups rebuild while an enclosure is lost"
         value = show(rebuilding)
-        raise ConfigError(Problem(rule, "add --across 5", key="--rebuilding", value=value))
+        raise ConfigError(rule, "add --across 5", key="--rebuilding", value=value)

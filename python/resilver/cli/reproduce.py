@@ -24,7 +24,7 @@ from resilver.cli.options import (
     overrides,
 )
 from resilver.cli.replying import reply
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.request import argument, option
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def reproduce(
 
     if request.name is None:
         remedy = "give one of `resilver reproduce --list`, such as rebuild-scaling"
-        raise ConfigError(Problem("what to reproduce is missing", remedy, "NAME"))
+        raise ConfigError("what to reproduce is missing", remedy, "NAME")
     # Before anything is read: in an allocation, this is where all tasks but the driver's stay.
     choice = choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
     try:
@@ -202,7 +202,7 @@ def _made(
     wishes = Wishes(request.seeds, request.settings, where.workers)
     if request.settings and not (one.has_runs or one.members):
         rule = f"{one.name} measures without a study, so it has no settings"
-        raise ConfigError(Problem(rule, "leave --set out", "--set", show(request.settings[0])))
+        raise ConfigError(rule, "leave --set out", "--set", show(request.settings[0]))
     folder = _folder_of(request)
     if request.settings and not quiet:
         changed = " ".join(f"--set {quote(setting)}" for setting in request.settings)

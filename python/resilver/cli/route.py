@@ -14,7 +14,7 @@ from resilver.cli.options import (
     overrides,
 )
 from resilver.cli.saving import PAGES, check_output
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.request import argument, option, refuse
 
 _JOB = ("clients", "targets", "namespace")
@@ -108,7 +108,7 @@ def route(asked: Asked) -> Answer | None:
     node = None if asked.node is None else system.node(asked.node)
     if node is not None and not system.computes[node]:
         rule = "the node does not compute, and is no client"
-        raise ConfigError(Problem(rule, "name another", "--node", show(asked.node)))
+        raise ConfigError(rule, "name another", "--node", show(asked.node))
     routes = [perform(system, policy, asked.by.value) for policy in policies]
     if asked.lnet:
         print(lnet_routes(routes[0]), end="")
@@ -135,4 +135,4 @@ def _check(asked: Asked, policies: int) -> None:
     if (asked.lnet or is_csv) and policies != 1 and asked.place is None:
         files = "the routers of every client" if asked.clients is None else "every flow of a job"
         what = "--lnet" if asked.lnet else files
-        raise ConfigError(Problem(f"{what} is of one policy", "add --policy POLICY"))
+        raise ConfigError(f"{what} is of one policy", "add --policy POLICY")

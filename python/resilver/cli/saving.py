@@ -55,7 +55,7 @@ def keep_inputs(output: Path | None, inputs: Iterable[Path | str | None]) -> Non
     for path in (Path(given) for given in inputs if given is not None):
         if path.exists() and path.samefile(output):
             rule = f"'{path}' is read by this command, and would be lost"
-            raise ConfigError(Problem(rule, "name another file", key="--output", value=str(output)))
+            raise ConfigError(rule, "name another file", key="--output", value=str(output))
 
 
 def check_writable(*paths: Path | None) -> None:
@@ -108,7 +108,7 @@ def check_output(
     if suffixes and is_file and path.suffix.lower() not in suffixes:
         rule = f"the answer is written as {either(suffixes)}"
         remedy = f'use a name such as "{path.stem}{suffixes[0]}"'
-        raise ConfigError(Problem(rule, remedy, key=option, value=f'"{path}"'))
+        raise ConfigError(rule, remedy, key=option, value=f'"{path}"')
     check_writable(path)
 
 

@@ -10,7 +10,7 @@ from resilver.cli.importing import say_left_out, walk_display
 from resilver.cli.options import Json, Quiet
 from resilver.cli.replying import reply
 from resilver.cli.saving import check_output
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import argument, option
 
 if TYPE_CHECKING:
@@ -89,5 +89,5 @@ def _performed(walk: TreeWalk, table: Path | None, *, quiet: bool) -> Scanned:
             )
         except OSError as error:
             rule = f"the table cannot be written: {error.strerror or error}"
-            raise ConfigError(Problem(rule, "choose another place", place=str(table))) from error
+            raise ConfigError(rule, "choose another place", place=str(table)) from error
     return found[0]

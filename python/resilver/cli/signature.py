@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from resilver.cli.options import Json, Quiet
 from resilver.cli.replying import command_line, reply
 from resilver.cli.saving import PAGES, check_output
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import argument, option, rate, refuse, seconds, value_of
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def signature(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         if len(files) != 2:
             rule = f"{word} takes two signatures, and here are {len(files)}"
             remedy = f"write {word} A.toml B.toml; a log of that name is ./{word}"
-            raise ConfigError(Problem(rule, remedy, "LOG"))
+            raise ConfigError(rule, remedy, "LOG")
         answer = _WITH_TWO[word](asked, *files)
     else:
         remedy = "use resilver signature shift A.toml B.toml"
@@ -141,7 +141,7 @@ def _shift(asked: Asked, one: str, other: str) -> Answer:
     rate = value_of(asked, "rate")
     if rate is None:
         rule = "jobs share what the system carries"
-        raise ConfigError(Problem(rule, "say how much, such as '320 GB/s'", "--rate"))
+        raise ConfigError(rule, "say how much, such as '320 GB/s'", "--rate")
     return shift_answer(shift_signatures(one, other, rate=rate, over=value_of(asked, "over")))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from resilver.answer import Answer
 from resilver.cli.saving import PAGES, PICTURES, check_output
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import argument, option
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ def topology(request: TopologyRequest) -> Answer:
     if not request.texts:
         rule = "no topology is named"
         remedy = 'write resilver topology "torus 16x16x16"; --list shows the kinds'
-        raise ConfigError(Problem(rule, remedy))
+        raise ConfigError(rule, remedy)
     specs = _specs(request.texts, request.routers)
     picture = request.picture
     is_picture = picture is not None and picture.suffix.lower() in PICTURES
     if is_picture and len(specs) > 1:
         rule = f"a picture shows one topology, and there are {len(specs)}"
         remedy = "draw each by a command of its own, or write a page"
-        raise ConfigError(Problem(rule, remedy, key="--output"))
+        raise ConfigError(rule, remedy, key="--output")
     reads = [word for text in request.texts for word in text.split()]
     check_output(picture, (*PICTURES, *PAGES), reads)
     # Dots of braille need an encoding that has them.

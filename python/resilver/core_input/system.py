@@ -12,7 +12,7 @@ from resilver.core_input.network import devices_json, entries, fabric_json, traf
 from resilver.core_input.parts import passing
 from resilver.core_input.ports import devices, endpoints, machine_endpoints, ports_of
 from resilver.core_input.streams import lanes_json, redundancy_json, streams_json
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.importers.ceph import PoolInfo
 from resilver.spec import Placement, Population, System
 from resilver.spec.grouping import sets_of
@@ -81,7 +81,7 @@ def check_synthetic(system: System) -> None:
     if system.report is not None:
         rule = "this is asked of a synthetic cluster's objects, and a real cluster's have names"
         remedy = "use affected_groups or group_up_sets for its PGs"
-        raise ConfigError(Problem(rule, remedy, key="cluster.ceph"))
+        raise ConfigError(rule, remedy, key="cluster.ceph")
 
 
 def failure_domains(system: System) -> list[int] | None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import comb
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.placement_quality.loss_counts import Level, power, survived_by_level
 
 FAILURES_MAX = 200
@@ -75,7 +75,7 @@ def burst_losses(levels: Sequence[Level], failures: int, *, groups: int = 1) -> 
     if survived is None:
         rule = "a code has more than ten million sets of so many lost pieces"
         remedy = "ask for fewer failures, or a code of fewer pieces"
-        raise ConfigError(Problem(rule, remedy, key="failures", value=show(failures)))
+        raise ConfigError(rule, remedy, key="failures", value=show(failures))
     chances = []
     for code, of_one in zip(levels, survived, strict=True):
         of_all = power(of_one, groups, failures)
@@ -141,7 +141,7 @@ def enclosure_loss_probability(
     if patterns > PATTERNS_MAX:
         rule = f"there are {patterns:,} ways to lose these, more than {PATTERNS_MAX:,}"
         remedy = "take fewer enclosures or lost pieces"
-        raise ConfigError(Problem(rule, remedy, key="across", value=show(across)))
+        raise ConfigError(rule, remedy, key="across", value=show(across))
     safe = Fraction(0)
     for gone in combinations(range(across), enclosures):
         inside = {piece for piece in range(pieces) if piece % across in gone}
@@ -158,5 +158,5 @@ def _whole(key: str, value: int, most: int, *, least: int = 1) -> int:
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     if not is_whole or not least <= value <= most:
         rule = f"this is a whole number from {least} to {most:,}"
-        raise ConfigError(Problem(rule, "write one of these", key=key, value=show(value)))
+        raise ConfigError(rule, "write one of these", key=key, value=show(value))
     return value

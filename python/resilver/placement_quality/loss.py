@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.placement_quality.loss_counts import power
 from resilver.placement_quality.lost_sets import Devices, LostSets
 from resilver.placement_quality.replica_sets import NO_DEVICE, replica_sets
@@ -93,7 +93,7 @@ def loss_probability(
         return LossProbability(lost / total, True, total, 0.0)
     if draws < 1:
         rule = "a sample has at least one draw"
-        raise ConfigError(Problem(rule, key="draws", value=show(draws)))
+        raise ConfigError(rule, key="draws", value=show(draws))
     generator = np.random.default_rng(seed)
     likely = _Likely(asked, failures)
     if asked.repeats == 1 and likely.expected < 1.0:
@@ -114,7 +114,7 @@ def checked_sets(sets: Any, devices: int, survives: Callable[[list[int]], bool])
     array = replica_sets(sets)
     if array.size and int(array.max()) >= devices:
         rule = f"devices are numbered from 0 to {devices - 1}"
-        raise ConfigError(Problem(rule, key="sets", value=show(int(array.max()))))
+        raise ConfigError(rule, key="sets", value=show(int(array.max())))
     return LostSets(array, devices, survives)
 
 
@@ -283,11 +283,11 @@ def group_loss_probability(
     """
     for name, value, least in (("groups", groups, 1), ("group_size", group_size, 1)):
         if value < least:
-            raise ConfigError(Problem("there is at least one", key=name, value=show(value)))
+            raise ConfigError("there is at least one", key=name, value=show(value))
     _check_failures(failures, groups * group_size)
     if tolerance < 0:
         rule = "a group survives the failure of nothing at all"
-        raise ConfigError(Problem(rule, key="tolerance", value=show(tolerance)))
+        raise ConfigError(rule, key="tolerance", value=show(tolerance))
     one = [math.comb(group_size, lost) for lost in range(min(tolerance, group_size, failures) + 1)]
     without_loss = power(one, groups, failures)
     without_loss += [0] * (failures + 1 - len(without_loss))
@@ -298,4 +298,4 @@ def group_loss_probability(
 def _check_failures(failures: int, devices: int) -> None:
     if not 0 <= failures <= devices:
         rule = f"of {devices} devices from none to all fail"
-        raise ConfigError(Problem(rule, key="failures", value=show(failures)))
+        raise ConfigError(rule, key="failures", value=show(failures))

@@ -9,7 +9,7 @@ from itertools import combinations, islice
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.placement_quality.replica_sets import NO_DEVICE
 
 _PROBED_MAX = 20_000
@@ -53,7 +53,7 @@ class LostSets:
         self.count, self.width = distinct.shape
         if self.width > 64:
             rule = "a set has at most 64 positions"
-            raise ConfigError(Problem(rule, key="sets", value=show(self.width)))
+            raise ConfigError(rule, key="sets", value=show(self.width))
         self.devices = devices
         self.sets = distinct
         self._survives = survives

@@ -13,7 +13,7 @@ from resilver.charts.chart import Chart
 from resilver.charts.idioms import data_of, lines, series
 from resilver.charts.named import bars
 from resilver.charts.vega import Spec, axis, rows
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.quantities import decimal_rate, duration
 from resilver.tables import Table, table
 
@@ -260,12 +260,12 @@ def lfs_lines(advice: Advice, name: str) -> list[str]:
     """
     if "{}" not in name and len(advice.placed) > 1:
         rule = "each file needs a name of its own"
-        raise ConfigError(Problem(rule, "write {} where its number stands", "--name", show(name)))
+        raise ConfigError(rule, "write {} where its number stands", "--name", show(name))
     numbers = advice.state.numbers
     without = [advice.state.targets[at] for at in advice.placed.reshape(-1) if numbers[at] is None]
     if without:
         rule = f"{without[0]} is no target of Lustre, whose names end with OST and a number"
-        raise ConfigError(Problem(rule, "print a table, or JSON", "--format", "lfs"))
+        raise ConfigError(rule, "print a table, or JSON", "--format", "lfs")
     lines = []
     for file, row in enumerate(advice.placed.tolist()):
         chosen = ",".join(str(numbers[at]) for at in row)

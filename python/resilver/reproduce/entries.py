@@ -19,7 +19,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.reproduce.published import PREDICTED, Axis, Conclusion, PictureSpec, Published
 
 FILE = "reproduce.toml"
@@ -127,9 +127,7 @@ def entry(name: str) -> Entry:
     known = sorted(item.name for item in folder.iterdir() if item.joinpath(FILE).is_file())
     if name not in known:
         remedy = f"{name_remedy(name, known)} (`resilver reproduce --list` has them all)"
-        raise ConfigError(
-            Problem("nothing of this name can be reproduced", remedy, value=show(name))
-        )
+        raise ConfigError("nothing of this name can be reproduced", remedy, value=show(name))
     table = tomllib.loads(folder.joinpath(name, FILE).read_text(encoding="utf-8"))
     published = _published(folder.joinpath(name, NUMBERS))
     conclusions = tuple(_conclusion(row) for row in table.pop("conclusions", []))
@@ -138,7 +136,7 @@ def entry(name: str) -> Entry:
     plain = {key: table.pop(key) for key in ("kind", "title", "source")}
     if plain["kind"] != "collection" and "stand_ins" not in table:
         rule, remedy = "an entry lists the substituted inputs", "give [] for none"
-        raise ConfigError(Problem(rule, remedy, "stand_ins", place=f"{name}/{FILE}"))
+        raise ConfigError(rule, remedy, "stand_ins", place=f"{name}/{FILE}")
     lists: dict[str, Any] = {
         key: tuple(table.pop(key, ())) for key in ("figures", "stand_ins", "members", "beside")
     }
@@ -177,7 +175,7 @@ def _published(path: Traversable) -> tuple[Published, ...]:
         if first not in ("", number.key):
             rule = f"each predicted number is judged by its own figure, and {first} has this query"
             fix = "keep the number that this figure predicts"
-            raise ConfigError(Problem(rule, fix, "select", place=f"{path}, {number.key}"))
+            raise ConfigError(rule, fix, "select", place=f"{path}, {number.key}")
     return numbers
 
 
@@ -197,7 +195,7 @@ def read_number(line: Mapping[str, str], place: str) -> Published:
     if len(known) < len(line):
         rule = "a line has a field for each heading, and headings are columns of a number"
         fix = "quote a field that has a comma, and see docs/how-to/add-a-published-number.md"
-        raise ConfigError(Problem(rule, fix, f"{place}, {line.get('key')}"))
+        raise ConfigError(rule, fix, f"{place}, {line.get('key')}")
     given: dict[str, Any] = {key: text for key, text in line.items() if text}
     for key in ("paper", "expected", "low", "high", "within"):
         if key in given:
@@ -208,7 +206,7 @@ def read_number(line: Mapping[str, str], place: str) -> Published:
                     continue
                 rule, remedy = "this is a number", "only low and high may be SQL"
                 where = f"{place}, {line.get('key', '')}"
-                raise ConfigError(Problem(rule, remedy, key, show(line[key]), where)) from None
+                raise ConfigError(rule, remedy, key, show(line[key]), where) from None
     given.setdefault("kind", "")
     number = Published(**{renamed.get(key, key): value for key, value in given.items()})
     if (broken := number.broken_rule()) is not None:
@@ -265,7 +263,7 @@ def figure_name(text: str, known: tuple[str, ...]) -> str:
             if name in known:
                 return name
     remedy = f"choose one of {', '.join(known)}" if known else "leave it out: there are none here"
-    raise ConfigError(Problem("this figure or table is not there", remedy, "figure", show(text)))
+    raise ConfigError("this figure or table is not there", remedy, "figure", show(text))
 
 
 def select(one: Entry, figure: str) -> Entry:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import as_file, files
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.reproduce.advising import advice_rows
 from resilver.reproduce.center import (
     culling_rows,
@@ -108,7 +108,7 @@ def disk_rows(device: str) -> list[Row]:
     table = Cluster.model_validate({"servers": 1, "device": device}).device
     if not isinstance(table, DeviceTable):
         rule = "this device takes one time for any request, so that it has no curve by size"
-        raise ConfigError(Problem(rule, "use a device with a table", value=show(device)))
+        raise ConfigError(rule, "use a device with a table", value=show(device))
     return [
         {"mode": mode, "request_bytes": size, "bytes_per_second": size / seconds}
         for mode in ("read", "write", "randread", "randwrite")

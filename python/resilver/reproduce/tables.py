@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.columns import TABLE_NAMES
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,7 +89,7 @@ class Tables:
         except duckdb.Error as error:
             rule = f"a query does not fit the runs: {str(error).splitlines()[0]}"
             remedy = "leave out the setting that changes their columns"
-            raise ConfigError(Problem(rule, remedy, value=show(text))) from error
+            raise ConfigError(rule, remedy, value=show(text)) from error
 
     def ask(self, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Do a query.

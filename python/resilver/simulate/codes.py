@@ -15,7 +15,7 @@ import numpy.typing as npt
 from resilver import _core
 from resilver.analytic.code_figures import CodeFigures
 from resilver.core_errors import core_errors
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.spec.code import read_code
 
 _NUMBER_MAX = 2**32 - 1
@@ -306,7 +306,7 @@ def check_losses(losses: int, pieces: int) -> None:
     (losses,) = numbers_of([losses], "losses")
     if losses > pieces:
         rule = f"there are {pieces} pieces to lose"
-        raise ConfigError(Problem(rule, "ask for fewer", key="losses", value=show(losses)))
+        raise ConfigError(rule, "ask for fewer", key="losses", value=show(losses))
 
 
 def numbers_of(values: Sequence[int], key: str) -> list[int]:
@@ -315,5 +315,5 @@ def numbers_of(values: Sequence[int], key: str) -> list[int]:
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if not whole or not 0 <= value <= _NUMBER_MAX:
             rule = "pieces are numbered and counted by whole numbers from 0"
-            raise ConfigError(Problem(rule, key=key, value=show(value)))
+            raise ConfigError(rule, key=key, value=show(value))
     return [int(value) for value in values]

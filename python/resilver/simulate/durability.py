@@ -10,7 +10,7 @@ from typing import Any
 
 from resilver import _core
 from resilver.core_errors import core_errors
-from resilver.errors import ConfigError, Interrupted, Problem, show
+from resilver.errors import ConfigError, Interrupted, show
 from resilver.simulate.sums import FEWEST, Sums
 
 METHODS = ("auto", "plain", "importance", "splitting")
@@ -138,7 +138,7 @@ def choose_method(
     """
     if method not in METHODS:
         remedy = f"write one of {', '.join(METHODS)}"
-        raise ConfigError(Problem("no such method", remedy, key="method", value=show(method)))
+        raise ConfigError("no such method", remedy, key="method", value=show(method))
     trial = _Trial(model, seed, progress)
     for budget in (_EVENTS * 4**step for step in range(_ROUNDS)):
         tried = [trial.run(one, budget) for one in _candidates(method)]
@@ -251,12 +251,10 @@ def estimate(
     """
     if not 0 < relative_error < 1:
         raise ConfigError(
-            Problem(
-                "a standard error over its value, between 0 and 1",
-                "write 0.05",
-                key="relative_error",
-                value=show(relative_error),
-            )
+            "a standard error over its value, between 0 and 1",
+            "write 0.05",
+            key="relative_error",
+            value=show(relative_error),
         )
     if isinstance(method, str):
         chosen = choose_method(model, method, seed, progress)

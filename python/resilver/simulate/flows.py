@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from resilver import _core
 from resilver.core_errors import core_errors
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 
 OWN_CAP = -1
 """What binds a flow that has all it asks for, in place of a resource's number."""
@@ -83,7 +83,7 @@ def fair_rates(
     begins = _whole("starts", starts, np.int64)
     if begins.ndim != 1 or not begins.size or begins[0] != 0 or np.any(np.diff(begins) < 0):
         rule = "it begins with 0 and never falls: the place in resources at which each way begins"
-        raise ConfigError(Problem(rule, "end it with the length of resources", key="starts"))
+        raise ConfigError(rule, "end it with the length of resources", key="starts")
     flows, incidences = begins.size - 1, int(begins[-1])
     numbers = _whole("resources", resources, np.uint32)
     _check_length("resources", numbers, incidences, "starts ends with it")
@@ -97,7 +97,7 @@ def fair_rates(
     _check_length("counts", many, *by_flow)
     gives = np.ascontiguousarray(capacities, dtype=np.float64)
     if gives.ndim != 1:
-        raise ConfigError(Problem("it is one row of numbers", "give one each", key="capacities"))
+        raise ConfigError("it is one row of numbers", "give one each", key="capacities")
     with core_errors():
         found = _core.fair_rates(gives, begins, numbers, taken, shares, most, many)
     return FairRates(*found)
@@ -106,7 +106,7 @@ def fair_rates(
 def _check_length(name: str, array: npt.NDArray[Any], length: int, why: str) -> None:
     if array.shape != (length,):
         rule = f"it has the shape {array.shape}, not ({length},): {why}"
-        raise ConfigError(Problem(rule, f"give {length} numbers in one row", key=name))
+        raise ConfigError(rule, f"give {length} numbers in one row", key=name)
 
 
 def _numbers(
@@ -128,9 +128,9 @@ def _whole(name: str, given: npt.ArrayLike, kind: type[np.integer[Any]]) -> npt.
     limits = np.iinfo(kind)
     if array.dtype.kind not in "iu":
         rule = f"it holds numbers of type {array.dtype}, which are not whole"
-        raise ConfigError(Problem(rule, "give whole numbers", key=name))
+        raise ConfigError(rule, "give whole numbers", key=name)
     least, most = int(array.min()), int(array.max())
     if least < 0 or most > limits.max:
         rule = f"it holds {least if least < 0 else most}, which is not from 0 to {limits.max}"
-        raise ConfigError(Problem(rule, "give numbers in this range", key=name))
+        raise ConfigError(rule, "give numbers in this range", key=name)
     return np.ascontiguousarray(array, dtype=kind)

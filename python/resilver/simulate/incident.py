@@ -9,7 +9,7 @@ from math import comb
 from resilver import _core
 from resilver.core_errors import core_errors
 from resilver.core_input import levels
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.spec import Cluster
 
 
@@ -46,18 +46,16 @@ def set_loss_probability(
     if tree is None or not cluster.parts or side is None or not side.size:
         known = [one.name for one in tree.sides if one.size] if tree is not None else []
         rule = "no level of this name is made of devices"
-        raise ConfigError(Problem(rule, name_remedy(sets, known), key="sets", value=show(sets)))
+        raise ConfigError(rule, name_remedy(sets, known), key="sets", value=show(sets))
     if lost not in tree.names:
         rule = "the cluster has no such level"
-        raise ConfigError(
-            Problem(rule, name_remedy(lost, tree.names), key="lost", value=show(lost))
-        )
+        raise ConfigError(rule, name_remedy(lost, tree.names), key="lost", value=show(lost))
     for key, value, most in (
         ("rebuilding", rebuilding, side.count),
         ("survives", survives, side.size),
     ):
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-            raise ConfigError(Problem(f"this is from 0 to {most}", key=key, value=show(value)))
+            raise ConfigError(f"this is from 0 to {most}", key=key, value=show(value))
     with core_errors():
         rows = _core.ClusterParts(json.dumps(levels(cluster))).members_within(sets, lost)
     safe = sum(_safe_choices(row, side.size, rebuilding, survives) for row in rows)

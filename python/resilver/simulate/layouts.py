@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from resilver import _core, core_input
 from resilver.core_errors import core_errors
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.simulate.run import maps_of
 from resilver.spec import System
 
@@ -69,10 +69,10 @@ def place_objects(
     copies = _copies(system, failed)
     rule = f"an answer has at most 2^28 = {ROWS_MAX} places, {copies} an object"
     if not 0 <= count <= ROWS_MAX // copies:
-        raise ConfigError(Problem(rule, "ask for fewer at a time", key="count", value=show(count)))
+        raise ConfigError(rule, "ask for fewer at a time", key="count", value=show(count))
     if not 0 <= first <= 2**64 - max(count, 1):
         rule = "identifiers of objects are from 0 to 2^64 - 1"
-        raise ConfigError(Problem(rule, "begin lower", key="first", value=show(first)))
+        raise ConfigError(rule, "begin lower", key="first", value=show(first))
     with core_errors():
         text = core_input.core_json(system, seed, failed)
         return _core.place_objects(text, maps_of(system), first, count, copies)
@@ -122,12 +122,10 @@ def group_sets_of(
     copies = _copies(system, failed)
     if system.placement_group_count is None:
         raise ConfigError(
-            Problem(
-                "each object is placed on its own",
-                'use placement_groups = "auto" or a number, or ask where objects are',
-                key="placement.placement_groups",
-                value=show("none"),
-            )
+            "each object is placed on its own",
+            'use placement_groups = "auto" or a number, or ask where objects are',
+            key="placement.placement_groups",
+            value=show("none"),
         )
     with core_errors():
         text = core_input.core_json(system, seed, failed)
@@ -160,7 +158,7 @@ def parity_group_balance(system: System) -> ParityGroupBalance:
     algorithm = system.placement.algorithm if system.placement else None
     if algorithm != "declustered":
         rule = 'parity groups are there with algorithm = "declustered"'
-        raise ConfigError(Problem(rule, key="placement.algorithm", value=show(algorithm)))
+        raise ConfigError(rule, key="placement.algorithm", value=show(algorithm))
     with core_errors():
         balance = _core.parity_group_balance(core_input.core_json(system, 0, ()))
     if balance is None:
@@ -176,9 +174,9 @@ def _copies(system: System, failed: Sequence[int]) -> int:
     if system.population is None or system.copies is None:
         rule = "nothing is stored in this study, and so nothing has a place"
         remedy = 'add [population], such as file_size = "64 MiB" and files = 1000'
-        raise ConfigError(Problem(rule, remedy, key="population"))
+        raise ConfigError(rule, remedy, key="population")
     for server in failed:
         if not 0 <= server < system.server_count:
             rule = f"servers are numbered from 0 to {system.server_count - 1}"
-            raise ConfigError(Problem(rule, key="failed", value=show(server)))
+            raise ConfigError(rule, key="failed", value=show(server))
     return system.copies

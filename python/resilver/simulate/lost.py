@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver import core_input
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.simulate.affecting import affected_batches, failed_numbers
 from resilver.simulate.codes import Code, redundancy
 from resilver.simulate.layouts import place_pieces
@@ -128,7 +128,7 @@ def _code_of(system: System) -> Code:
     if system.population is None or system.redundancy is None:
         rule = "nothing is stored in this study, and so nothing can be lost"
         remedy = 'add [population], such as file_size = "64 MiB" and files = 1000'
-        raise ConfigError(Problem(rule, remedy, key="population"))
+        raise ConfigError(rule, remedy, key="population")
     return redundancy(f"copies {system.copies}" if system.code is None else system.code.label)
 
 

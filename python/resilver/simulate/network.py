@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from resilver import _core
 from resilver.core_errors import core_errors
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.importers.graph import GraphFile
 from resilver.spec import System
 
@@ -80,7 +80,7 @@ def network_measures(system: System) -> tuple[int, int, float, float, int, int]:
     """
     text = _text(system)
     if text is None:
-        raise ConfigError(Problem("this fabric has no topology", key="cluster.fabric.topology"))
+        raise ConfigError("this fabric has no topology", key="cluster.fabric.topology")
     return _measures(text)
 
 

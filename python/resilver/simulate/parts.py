@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from resilver import _core, core_input
 from resilver.core_errors import core_errors
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.simulate.progress import Progress
 from resilver.simulate.result import RunResult
 from resilver.simulate.run import finished, maps_of
@@ -208,13 +208,13 @@ def _lists_its_own(part: PartOfPopulation) -> bool:
 
 
 def _wrong(rule: str) -> ConfigError:
-    return ConfigError(Problem(rule, key="parts"))
+    return ConfigError(rule, key="parts")
 
 
 def _counted(name: str, value: int) -> int:
     is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_number or not 0 <= int(value) < _LARGEST:
         raise ConfigError(
-            Problem("it must be a whole number from 0 to 2^62 - 1", key=name, value=show(value))
+            "it must be a whole number from 0 to 2^62 - 1", key=name, value=show(value)
         )
     return int(value)

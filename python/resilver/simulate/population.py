@@ -9,7 +9,7 @@ import numpy as np
 
 from resilver import _core, core_input
 from resilver.core_errors import core_errors
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.spec import Population
 from resilver.units import Bytes
 
@@ -71,7 +71,7 @@ def census(
     described = core_input.files_json(_of_volume(population, bytes, servers), servers, copies)
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= SEED_MAX:
         rule = "a seed is a whole number from 0 to 2^64 - 1"
-        raise ConfigError(Problem(rule, key="seed", value=show(seed)))
+        raise ConfigError(rule, key="seed", value=show(seed))
     with core_errors():
         counting = _core.PopulationCensus(json.dumps(described), seed)
         while not counting.is_complete():
@@ -102,7 +102,7 @@ def _of_volume(population: Population, volume: int | str | None, servers: int) -
         return population
     size = Bytes(volume) if isinstance(volume, int) else Bytes.parse(volume)
     if size < 0:
-        raise ConfigError(Problem("a volume is zero or more", key="bytes", value=show(volume)))
+        raise ConfigError("a volume is zero or more", key="bytes", value=show(volume))
     names = ("histogram", "file_size")
     kept = {name: getattr(population, name) for name in names}
     return Population(**kept, objects=population.cut, bytes=size)
@@ -112,4 +112,4 @@ def _check_counts(servers: int, copies: int) -> None:
     for name, value in (("servers", servers), ("copies", copies)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
             rule = f"{name} is a whole number from 1 to 2^31 - 1"
-            raise ConfigError(Problem(rule, key=name, value=show(value)))
+            raise ConfigError(rule, key=name, value=show(value))

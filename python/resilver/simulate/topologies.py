@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from resilver import _core
 from resilver.core_errors import core_errors
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, show
 from resilver.importers.graph import GraphFile
 from resilver.spec.topology import TopologySpec, parse_topology
 
@@ -112,7 +112,7 @@ class Topology:
             whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
             if not whole or not 0 <= number < self.nodes:  # type: ignore[operator]
                 rule = f"a node is a number from 0 to {self.nodes - 1}"
-                raise ConfigError(Problem(rule, value=show(number)))
+                raise ConfigError(rule, value=show(number))
 
 
 def topology(
@@ -139,7 +139,7 @@ def topology(
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= SEED_MAX:
         rule = "a seed is a whole number from 0 to 2^64 - 1"
-        raise ConfigError(Problem(rule, "use 1", key="seed", value=show(seed)))
+        raise ConfigError(rule, "use 1", key="seed", value=show(seed))
     spec = _spec_of(text, routers)
     with core_errors(spec.label):
         core = _core.Topology(spec.definition, seed)
@@ -173,7 +173,7 @@ def topology(
 def _spec_of(text: str | TopologySpec | GraphFile, routers: int | None) -> TopologySpec:
     if routers is not None and (isinstance(routers, bool) or not isinstance(routers, int)):
         rule = "the number of routers is a whole number"
-        raise ConfigError(Problem(rule, "use 128", key="routers", value=show(routers)))
+        raise ConfigError(rule, "use 128", key="routers", value=show(routers))
     if isinstance(text, GraphFile):
         from resilver.spec.topology import graph_topology
 
@@ -182,7 +182,7 @@ def _spec_of(text: str | TopologySpec | GraphFile, routers: int | None) -> Topol
         if routers is not None and routers != text.routers:
             rule = "the routers of a topology that is built already are its own"
             remedy = "give its text and the number of routers"
-            raise ConfigError(Problem(rule, remedy, key="routers", value=show(routers)))
+            raise ConfigError(rule, remedy, key="routers", value=show(routers))
         return text
     return parse_topology(text, routers=routers)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from resilver.answer import Answer
 from resilver.cli.calibrate.output import Bar, figure_output, measuring, table_output
 from resilver.cli.saving import PAGES, PICTURES, check_output, save_whole
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import argument, option, size, value_of
 from resilver.units import Bytes
 
@@ -107,10 +107,10 @@ def _calibration(asked: DiskRequest, quiet: bool) -> DiskCalibration:
 
     if asked.run is None and asked.save is not None:
         rule = "--save keeps what --run measures"
-        raise ConfigError(Problem(rule, "leave --save out, or write the table with -o"))
+        raise ConfigError(rule, "leave --save out, or write the table with -o")
     if (asked.run is None) == (not asked.files):
         rule = "either measured files or --run is needed, and not both"
-        raise ConfigError(Problem(rule, "name the files, or what to measure"))
+        raise ConfigError(rule, "name the files, or what to measure")
     report = (
         read_disk(asked.files, asked.queue)
         if asked.run is None

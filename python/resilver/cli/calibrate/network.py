@@ -10,7 +10,7 @@ from resilver.answer import Answer
 from resilver.cli.calibrate.output import Bar, figure_output, measuring
 from resilver.cli.console import say
 from resilver.cli.saving import PICTURES, check_output, save_whole
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import argument, option, size, value_of
 from resilver.units import Bytes
 
@@ -81,16 +81,16 @@ def network(asked: NetworkRequest, quiet: bool = False) -> Answer | None:
 def _check(asked: NetworkRequest) -> None:
     if sum(item is not None for item in (asked.file, asked.run, asked.serve)) != 1:
         rule = "exactly one of netgauge's file, --run and --serve is needed"
-        raise ConfigError(Problem(rule, "name the file, or what to measure"))
+        raise ConfigError(rule, "name the file, or what to measure")
     if asked.run is not None and asked.measured is not None:
         rule = "--run measures the ping-pong times itself"
-        raise ConfigError(Problem(rule, "leave --measured out"))
+        raise ConfigError(rule, "leave --measured out")
     if asked.run is None and asked.save is not None:
         rule = "--save keeps what --run measures"
-        raise ConfigError(Problem(rule, "leave --save out, or write the table with -o"))
+        raise ConfigError(rule, "leave --save out, or write the table with -o")
     if asked.serve is not None and (asked.output or asked.figure or asked.measured):
         rule = "--serve measures nothing of its own"
-        raise ConfigError(Problem(rule, "ask for files where --run is"))
+        raise ConfigError(rule, "ask for files where --run is")
     reads = [asked.file, asked.measured]
     check_output(asked.output, (), reads)
     check_output(asked.figure, PICTURES, reads, "--figure")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from resilver.answer import Answer, Form, Lines, Section, Shown
 from resilver.cli.crush.source import as_cluster, open_source
 from resilver.cli.place.options import Asked, Balance
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import value_of
 from resilver.tables import table
 from resilver.words import plural, size_of
@@ -42,7 +42,7 @@ def balance_answer(asked: Asked) -> Answer:
     plan = _plan(report, [pool.id for pool in source.pools(asked.pool)], asked)
     if not plan.before.groups.any():
         rule = "nothing is placed: the rules of these pools find no OSD that is in"
-        raise ConfigError(Problem(rule, "bring OSDs in (`ceph osd in`)", place=source.label))
+        raise ConfigError(rule, "bring OSDs in (`ceph osd in`)", place=source.label)
     before, after = _spread(plan.before), _spread(plan.after)
     rows = [
         (words, form.format(before[key]), form.format(after[key]))

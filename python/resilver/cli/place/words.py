@@ -10,7 +10,7 @@ from typing import Any
 from resilver.cli.crush.options import Editing, Inputs
 from resilver.cli.crush.words import CrushCommand, dashed
 from resilver.cli.place.options import Asked
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError
 from resilver.request import names_of
 
 
@@ -31,7 +31,7 @@ class PlaceCommand(CrushCommand):
         moved = [option for option in options if option in _MOVED]
         if moved:
             rule = "this is an option of crushtool, which `resilver crush` has"
-            raise ConfigError(Problem(rule, _remedy(args, options), moved[0]))
+            raise ConfigError(rule, _remedy(args, options), moved[0])
         return super().parse_args(ctx, args)
 
 
