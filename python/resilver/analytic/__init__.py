@@ -15,22 +15,3 @@ from resilver.analytic.switch_loss import (
     stripes_lost,
 )
 from resilver.spec.attachment import Attachment
-
-__all__ = [
-    "Attachment",
-    "CodeFigures",
-    "Declustered",
-    "LevelLoads",
-    "Rates",
-    "away_share",
-    "bandwidth_lost",
-    "code_figures",
-    "data_loss_probability",
-    "level_loads",
-    "payload_rate",
-    "rebuild_ceiling",
-    "server_rates",
-    "servers_lost",
-    "stream_rates",
-    "stripes_lost",
-]

@@ -4,5 +4,3 @@ from __future__ import annotations
 
 from resilver.browser.module import browser_file, core_module
 from resilver.browser.request import CoreRequest, cluster_request, system_request
-
-__all__ = ["CoreRequest", "browser_file", "cluster_request", "core_module", "system_request"]

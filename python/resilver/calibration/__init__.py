@@ -8,20 +8,3 @@ from resilver.calibration.errors import ModelError
 from resilver.calibration.failures import FailureCalibration, calibrate_failures
 from resilver.calibration.fill import FillCalibration, calibrate_fill
 from resilver.calibration.network import NetworkCalibration, NetworkPoint, calibrate_network
-
-__all__ = [
-    "CodingCalibration",
-    "CodingRates",
-    "DiskCalibration",
-    "DiskPoint",
-    "FailureCalibration",
-    "FillCalibration",
-    "ModelError",
-    "NetworkCalibration",
-    "NetworkPoint",
-    "calibrate_coding",
-    "calibrate_disk",
-    "calibrate_failures",
-    "calibrate_fill",
-    "calibrate_network",
-]

@@ -15,18 +15,3 @@ from resilver.core_input.system import (
     files_json,
     pool_json,
 )
-
-__all__ = [
-    "Device",
-    "check_synthetic",
-    "core_json",
-    "devices",
-    "endpoints",
-    "failure_domains",
-    "faults_json",
-    "files_json",
-    "levels",
-    "machine_endpoints",
-    "pool_json",
-    "ports_of",
-]

@@ -15,24 +15,3 @@ from resilver.placement_quality.loss import (
 from resilver.placement_quality.quality import Quality, quality
 from resilver.placement_quality.rebuild import Parallelism, rebuild_sources, rebuild_targets
 from resilver.placement_quality.replica_sets import NO_DEVICE, replica_sets
-
-__all__ = [
-    "NO_DEVICE",
-    "Balance",
-    "BurstLoss",
-    "Comparison",
-    "LevelMoves",
-    "LossProbability",
-    "Parallelism",
-    "Quality",
-    "balance",
-    "burst_losses",
-    "compare",
-    "enclosure_loss_probability",
-    "group_loss_probability",
-    "loss_probability",
-    "quality",
-    "rebuild_sources",
-    "rebuild_targets",
-    "replica_sets",
-]

@@ -11,19 +11,3 @@ from resilver.reproduce.entries import Entry, entry, names
 from resilver.reproduce.evidence import Wishes
 from resilver.reproduce.make import Part, Reproduction, chosen, reproduce
 from resilver.reproduce.published import Conclusion, Published
-
-__all__ = [
-    "Comparison",
-    "Conclusion",
-    "Entry",
-    "Part",
-    "Published",
-    "Reproduction",
-    "Wishes",
-    "chosen",
-    "compare",
-    "entry",
-    "names",
-    "reproduce",
-    "reproduction_answer",
-]

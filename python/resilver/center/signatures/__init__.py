@@ -5,16 +5,3 @@ from resilver.center.signatures.compare import SignaturesCompared, compare_signa
 from resilver.center.signatures.file import Signature, read_signature
 from resilver.center.signatures.found import FoundSignature, signature
 from resilver.center.signatures.shift import ShiftPlan, shift_signatures
-
-__all__ = [
-    "CommonBurst",
-    "FoundSignature",
-    "ShiftPlan",
-    "Signature",
-    "SignaturesCompared",
-    "common_bursts",
-    "compare_signatures",
-    "read_signature",
-    "shift_signatures",
-    "signature",
-]

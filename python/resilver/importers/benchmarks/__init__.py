@@ -28,8 +28,6 @@ from resilver.importers.benchmarks import (
 from resilver.importers.benchmarks.table import LAYERS, Benchmark, Benchmarks, Found
 from resilver.text import decode, read_bytes, refuse
 
-__all__ = ["LAYERS", "READERS", "Benchmark", "Benchmarks", "is_benchmark", "read_benchmarks"]
-
 READERS: tuple[tuple[Callable[[str], bool], Callable[[str, Path], Found]], ...] = (
     (own.is_own, own.read_own),
     (suite.is_suite, suite.read_suite),

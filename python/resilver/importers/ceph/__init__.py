@@ -23,27 +23,3 @@ from resilver.importers.ceph.model import (
     PoolExceptions,
     PoolInfo,
 )
-
-__all__ = [
-    "HOLE",
-    "MDS_PLUGINS",
-    "BalancerState",
-    "ClusterReport",
-    "ConfigEntry",
-    "ErasureProfile",
-    "GroupInfo",
-    "GroupLoad",
-    "OsdInfo",
-    "OsdMetadata",
-    "OsdPerf",
-    "OsdUsage",
-    "PoolExceptions",
-    "PoolInfo",
-    "Ratios",
-    "is_crush_text",
-    "kind_of",
-    "looks_like_dump",
-    "parse_dump",
-    "read_cluster",
-    "read_report",
-]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from resilver.report.durability.answer import durability_answer
-
-__all__ = ["durability_answer"]

@@ -10,8 +10,6 @@ from resilver.report.whatif.ranking import ranking_answer, search_answer
 from resilver.whatif.answer import WhatIf
 from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
 
-__all__ = ["answer_of"]
-
 
 def answer_of(found: WhatIf | PlansCompared | Ranking | Search | FillSearch) -> Answer:
     """The answer for the terminal, for a page and for a program."""

@@ -7,5 +7,3 @@ Every executor has the `concurrent.futures` interface and what a sweep needs bey
 from resilver.study.executors.batch_jobs import BatchJobs
 from resilver.study.executors.choice import ExecutorChoice, choose
 from resilver.study.executors.interface import ClusterLost, StudyExecutor
-
-__all__ = ["BatchJobs", "ClusterLost", "ExecutorChoice", "StudyExecutor", "choose"]
