@@ -125,6 +125,7 @@ def option(
     default: Any = None,
     quantity: Quantity | None = None,
     is_output: bool = False,
+    endings: Sequence[str] | None = None,
     choices: Sequence[str] = (),
     flag: str | None = None,
     of: tuple[str, ...] = (),
@@ -137,7 +138,10 @@ def option(
         text: Its help.
         default: Its value where it is not given; a tuple may stand several times.
         quantity: How its text is read by `value_of`; None where it is no quantity.
-        is_output: Whether it says where the answer goes, and nothing of what is asked.
+        is_output: Whether it says where the answer goes, or what computes it, and not what is
+            asked.
+        endings: Of such a file, the endings that its name may have; none where it may have any.
+            Before anything is computed a command refuses a place where the answer cannot go.
         choices: The texts that it may be, where not any.
         flag: Its value where its name is typed, which then takes none.
         of: The options of which one must be given with it, as "--quality" or "--balance ceph".
@@ -145,7 +149,8 @@ def option(
     """
     more = ({"metavar": quantity.metavar} if quantity else {}) | more
     metadata: dict[str, Any] = {"names": names, "text": text, "quantity": quantity}
-    metadata |= {"is_output": is_output, "choices": choices, "flag": flag, "of": of}
+    metadata |= {"is_output": is_output, "endings": endings, "choices": choices}
+    metadata |= {"flag": flag, "of": of}
     return dataclasses.field(default=default, metadata={**metadata, **more, "more": more})
 
 
@@ -288,6 +293,20 @@ def _problems(request: DataclassInstance) -> Iterator[Problem]:
             rule = f"this is a whole number from {least:,}"
             rule += f" to {most:,}" if math.isfinite(most) else " on"
             yield Problem(rule, f"such as {least}", field.name, show(value))
+
+
+def places_of(*requests: Any) -> dict[str, Any]:
+    """Where an answer goes: the values of the options that say so, by their names.
+
+    Args:
+        requests: All requests of a command.
+    """
+    return {
+        names_of(field)[0]: getattr(request, field.name)
+        for request in requests
+        for field in dataclasses.fields(request)
+        if field.metadata.get("is_output")
+    }
 
 
 def words_of(request: DataclassInstance) -> tuple[list[str], list[str]]:

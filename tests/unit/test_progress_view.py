@@ -9,8 +9,8 @@ import pytest
 from rich.ansi import AnsiDecoder
 from rich.console import Console
 
-from resilver.cli.progress import StudyDisplay
-from resilver.cli.progress_view import ProgressView
+from resilver.cli.progress import Display, StudyDisplay
+from resilver.cli.progress_view import ProgressView, step_line
 from resilver.study import Counts, RunProgress, RunState, StudyProgress
 
 GIB_RUN = RunProgress(
@@ -104,3 +104,26 @@ def test_without_a_terminal_only_verbose_prints_and_then_a_line_a_run(
         captured = capsys.readouterr()
         assert captured.out == ""
         assert captured.err == ("1/3 seed=1 done\n" if verbose else "")
+
+
+def test_a_step_tells_its_name_share_and_time_left() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    with console.capture() as captured:
+        console.print(step_line("messages of 64 B", 0.25, 12.4))
+    (line,) = [one.plain for one in AnsiDecoder().decode(captured.get().rstrip())]
+    assert line.split("━")[0].rstrip() == "messages of 64 B"
+    assert line.rstrip().endswith("25 %  12 s left")
+
+
+def test_where_stderr_is_no_terminal_texts_alone_are_printed_and_seldom(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for every, said in ((0.0, "half\n"), (3600.0, "")):
+        with Display(every=every) as display:
+            display.show("half")
+        assert capsys.readouterr().err == said
+    with Display() as display:
+        display.step("disks", 1, 2)
+        # Half of the work is done, so that the rest takes as long again.
+        assert 0.0 < (display.left(0.5) or 0.0) < 60.0
+    assert capsys.readouterr().err == ""

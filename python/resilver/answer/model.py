@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from resilver.charts.chart import Chart
 from resilver.tables import Column, Table, cell_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -153,11 +156,13 @@ class Form:
     """What an answer may be written as, besides its page and its charts.
 
     Args:
-        content: Makes the file's bytes or text.
-        use: What reads the file, as a clause; ``{}`` is its name.
+        content: Makes the file's bytes or text; None where the command wrote it, or nothing is
+            to be written.
+        use: What reads the file, as a clause; ``{}`` is its name. Without a content, all that is
+            said of it, and ``{}`` is its path.
     """
 
-    content: Callable[[], bytes | str]
+    content: Callable[[], bytes | str] | None
     use: str = ""
 
 
@@ -177,6 +182,9 @@ class Answer:
         source: What it is made from, by what that is.
         hosts: The host of each device, which a page marks with the device.
         forms: What else it may be written as, by the ending of the file's name.
+        runs: Tables of the runs that it is of, by name, perhaps with a folder: a folder of tables
+            then holds these, as Parquet.
+        text: What a terminal prints of it, as it stands, in place of the above: lines for a script.
         cases: The systems among which a page lets its reader choose; none of a single one.
         chosen: The place of the case that a terminal shows, and a page at first.
     """
@@ -192,6 +200,8 @@ class Answer:
     source: Mapping[str, str] = field(default_factory=dict)
     hosts: Mapping[str, str] = field(default_factory=dict, repr=False)
     forms: Mapping[str, Form] = field(default_factory=dict, repr=False)
+    runs: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
+    text: str = field(default="", repr=False)
     cases: Sequence[Case] = field(default=(), repr=False)
     chosen: int = 0
 

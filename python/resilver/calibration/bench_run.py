@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from resilver.calibration.bench_plan import Plan, Test
-from resilver.calibration.fio_process import Listener, Runner, fill, fio_path, ready, terminable
+from resilver.calibration.fio_process import Runner, fill, fio_path, ready, terminable
+from resilver.calibration.listening import Listener
 from resilver.errors import ConfigError, Interrupted, show
 from resilver.importers.jsonpath import Node
 from resilver.text import parse_json, read_text

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.calibration.isal import Bytes8, Library, plain_product
+from resilver.calibration.listening import Listener
 from resilver.errors import ConfigError, Problem, ResilverError, raise_all, show
 from resilver.spec.toml import write_keys, write_toml
 from resilver.units import exact_bytes
@@ -59,13 +60,6 @@ class MeasuredCode(Protocol):
 
     def decoding(self, gathered: Sequence[int], wanted: Sequence[int]) -> Bytes8 | None:
         """How some pieces make others."""
-
-
-class Listener(Protocol):
-    """Who is told how far the measuring is."""
-
-    def step(self, name: str, done: int, total: int) -> None:
-        """`name` is under way, after `done` of `total`."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
+from resilver.calibration.listening import Listener
 from resilver.errors import ConfigError, ResilverError
 from resilver.units import format_bytes
 
@@ -25,16 +26,6 @@ QUEUE_DEPTH = 4
 _ENGINES = ("libaio", "io_uring")
 _PATIENCE_SECONDS = 5.0
 _LATE_SECONDS = 300.0
-
-
-class Listener(Protocol):
-    """Who is told how far the measuring is."""
-
-    def step(self, name: str, done: int, total: int) -> None:
-        """`name` is under way, after `done` of `total`."""
-
-    def say(self, text: str) -> None:
-        """Something worth a line happened."""
 
 
 def fio_path(key: str) -> str:

@@ -15,13 +15,13 @@ from typing import Any
 
 from resilver.calibration.fio_process import (
     QUEUE_DEPTH,
-    Listener,
     Runner,
     fill,
     fio_path,
     ready,
     terminable,
 )
+from resilver.calibration.listening import Listener
 from resilver.errors import ConfigError, Interrupted
 from resilver.importers.fio import MODES
 from resilver.units import format_bytes

@@ -14,8 +14,8 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Protocol
 
+from resilver.calibration.listening import Listener
 from resilver.calibration.loggp_fit import Round
 from resilver.errors import ConfigError, Interrupted, ResilverError, show
 from resilver.units import format_bytes
@@ -31,13 +31,6 @@ _PATIENCE_SECONDS = 30.0
 _BUDGET_SECONDS = 0.25
 _ROUNDS = (7, 2000)
 _SIZES_LEAST = 2
-
-
-class Listener(Protocol):
-    """Who is told how far the measuring is."""
-
-    def step(self, name: str, done: int, total: int) -> None:
-        """`name` is under way, after `done` of `total`."""
 
 
 def measure(address: str, listener: Listener, largest_bytes: int = SIZES[-1]) -> tuple[Round, ...]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.answer import Answer
 from resilver.cli.console import say
-from resilver.cli.options import Json, Quiet, overrides, page_output
-from resilver.cli.replying import command_line, reply
-from resilver.cli.saving import check_output
+from resilver.cli.options import overrides, page_output
 from resilver.request import argument, option, rate, refuse, seconds, share, size, value_of
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class Asked:
     page: Path | None = page_output()
 
 
-def advise(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def advise(asked: Asked, as_json: bool = False) -> Answer:
     """Recommend the targets for a job's files, by current load and fill.
 
     The gain is over the file system's own round robin.
@@ -121,7 +120,6 @@ def advise(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.center import read_state
     from resilver.report.advice import advice_answer, lfs_lines
 
-    check_output(asked.page, reads=asked.states)
     volume = value_of(asked, "volume")
     advice = perform(
         read_state(asked.states, value_of(asked, "window") or 0.0),
@@ -141,18 +139,11 @@ def advise(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         rule = "how long that takes depends on what a target moves by itself"
         refuse(asked, ("volume",), rule, "add --rate")
     answer = advice_answer(advice, volume)
-    is_lfs = asked.format is Format.lfs and not as_json
-    if is_lfs:
-        print("\n".join(lfs_lines(advice, asked.name)))
-        for note in answer.notes:
-            say(f"note: {note}")
-    return reply(
-        answer,
-        command_line("advise", asked),
-        page=asked.page,
-        as_json=as_json or asked.format is Format.json,
-        quiet=quiet or is_lfs,
-    )
+    if asked.format is not Format.lfs or as_json:
+        return answer
+    for note in answer.notes:
+        say(f"note: {note}")
+    return replace(answer, text="\n".join([*lfs_lines(advice, asked.name), ""]))
 
 
 def _routes(asked: Asked) -> Routes | None:

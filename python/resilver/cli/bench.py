@@ -8,10 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.answer import Answer, Lines, sections_of
+from resilver.answer import Answer, Form, Lines, sections_of
 from resilver.cli.console import say
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import reply
+from resilver.cli.options import file_output
+from resilver.cli.progress import Display
 from resilver.errors import ConfigError, show
 from resilver.request import Quantity, argument, option, seconds, size, value_of
 from resilver.units import Bytes, Seconds
@@ -64,11 +64,10 @@ class PlanAsked:
         min=0,
         text="What the order is drawn from; by default the plan's own.",
     )
-    output: Path | None = option(
-        "--output",
-        "-o",
-        metavar="FOLDER",
-        text="Where the plan, fio's jobs and the scripts for IOR and obdfilter-survey go.",
+    output: Path | None = file_output(
+        "FOLDER",
+        "Where the plan, fio's jobs and the scripts for IOR and obdfilter-survey go.",
+        endings=None,
     )
 
 
@@ -93,7 +92,7 @@ class RunAsked:
     )
 
 
-def plan(asked: PlanAsked, as_json: Json = False, quiet: Quiet = False) -> int:
+def plan(asked: PlanAsked) -> Answer:
     """Plan block tests: a published grid, or the most informative in a given time.
 
     Tests are in a random order of a fixed seed. With -o it writes the plan, which resilver bench
@@ -122,8 +121,9 @@ def plan(asked: PlanAsked, as_json: Json = False, quiet: Quiet = False) -> int:
         said.append(f"{len(one.tests)} tests of {one.name} take {time}.")
     files = list(map(str, written))
     record = {"plans": [one.to_dict() for one in plans], "files": files}
-    answer = Answer("A plan of block tests", said, record=record)
-    return reply(answer, wrote=tuple(files), as_json=as_json, quiet=quiet)
+    wrote = "\n".join(f"wrote {file}" for file in files)
+    suffix = "" if asked.output is None else asked.output.suffix.lower()
+    return Answer("A plan of block tests", said, record=record, forms={suffix: Form(None, wrote)})
 
 
 def run(asked: RunAsked, quiet: bool = False) -> Answer:
@@ -136,7 +136,6 @@ def run(asked: RunAsked, quiet: bool = False) -> Answer:
     """
     from resilver.calibration.bench_plan import read_plan
     from resilver.calibration.bench_run import RESULTS, BenchRun, run_plan
-    from resilver.cli.calibrate.output import Bar
 
     found = read_plan(asked.plan)
     folder = asked.plan if asked.plan.is_dir() else asked.plan.parent
@@ -147,8 +146,8 @@ def run(asked: RunAsked, quiet: bool = False) -> Answer:
     if left and not quiet:
         each = found.seconds + found.pause_seconds
         say(f"{left} of {len(found.tests)} tests are left, {_hours(left * each)}")
-    with Bar(quiet) as bar:
-        done = run_plan(wanted, bar)
+    with Display(quiet=quiet) as display:
+        done = run_plan(wanted, display)
     files = f"{shlex.quote(str(wanted.folder))}/*-run*.json"
     fit = Lines("fit", "Fit a disk to them", [f"resilver calibrate disk --fit line {files}"])
     results = [str(wanted.result_of(test)) for test in found.tests]

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from resilver.errors import ConfigError, PlacementError
-from resilver.request import is_asked, names_of
+from resilver.request import is_asked, names_of, places_of
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 failed or the answer is no, 2 bad usage or input, 3 a sweep left "
@@ -254,14 +254,19 @@ def command(
         ]
 
         def run(**given: Any) -> None:
+            from resilver.cli import replying
+
             values = {name: _made(kind, given) for name, kind in kinds.items()}
             how = {key: given[key] if key in declared else given.pop(key) for key in replies}
+            asked = [*values.values()]
+            replying.check_places(asked)
             code = perform(**given, **values)
             if replies and code is not None:
-                from resilver.cli.replying import give
-
                 name = how.pop("context").command_path.partition(" ")[2]
-                code = give(code, name, values.values(), **how)
+                command = replying.command_line(name, *asked)
+                how["as_json"] |= any(getattr(one, "format", None) == "json" for one in asked)
+                said = replying.written(code, places_of(*asked), command)
+                code = replying.reply(code, said, **how)
             if code:
                 raise typer.Exit(code)
 

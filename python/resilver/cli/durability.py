@@ -7,20 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from resilver.answer import Answer
 from resilver.cli.codes import codes_of
-from resilver.cli.console import make_folder, say
-from resilver.cli.live_line import LiveLine
+from resilver.cli.console import say
 from resilver.cli.options import (
     FigureFormat,
-    Json,
-    Quiet,
     Workers,
     figure_format,
     figures_output,
     page_output,
 )
-from resilver.cli.replying import command_line, reply
-from resilver.cli.saving import check_output
+from resilver.cli.progress import SELDOM_SECONDS, Display
 from resilver.data_loss.request import DurabilityRequest, Where
 from resilver.errors import ConfigError
 from resilver.request import argument, option
@@ -74,9 +71,9 @@ def durability(
     request: DurabilityRequest,
     places: Places,
     workers: Workers,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> int:
+    as_json: bool = False,
+    quiet: bool = False,
+) -> Answer:
     """Estimate the probability of data loss, with confidence intervals.
 
     Shows the probability of data loss within a mission, its nines, the mean time to data loss, the
@@ -98,12 +95,9 @@ def durability(
     from resilver.data_loss.perform import answer_of
     from resilver.report.durability import durability_answer
 
-    check_output(places.page, reads=systems.what)
-    for folder, name in ((places.tables, "--tables"), (places.figures, "--figures")):
-        if folder is not None:
-            make_folder(folder, f"the folder of {name}", name)
     what = _read(systems)
-    with _executor(workers) as executor, _Display(quiet=quiet or as_json) as told:
+    display = _Display(quiet=quiet or as_json, every=SELDOM_SECONDS)
+    with _executor(workers) as executor, display as told:
         where = Where(places.keep, workers.workers, executor)
         try:
             found = answer_of(what[0] if len(what) == 1 else what, request, where, told)
@@ -111,16 +105,7 @@ def durability(
             if places.keep is not None:
                 say(f"what was simulated is in {places.keep}; the same command resumes from it")
             raise
-    return reply(
-        durability_answer(found),
-        command_line("durability", systems, request),
-        page=places.page,
-        tables=places.tables,
-        pictures=places.figures,
-        format=places.figure_format,
-        as_json=as_json,
-        quiet=quiet,
-    )
+    return durability_answer(found)
 
 
 def _read(systems: Systems) -> list[str | Study]:
@@ -150,11 +135,11 @@ def _executor(workers: Workers) -> AbstractContextManager[Any]:
     return closing(choose(cluster, workers=workers.workers, cluster_config=config))
 
 
-class _Display(LiveLine):
+class _Display(Display):
     def __call__(self, state: Estimating) -> bool:
         text = progress_words(state)
         if state.phase == "repairs" and 0 < state.done < state.total:
-            left = self.seconds * (state.total - state.done) / state.done
+            left = self.left(state.done / state.total) or 0.0
             text += f", some {format_duration(left)} left"
         self.show(text)
         return True

@@ -7,7 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from resilver.answer import Answer
-from resilver.cli.saving import PAGES, TABLES, check_output
+from resilver.cli.options import file_output
+from resilver.cli.saving import PAGES, TABLES
 from resilver.request import argument, option
 
 
@@ -28,12 +29,8 @@ class Asked:
         text="What fair-lio, the OLCF suite, obdfilter-survey, sgpdd-survey, IOR, mdtest, IO500, "
         "fio (JSON) or elbencho wrote; gzipped or not. The format is detected.",
     )
-    output: Path | None = option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        text="Write the rates there: .csv, .parquet or a page, .html.",
-        is_output=True,
+    output: Path | None = file_output(
+        "FILE", "Write the rates there: .csv, .parquet or a page, .html.", (*TABLES, *PAGES)
     )
     fio_layer: DataLayer = option(
         text="What fio measured.",
@@ -58,6 +55,5 @@ def benchmark(asked: Asked) -> Answer:
     from resilver.importers.benchmarks import read_benchmarks
     from resilver.report.benchmarks import benchmarks_answer
 
-    check_output(asked.output, (*TABLES, *PAGES), asked.files)
     found = read_benchmarks(asked.files, fio_layer=asked.fio_layer.value)
     return benchmarks_answer(found, costs(found.rows))

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.answer import Answer
+from resilver.answer import Answer, Form
 from resilver.cli.console import say
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import reply
-from resilver.cli.saving import check_writable, keep_inputs, save_whole
+from resilver.cli.options import file_output
+from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError
 from resilver.request import argument, option
 from resilver.units import format_bytes
@@ -33,9 +32,7 @@ class Asked:
         text="LIVE, for the cluster that `ceph` reaches from here; or a folder, an archive or a "
         "file of dumps.",
     )
-    output: Path = option(
-        "--output", "-o", metavar="FILE", text="The bundle to write, such as bundle.tar.zst."
-    )
+    output: Path = file_output("FILE", "The bundle to write, such as bundle.tar.zst.", ())
     anonymise: bool = option(
         text="Leave out or replace names, addresses and serial numbers; numbers stay.",
         default=False,
@@ -49,7 +46,7 @@ class Asked:
     )
 
 
-def ceph(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def ceph(asked: Asked, quiet: bool = False) -> Answer:
     """Collect the output of a Ceph cluster's commands in one bundle for other commands.
 
     Of a live cluster it runs `ceph osd dump`, `ceph osd crush dump`, `ceph pg dump`, `ceph osd df`,
@@ -66,7 +63,6 @@ def ceph(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.importers.ceph.cluster import cluster_of
 
     packer = packer_of(asked.output)
-    check_writable(asked.output)
     start = time.monotonic()
     dumps = _dumps(asked, quiet)
     cluster = cluster_of(dumps)
@@ -76,7 +72,8 @@ def ceph(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     told = _told(cluster, files, asked, len(data))
     release = f"Ceph {told['release']}, " if told["release"] else ""
     names = "without names" if asked.anonymise else "with its names and addresses"
-    answer = Answer(
+    wrote = f"wrote {{}} ({format_bytes(len(data))}), {names}"
+    return Answer(
         "A bundle of a Ceph cluster",
         [
             f"{release}{told['osds']:,} OSDs, {plural(told['pools'], 'pool')}, "
@@ -84,9 +81,8 @@ def ceph(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         ],
         record={**told, "seconds": time.monotonic() - start},
         notes=[f"Not in it: {missing}" for missing in told["missing"]],
+        forms={asked.output.suffix.lower(): Form(None, wrote)},
     )
-    wrote = f"{asked.output} ({format_bytes(len(data))}), {names}"
-    return reply(answer, wrote=(wrote,), as_json=as_json, quiet=quiet)
 
 
 def _dumps(asked: Asked, quiet: bool) -> Dumps:
@@ -100,10 +96,7 @@ def _dumps(asked: Asked, quiet: bool) -> Dumps:
                 f"name the file as ./{asked.source}, or run this in another folder",
             )
         return collect(seconds_max=asked.timeout, say=(lambda _: None) if quiet else say)
-    source = Path(asked.source).expanduser()
-    if source.is_file():
-        keep_inputs(asked.output, [source])
-    return Dumps.read(source, keep=True)
+    return Dumps.read(Path(asked.source).expanduser(), keep=True)
 
 
 def _told(

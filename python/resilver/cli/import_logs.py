@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import command_line, reply
-from resilver.cli.saving import PAGES, TABLES, check_output
+from resilver.answer import Answer
+from resilver.cli.options import file_output
+from resilver.cli.saving import PAGES, TABLES
 from resilver.request import argument, option
 
 if TYPE_CHECKING:
@@ -26,12 +25,8 @@ class Asked:
         text="Dumps of lctl get_param (counters, job_stats, brw_stats), lctl dl -t, lfs df, "
         "lnetctl stats show, HDF5 of LMT or TOKIO, or Darshan logs.",
     )
-    table: Path | None = option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        text="Write all rows there: .csv, .parquet; or a page, .html.",
-        is_output=True,
+    table: Path | None = file_output(
+        "FILE", "Write all rows there: .csv, .parquet; or a page, .html.", (*TABLES, *PAGES)
     )
     mix: bool = option(
         text="Print the sizes of requests (brw_stats) as traffic.mix of a study, and no table.",
@@ -39,7 +34,7 @@ class Asked:
     )
 
 
-def logs(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def logs(asked: Asked) -> Answer:
     """Show what logs contain: which parts, which period, bytes read and written.
 
     Examples:
@@ -51,17 +46,8 @@ def logs(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.importers.logs import read_logs
     from resilver.report.logs import logs_answer
 
-    check_output(asked.table, (*TABLES, *PAGES), asked.logs)
     found = read_logs(asked.logs)
-    if asked.mix:
-        sys.stdout.write(_mix(found, asked.logs[0]))
-    return reply(
-        logs_answer(found),
-        command_line("import logs", asked),
-        page=asked.table,
-        as_json=as_json and not asked.mix,
-        quiet=quiet or asked.mix,
-    )
+    return replace(logs_answer(found), text=_mix(found, asked.logs[0]) if asked.mix else "")
 
 
 def _mix(found: Sequence[Log], path: Path) -> str:

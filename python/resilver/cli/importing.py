@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
-
-from resilver.cli.console import messages, print_json, say
+from resilver.cli.console import print_json, say
 from resilver.cli.options import Json, Quiet
+from resilver.cli.progress import Display
 from resilver.cli.saving import keep_inputs, save_whole
 from resilver.errors import ConfigError
 from resilver.request import argument, option
@@ -122,7 +117,7 @@ def sizes(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
     source = _source(asked.listings, asked.scan)
     keep_inputs(asked.output, asked.listings)
     start = time.monotonic()
-    with walk_display(quiet=quiet or asked.scan is None) as show_progress:
+    with Display(quiet=quiet or asked.scan is None) as display:
         measured = importers.import_sizes(
             source,
             format=known_format(None if asked.format is None else asked.format.value),
@@ -131,7 +126,7 @@ def sizes(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
             one_file_system=asked.one_file_system,
             hard_links="each" if asked.hard_links is HardLinks.each else "once",
             threads=asked.threads,
-            progress=show_progress,
+            progress=lambda state: display.show(walk_line(state)),
         )
     seconds = time.monotonic() - start
     chosen = measured.bins(asked.bins, keep_volume=not asked.plain_edges)
@@ -240,22 +235,8 @@ def _percent(error: float) -> str:
     return f"{100 * (1 + error):.4g} %" if abs(error) >= 5e-5 else "100.00 %"
 
 
-@contextlib.contextmanager
-def walk_display(*, quiet: bool, console: Console | None = None) -> Iterator[Any]:
-    """One line on a terminal that says how far a walk is; nothing elsewhere."""
-    screen = console or messages()
-    if quiet or not screen.is_terminal:
-        yield None
-        return
-    with Live(console=screen, refresh_per_second=10, transient=True) as live:
-
-        def show_progress(progress: WalkProgress) -> None:
-            live.update(Text(_progress_line(progress), style="cyan", no_wrap=True))
-
-        yield show_progress
-
-
-def _progress_line(progress: WalkProgress) -> str:
+def walk_line(progress: WalkProgress) -> str:
+    """How far a walk is."""
     rate = progress.files / progress.seconds if progress.seconds > 0 else 0.0
     return (
         f"{progress.files:,} files in {progress.folders:,} folders, {rate:,.0f} files a second; "

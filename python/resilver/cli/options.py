@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from resilver.cli.saving import PAGES
 from resilver.request import option
 
 
@@ -35,7 +37,20 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="One line for eac
 def page_output() -> Any:
     """Where the page of an answer goes."""
     text = "Write the answer as a page there."
-    return option("--output", "-o", metavar="FILE.html", text=text, is_output=True)
+    return file_output("FILE.html", text)
+
+
+def file_output(metavar: str, text: str, endings: Sequence[str] | None = PAGES, **more: Any) -> Any:
+    """Where an answer goes.
+
+    Args:
+        metavar: The kind of file.
+        text: The help of the option.
+        endings: The endings that its name may have; none where any, None where the command says.
+        more: What else `option` takes.
+    """
+    more |= {"metavar": metavar, "text": text, "endings": endings}
+    return option("--output", "-o", is_output=True, **more)
 
 
 def overrides(what: str, example: str) -> Any:
@@ -51,7 +66,7 @@ def overrides(what: str, example: str) -> Any:
 
 def workers(text: str) -> Any:
     """How many processes perform what is simulated."""
-    return option("--workers", metavar="N", min=1, text=text)
+    return option("--workers", metavar="N", min=1, text=text, is_output=True)
 
 
 @dataclass(frozen=True)
@@ -63,10 +78,12 @@ class Workers:
         metavar="WHERE",
         text="Run on a cluster: the address or scheduler file of a running Dask scheduler, slurm, "
         "pbs or lsf, or allocation in a task of srun.",
+        is_output=True,
     )
     cluster_config: Path | None = option(
         metavar="FILE",
         text="What to ask slurm, pbs or lsf for: cores, memory, walltime and so on, as TOML.",
+        is_output=True,
     )
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.progress import BarColumn, Progress, TextColumn
-
 from resilver import catalog
 from resilver.answer import Answer
-from resilver.cli.console import messages
 from resilver.cli.loading import load_study
-from resilver.cli.options import overrides
-from resilver.cli.saving import PAGES, PICTURES, check_output
+from resilver.cli.options import file_output, overrides
+from resilver.cli.progress import Display
+from resilver.cli.saving import PAGES, PICTURES
 from resilver.errors import ConfigError, name_remedy
 from resilver.request import argument, option, size, value_of
 from resilver.units import VOLUME_MAX, exact_bytes
@@ -67,12 +64,10 @@ class Asked:
         default=1,
         show_default=True,
     )
-    picture: Path | None = option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        text="Draw them into a .png, .svg or .pdf file, or write the answer as a page, .html.",
-        is_output=True,
+    picture: Path | None = file_output(
+        "FILE",
+        "Draw them into a .png, .svg or .pdf file, or write the answer as a page, .html.",
+        (*PICTURES, *PAGES),
     )
 
 
@@ -83,7 +78,6 @@ def show(asked: Asked, quiet: bool = False) -> Answer:
     """
     from resilver.report.population import population_answer
 
-    check_output(asked.picture, (*PICTURES, *PAGES))
     if len(asked.names) > _SHOWN_MAX:
         rule = (
             f"{len(asked.names)} populations are named, and at most {_SHOWN_MAX} are shown side by "
@@ -144,7 +138,7 @@ def _draw(shown: _Shown, seed: int, *, quiet: bool) -> PopulationSizes:
     from resilver.report.population import PopulationSizes
     from resilver.simulate import census
 
-    with _progress_bar(f"drawing {shown.name}", quiet=quiet) as report:
+    with Display(quiet=quiet) as display:
         try:
             table = census(
                 shown.population,
@@ -152,7 +146,7 @@ def _draw(shown: _Shown, seed: int, *, quiet: bool) -> PopulationSizes:
                 copies=shown.copies,
                 bytes=shown.volume,
                 seed=seed,
-                progress=report,
+                progress=lambda share: display.step(f"drawing {shown.name}", share, 1.0),
             )
         except ConfigError as error:
             raise ConfigError(problem.under(shown.name) for problem in error.problems) from None
@@ -169,20 +163,3 @@ def _cut_words(shown: _Shown) -> str:
         width = cut.width(shown.servers, shown.copies)
         return f"stripes of {exact_bytes(cut.stripe_unit_bytes)} over {width:,} objects"
     return "whole files"
-
-
-@contextlib.contextmanager
-def _progress_bar(text: str, *, quiet: bool) -> Iterator[Callable[[float], None] | None]:
-    """A bar on a terminal; nothing elsewhere."""
-    console = messages()
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=32, complete_style="cyan", finished_style="cyan"),
-        TextColumn("{task.percentage:.0f} %"),
-    )
-    with Progress(*columns, console=console, transient=True) as bars:
-        task = bars.add_task(text, total=1.0)
-        yield lambda fraction: bars.update(task, completed=fraction)

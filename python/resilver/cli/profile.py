@@ -8,7 +8,6 @@ from pathlib import Path
 
 from resilver.answer import Answer
 from resilver.cli.options import overrides, page_output
-from resilver.cli.saving import check_output
 from resilver.errors import ConfigError
 from resilver.request import argument, option, rate, share, value_of
 from resilver.units import BytesPerSecond
@@ -71,6 +70,7 @@ class Asked:
         metavar="FILE.toml",
         text="Of a study with --within: write the study with its new disks there, to run it.",
         is_output=True,
+        endings=(".toml",),
     )
     page: Path | None = page_output()
 
@@ -102,9 +102,6 @@ def profile(asked: Asked) -> Answer:
     from resilver.report.layering import layers_answer
     from resilver.study import profile as perform
 
-    reads = [asked.file, *(one.rpartition("=")[2] for one in asked.measured)]
-    check_output(asked.page, reads=reads)
-    check_output(asked.culled, (".toml",), reads, "--culled")
     within, target = value_of(asked, "within"), value_of(asked, "target")
     _check_culled(asked)
     found = perform(

@@ -1,74 +1,97 @@
-"""Progress on the terminal while a study is performed."""
+"""How far something is: on a terminal replaced while it lasts, elsewhere a line now and then."""
 
 from __future__ import annotations
 
-from types import TracebackType
+import math
+import time
+from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
+from rich.text import Text
 
 from resilver.cli.console import messages, say
-from resilver.cli.progress_view import ProgressView
-from resilver.study import StudyProgress
+from resilver.cli.progress_view import ProgressView, step_line
 
+if TYPE_CHECKING:
+    from resilver.study import StudyProgress
+
+SELDOM_SECONDS = 30.0
+"""Between two lines of what takes long, where stderr is no terminal."""
 # Numbers that change more often cannot be read.
 _DRAWINGS_PER_SECOND = 4
 
 
-class StudyDisplay:
-    """Shows how far a study is, as far as stderr and the user's wishes allow.
-
-    On a terminal: a line for the study and a row for each run under way, removed at the end.
-    Elsewhere: nothing, or one line a run if the user asked for it.
+class Display:
+    """What is under way, on stderr: removed from a terminal at its end.
 
     Args:
-        quiet: show nothing.
-        verbose: print one line for each run that ends.
-        console: where to print, by default stderr.
+        quiet: Show nothing, messages included.
+        every: Seconds between two lines where stderr is no terminal; by default there are none.
+        console: Where to show it, by default stderr.
     """
 
     def __init__(
-        self, *, quiet: bool = False, verbose: bool = False, console: Console | None = None
+        self, *, quiet: bool = False, every: float = math.inf, console: Console | None = None
     ) -> None:
-        self._console = console or messages()
-        self._quiet = quiet
-        self._verbose = verbose
-        self._live: Live | None = None
-        self.reused: int | None = None
+        shown = console or messages()
+        self._live = None if quiet or not shown.is_terminal else Live(
+            console=shown, transient=True, refresh_per_second=_DRAWINGS_PER_SECOND
+        )  # fmt: skip
+        self._is_quiet, self._every = quiet, every
+        self._begun = self._said = time.monotonic()
 
-    def __enter__(self) -> StudyDisplay:
-        """Begin to show."""
-        if self._console.is_terminal and not self._quiet:
-            self._live = Live(
-                console=self._console, transient=True, refresh_per_second=_DRAWINGS_PER_SECOND
-            )
+    def __enter__(self) -> Self:
+        if self._live is not None:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Remove what is shown."""
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
 
-    def __call__(self, progress: StudyProgress) -> None:
-        """Show the present state.
+    def left(self, fraction: float) -> float | None:
+        """How long the rest takes at the pace so far, in seconds; None at the start."""
+        spent = time.monotonic() - self._begun
+        return spent * (1.0 - fraction) / fraction if fraction > 0.0 else None
 
-        Args:
-            progress: how far the study is.
-        """
-        self.reused = progress.counts.reused
+    def show(self, state: RenderableType) -> None:
+        """Replace what is shown; without a terminal, print a text if none was for a while."""
         if self._live is not None:
-            self._live.update(ProgressView(progress))
-        if self._verbose and progress.finished_label is not None:
-            say(self._line(progress))
+            self._live.update(Text(state) if isinstance(state, str) else state)
+        elif not self._is_quiet and time.monotonic() - self._said >= self._every:
+            self._said = time.monotonic()
+            say(str(state))
 
-    def _line(self, progress: StudyProgress) -> str:
+    def step(self, name: str, done: float, total: float) -> None:
+        """Show that `name` is under way, after `done` of `total`."""
+        self.show(step_line(name, done / total, self.left(done / total)))
+
+    def say(self, text: str) -> None:
+        """Tell something on the way."""
+        if not self._is_quiet:
+            say(text)
+
+
+class StudyDisplay(Display):
+    """Shows how far a study is: a line for it and a row for each run under way.
+
+    Args:
+        quiet: Show nothing.
+        verbose: Print one line for each run that ends.
+    """
+
+    def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
+        super().__init__(quiet=quiet)
+        self._is_verbose = verbose
+        self.reused: int | None = None
+
+    def __call__(self, progress: StudyProgress) -> None:
+        """Show the present state."""
         counts = progress.counts
-        ended = counts.finished + counts.failed
-        outcome = "done" if progress.message is None else f"failed: {progress.message}"
-        return f"{ended}/{counts.total} {progress.finished_label} {outcome}"
+        self.reused = counts.reused
+        self.show(ProgressView(progress))
+        if self._is_verbose and progress.finished_label is not None:
+            ended = counts.finished + counts.failed
+            outcome = "done" if progress.message is None else f"failed: {progress.message}"
+            say(f"{ended}/{counts.total} {progress.finished_label} {outcome}")

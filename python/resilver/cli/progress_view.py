@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from resilver.study import RunProgress, StudyProgress
 from resilver.units import format_duration
+
+if TYPE_CHECKING:
+    from resilver.study import RunProgress, StudyProgress
 
 # A terminal of this width has room for bars and for whole labels in the rows of the runs.
 _WIDE = 110
 _LABEL_WIDTH, _LABEL_WIDTH_WIDE = 19, 34
 _BAR_WIDTHS = (8, 40)
 _ROW_BAR_WIDTH = 16
+_STEP_BAR_WIDTH = 32
 
 # Lines around the rows of the runs: the study's, the headings, "and more", and the prompt's.
 _LINES_AROUND = 5
@@ -84,6 +88,20 @@ def study_line(progress: StudyProgress, width: int) -> Table:
     for _ in range(len(cells) + 1 + len(tail) + len(extras)):
         line.add_column(no_wrap=True)
     line.add_row(*cells, _bar(progress.fraction, bar_width), *tail, *extras)
+    return line
+
+
+def step_line(name: str, fraction: float, seconds_left: float | None) -> Table:
+    """A line for what has no runs: its name, bar, share, and time left.
+
+    Args:
+        name: what is under way.
+        fraction: how much of all is done.
+        seconds_left: how long the rest takes; None where that is not known.
+    """
+    line = Table.grid(padding=(0, 2, 0, 0))
+    left = "" if seconds_left is None else f"{time_left(seconds_left)} left"
+    line.add_row(name, _bar(fraction, _STEP_BAR_WIDTH), f"{100.0 * fraction:.0f} %", left)
     return line
 
 

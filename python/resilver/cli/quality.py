@@ -7,7 +7,6 @@ from pathlib import Path
 
 from resilver.answer import Answer
 from resilver.cli.options import page_output
-from resilver.cli.saving import check_output
 from resilver.request import argument, option
 
 
@@ -50,7 +49,6 @@ def quality(asked: Asked) -> Answer:
     from resilver.center.quality import quality_chart
     from resilver.report.quality import quality_answer
 
-    check_output(asked.page, reads=asked.files)
     found = quality_chart(
         asked.files,
         value=asked.value,

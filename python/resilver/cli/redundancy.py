@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from resilver.answer import Answer
 from resilver.cli.codes import codes_of
 from resilver.cli.options import page_output
-from resilver.cli.saving import check_output
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option
 
@@ -73,7 +72,6 @@ def redundancy(request: RedundancyRequest) -> Answer:
     if not request.texts:
         remedy = 'write resilver redundancy "rs 8+3" "lrc 12+2+2"'
         raise ConfigError("no code is named", remedy)
-    check_output(request.page)
     trees = [code_tree(text) for text in codes_of(request.texts)]
     numbers = None if request.lost is None else _numbers(request.lost)
     lost = [{} if numbers is None else {"lost": _lost(tree, numbers)} for tree in trees]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
-from dataclasses import fields
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.cli.console import EXIT_FAILED, make_folder, output, print_json, say
-from resilver.cli.saving import PAGES, PICTURES, save_whole
-from resilver.request import names_of, words_of
+from resilver.cli.saving import PAGES, PICTURES, check_output, save_whole
+from resilver.request import names_of, places_of, words_of
 
 if TYPE_CHECKING:
     from resilver.answer import Answer
+
+_FILES = ("--output", "--culled", "--figure")
+_FOLDERS = ("--tables", "--figures")
 
 
 def command_line(name: str, *requests: Any) -> str:
@@ -29,89 +33,92 @@ def command_line(name: str, *requests: Any) -> str:
     return shlex.join(["resilver", *name.split(), *words])
 
 
-def reply(
-    answer: Answer,
-    command: str = "",
-    *,
-    page: Path | None = None,
-    tables: Path | None = None,
-    files: Iterable[Path | None] = (),
-    pictures: Path | None = None,
-    format: str = "png",
-    wrote: tuple[Path | str | None, ...] = (),
-    as_json: bool = False,
-    quiet: bool = False,
-) -> int:
-    """Give an answer to whoever asked.
+def check_places(requests: Sequence[Any]) -> None:
+    """Refuse places where an answer cannot go, before anything is computed for it.
+
+    Args:
+        requests: What was asked.
+
+    Raises:
+        ConfigError: The command reads the file, its name ends otherwise, or it cannot be written.
+    """
+    asked = [(request, field) for request in requests for field in fields(request)]
+    reads = [one for request, field in asked for one in _files(request, field)]
+    for request, field in asked:
+        if (endings := field.metadata.get("endings")) is not None:
+            for path in _several(getattr(request, field.name)):
+                check_output(path, endings, reads, names_of(field)[0])
+    for name, folder in places_of(*requests).items():
+        if name in _FOLDERS and folder is not None:
+            make_folder(folder, f"the folder of {name}", name)
+
+
+def _files(request: Any, field: Field[Any]) -> list[str]:
+    """What a field may name as a file that is read: its text, and the words in it."""
+    declared, found = field.metadata, _several(getattr(request, field.name))
+    if declared.get("is_output") or "text" not in declared:
+        return []
+    texts = [str(one) for one in found if isinstance(one, str | Path)]
+    if names_of(field) and "FILE" not in str(declared.get("metavar")):
+        texts = [str(one) for one in found if isinstance(one, Path)]
+    return [word for text in texts for word in (text, *text.replace("=", " ").split())]
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else () if value is None else (value,)
+
+
+def written(answer: Answer, places: Mapping[str, Any], command: str = "") -> list[str]:
+    """Write an answer where it should go.
 
     Args:
         answer: The answer.
+        places: The places by the options that say them.
         command: What makes it again, for its page.
-        page: Where its page goes; None for none.
-        tables: The folder of its tables; None for none.
-        files: Where else it goes: each as what the ending of its name says.
-        pictures: The folder of its charts; None for none.
-        format: As what those are written.
-        wrote: What else was written, which is said.
+
+    Returns:
+        What is said of each place.
+    """
+    files = [path for name in _FILES for path in _several(places.get(name))]
+    said = [_write(answer, path, command) for path in files]
+    tables, pictures = folders = [places.get(name) for name in _FOLDERS]
+    if tables is not None or pictures is not None:
+        from resilver.answer.pictures import write_files
+
+        write_files(answer, tables, pictures, places.get("--format", "png"))
+    said += [f"wrote {folder}" for folder in folders if folder is not None]
+    return [text for text in said if text]
+
+
+def reply(
+    answer: Answer, said: Iterable[str] = (), *, as_json: bool = False, quiet: bool = False
+) -> int:
+    """Print an answer.
+
+    Args:
+        answer: The answer.
+        said: What is said of it afterwards.
         as_json: Print its record, and nothing else.
         quiet: Print nothing but, where the answer is no, its first sentence.
 
     Returns:
         The exit code: 1 where the answer is no.
     """
-    said = [str(path) for path in wrote if path is not None]
-    said += [_write(answer, path, command) for path in (page, *files) if path is not None]
-    if tables is not None or pictures is not None:
-        from resilver.answer.pictures import write_files
-
-        for folder, option in ((tables, "--tables"), (pictures, "--figures")):
-            if folder is not None:
-                make_folder(folder, option, f"{option} DIR")
-        write_files(answer, tables, pictures, format)
-    if as_json:
+    quiet = quiet or bool(answer.text)
+    if answer.text:
+        sys.stdout.write(answer.text)
+    elif as_json:
         print_json(answer.to_dict())
     elif not quiet:
         from resilver.answer.terminal import print_answer
 
         print_answer(answer, output())
-    for path in () if quiet else (*said, tables, pictures):
-        if path is not None:
-            say(f"wrote {path}")
+    for text in () if quiet else said:
+        say(text)
     if quiet and not answer.holds:
         # Why the exit code is 1, for the log of a script that prints nothing else.
         say(answer.verdict[0])
     return 0 if answer.holds else EXIT_FAILED
-
-
-def give(answer: Answer, name: str, requests: Iterable[Any], *, as_json: bool, quiet: bool) -> int:
-    """Give the answer of the command that is performed, where its requests say.
-
-    Args:
-        answer: The answer.
-        name: The command.
-        requests: What was asked, in the order of the command's options.
-        as_json: Print its record, and nothing else.
-        quiet: Print nothing but, where the answer is no, its first sentence.
-
-    Returns:
-        The exit code: 1 where the answer is no.
-    """
-    asked = [*requests]
-    places = {
-        names_of(field)[0]: getattr(request, field.name)
-        for request in asked
-        for field in fields(request)
-        if field.metadata.get("is_output")
-    }
-    return reply(
-        answer,
-        command_line(name, *asked),
-        files=[places.get(name) for name in ("--output", "--culled", "--figure")],
-        pictures=places.get("--figures"),
-        format=places.get("--format", "png"),
-        as_json=as_json,
-        quiet=quiet,
-    )
 
 
 def _write(answer: Answer, path: Path, command: str) -> str:
@@ -119,8 +126,10 @@ def _write(answer: Answer, path: Path, command: str) -> str:
     suffix = path.suffix.lower()
     form = answer.forms.get(suffix, answer.forms.get("") if suffix not in PAGES else None)
     if form is not None:
+        if form.content is None:
+            return form.use.replace("{}", str(path))
         save_whole(path, form.content())
-        return f"{path}; {form.use.format(path.name)}" if form.use else str(path)
+        return f"wrote {path}; {form.use.format(path.name)}" if form.use else f"wrote {path}"
     if suffix in PICTURES:
         from resilver.charts.vega import write_picture
 
@@ -130,4 +139,4 @@ def _write(answer: Answer, path: Path, command: str) -> str:
         from resilver.answer.page import write
 
         write(answer, path, command)
-    return str(path)
+    return f"wrote {path}"

@@ -23,7 +23,7 @@ from resilver.cli.options import (
     figures_output,
     overrides,
 )
-from resilver.cli.replying import reply
+from resilver.cli.replying import reply, written
 from resilver.errors import ConfigError, show
 from resilver.request import argument, option
 
@@ -244,14 +244,9 @@ def _answered(request: Request, made: Reproduction, *, as_json: bool, quiet: boo
     answer, folder, ending = reproduction_answer(made), request.figures, request.figure_format
     charts = answer.charts() if folder is not None else []
     files = [str(folder / f"{chart.name}.{ending}") for chart in charts if folder is not None]
-    reply(
-        replace(answer, record=_record(made) | {"page": str(page), "figures_written": files}),
-        page=page,
-        pictures=folder,
-        format=ending,
-        as_json=as_json,
-        quiet=quiet,
-    )
+    record = _record(made) | {"page": str(page), "figures_written": files}
+    said = written(answer, {"--output": page, "--figures": folder, "--format": ending})
+    reply(replace(answer, record=record), said, as_json=as_json, quiet=quiet)
     return _judged(made)
 
 

@@ -11,9 +11,10 @@ from resilver.cli.options import (
     FigureFormat,
     figure_format,
     figures_output,
+    file_output,
     overrides,
 )
-from resilver.cli.saving import PAGES, check_output
+from resilver.cli.saving import PAGES
 from resilver.errors import ConfigError, show
 from resilver.request import argument, option, refuse
 
@@ -65,12 +66,10 @@ class Asked:
         text="The seed of clients and targets that are drawn, and of --place.", default=1
     )
     settings: tuple[str, ...] = overrides("the file", "fine_grained.zone=6")
-    output: Path | None = option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        text="Write the page there (.html), or every client's routers or the job's flows (.csv).",
-        is_output=True,
+    output: Path | None = file_output(
+        "FILE",
+        "Write the page there (.html), or every client's routers or the job's flows (.csv).",
+        (*PAGES, ".csv"),
     )
     figures: Path | None = figures_output()
     format: FigureFormat = figure_format()
@@ -99,7 +98,6 @@ def route(asked: Asked) -> Answer | None:
     from resilver.center.siting import sites
     from resilver.report.routes_page import routes_answer, sites_answer
 
-    check_output(asked.output, (*PAGES, ".csv"), [asked.machine, asked.clients])
     policies = asked.policy or POLICIES
     _check(asked, len(policies))
     system = machine(MachineFile.load(asked.machine, asked.settings))

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.cli.importing import say_left_out, walk_display
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import reply
-from resilver.cli.saving import check_output
+from resilver.answer import Answer
+from resilver.cli.importing import say_left_out, walk_line
+from resilver.cli.options import file_output
+from resilver.cli.progress import Display
 from resilver.errors import ConfigError
 from resilver.request import argument, option
 
 if TYPE_CHECKING:
     from resilver.importers.scanned import Scanned
-    from resilver.importers.walk import TreeWalk
+    from resilver.importers.walk import TreeWalk, WalkProgress
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,8 @@ class Asked:
         default=8,
         show_default=True,
     )
-    table: Path | None = option(
-        "--output",
-        "-o",
-        metavar="FILE.parquet",
-        text="Write a row for each file and folder there.",
-        is_output=True,
+    table: Path | None = file_output(
+        "FILE.parquet", "Write a row for each file and folder there.", (".parquet",)
     )
     every_file_system: bool = option(
         text="Go on into folders on which other file systems are mounted.",
@@ -44,7 +40,7 @@ class Asked:
     strict: bool = option(text="Exit with 1 if anything could not be read.", default=False)
 
 
-def scan(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def scan(asked: Asked, quiet: bool = False) -> Answer:
     """Count everything below a folder, and write the table that resilver usage reads.
 
     A file of several names counts once, and symbolic links are not followed.
@@ -58,7 +54,6 @@ def scan(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.importers.walk import TreeWalk
     from resilver.report.scan import scan_answer
 
-    check_output(asked.table, (".parquet",))
     with TreeWalk(
         asked.folder,
         workers=asked.workers,
@@ -66,12 +61,10 @@ def scan(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         with_rows=asked.table is not None,
     ) as walk:
         found = _performed(walk, asked.table, quiet=quiet)
-    table = asked.table
-    answer = scan_answer(found, None if table is None else str(table), is_strict=asked.strict)
     if not quiet:
         say_left_out(found.left_out)
-    wrote = None if table is None else f"{table}; read it with resilver usage {table}"
-    return reply(answer, wrote=(wrote,), as_json=as_json, quiet=quiet)
+    table = None if asked.table is None else str(asked.table)
+    return scan_answer(found, table, is_strict=asked.strict)
 
 
 def _performed(walk: TreeWalk, table: Path | None, *, quiet: bool) -> Scanned:
@@ -79,7 +72,11 @@ def _performed(walk: TreeWalk, table: Path | None, *, quiet: bool) -> Scanned:
     from resilver.study.files import replace_file
 
     found: list[Scanned] = []
-    with walk_display(quiet=quiet) as progress:
+    with Display(quiet=quiet) as display:
+
+        def progress(state: WalkProgress) -> None:
+            display.show(walk_line(state))
+
         if table is None:
             return perform(walk, None, progress)
         try:

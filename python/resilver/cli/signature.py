@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import command_line, reply
+from resilver.answer import Answer
+from resilver.cli.options import file_output
 from resilver.cli.saving import PAGES, check_output
 from resilver.errors import ConfigError
 from resilver.request import argument, option, rate, refuse, seconds, value_of
-
-if TYPE_CHECKING:
-    from resilver.answer import Answer
 
 
 class Moved(StrEnum):
@@ -62,17 +58,15 @@ class Asked:
         text="Of shift: how long both jobs run together. Default: 20 of the longer period.",
         quantity=seconds("12 h"),
     )
-    outputs: tuple[Path, ...] = option(
-        "--output",
-        "-o",
-        metavar="FILE.toml|FILE.html",
-        text="Write the signature, or a page. Repeatable.",
+    outputs: tuple[Path, ...] = file_output(
+        "FILE.toml|FILE.html",
+        "Write the signature, or a page. Repeatable.",
+        (".toml", *PAGES),
         default=(),
-        is_output=True,
     )
 
 
-def signature(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+def signature(asked: Asked) -> Answer:
     """Find the I/O pattern that a job's runs share in server logs: period, burst, volume.
 
     A study's traffic.jobs reads the file that -o writes. compare checks whether two signatures may
@@ -94,36 +88,26 @@ def signature(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.report.signature import signature_answer
 
     word, *files = asked.logs
-    for path in asked.outputs:
-        suffixes = PAGES if word in _WITH_TWO else (".toml", *PAGES)
-        check_output(path, suffixes, [*asked.logs, asked.jobs])
     if word in _WITH_TWO:
+        for path in asked.outputs:
+            check_output(path)
         refuse(asked, ("jobs", "every", "name"), f"it is not of {word}")
         if len(files) != 2:
             rule = f"{word} takes two signatures, and here are {len(files)}"
             remedy = f"write {word} A.toml B.toml; a log of that name is ./{word}"
             raise ConfigError(rule, remedy, "LOG")
-        answer = _WITH_TWO[word](asked, *files)
-    else:
-        remedy = "use resilver signature shift A.toml B.toml"
-        refuse(asked, ("rate", "over"), "it is of shift", remedy)
-        found = perform(
-            asked.logs,
-            jobs=asked.jobs,
-            every=value_of(asked, "every"),
-            moved=asked.moved.value,
-            name=asked.name,
-            zone=zone_of(asked.zone),
-        )
-        answer = signature_answer(found)
-    return reply(
-        answer,
-        command_line("signature", asked),
-        # No pattern is no traffic of a study.
-        files=asked.outputs if answer.holds else (),
-        as_json=as_json,
-        quiet=quiet,
+        return _WITH_TWO[word](asked, *files)
+    remedy = "use resilver signature shift A.toml B.toml"
+    refuse(asked, ("rate", "over"), "it is of shift", remedy)
+    found = perform(
+        asked.logs,
+        jobs=asked.jobs,
+        every=value_of(asked, "every"),
+        moved=asked.moved.value,
+        name=asked.name,
+        zone=zone_of(asked.zone),
     )
+    return signature_answer(found)
 
 
 def _compare(asked: Asked, one: str, other: str) -> Answer:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from resilver.answer import Answer
 from resilver.cli.options import overrides, page_output
-from resilver.cli.saving import check_output
 from resilver.request import argument
 
 
@@ -38,5 +37,4 @@ def size(asked: Asked) -> Answer:
     from resilver.center import size as perform
     from resilver.report.sizing import sizing_answer
 
-    check_output(asked.page, reads=[asked.file])
     return sizing_answer(perform(SizingFile.load(asked.file, asked.settings)))

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer
-from resilver.cli.saving import PAGES, PICTURES, check_output
+from resilver.cli.options import file_output
+from resilver.cli.saving import PAGES, PICTURES
 from resilver.errors import ConfigError
 from resilver.request import argument, option
 
@@ -37,13 +38,11 @@ class TopologyRequest:
         default=1,
         show_default=True,
     )
-    picture: Path | None = option(
-        "--output",
-        "-o",
-        metavar="PICTURE.png",
-        text="Draw the topology into this file, which ends in .png, .svg or .pdf; or write a page, "
+    picture: Path | None = file_output(
+        "PICTURE.png",
+        "Draw the topology into this file, which ends in .png, .svg or .pdf; or write a page, "
         "which ends in .html.",
-        is_output=True,
+        (*PICTURES, *PAGES),
     )
     list_kinds: bool = option(
         "--list", text="List the kinds of topology and how each is written.", default=False
@@ -75,8 +74,6 @@ def topology(request: TopologyRequest) -> Answer:
         rule = f"a picture shows one topology, and there are {len(specs)}"
         remedy = "draw each by a command of its own, or write a page"
         raise ConfigError(rule, remedy, key="--output")
-    reads = [word for text in request.texts for word in text.split()]
-    check_output(picture, (*PICTURES, *PAGES), reads)
     # Dots of braille need an encoding that has them.
     has_braille = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     built = [simulate.topology(spec, seed=request.seed) for spec in specs]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from resilver.answer import Answer
 from resilver.cli.options import page_output
-from resilver.cli.saving import check_output
 from resilver.request import argument, days, number, option, refuse, seconds, value_of
 
 if TYPE_CHECKING:
@@ -91,7 +90,6 @@ def usage(asked: Asked) -> Answer:
     from resilver.center.usage import usage as perform
     from resilver.report.usage import usage_answer
 
-    check_output(asked.page, reads=[asked.table])
     found = perform(
         asked.table,
         purge_days=int(value_of(asked, "purge") or 0),

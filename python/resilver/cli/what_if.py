@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, make_dataclass, replace
 from functools import partial
 from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.cli.live_line import LiveLine
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import command_line, reply
-from resilver.cli.saving import check_output
+from resilver.answer import Answer
+from resilver.cli.options import file_output
+from resilver.cli.progress import SELDOM_SECONDS, Display
 from resilver.errors import ConfigError, Problem, show
 from resilver.request import argument, option
 from resilver.whatif.kinds import KINDS, ChangeKind
@@ -87,9 +85,7 @@ class Question:
         "'fullest OSD under 85%', 'chance of loss under 1e-9', or several with and between; for "
         "--search fill 'any host heals', or another level.",
     )
-    page: Path | None = option(
-        "--output", "-o", metavar="FILE.html", text="Write the answer as a page.", is_output=True
-    )
+    page: Path | None = file_output("FILE.html", "Write the answer as a page.")
     tables: Path | None = option(
         metavar="DIR",
         text="Write the tables of the answer to this folder, as Parquet.",
@@ -101,9 +97,9 @@ def what_if(
     changes: Changes,
     question: Question,
     request: Request,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> int:
+    as_json: bool = False,
+    quiet: bool = False,
+) -> Answer:
     """Predict what a failure, an expansion or another change does to a real Ceph cluster.
 
     Shows when the cluster is healthy again, how long data is degraded or at risk, which OSDs get
@@ -131,19 +127,9 @@ def what_if(
     from resilver.report.whatif import answer_of
 
     _check(question, request)
-    check_output(question.page, reads=[question.bundle, *question.plans, *changes.map])
-    with _Display(quiet=quiet or as_json) as told:
+    with _Display(quiet=quiet or as_json, every=SELDOM_SECONDS) as told:
         found = _ask(question, request, changes, told)
-    if question.tables is not None:
-        _write_tables(found, question.tables)
-    return reply(
-        answer_of(found),
-        command_line("what-if", question, changes, request),
-        page=question.page,
-        wrote=(question.tables,),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    return answer_of(found)
 
 
 def _check(question: Question, request: Request) -> None:
@@ -195,40 +181,7 @@ def _ask(question: Question, request: Request, changes: Changes, told: _Display)
     return perform.answer_of(report, plans[0], request, told)
 
 
-def _write_tables(found: Found, folder: Path) -> None:
-    """The tables of the answers: a folder a plan where there are several."""
-    from resilver.cli.console import make_folder
-    from resilver.study.files import replace_file
-
-    for name, answer in _answers(found):
-        into = folder / name if name else folder
-        make_folder(into, "the folder of the tables", "--tables")
-        for table, rows in answer.tables.items():
-
-            def write(path: Path, rows: Any = rows) -> None:
-                import pyarrow.parquet as pq
-
-                pq.write_table(rows, path)
-
-            replace_file(into / f"{table}.parquet", write)
-
-
-def _answers(
-    found: Found,
-) -> Iterator[tuple[str, WhatIf]]:
-    from resilver.whatif.several import PlansCompared, Search
-
-    if isinstance(found, PlansCompared):
-        # A plan's name is its author's, and may be a path.
-        for rank, answer in enumerate(found.answers, 1):
-            yield f"plan-{rank}", answer
-    elif isinstance(found, Search):
-        yield "", found.answer
-    else:
-        yield "", found  # type: ignore[misc]
-
-
-class _Display(LiveLine):
+class _Display(Display):
     def __call__(self, done: int, total: int, state: HealProgress) -> bool:
         from resilver.units import format_duration
 

@@ -85,14 +85,15 @@ def fill_answer(found: FillCalibration) -> Answer:
     chart = Chart(
         "fill", said[0].rstrip("."), text, lambda: _fill_spec(found), levels_table(found), "levels"
     )
-    use = 'use it as capacity.rate_at_fill = {{ file = "{}" }}'
+    curve = Form(found.to_toml, 'use it as capacity.rate_at_fill = {{ file = "{}" }}')
+    none = Form(None, "no curve is written to {}: the runs show none")
     return Answer(
         "Rates by fill",
         said,
         sections_of(("Runs", [chart, correlations]), ("Levels", [levels])),
         found.to_dict(),
         found.is_shown,
-        forms={".toml": Form(found.to_toml, use)} if found.is_shown else {},
+        forms={".toml": curve if found.is_shown else none},
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from resilver.answer import Answer, Shown, sections_of
+from resilver.answer import Answer, Form, Shown, sections_of
 from resilver.quantities import decimal_bytes
 from resilver.tables import table
 from resilver.words import plural
@@ -45,4 +45,5 @@ def scan_answer(found: Scanned, output: str | None = None, *, is_strict: bool = 
         sections_of(("By kind", [Shown("kinds", "By kind", made)])),
         found.to_dict() | {"output": output},
         not (is_strict and is_partial),
+        forms={".parquet": Form(None, "wrote {}; read it with resilver usage {}")},
     )

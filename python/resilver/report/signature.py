@@ -287,7 +287,8 @@ def signature_answer(found: FoundSignature) -> Answer:
         found.to_dict(),
         made is not None,
         notes=[f"{note[0].upper()}{note[1:]}." for note in found.notes],
-        forms={}
+        # No pattern is no traffic of a study.
+        forms=dict.fromkeys((".toml", ".html", ".htm"), Form(None))
         if made is None
         else {".toml": Form(made.to_toml, "a study's traffic.jobs reads {}")},
     )

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resilver.answer import Answer
-from resilver.cli.calibrate.output import Bar, table_output
-from resilver.cli.saving import PAGES, check_output
+from resilver.cli.calibrate.output import table_output
+from resilver.cli.progress import Display
 from resilver.request import argument, option, size, value_of
 from resilver.units import Bytes
 
@@ -42,13 +42,12 @@ def coding(asked: CodingRequest, quiet: bool = False) -> Answer:
     from resilver.report.calibration import coding_answer
     from resilver.simulate import redundancy
 
-    check_output(asked.output, (".toml", *PAGES))
     codes = [redundancy(text) for text in asked.codes]
-    with Bar(quiet) as bar:
+    with Display(quiet=quiet) as display:
         found = calibration.calibrate_coding(
             codes,
             strip_bytes=Bytes(value_of(asked, "strip") or 0),
             library=asked.library,
-            listener=bar,
+            listener=display,
         )
     return coding_answer(found)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer
-from resilver.cli.calibrate.output import Bar, figure_output, measuring, table_output
-from resilver.cli.saving import PAGES, PICTURES, check_output, save_whole
+from resilver.cli.calibrate.output import figure_output, measuring, table_output
+from resilver.cli.progress import Display
+from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError
 from resilver.request import argument, option, size, value_of
 from resilver.units import Bytes
@@ -77,7 +78,7 @@ class DiskRequest:
         text="Destroy what an existing file or a block device holds.", default=False
     )
     save: Path | None = measuring(
-        metavar="FIO.json", text="Keep what fio measured.", is_output=True
+        metavar="FIO.json", text="Keep what fio measured.", is_output=True, endings=()
     )
 
 
@@ -95,9 +96,6 @@ def disk(asked: DiskRequest, quiet: bool = False) -> Answer:
     """
     from resilver.report.calibration import disk_answer
 
-    check_output(asked.output, (".toml", *PAGES), asked.files)
-    check_output(asked.figure, PICTURES, asked.files, "--figure")
-    check_output(asked.save, (), asked.files, "--save")
     return disk_answer(_calibration(asked, quiet))
 
 
@@ -125,8 +123,8 @@ def _measured(asked: DiskRequest, target: Path, quiet: bool) -> FioReport:
 
     room, largest = (Bytes(value_of(asked, name) or 0) for name in ("size", "largest"))
     plan = FioPlan(target, room, asked.seconds, asked.overwrite, largest)
-    with Bar(quiet) as bar:
-        text = measure(plan, bar)
+    with Display(quiet=quiet) as display:
+        text = measure(plan, display)
     if asked.save is not None:
         save_whole(asked.save, text)
     return parse_fio(text, Path("fio.json") if asked.save is None else asked.save)

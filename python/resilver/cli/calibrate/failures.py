@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import reply
+from resilver.answer import Answer
 from resilver.request import argument, option
 
 
@@ -34,7 +33,7 @@ class FailuresRequest:
     )
 
 
-def failures(asked: FailuresRequest, as_json: Json = False, quiet: Quiet = False) -> int:
+def failures(asked: FailuresRequest, as_json: bool = False, quiet: bool = False) -> Answer:
     """Estimate failure rates, and whether they depend on age, from a list of lifetimes.
 
     A life that did not fail counts for as long as it was seen. Prints the lines for a study, with
@@ -50,6 +49,7 @@ def failures(asked: FailuresRequest, as_json: Json = False, quiet: Quiet = False
     from resilver.report.calibration import failures_answer
 
     found = calibrate_failures(asked.file, asked.law.value)
+    answer = failures_answer(found)
     if quiet and found.law and not as_json:
-        print(found.to_toml().rstrip())
-    return reply(failures_answer(found), as_json=as_json, quiet=quiet)
+        return replace(answer, text=f"{found.to_toml().rstrip()}\n")
+    return answer

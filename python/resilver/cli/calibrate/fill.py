@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from resilver.answer import Answer
 from resilver.cli.calibrate.output import figure_output, table_output
-from resilver.cli.console import say
-from resilver.cli.options import Json, Quiet
-from resilver.cli.replying import command_line, reply
-from resilver.cli.saving import PAGES, PICTURES, check_output
 from resilver.request import argument, option
 
 
@@ -36,7 +33,7 @@ class FillRequest:
     figure: Path | None = figure_output("Draw runs and levels there")
 
 
-def fill(asked: FillRequest, as_json: Json = False, quiet: Quiet = False) -> int:
+def fill(asked: FillRequest) -> Answer:
     """Fit how a file system slows down as it fills, from runs of one benchmark.
 
     Rates that fall with the fill are fitted by levels. If the runs do not show that they fall, no
@@ -51,18 +48,6 @@ def fill(asked: FillRequest, as_json: Json = False, quiet: Quiet = False) -> int
     from resilver.calibration.fill import calibrate_fill
     from resilver.report.fill import fill_answer
 
-    check_output(asked.output, (".toml", *PAGES), [asked.file])
-    check_output(asked.figure, PICTURES, [asked.file], "--figure")
-    found = calibrate_fill(asked.file, fill=asked.fill, rate=asked.rate, beside=asked.beside)
-    written = asked.output
-    if written is not None and not found.is_shown and written.suffix.lower() == ".toml":
-        written = None
-        if not quiet:
-            say(f"no curve is written to {asked.output}: the runs show none")
-    return reply(
-        fill_answer(found),
-        command_line("calibrate fill", asked),
-        files=[written, asked.figure],
-        as_json=as_json,
-        quiet=quiet,
+    return fill_answer(
+        calibrate_fill(asked.file, fill=asked.fill, rate=asked.rate, beside=asked.beside)
     )

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer
-from resilver.cli.calibrate.output import Bar, figure_output, measuring
+from resilver.cli.calibrate.output import figure_output, measuring
 from resilver.cli.console import say
-from resilver.cli.saving import PICTURES, check_output, save_whole
+from resilver.cli.options import file_output
+from resilver.cli.progress import Display
+from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError
 from resilver.request import argument, option, size, value_of
 from resilver.units import Bytes
@@ -29,13 +31,11 @@ class NetworkRequest:
         metavar="FILE",
         text='Point-to-point times or rates, under a line such as "# size time(us)".',
     )
-    output: Path | None = option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        text="Write the usable rows there: .dat as netgauge's, .toml for a study file. Or the "
-        "answer as a page (.html).",
-        is_output=True,
+    output: Path | None = file_output(
+        "FILE",
+        "Write the usable rows there: .dat as netgauge's, .toml for a study file. Or the answer as "
+        "a page (.html).",
+        (),
     )
     figure: Path | None = figure_output()
     run: str | None = measuring(
@@ -49,6 +49,7 @@ class NetworkRequest:
         metavar="FILE",
         text="Keep the ping-pong times of --run, in the form that --measured reads.",
         is_output=True,
+        endings=(),
     )
     largest: str = measuring(
         text="The largest size to measure.",
@@ -91,10 +92,6 @@ def _check(asked: NetworkRequest) -> None:
     if asked.serve is not None and (asked.output or asked.figure or asked.measured):
         rule = "--serve measures nothing of its own"
         raise ConfigError(rule, "ask for files where --run is")
-    reads = [asked.file, asked.measured]
-    check_output(asked.output, (), reads)
-    check_output(asked.figure, PICTURES, reads, "--figure")
-    check_output(asked.save, (), reads, "--save")
 
 
 def _calibration(asked: NetworkRequest, quiet: bool) -> NetworkCalibration:
@@ -107,8 +104,8 @@ def _calibration(asked: NetworkRequest, quiet: bool) -> NetworkCalibration:
     from resilver.calibration.tcp_probe import measure
 
     largest = Bytes(value_of(asked, "largest") or 0)
-    with Bar(quiet) as bar:
-        rounds = measure(asked.run, bar, largest)
+    with Display(quiet=quiet) as display:
+        rounds = measure(asked.run, display, largest)
     if asked.save is not None:
         save_whole(asked.save, write_times(rounds))
     return calibration.network.calibrate_table(*table_of(rounds, f"TCP to {asked.run}"))

@@ -40,9 +40,9 @@ def crush(editing: Editing, inputs: Inputs, as_json: Json = False) -> int:
 
 
 def _perform(editing: Editing, inputs: Inputs, *, as_json: bool) -> int:
+    from resilver.cli import replying
     from resilver.cli.crush import edit, tester
     from resilver.cli.crush.source import open_map
-    from resilver.cli.replying import reply
 
     source = edit.edited(editing)
     # Before the text, whose reader may leave before its end.
@@ -53,7 +53,7 @@ def _perform(editing: Editing, inputs: Inputs, *, as_json: bool) -> int:
     elif inputs.shows or inputs.test:
         tester.show(source, inputs, as_json=as_json)
     elif inputs.rule is not None:
-        code = reply(tester.count(source, inputs), as_json=as_json)
+        code = replying.reply(tester.count(source, inputs), as_json=as_json)
     edit.show(source, editing, as_json=as_json)
     return code
 

@@ -217,6 +217,12 @@ def compared_answer(compared: PlansCompared) -> Answer:
         notes=answers[0].notes,
         basis=assumption_parts(answers[0].assumptions),
         source={"Cluster": answers[0].cluster.label},
+        # A plan's name is its author's, and may be a path.
+        runs={
+            f"plan-{rank}/{name}": made
+            for rank, one in enumerate(answers, 1)
+            for name, made in one.tables.items()
+        },
     )
 
 

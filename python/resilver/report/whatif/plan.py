@@ -56,6 +56,7 @@ def plan_answer(answer: WhatIf) -> Answer:
             "Digest": answer.digest,
         },
         hosts={osd["name"]: osd["host"] for osd in facts.osds if osd["host"]},
+        runs=answer.tables,
     )
 
 
