@@ -11,6 +11,7 @@ import pytest
 from scipy import integrate, stats
 
 import resilver
+from resilver.center import LotFile
 from resilver.center.culling import Culling, Lot, cull, judge
 from resilver.center.order import (
     clean_groups,
@@ -20,7 +21,6 @@ from resilver.center.order import (
     expected_slowest,
     spread_most,
 )
-from resilver.center.profiling import profile as profile_of_groups
 from tests.terminal import Terminal
 
 GROUPS, MEMBERS, UNITS = 2016, 10, 36
@@ -276,6 +276,6 @@ def test_wrong_options_are_told(words: list[str], message: str, terminal: Termin
 def test_a_study_is_no_lot(tmp_path: Path, terminal: Terminal) -> None:
     (tmp_path / "study.toml").write_text("[cluster]\nservers = 4\n")
     with pytest.raises(resilver.ConfigError, match="a profile is made of measured rates"):
-        profile_of_groups(tmp_path / "study.toml")
+        LotFile.load(tmp_path / "study.toml")
     # Asked of a study, the command is about its layers, and this one has no clients.
     assert "traffic" in terminal.refusal("profile", tmp_path / "study.toml")

@@ -8,7 +8,7 @@ from resilver.center.load_state import LoadState, read_state
 from resilver.center.machine_file import MachineFile
 from resilver.center.machines import Machine, machine
 from resilver.center.namespaces import Dealt, deal
-from resilver.center.profiling import LotProfile, MeasuredProfile, profile
+from resilver.center.profiling import LotProfile, MeasuredProfile
 from resilver.center.quality import QualityCharts, quality_chart
 from resilver.center.rates_file import LotFile, Rates, read_rates
 from resilver.center.routes import RouteFigures, Routes, route, route_figures

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,7 @@ from resilver.center.order import (
     expected_slowest,
     spread_most,
 )
-from resilver.center.rates_file import LotFile, Rates, read_rates
-from resilver.errors import ConfigError, show
+from resilver.center.rates_file import LotFile, Rates
 
 SEEDS = 15
 """Draws of disks by default."""
@@ -134,47 +132,6 @@ def rounds_json(cullings: Sequence[Culling]) -> list[dict[str, Any]]:
 def median_draw(cullings: Sequence[Culling]) -> Culling:
     """The draw with the median of replaced disks."""
     return sorted(cullings, key=lambda one: one.replaced)[len(cullings) // 2]
-
-
-def profile(
-    file: str | Path,
-    *,
-    within: float = WITHIN,
-    of: Reference = "average",
-    code: str = "rs 8+2",
-    seeds: int = SEEDS,
-    overrides: Sequence[str] = (),
-) -> MeasuredProfile | LotProfile:
-    """Hold groups of disks against an envelope.
-
-    Args:
-        file: Measured rates, see `read_rates`; or a TOML file with a lot, or the name of one in the
-            catalog.
-        within: How far a group may be below the reference, as a share of it.
-        of: The reference: the "fastest" group of its unit, or the "average" of all.
-        code: The code of the groups, where disks were measured.
-        seeds: How often disks are drawn.
-        overrides: ``KEY=VALUE`` texts that replace keys of a lot.
-
-    Returns:
-        What is outside, what to replace next and what that gains; of a lot, closed forms and
-        culling in rounds.
-
-    Raises:
-        ConfigError: The file cannot be read, or with every problem in it.
-
-    >>> found = profile("spider-2", of="fastest", seeds=3)
-    >>> 1400 < found.cullings[0].replaced < 1750
-    True
-    """
-    path = Path(file).expanduser()
-    is_rates = path.suffix.lower() in (".csv", ".gz")
-    if not is_rates and (path.suffix.lower() == ".toml" or not path.is_file()):
-        return profile_lot(LotFile.load(file, overrides), within, of, seeds)
-    if overrides:
-        rule = "a file of rates has no keys"
-        raise ConfigError(rule, "leave it out", key="--set", value=show(overrides[0]))
-    return profile_rates(read_rates(path, code), within, of, seeds)
 
 
 def profile_rates(

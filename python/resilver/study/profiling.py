@@ -8,12 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from resilver import catalog, center
+from resilver import catalog
 from resilver.catalog.entries import study_path
 from resilver.center.culling import Reference
 from resilver.center.layering import CulledLayers, Layer, LayerProfile, Needed, beside, needed_of
 from resilver.center.measured import read_measured
-from resilver.center.profiling import SEEDS, WITHIN, LotProfile, MeasuredProfile
+from resilver.center.profiling import (
+    SEEDS,
+    WITHIN,
+    LotProfile,
+    MeasuredProfile,
+    profile_lot,
+    profile_rates,
+)
+from resilver.center.rates_file import LotFile, read_rates
 from resilver.errors import ConfigError, show
 from resilver.spec import Study, System
 from resilver.study.culling import StudyDisks, check_draws
@@ -58,16 +66,16 @@ def profile(
     >>> found = profile("center-spider-2-unit", target="27.8 GB/s")
     >>> found.binding.layer, found.holds
     ('controller', True)
+    >>> found = profile("spider-2", of="fastest", seeds=3)
+    >>> 1400 < found.cullings[0].replaced < 1750
+    True
     """
     if not isinstance(file, Study) and not is_study(file):
         for name, value in {"measured": measured, "target": target}.items():
             if value:
                 rule = "this is asked of the layers of a study, and the file is none"
                 raise ConfigError(rule, "leave it out", name, show(str(value)))
-        share, draws = within or WITHIN, seeds or SEEDS
-        return center.profile(
-            file, within=share, of=of, code=code, seeds=draws, overrides=overrides
-        )
+        return _groups(file, within or WITHIN, of, code, seeds or SEEDS, overrides)
     check_draws(seeds)
     if isinstance(file, Study):
         if overrides:
@@ -82,6 +90,25 @@ def profile(
     if within is None:
         return layers
     return replace(layers, culled=_culled(study, given, within, of, target))
+
+
+def _groups(
+    file: str | Path,
+    within: float,
+    of: Reference,
+    code: str,
+    seeds: int,
+    overrides: Sequence[str],
+) -> MeasuredProfile | LotProfile:
+    """Groups of disks against an envelope: those of a lot, or measured ones."""
+    path = Path(file).expanduser()
+    is_rates = path.suffix.lower() in (".csv", ".gz")
+    if not is_rates and (path.suffix.lower() == ".toml" or not path.is_file()):
+        return profile_lot(LotFile.load(file, overrides), within, of, seeds)
+    if overrides:
+        rule = "a file of rates has no keys"
+        raise ConfigError(rule, "leave it out", key="--set", value=show(overrides[0]))
+    return profile_rates(read_rates(path, code), within, of, seeds)
 
 
 def _culled(
