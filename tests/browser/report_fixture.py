@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from resilver.columns import SHARD_SCHEMAS
 from resilver.spec import Study
 from resilver.spec.sweep import Point
-from resilver.study.tables import SHARD_SCHEMAS
 
 OBJECT_BYTES = 64 * 2**20
 STREAM_BYTES_PER_SECOND = 0.4 * 2**30

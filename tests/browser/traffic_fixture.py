@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from resilver.columns import METRICS, SHARD_SCHEMAS
 from resilver.spec import Study
-from resilver.study.tables import METRICS, PHASE_COSTS, SHARD_SCHEMAS
+from resilver.study.tables import PHASE_COSTS
 from tests.browser.report_fixture import MemoryResults
 from tests.browser.report_fixture import results as rebuild_results
 

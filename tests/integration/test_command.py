@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from resilver.study.tables import METRICS
+from resilver.columns import METRICS
 from tests.front_door import command, environment
 from tests.terminal import json_output, output, refusal
 from tests.unit.study_fakes import tables

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from resilver.columns import METRICS
 from resilver.study import Results
-from resilver.study.tables import METRICS
 from tests.integration.study_runs import study_rows
 from tests.terminal import json_output, output, refusal
 

@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from resilver.columns import METRICS, SHARD_SCHEMAS
 from resilver.reproduce import entries
 from resilver.reproduce.evidence import Evidence, shipped_study
 from resilver.reproduce.tables import table_of
-from resilver.study.tables import COSTS, METRICS, PHASE_COSTS, SHARD_SCHEMAS
+from resilver.study.tables import COSTS, PHASE_COSTS
 
 HEAD = 'title = "A study"\nsource = "Somebody (2020)"\nexpected_seconds = 1\n'
 

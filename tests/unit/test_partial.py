@@ -9,10 +9,10 @@ import pytest
 
 from resilver import cli
 from resilver.answer.standing import Standing
+from resilver.columns import TABLE_NAMES
 from resilver.errors import ConfigError
 from resilver.report.html import write_live
 from resilver.study import Incomplete, PartialResults, Results, status
-from resilver.study.tables import TABLE_NAMES
 from tests.unit.study_fakes import FakeStudy, perform, started
 
 SWEEP = {"cluster.servers": [8, 4, 2.5]}

@@ -12,18 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from resilver.columns import METRICS, SHARD_SCHEMAS
 from resilver.errors import ConfigError, SimulationError
 from resilver.study import Incomplete, Results
 from resilver.study.folder import RunFolder, open_run_folder
 from resilver.study.shards import Cost, Shards
-from resilver.study.tables import (
-    METRICS,
-    SHARD_SCHEMAS,
-    run_row,
-    shard_table,
-    swept_columns,
-    write_parquet,
-)
+from resilver.study.tables import run_row, shard_table, swept_columns, write_parquet
 from tests.unit.study_fakes import FakeStudy, output, perform, started
 
 

@@ -13,25 +13,12 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from resilver.data_loss.absorbing import STATES_MAX, Chain, any_loss
+from resilver.data_loss.absorbing import STATES_MAX, Chain
 from resilver.data_loss.checked import number, share, whole
 from resilver.errors import ConfigError, show
 
 if TYPE_CHECKING:
     from resilver.simulate.codes import Survivable
-
-__all__ = [
-    "YEAR_SECONDS",
-    "Chain",
-    "any_loss",
-    "approximate_mttdl",
-    "code_chain",
-    "failure_rate_of",
-    "fatal_shares",
-    "group_chain",
-    "misread_chance",
-    "window_chain",
-]
 
 YEAR_SECONDS = 8_766 * 3_600.0
 """A year of 365.25 days."""

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from resilver.data_loss.answer import Durabilities, Durability
-from resilver.data_loss.reports import Estimating, Told
+from resilver.data_loss.reports import Told
 from resilver.data_loss.request import DurabilityRequest, Where, check
 from resilver.errors import ConfigError
 from resilver.request import request_of
 from resilver.spec.code import lrc_notes
-
-__all__ = ["Estimating", "System", "Told", "answer_of", "durability"]
 
 if TYPE_CHECKING:
     from resilver.importers.ceph import ClusterReport

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES
 from resilver.errors import ConfigError
 from resilver.study.files import TEMPORARY_PREFIX, keep_input, replace_file, replace_text, sha256_of
 from resilver.study.heartbeat import STATUS_FILE
@@ -29,13 +30,7 @@ from resilver.study.provenance import (
     timestamp,
 )
 from resilver.study.shards import Shards
-from resilver.study.tables import (
-    SHARD_SCHEMAS,
-    TABLE_NAMES,
-    swept_columns,
-    with_swept,
-    write_parquet,
-)
+from resilver.study.tables import swept_columns, with_swept, write_parquet
 from resilver.text import KEPT_FOLDER
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from resilver.columns import SHARD_SCHEMAS
 from resilver.errors import ConfigError
 from resilver.study.provenance import SHARDS_FOLDER, read_provenance, refuse_other_folders
 from resilver.study.results import StudyTables, with_costs
 from resilver.study.shards import Shards
-from resilver.study.tables import SHARD_SCHEMAS, swept_columns, with_swept
+from resilver.study.tables import swept_columns, with_swept
 
 
 class PartialResults(StudyTables):

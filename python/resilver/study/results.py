@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from resilver.columns import TABLES_ADDED_IN
+from resilver.columns import METRICS, SHARD_SCHEMAS, TABLE_NAMES, TABLES_ADDED_IN
 from resilver.errors import ConfigError, name_remedy
 from resilver.spec import RESULTS_SCHEMA_VERSION, Study
 from resilver.spec.sweep import Point
 from resilver.study.provenance import STUDY_FILE, read_provenance, refuse_other_folders
-from resilver.study.tables import (
-    COSTS,
-    METRICS,
-    PHASE_COSTS,
-    SHARD_SCHEMAS,
-    TABLE_NAMES,
-    read_parquet,
-)
+from resilver.study.tables import COSTS, PHASE_COSTS, read_parquet
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,16 +15,10 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES
 from resilver.study.files import TEMPORARY_PREFIX, sha256_of, sync_file, sync_folder
 from resilver.study.phases import STORING
-from resilver.study.tables import (
-    SHARD_SCHEMAS,
-    TABLE_NAMES,
-    read_parquet,
-    run_row,
-    shard_table,
-    write_parquet,
-)
+from resilver.study.tables import read_parquet, run_row, shard_table, write_parquet
 
 _COST_FILE = "cost.json"
 _MARK = f"{TEMPORARY_PREFIX}mark-"

@@ -10,23 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from resilver.columns import METRICS, SHARD_SCHEMAS, TABLE_NAMES
+from resilver.columns import METRICS, SHARD_SCHEMAS
 from resilver.errors import SimulationError
 from resilver.study.phases import SIMULATED_PHASES
-
-__all__ = [
-    "COSTS",
-    "METRICS",
-    "PHASE_COSTS",
-    "SHARD_SCHEMAS",
-    "TABLE_NAMES",
-    "read_parquet",
-    "run_row",
-    "shard_table",
-    "swept_columns",
-    "with_swept",
-    "write_parquet",
-]
 
 # Measured and so different every time: kept in the provenance and out of the Parquet files.
 COSTS = pa.schema([("wall_seconds", pa.float64()), ("peak_rss_bytes", pa.int64())])
