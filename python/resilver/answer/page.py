@@ -102,11 +102,7 @@ def write(answer: Answer, path: str | Path, command: str = "") -> Path:
 
 
 def notebook(answer: Answer) -> str:
-    """The verdict and the tables of an answer, as HTML without a script.
-
-    Args:
-        answer: The answer.
-    """
+    """The verdict and the tables of an answer, as HTML without a script."""
     from markupsafe import escape
 
     said = "".join(f"<p>{escape(text)}</p>" for text in answer.said)

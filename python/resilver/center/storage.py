@@ -41,9 +41,6 @@ def storage(machine: Machine) -> Storage:
     Targets are numbered in turn over the servers of a namespace: with s of them, server i has the
     targets i, i + s, i + 2 s and so on of its namespace.
 
-    Args:
-        machine: The machine.
-
     Raises:
         ConfigError: Its file does not tell of any.
 

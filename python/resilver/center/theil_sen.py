@@ -44,9 +44,6 @@ class Trend:
     def seconds_to(self, level: float) -> tuple[float, float | None] | None:
         """How long until the series is at a level, if it goes on so.
 
-        Args:
-            level: The level.
-
         Returns:
             The least and the most time, None for the most where the slope may be zero; None where
             the series moves away from it, or is there.

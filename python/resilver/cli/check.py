@@ -198,9 +198,6 @@ def _assumed(study: Study) -> Sequence[Any]:
 def notes(study: Study) -> list[str]:
     """What a person may not have meant: a study that does nothing, and seeds that change nothing.
 
-    Args:
-        study: the study.
-
     Returns:
         Sentences, the weightiest first.
     """

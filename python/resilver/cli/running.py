@@ -156,9 +156,6 @@ def perform(
 def shown(path: Path) -> str:
     """A path as a person would type it in a shell.
 
-    Args:
-        path: the path.
-
     Returns:
         The path, quoted if it has to be.
     """

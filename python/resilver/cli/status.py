@@ -84,9 +84,6 @@ def _watch_in_lines(folder: Path, *, as_json: bool) -> Status:
 def in_a_line(status: Status) -> str:
     """The status in a line.
 
-    Args:
-        status: the status.
-
     Returns:
         For example "running: 3 of 40 runs, 1 failed, 12 s left".
     """
@@ -125,11 +122,7 @@ class StatusView:
 
 
 def status_answer(status: Status) -> Answer:
-    """How far a sweep is, and what to do next.
-
-    Args:
-        status: the status.
-    """
+    """How far a sweep is, and what to do next."""
     is_swept = any(point.swept for point in status.points)
     failures = [f"{shortened(label, 40)} {message}" for label, message in status.failures]
     command = ""

@@ -12,9 +12,6 @@ from resilver.spec.serving import target_numbers
 def devices_json(system: System) -> dict[str, Any]:
     """The devices as the native module reads them.
 
-    Args:
-        system: The system.
-
     Returns:
         A JSON-able dictionary, sizes in bytes and times in seconds.
     """
@@ -52,9 +49,6 @@ def _table(table: DeviceTable) -> dict[str, Any]:
 
 def fabric_json(system: System) -> dict[str, Any]:
     """The fabric as the native module reads it.
-
-    Args:
-        system: The system.
 
     Returns:
         A JSON-able dictionary, sizes in bytes and times in seconds.

@@ -57,9 +57,6 @@ def _short(tree: Tree) -> list[dict[str, Any]]:
 def passing(system: System) -> list[dict[str, Any]] | None:
     """The levels of a system's parts, where requests pass any or faults are of what carries others.
 
-    Args:
-        system: The system.
-
     Returns:
         JSON-able dictionaries; None where no run has to know of them.
     """

@@ -53,9 +53,6 @@ def endpoints(system: System) -> list[int]:
 def ports_of(system: System) -> list[list[int]]:
     """The endpoints of every server of a cluster, by side.
 
-    Args:
-        system: The system.
-
     Returns:
         A list a server, with an endpoint a port: the hosts of a leaf spine that its attachment
         says, else hosts in a row. Empty where servers have one port each and server s is host s.

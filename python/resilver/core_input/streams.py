@@ -11,11 +11,7 @@ from resilver.units import BytesPerSecond
 
 
 def redundancy_json(system: System) -> dict[str, Any] | None:
-    """The code as the native module reads it; None for copies that are pulled whole.
-
-    Args:
-        system: The system.
-    """
+    """The code as the native module reads it; None for copies that are pulled whole."""
     redundancy = system.redundancy
     if redundancy is None or redundancy.code is None:
         return None
@@ -27,11 +23,7 @@ def redundancy_json(system: System) -> dict[str, Any] | None:
 
 
 def lanes_json(system: System) -> dict[str, Any] | None:
-    """The lanes as the native module reads them; None where all classes share one queue.
-
-    Args:
-        system: The system.
-    """
+    """The lanes as the native module reads them; None where all classes share one queue."""
     lanes = system.lanes
     if lanes is None:
         return None

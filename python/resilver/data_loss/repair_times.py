@@ -230,9 +230,6 @@ def healing_times(
 def marking_out_seconds(report: ClusterReport) -> float:
     """From an OSD's death until Ceph marks it out and its data is made anew elsewhere.
 
-    Args:
-        report: The cluster.
-
     Returns:
         The grace of heartbeats and the interval until down OSDs are out, as its configuration or
         its release has them.

@@ -20,12 +20,7 @@ _BYTES_PER_PG = 1e4
 
 
 def cluster_cost(system: System, report: ClusterReport) -> dict[str, Any]:
-    """What one run of a real cluster is expected to cost, as `resilver.estimate.estimate` says it.
-
-    Args:
-        system: The system.
-        report: Its cluster.
-    """
+    """What a run of a real cluster is expected to cost, as `resilver.estimate.estimate` says it."""
     share = min(1.0, failed_count(system) / max(system.server_count, 1))
     of_pool = {pool.id: pool for pool in report.pools}
     objects = replicas = moved = 0.0

@@ -13,9 +13,6 @@ def failed_count(system: System) -> float:
 
     On RAID sets these are no more than the spares of the part that members are dealt over: where
     an enclosure goes, its spares go with it, and its sets go on without their members.
-
-    Args:
-        system: The system.
     """
     tree, placement = system.cluster.tree, system.placement
     told = sorted(

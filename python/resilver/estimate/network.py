@@ -34,9 +34,6 @@ class Network:
 def network_of(system: System) -> Network | None:
     """The network's figures, as the core counts them.
 
-    Args:
-        system: The system.
-
     Returns:
         The figures; None where the fabric has no links of its own.
     """

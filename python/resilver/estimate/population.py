@@ -13,9 +13,6 @@ _SIZES_PER_BIN = 16
 def population_of(system: System) -> tuple[float, float, float, float]:
     """What a system is expected to store.
 
-    Args:
-        system: The system.
-
     Returns:
         Files, objects, their bytes before replication, and pipeline buffers of a copy of each, or
         of a piece under a code.

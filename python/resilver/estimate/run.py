@@ -70,9 +70,6 @@ _BYTES_PER_BUFFER_HELD = 96
 def estimate(system: System) -> dict[str, Any]:
     """What one run of a system is expected to cost.
 
-    Args:
-        system: The system.
-
     Returns:
         ``objects`` to look through, ``replicas_to_move`` (pieces under a code), ``bytes_to_move``
         (all that is gathered for them), ``buffers``,

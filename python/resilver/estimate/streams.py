@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 def analytic_rates(system: System) -> Rates | None:
     """What the analytic model says of streams over groups, summed over all groups.
 
-    Args:
-        system: The system.
-
     Returns:
         The rates; None where there are no such streams, or the model has no figure: with bursts,
         where devices share ports, or where rebuilds begin late, end by themselves, or share their
@@ -150,11 +147,7 @@ def strip_bytes(system: System) -> float:
 
 
 def strips_in_place(system: System) -> float:
-    """Bytes of the strips that soft errors have servers make anew, where they say how many.
-
-    Args:
-        system: The system.
-    """
+    """Bytes of the strips that soft errors have servers make anew, where they say how many."""
     redundancy, groups = system.redundancy, system.stripe_groups
     if not groups or redundancy is None or redundancy.strip is None:
         return 0.0

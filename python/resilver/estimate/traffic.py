@@ -226,9 +226,6 @@ def _streamed(
 def crowding_problems(system: System) -> list[Problem]:
     """What is wrong with an open loop, or streams, of more under way than fits in memory.
 
-    Args:
-        system: The system.
-
     Returns:
         The problem, with its full key.
     """

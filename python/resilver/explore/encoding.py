@@ -43,9 +43,6 @@ def encode_failure(error: ResilverError) -> bytes:
 def told(error: ResilverError) -> dict[str, str]:
     """An error as a page reads it.
 
-    Args:
-        error: The error.
-
     Returns:
         Its ``class``, which is the core's word for it, and its ``message``.
     """

@@ -37,9 +37,6 @@ _KINDS = (
 def parts_of(system: System) -> tuple[Part, ...]:
     """The parts of a system's cluster, each behind what contains it.
 
-    Args:
-        system: The system.
-
     Returns:
         The parts. What carries others and contains no devices, such as a controller, stands in
         what it is declared in.

@@ -22,9 +22,6 @@ OBJECT_BYTES = 4 * 2**20
 def group_loads(report: ClusterReport) -> tuple[GroupLoad, ...]:
     """The bytes and objects of every group of every pool.
 
-    Args:
-        report: The cluster.
-
     Returns:
         One load a group, by pool and number.
 

@@ -88,9 +88,6 @@ class Gatherer:
     def of(self, one: Entry) -> Evidence:
         """The evidence of an entry; what its folder has already is not done again.
 
-        Args:
-            one: The entry.
-
         Raises:
             ConfigError: The study with the wished settings is not valid, or a folder cannot be
                 used.
@@ -101,9 +98,6 @@ class Gatherer:
 
     def check(self, one: Entry) -> int:
         """Validate an entry's study and the folders of its runs before anything runs.
-
-        Args:
-            one: The entry.
 
         Returns:
             How many runs it has.
@@ -122,11 +116,7 @@ class Gatherer:
         return len(studies[one.name].runs())
 
     def has_all(self, one: Entry) -> bool:
-        """Whether its folder has every run of an entry already.
-
-        Args:
-            one: The entry.
-        """
+        """Whether its folder has every run of an entry already."""
         study = shipped_study(one.name, self.wishes.overrides) if one.has_runs else None
         return study is not None and self._kept(study, one.name) is not None and not one.beside
 

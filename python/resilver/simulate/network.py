@@ -36,22 +36,13 @@ def topology_of(system: System, seed: int) -> _core.Topology | None:
 
 
 def node_names(system: System, topology: _core.Topology) -> list[str]:
-    """The names of a network's nodes: those of the graph's file, or the core's.
-
-    Args:
-        system: The system.
-        topology: Its topology.
-    """
+    """The names of a network's nodes: those of the graph's file, or the core's."""
     graph = _graph(system)
     return topology.node_names() if graph is None else list(graph.names)
 
 
 def node_places(system: System, topology: _core.Topology) -> npt.NDArray[np.float64]:
     """Where nodes stand in a drawing: as the graph's file says, or the core.
-
-    Args:
-        system: The system.
-        topology: Its topology.
 
     Returns:
         An array of shape (nodes, 2), in the unit square.

@@ -93,9 +93,6 @@ def compare_stated(report: ClusterReport) -> StatedGroups:
 
     They differ where the dumps were taken of different states of the cluster, or were edited.
 
-    Args:
-        report: The cluster.
-
     Returns:
         How many groups were compared, and the names of those that differ.
 

@@ -79,11 +79,7 @@ def assumptions_of(system: System, swept: Mapping[str, Any] | None = None) -> li
 
 
 def lead(found: list[Assumption]) -> str:
-    """Device, network and throttle in one sentence.
-
-    Args:
-        found: The assumptions.
-    """
+    """Device, network and throttle in one sentence."""
     parts = []
     for name in ("device", "network", "throttle"):
         of_name = [one for one in found if one.name.partition(" of ")[0] == name]
@@ -105,11 +101,7 @@ def _with_swept(one: Assumption, swept: Mapping[str, Any]) -> Assumption:
 
 
 def device_words(device: Device) -> str:
-    """A device in a few words: its name, and what it reads and writes a second.
-
-    Args:
-        device: The device.
-    """
+    """A device in a few words: its name, and what it reads and writes a second."""
     label = f"{device.label}, " if device.label else ""
     if isinstance(device, DeviceService):
         times = [format_duration(float(one)) for one in (device.read_service, device.write_service)]

@@ -15,9 +15,6 @@ from resilver.spec.traffic import Traffic
 def chances(system: System) -> tuple[str, ...]:
     """What is drawn by the seed of a run, in words; nothing where all seeds give the same run.
 
-    Args:
-        system: The system.
-
     Returns:
         Such as ``which server fails`` and ``the sizes of files``, each once.
 

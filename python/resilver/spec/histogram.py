@@ -93,9 +93,6 @@ def measured(folder: Path) -> Histogram:
     It stands in the resolved study as bins with a label: that is the same after the tree has
     changed, and where there is no such folder.
 
-    Args:
-        folder: The folder.
-
     Raises:
         ConfigError: It is no folder that can be read, or has no files.
     """

@@ -10,9 +10,6 @@ from resilver.spec.system import System
 def idle(system: System) -> str:
     """Why nothing will happen in a system, in words; empty where something will.
 
-    Args:
-        system: The system.
-
     >>> from resilver import Cluster, Population, System
     >>> idle(System(cluster=Cluster(servers=8), population=Population(file_size="1 MiB", files=9)))
     'nothing fails and no client asks for anything'

@@ -35,9 +35,6 @@ _ROW = 'such as [["4 KiB", "6.78 us", "1.07 us", "0.000324 us"]], the last being
 def catalog_table(name: str) -> LogGpTable:
     """A LogGP table of the catalog.
 
-    Args:
-        name: Its name.
-
     Raises:
         ConfigError: There is none of this name.
     """

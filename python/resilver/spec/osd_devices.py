@@ -51,9 +51,6 @@ def osd_devices(report: ClusterReport) -> OsdDevices:
     An OSD whose class is none of hdd, ssd and nvme is taken for a disk of 7,200 revolutions a
     minute. Its size is what a dump states in kB, else its CRUSH weight, which is in TiB by Ceph's
     convention.
-
-    Args:
-        report: The cluster.
     """
     classes, sizes = dict(report.buckets.device_classes), report.capacities
     chosen = {osd.id: _name_of(classes.get(osd.id), sizes.get(osd.id)) for osd in report.osds}

@@ -71,9 +71,6 @@ def _target_problems(cluster: Cluster, traffic: Traffic) -> list[Problem]:
 def with_routers(cluster: Cluster) -> Cluster:
     """A cluster by whose fabric clients can enter.
 
-    Args:
-        cluster: The cluster.
-
     Returns:
         The cluster; where LogGP has no routers it gets one for each network port of a host, so that
         together they take and give no less than the hosts do.

@@ -47,9 +47,6 @@ class Lever:
 def levers(system: System) -> list[Lever]:
     """The assumptions of a system that are numbers.
 
-    Args:
-        system: The system.
-
     Returns:
         Devices, network, recovery, data and clients, as far as the system has them.
     """

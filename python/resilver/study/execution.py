@@ -120,9 +120,6 @@ def _check_split(split: int | None) -> None:
 def label(run: Run) -> str:
     """A run in a few words: its swept values and its seed.
 
-    Args:
-        run: the run.
-
     Returns:
         For example "cluster.servers=64 seed=3".
     """

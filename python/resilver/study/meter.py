@@ -172,20 +172,12 @@ class Meter:
         self._finished = Window(2 * _SECONDS_OF_RATE)
 
     def found(self, keys: Iterable[str]) -> None:
-        """Count runs that were found finished.
-
-        Args:
-            keys: their keys.
-        """
+        """Count runs that were found finished."""
         self._ended = sum(self._expected[key].seconds for key in keys)
         self._reused = self._fraction = self._share(self._ended)
 
     def end(self, key: str) -> None:
-        """Count a run that has ended.
-
-        Args:
-            key: its key.
-        """
+        """Count a run that has ended."""
         self._ended += self._expected[key].seconds
         self._runs.pop(key, None)
 

@@ -113,12 +113,7 @@ _LASTS = frozenset(("busy_seconds", "mean_seconds", "p99_seconds"))
 
 
 def since(start_seconds: float, table: pa.Table) -> pa.Table:
-    """A table whose times count from another start; what was before is 0.
-
-    Args:
-        start_seconds: The start.
-        table: The table.
-    """
+    """A table whose times count from another start; what was before is 0."""
     for at, name in enumerate(table.column_names if start_seconds else ()):
         if name.endswith("_seconds") and name not in _LASTS:
             later = pc.subtract(table[name], start_seconds)

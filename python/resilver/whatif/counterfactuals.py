@@ -69,11 +69,7 @@ _ALWAYS = (
 
 
 def is_cheap(answer: WhatIf) -> bool:
-    """Whether a run is so small that it is made again without being asked for.
-
-    Args:
-        answer: Its answer.
-    """
+    """Whether a run is so small that it is made again without being asked for."""
     return answer.effort <= EFFORT_MAX and not answer.is_by_events
 
 
@@ -213,11 +209,7 @@ class Ending:
 
 
 def ending(answer: WhatIf) -> Ending:
-    """How the run of an answer ends.
-
-    Args:
-        answer: The answer.
-    """
+    """How the run of an answer ends."""
     found = answer.outcome
     if found.whole_seconds is not None or answer.end_seconds >= answer.horizon_seconds:
         return Ending(found.whole_seconds, found.stuck_groups)

@@ -124,9 +124,6 @@ class MapStructure:
     def why_empty(self, rule: Rule) -> str:
         """Why a rule maps nothing whatever its input: it chooses a type that is not there.
 
-        Args:
-            rule: The rule.
-
         Returns:
             A sentence with the remedy; empty where every step finds its type below what is taken.
         """

@@ -59,9 +59,6 @@ _NAMED = ("crush", "pg_dump", "osd_df")
 def read_report(path: Path) -> ClusterReport:
     """Read a cluster from one path: a `ceph report`, a binary OSD map, a folder or an archive.
 
-    Args:
-        path: It.
-
     Returns:
         The cluster it describes.
 

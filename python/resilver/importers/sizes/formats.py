@@ -47,9 +47,6 @@ def known_format(name: object) -> Format | None:
 def sniff(listing: Listing) -> Format:
     """The format of a listing, told from its beginning.
 
-    Args:
-        listing: The listing.
-
     Returns:
         Its format.
 
