@@ -141,9 +141,10 @@ def advise(asked: Asked, as_json: bool = False) -> Answer:
     answer = advice_answer(advice, volume)
     if asked.format is not Format.lfs or as_json:
         return answer
+    lines = lfs_lines(advice, asked.name)
     for note in answer.notes:
         say(f"note: {note}")
-    return replace(answer, text="\n".join([*lfs_lines(advice, asked.name), ""]))
+    return replace(answer, text="\n".join([*lines, ""]))
 
 
 def _routes(asked: Asked) -> Routes | None:
