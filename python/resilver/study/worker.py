@@ -22,35 +22,30 @@ _SECONDS_BETWEEN_REPORTS = 0.1
 Report = Callable[[RunState], bool]
 
 
-class Reporter:
-    """Tells the pool how far a task is, and the task whether to go on.
+class Seldom:
+    """Tells how far a task is: whenever its phase changes, else once in a time.
 
     Args:
-        connection: the pipe to the pool.
-        stop: set when the pool asks the task to stop.
+        seconds: the time.
+        send: takes a report.
+        goes_on: whether the task is still wanted.
     """
 
-    def __init__(self, connection: Connection, stop: threading.Event) -> None:
-        self._connection = connection
-        self._stop = stop
+    def __init__(
+        self, seconds: float, send: Callable[[RunState], object], goes_on: Callable[[], bool]
+    ) -> None:
+        self._seconds, self._send, self._goes_on = seconds, send, goes_on
         self._phase = ""
         self._next = 0.0
 
     def __call__(self, state: RunState) -> bool:
-        """Report progress.
-
-        Args:
-            state: how far the task is.
-
-        Returns:
-            False if the task is to stop.
-        """
+        """Report how far the task is; False if it is to stop."""
         moment = time.monotonic()
         if state.phase != self._phase or moment >= self._next:
             self._phase = state.phase
-            self._next = moment + _SECONDS_BETWEEN_REPORTS
-            self._connection.send(("progress", tuple(state)))
-        return not self._stop.is_set()
+            self._next = moment + self._seconds
+            self._send(state)
+        return self._goes_on()
 
 
 def main(descriptor: int) -> None:
@@ -67,7 +62,12 @@ def main(descriptor: int) -> None:
     threading.Thread(target=_listen, args=(connection, inbox, stop), daemon=True).start()
     while True:
         function, arguments = inbox.get()
-        connection.send(answer(function, arguments, Reporter(connection, stop)))
+        report = Seldom(
+            _SECONDS_BETWEEN_REPORTS,
+            lambda state: connection.send(("progress", tuple(state))),
+            lambda: not stop.is_set(),
+        )
+        connection.send(answer(function, arguments, report))
 
 
 def _listen(connection: Connection, inbox: queue.SimpleQueue[Any], stop: threading.Event) -> None:
