@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from resilver.spec.section import FilePath, Section
+from resilver.spec.section import Section
+from resilver.spec.study import with_files
 from resilver.spec.tables import to_plain
 from resilver.spec.toml import write_key, write_value
 
@@ -42,13 +43,7 @@ def stated(value: Any) -> Any:
 
 def beside(value: Any, folder: Path) -> Any:
     """A plain value whose files are named as seen from the study's folder."""
-    if isinstance(value, FilePath):
-        return os.path.relpath(value, folder)
-    if isinstance(value, dict):
-        return {key: beside(one, folder) for key, one in value.items()}
-    if isinstance(value, list):
-        return [beside(one, folder) for one in value]
-    return value
+    return with_files(value, lambda path: os.path.relpath(path, folder))
 
 
 def blocks_of(tables: Mapping[str, Any]) -> list[Block]:

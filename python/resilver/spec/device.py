@@ -31,8 +31,8 @@ _SIZES = ("4 KiB", "4 MiB")
 _SEEKS = ("3.5 ms", "11.7 ms")
 
 
-class DeviceTable(Section):
-    """The service-time table of a volume."""
+class _Described(Section):
+    """What a device is called and where its figures are from."""
 
     label: str = Field(default="", examples=["nl-sas-8tb"])
     """Its name in the catalog or of its file, which has no effect on results. Default: none."""
@@ -46,6 +46,11 @@ class DeviceTable(Section):
     """What it holds, to which a study's population is held. Default: of a name of the catalog what
     its data sheet states, else not known.
     """
+
+
+class DeviceTable(_Described):
+    """The service-time table of a volume."""
+
     request_sizes: tuple[Bytes, ...] = Field(min_length=1, examples=[_SIZES])
     """The sizes measured, rising."""
     sequential_gap: Bytes = Bytes(512)
@@ -95,24 +100,12 @@ class DeviceTable(Section):
         }
 
 
-class DeviceService(Section):
+class DeviceService(_Described):
     """A device whose requests take a time of their own kind, whatever their size.
 
     In a study file ``service`` gives both times at once.
     """
 
-    label: str = Field(default="", examples=["nl-sas-8tb"])
-    """Its name in the catalog or of its file, which has no effect on results. Default: none."""
-    description: str = Field(default="", examples=["An 8 TB SAS disk."])
-    """What it is."""
-    source: str = Field(default="", examples=["Measured with fio."])
-    """Where its figures are from."""
-    capacity: Annotated[Bytes | None, AboveZero('such as "20 TB"')] = Field(
-        default=None, examples=["20 TB"]
-    )
-    """What it holds, to which a study's population is held. Default: of a name of the catalog what
-    its data sheet states, else not known.
-    """
     read_service: Seconds = Field(examples=["22 ms"])
     """The time of a read, on average; zero for a device that is never waited for."""
     write_service: Seconds = Field(examples=["22 ms"])

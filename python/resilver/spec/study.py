@@ -203,7 +203,7 @@ class Study(Sections):
             ensemble["each"] = self.study.each
         if self.study.sweep:
             ensemble["sweep"] = to_plain(self.study.sweep)
-        return write_toml(_with_files({**tables, "study": ensemble}, keep))
+        return write_toml(with_files({**tables, "study": ensemble}, keep))
 
     def __repr__(self) -> str:
         """Its title, and how many systems and seeds it runs."""
@@ -304,14 +304,14 @@ def _sections(
     return sections
 
 
-def _with_files(value: Any, keep: Callable[[Path], str]) -> Any:
+def with_files(value: Any, keep: Callable[[Path], str]) -> Any:
     """A plain value with what `keep` makes of the files in it."""
     if isinstance(value, FilePath):
         return keep(Path(value))
     if isinstance(value, dict):
-        return {name: _with_files(item, keep) for name, item in value.items()}
+        return {name: with_files(item, keep) for name, item in value.items()}
     if isinstance(value, list):
-        return [_with_files(item, keep) for item in value]
+        return [with_files(item, keep) for item in value]
     return value
 
 
