@@ -56,15 +56,7 @@ _OF_REBUILD = ("objects", "replicas_to_move", "bytes_to_move", "buffers", "place
 
 
 def check(request: StudyRequest, *, as_json: bool) -> int:
-    """Validate, resolve and estimate.
-
-    Args:
-        request: the study file, with overrides.
-        as_json: print JSON instead of text.
-
-    Returns:
-        The exit code: 1 if a run needs more memory than this machine has, else 0.
-    """
+    """Validate, resolve and estimate."""
     from resilver.simulate import validate_runs
 
     study = load_study(request.study, request.settings)

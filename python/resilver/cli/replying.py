@@ -50,7 +50,7 @@ def check_places(requests: Sequence[Any]) -> None:
                 check_output(path, endings, reads, names_of(field)[0])
     for name, folder in places_of(*requests).items():
         if name in _FOLDERS and folder is not None:
-            make_folder(folder, f"the folder of {name}", name)
+            make_folder(folder, name, f"{name} DIR")
 
 
 def _files(request: Any, field: Field[Any]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pyarrow import ArrowInvalid
 
-from resilver.cli.console import EXIT_INCOMPLETE, make_folder, print_json, say
+from resilver.cli.console import EXIT_INCOMPLETE, print_json, say
 from resilver.cli.studies import ReportRequest
 from resilver.errors import ConfigError
 from resilver.study import PartialResults, Results, Status, status
@@ -18,26 +18,13 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def report(request: ReportRequest, *, as_json: bool) -> int:
-    """Write the page, and the figures if they are wanted.
-
-    Args:
-        request: the run folder, its page, and which charts are written as files.
-        as_json: print the written paths as JSON.
-
-    Returns:
-        The exit code: 3 if the sweep ended with runs missing, else 0.
-
-    Raises:
-        ConfigError: the folder is not a complete run folder, or a file cannot be written.
-    """
+    """Write the page, and the figures if they are wanted; 3 if the sweep ended incomplete."""
     from resilver.explore.beside import explore_beside
     from resilver.report import write_figures, write_html
     from resilver.report.waits import wait_records
 
     page_path, folder = request.page, request.figures
     _check(request)
-    if folder is not None:
-        make_folder(folder, "--figures", "--figures DIR")
     if request.watch and not follow(request.folder, page_path, as_json=as_json):
         return EXIT_INCOMPLETE
     results = Results.open(request.folder)
@@ -92,8 +79,6 @@ def follow(folder: Path, page: Path, *, as_json: bool) -> bool:
     """Write the page as runs finish, until the sweep ends.
 
     Args:
-        folder: the run folder.
-        page: the page.
         as_json: print nothing on the way, and the page as JSON if the sweep ends incomplete.
 
     Returns:

@@ -96,14 +96,7 @@ def reproduce(
 
 
 def list_entries(*, as_json: bool) -> int:
-    """Print what can be reproduced, with the figure or table of each and its expected time.
-
-    Args:
-        as_json: print JSON instead of a table.
-
-    Returns:
-        The exit code, 0.
-    """
+    """Print what can be reproduced, with the figure or table of each and its expected time."""
     from resilver.reproduce import entry, names
 
     entries = [entry(name) for name in names()]
@@ -225,9 +218,6 @@ def _made(
                 say(f"{part.name} is measured on this machine, not on --cluster")
 
     make_folder(folder, "output folder", "-o DIR")
-    if request.figures is not None:
-        # Before the runs, which may take long.
-        make_folder(request.figures, "--figures", "--figures DIR")
     made = make(one, folder, wishes, run, begin)
     if request.settings:
         own = FOLDER if request.folder is None else folder / "unchanged"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,23 +18,12 @@ from resilver.study import Results, execute
 
 if TYPE_CHECKING:
     from resilver.cli.options import Where
-    from resilver.cli.studies import RunRequest
+    from resilver.cli.studies import DemoRequest, RunRequest
     from resilver.spec import Study
 
 
 def run(request: RunRequest, where: Where, *, as_json: bool, quiet: bool, verbose: bool) -> int:
-    """Load, execute, and print the summary or the runs as JSON.
-
-    Args:
-        request: the study and its folder, by default runs/ and the study file's stem.
-        where: where the runs are performed.
-        as_json: print the runs as JSON.
-        quiet: print neither progress nor summary.
-        verbose: print one line for each run that ends.
-
-    Returns:
-        The exit code: 1 where PGs of a real cluster are stuck or lost at the end, as of a what-if.
-    """
+    """Load, execute, and print the summary or the runs as JSON."""
     from resilver.study.executors import choose
 
     # Before the study is read: in an allocation, this is where all tasks but the driver's stay.
@@ -67,8 +57,6 @@ def answer_study(
     Args:
         results: its results.
         next_command: what the reader may want to type next.
-        as_json: print the runs as JSON.
-        quiet: print nothing.
         beside: what the JSON has beside the runs; the runs alone by default.
 
     Returns:
@@ -121,12 +109,9 @@ def perform(
     """Execute a study with progress on stderr.
 
     Args:
-        study: the study.
-        folder: the run folder.
         choice: what performs the runs; by default processes of this machine.
         split: into how many parts to split the scan of each run's population.
         workers: parallel processes of this machine; by default one a processor.
-        quiet: print nothing.
         verbose: print one line for each run that ends.
 
     Returns:
@@ -162,3 +147,18 @@ def shown(path: Path) -> str:
     import shlex
 
     return shlex.quote(str(path))
+
+
+def demo(request: DemoRequest, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+    """Execute the study of the catalog of this name, and write its page."""
+    from resilver.explore.beside import explore_beside
+    from resilver.report import write_html
+    from resilver.spec import Study
+
+    folder = request.output if request.output is not None else Path("runs") / "demo"
+    with as_file(files("resilver.catalog") / "studies" / "demo" / "study.toml") as path:
+        study = Study.load(path)
+    results = perform(study, folder, workers=request.workers, quiet=quiet, verbose=verbose)
+    page = folder / "report.html"
+    write_html(results, page, explore=explore_beside(results, page))
+    return answer_study(results, f"open {page} in a browser", as_json=as_json, quiet=quiet)

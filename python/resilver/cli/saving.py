@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError, Problem, raise_all
 from resilver.words import either
 
 PAGES = (".html", ".htm")
@@ -80,8 +80,7 @@ def check_writable(*paths: Path | None) -> None:
             rule = "it cannot be written"
         if rule:
             problems.append(Problem(rule, "choose another place", place=str(path)))
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
 
 
 def check_output(

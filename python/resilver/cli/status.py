@@ -28,19 +28,7 @@ _FAILURES_SHOWN = 5
 
 
 def status(folder: Path, *, watch: bool, as_json: bool) -> int:
-    """Print how far the sweep of a folder is.
-
-    Args:
-        folder: the run folder.
-        watch: go on until the sweep ends.
-        as_json: print JSON; while watching, an object a line whenever it changes.
-
-    Returns:
-        The exit code: 3 for a sweep that was left incomplete, else 0.
-
-    Raises:
-        ConfigError: it is no run folder.
-    """
+    """Print how far the sweep of a folder is; while watching as JSON, an object a line."""
     if watch:
         last = _watch(folder, as_json=as_json)
     else:

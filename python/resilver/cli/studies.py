@@ -36,7 +36,7 @@ def demo(
 
     Example: resilver demo
     """
-    from resilver.cli.demo import demo as perform
+    from resilver.cli.running import demo as perform
 
     return perform(request, as_json=as_json, quiet=quiet, verbose=verbose)
 

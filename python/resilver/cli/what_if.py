@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from resilver.answer import Answer
 from resilver.cli.options import file_output
 from resilver.cli.progress import SELDOM_SECONDS, Display
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import Problem, raise_all, show
 from resilver.request import argument, option
 from resilver.whatif.kinds import KINDS, ChangeKind
 from resilver.whatif.options import FRAMES, Request
@@ -154,8 +154,7 @@ def _check(question: Question, request: Request) -> None:
     if question.tables is not None and (question.each is not None or is_of_fill):
         rule = "a ranking has no tables of runs"
         problems.append(Problem(rule, "ask with --json", "--tables", show(str(question.tables))))
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
 
 
 def _ask(question: Question, request: Request, changes: Changes, told: _Display) -> Found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from resilver.errors import ConfigError, name_remedy, show
@@ -60,20 +61,12 @@ def _slow(value: str, cluster: Cluster) -> Made:
     return Made([change], said, is_by_choice=False)
 
 
-def _out(value: str, cluster: Cluster) -> Made:
+def _marked(value: str, cluster: Cluster, *, word: str, weight: int) -> Made:
     found = targets(value, cluster)
-    cluster.reweights.update(dict.fromkeys(found.osds, 0))
+    cluster.reweights.update(dict.fromkeys(found.osds, weight))
     names = " ".join(f"osd.{osd}" for osd in found.osds)
-    text = f"{found.text} {verb(found, 'is', 'are')} marked out"
-    return Made([{"kind": "out", "osds": found.osds}], text, [f"ceph osd out {names}"])
-
-
-def _in(value: str, cluster: Cluster) -> Made:
-    found = targets(value, cluster)
-    cluster.reweights.update(dict.fromkeys(found.osds, _ONE))
-    names = " ".join(f"osd.{osd}" for osd in found.osds)
-    text = f"{found.text} {verb(found, 'is', 'are')} marked in"
-    return Made([{"kind": "in", "osds": found.osds}], text, [f"ceph osd in {names}"])
+    text = f"{found.text} {verb(found, 'is', 'are')} marked {word}"
+    return Made([{"kind": word, "osds": found.osds}], text, [f"ceph osd {word} {names}"])
 
 
 def _reweight(value: str, cluster: Cluster) -> Made:
@@ -187,8 +180,8 @@ def _add(value: str, cluster: Cluster) -> Made:
 
 CHANGES: dict[str, Callable[[str, Cluster], Made]] = {
     "set_option": _set_option,
-    "flag": lambda value, cluster: _flags(value, cluster, is_set=True),
-    "unflag": lambda value, cluster: _flags(value, cluster, is_set=False),
+    "flag": partial(_flags, is_set=True),
+    "unflag": partial(_flags, is_set=False),
     "map": _map,
     "add": _add,
     "set_rule": pool_changes.set_rule,
@@ -197,8 +190,8 @@ CHANGES: dict[str, Callable[[str, Cluster], Made]] = {
     "crush_reweight": _crush_reweight,
     "reweight": _reweight,
     "drain": _drain,
-    "in": _in,
-    "out": _out,
+    "in": partial(_marked, word="in", weight=_ONE),
+    "out": partial(_marked, word="out", weight=0),
     "upmap": pool_changes.upmap,
     "balance": pool_changes.balance,
     "force": pool_changes.force,

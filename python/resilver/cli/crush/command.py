@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from resilver.cli.crush.options import Editing, Inputs
 from resilver.cli.options import Json
-from resilver.errors import ConfigError, PlacementError, Problem
+from resilver.errors import ConfigError, PlacementError, Problem, raise_all
 from resilver.request import unused_options
 
 
@@ -92,5 +92,4 @@ def _check(editing: Editing, inputs: Inputs) -> None:
         rule = "nothing is asked of the map"
         remedy = "write it with -o FILE, print it with --decompile, --dump or --tree, or test a "
         problems.append(Problem(rule, f"{remedy}rule with --rule RULE or a --show option"))
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)

@@ -8,7 +8,7 @@ from typing import Any
 
 from resilver.cli.command import Command
 from resilver.cli.crush.options import WORDS
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import Problem, name_remedy, raise_all, show
 from resilver.request import SEPARATOR
 
 # Options of several words, which the parser knows as one.
@@ -86,6 +86,5 @@ def _words_of(path: Path) -> list[str]:
             remedy = name_remedy(option, list(WORDS), "edits")
             value = show(first)
             problems.append(Problem("this is no edit of a map", remedy, place=place, value=value))
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return words

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from resilver.cli.crush.options import Reading
-from resilver.cli.options import RepairOrder
+from resilver.cli.options import RepairOrder, file_output
 from resilver.failure_rates import FailedShare, LongSeconds
 from resilver.request import Quantity, argument, option, size
 
@@ -159,14 +159,12 @@ class Balancing:
 class Written:
     """Where the answer goes."""
 
-    output: Path | None = option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        text="Write the answer as a page (.html), the table of --affected (.csv, .parquet) or the "
+    output: Path | None = file_output(
+        "FILE",
+        "Write the answer as a page (.html), the table of --affected (.csv, .parquet) or the "
         "script of --balance (any other name) there.",
+        endings=None,
         rich_help_panel="Output",
-        is_output=True,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from resilver.answer import Answer
 from resilver.cli.place.options import Asked
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError, Problem, raise_all
 from resilver.request import unused_options
 
 _FORMS = {
@@ -73,6 +73,5 @@ def _form(asked: Asked) -> str:
         if asked.compare:
             remedy = "`resilver place --compare BEFORE AFTER`; `resilver crush` edits a map"
         problems.append(Problem(rule, remedy))
-    if problems:
-        raise ConfigError(problems)
+    raise_all(problems)
     return chosen[0]
