@@ -53,7 +53,8 @@ def keep_inputs(output: Path | None, inputs: Iterable[Path | str | None]) -> Non
     if output is None or not output.exists():
         return
     for path in (Path(given) for given in inputs if given is not None):
-        if path.exists() and path.samefile(output):
+        # A word that is too long for a name is no file.
+        if os.path.exists(path) and path.samefile(output):
             rule = f"'{path}' is read by this command, and would be lost"
             raise ConfigError(rule, "name another file", key="--output", value=str(output))
 
