@@ -208,7 +208,6 @@ def refuse(request: Any, fields: Iterable[str], rule: str, remedy: str = "leave 
     """Refuse options that mean nothing beside others.
 
     Args:
-        request: The request.
         fields: The names of their fields.
         rule: Why, as a clause.
         remedy: What to do instead.
@@ -229,7 +228,6 @@ def value_of(request: Any, field: str) -> float | None:
     """A quantity of a request in SI units; None where it was not given.
 
     Args:
-        request: The request.
         field: The name of a field that declares a quantity; an API may give a number for its text.
 
     Raises:

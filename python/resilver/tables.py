@@ -134,7 +134,6 @@ def to_csv(table: Table, rows_max: int | None = ROWS_CARRIED_MAX) -> str:
     """A table in SI units, nothing where a value is missing.
 
     Args:
-        table: The table.
         rows_max: How many of its rows; None for all.
     """
     text = io.StringIO()
@@ -150,7 +149,6 @@ def table_bytes(table: pa.Table, suffix: str) -> bytes:
     """A table as a file: CSV, where lists are words, or else Parquet.
 
     Args:
-        table: The table.
         suffix: The ending of the file's name, ".csv" or ".parquet".
     """
     from pyarrow import csv as arrow_csv

@@ -17,7 +17,6 @@ def shown(page: Document, part: Part, suffix: str = "") -> str:
 
     Args:
         page: What carries its chart or its CSV.
-        part: The part.
         suffix: What follows its name on a page of several cases.
     """
     if isinstance(part, Figures):
@@ -50,7 +49,6 @@ def render(
     """The page of an answer as text.
 
     Args:
-        answer: The answer.
         source: More about what it is made from, by what that is.
         standing: How far what it is made from is, where that is not all there.
         explore: The name of the page beside it that computes; empty for none.
@@ -88,7 +86,6 @@ def write(answer: Answer, path: str | Path, command: str = "") -> Path:
     """Write the page of an answer.
 
     Args:
-        answer: The answer.
         path: The file to write; it is replaced in one step.
         command: What makes it again.
 

@@ -17,7 +17,6 @@ def write_files(
     """Write the tables of an answer and its charts as pictures, each named by its part.
 
     Args:
-        answer: The answer.
         tables: The folder of its tables and of those of its charts, as CSV, or of the tables of its
             runs; None for none.
         pictures: The folder of its charts; None for none.

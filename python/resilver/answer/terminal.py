@@ -31,7 +31,6 @@ def print_answer(answer: Answer, console: Console) -> None:
     """Print an answer: the verdict, what it rests on, its tables and its lines to copy.
 
     Args:
-        answer: The answer.
         console: Where to.
     """
     print_said(answer.said, console)
@@ -253,7 +252,6 @@ def _range(column: Column, cells: Sequence[str], whole: int) -> Range:
     """The least width of a column, which breaks no word, and the width that it wants.
 
     Args:
-        column: The column.
         cells: Its cells.
         whole: Letters of a text that stays on one line.
     """

@@ -100,7 +100,6 @@ def system_request(system: System, seed: int) -> CoreRequest:
     """The run of one system with one seed, as `resilver.simulate.simulate` begins it.
 
     Args:
-        system: The system.
         seed: The key of every random draw, 0 to 2^64 - 1.
 
     Raises:
@@ -113,7 +112,6 @@ def system_maps(system: System, seed: int) -> tuple[bytes, ...]:
     """The CRUSH maps beside a system's JSON, in Ceph's binary form.
 
     Args:
-        system: The system.
         seed: The seed of the run, for messages.
 
     Raises:

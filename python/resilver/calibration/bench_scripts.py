@@ -74,7 +74,6 @@ def fio_jobs(plan: Plan, name: str) -> str:
     """A plan as a job file of fio.
 
     Args:
-        plan: The plan.
         name: The file's name, for its head.
     """
     hours = len(plan.tests) * plan.seconds / 3600.0
@@ -90,7 +89,6 @@ def ior_script(plan: Plan, name: str) -> str:
     """A script that runs IOR at the sizes of a plan.
 
     Args:
-        plan: The plan.
         name: The file's name, for its head.
     """
     sizes = " ".join(map(str, sorted({test.request_bytes for test in plan.tests})))

@@ -113,7 +113,6 @@ def calibrate_table(table: LogGpTable, measured: PointToPoint | None = None) -> 
     """Calibrate a table that is read already; see `calibrate_network`.
 
     Args:
-        table: The table.
         measured: Measurements to compare with.
 
     Returns:
@@ -150,7 +149,6 @@ def bandwidth(table: LogGpTable, sizes: Iterable[int]) -> npt.NDArray[np.float64
     """The bandwidth of single messages; see `NetworkCalibration.bandwidth`.
 
     Args:
-        table: The table.
         sizes: Message sizes in bytes, above zero.
 
     Returns:
@@ -176,7 +174,6 @@ def write_netgauge(table: LogGpTable, remarks: Sequence[str] = ()) -> str:
     """A table as netgauge's file, with the columns that the model uses.
 
     Args:
-        table: The table.
         remarks: Lines to begin with.
 
     Returns:

@@ -69,7 +69,6 @@ def expect(layers: Layers, placed: Ints, clients: Ints | None) -> Expected:
     """What a job gets of a placement.
 
     Args:
-        layers: The layers.
         placed: The targets of each file: shape (files, stripes).
         clients: The client of each file, as a row of the layers' ways, or None.
     """
@@ -93,7 +92,6 @@ def stream_paces(layers: Layers, placed: Ints, clients: Ints | None) -> Floats:
     """How long each stream takes a byte at its router, server and target.
 
     Args:
-        layers: The layers.
         placed: The targets of each file: shape (files, stripes).
         clients: The client of each file, or None.
 
@@ -136,7 +134,6 @@ def expect_round_robin(
     """What a job gets from round robin, over its beginnings.
 
     Args:
-        layers: The layers.
         files: How many files.
         stripes: The stripes of each.
         clients: The client of each file, or None.

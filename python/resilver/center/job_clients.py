@@ -27,7 +27,6 @@ def job_clients(machine: Machine, clients: str | Path | Sequence[int | str], see
     """The nodes of a job, in the order of its ranks.
 
     Args:
-        machine: The machine.
         clients: A file with the number or name of a node a line, or these themselves;
             ``random:N`` for N clients drawn without order; ``job:N@x,y,z`` for the N clients whose
             numbers follow one another from the first node of that chip, as schedulers hand them
@@ -79,7 +78,6 @@ def clients_asked(machine: Machine, count: int, text: str) -> int:
     """A number of clients that the machine has.
 
     Args:
-        machine: The machine.
         count: How many.
         text: Where it was said.
 

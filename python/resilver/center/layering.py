@@ -240,7 +240,6 @@ def beside(
 
     Args:
         measured: What was measured.
-        layers: The layers.
         reads: The share of the study's requests that read.
         request: Bytes of one.
 

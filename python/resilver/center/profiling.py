@@ -140,7 +140,6 @@ def profile_rates(
     """Hold measured groups against an envelope.
 
     Args:
-        rates: The rates.
         within: The envelope, such as 0.05.
         of: Its reference.
         seeds: How often the rounds to come are drawn, where disks were measured.

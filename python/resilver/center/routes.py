@@ -153,7 +153,6 @@ def route(machine: Machine, policy: str = "fine_grained", by: str = "cost") -> R
     network has more clients than its even share.
 
     Args:
-        machine: The machine.
         policy: One of `POLICIES`.
         by: What nearest routers are near by: "cost" or "hops".
 

@@ -72,7 +72,6 @@ def written(answer: Answer, places: Mapping[str, Any], command: str = "") -> lis
     """Write an answer where it should go.
 
     Args:
-        answer: The answer.
         places: The places by the options that say them.
         command: What makes it again, for its page.
 
@@ -96,7 +95,6 @@ def reply(
     """Print an answer.
 
     Args:
-        answer: The answer.
         said: What is said of it afterwards.
         as_json: Print its record, and nothing else.
         quiet: Print nothing but, where the answer is no, its first sentence.

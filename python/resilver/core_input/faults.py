@@ -16,7 +16,6 @@ def faults_json(system: System, more_levels: Collection[str] = ()) -> dict[str, 
     """The faults as the native module reads them: as the study has them, with what they may be of.
 
     Args:
-        system: The system.
         more_levels: Levels whose parts are named as well, for faults that are added later.
 
     Returns:
@@ -49,7 +48,6 @@ def failed_json(system: System, failed: Collection[int]) -> dict[str, Any]:
     """Devices that fail at time zero, by number, as the native module reads them.
 
     Args:
-        system: The system.
         failed: Their numbers.
     """
     fault = {"key": "failed", "at": 0.0, "part": {"device": list(failed)}, "told": True}

@@ -86,7 +86,6 @@ def entries(system: System, endpoints: int) -> list[int]:
     """The endpoints where clients enter.
 
     Args:
-        system: The system.
         endpoints: How many endpoints of the fabric are machines with devices; a topology has more
             where not every host is a server. Routers are numbered after them.
     """
@@ -99,7 +98,6 @@ def traffic_json(system: System, endpoints: int, servers: list[int]) -> dict[str
     """The traffic as the native module reads it.
 
     Args:
-        system: The system.
         endpoints: As for `entries`.
         servers: The numbers of the devices that requests go to.
 

@@ -88,7 +88,6 @@ def machine_endpoints(system: System, endpoint_of: list[int]) -> int:
     """How many endpoints of the network are servers' or lie between them.
 
     Args:
-        system: The system.
         endpoint_of: The endpoint of every device.
 
     Returns:

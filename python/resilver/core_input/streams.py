@@ -36,7 +36,6 @@ def streams_json(system: System, entries: Sequence[int]) -> dict[str, Any] | Non
     """The streams as the native module reads them; None without streams.
 
     Args:
-        system: The system.
         entries: The endpoints where clients enter.
 
     Returns:

@@ -32,7 +32,6 @@ def core_json(system: System, seed: int, failed: Collection[int] | None = None) 
     """The system as the native module reads it.
 
     Args:
-        system: The system.
         seed: The key of every random draw.
         failed: The numbers of devices that fail at time zero, in place of the system's faults.
 

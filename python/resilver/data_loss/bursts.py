@@ -33,7 +33,6 @@ def code_bursts(code: CodeTree, groups: int, failures: int) -> pa.Table:
     """What failures at one moment lose of groups of a code on devices of their own; exact.
 
     Args:
-        code: The code.
         groups: How many groups there are.
         failures: The most failures.
 

@@ -217,7 +217,6 @@ def chain_of(code: CodeTree, groups: int, question: Question, device_bytes: floa
     """The chain of like groups on devices of their own.
 
     Args:
-        code: The code.
         groups: How many groups there are.
         question: What is asked, of which a chain exists (`not_of_a_chain`).
         device_bytes: What a device holds of its group.

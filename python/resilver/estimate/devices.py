@@ -11,7 +11,6 @@ def device_seconds(system: System, size: float, *, is_read: bool) -> float:
     """The time of a device for one request that is not in order with the one before.
 
     Args:
-        system: The system.
         size: Bytes of the request.
         is_read: Whether it reads.
     """

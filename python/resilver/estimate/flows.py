@@ -18,7 +18,6 @@ def tried(system: System, traffic: Traffic) -> tuple[float, float, float]:
     """The requests that are tried, one at a time, and the memory that their costs take.
 
     Args:
-        system: The system.
         traffic: Its clients, or those of one of its pools.
 
     Returns:

@@ -102,7 +102,6 @@ def packets_of_stripes(system: System, rates: Rates, between: float, entry: floa
     """How often a packet is sent over a link in a second of streams.
 
     Args:
-        system: The system.
         rates: What moves, as `stream_bytes_per_second` says.
         between: Mean hops between servers.
         entry: Mean hops between a server and an entry.
@@ -124,7 +123,6 @@ def stripes_per_second(system: System, rates: Rates) -> float:
     """Operations in a second of streams: stripes read and written, and strips made anew.
 
     Args:
-        system: The system.
         rates: What moves, as `stream_bytes_per_second` says.
     """
     code, strip = _code(system), strip_bytes(system)

@@ -84,7 +84,6 @@ def hops_of_buffers(
     """How often a packet of a rebuild is sent over a link: a request, and a buffer's data.
 
     Args:
-        system: The system.
         network: Its network.
         buffers: How many buffers are pulled.
         bytes_to_move: What they hold together; the last of an object may be far from full.
@@ -100,7 +99,6 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
     """What clients are expected to do.
 
     Args:
-        system: The system.
         network: Its network; None where the fabric has no links of its own.
         bytes_to_move: What is rebuilt meanwhile, whose end may be that of the traffic.
 

@@ -19,7 +19,6 @@ def pinned(system: System, seed: int) -> list[dict[str, Any]]:
     """The faults of a system, as a study states them, with the parts that its seed draws.
 
     Args:
-        system: The system.
         seed: The seed of its run.
 
     Returns:

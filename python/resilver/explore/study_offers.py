@@ -51,7 +51,6 @@ def study_offers(study: Study, system: System) -> list[StudyOffer]:
     """What may be chosen of a study's first system: first what it sweeps, then what any has.
 
     Args:
-        study: The study.
         system: Its first system.
     """
     found = [*_swept(study), *_devices(system), *_network(system), *_stored(system)]

@@ -89,7 +89,6 @@ def switch_names(system: System, seed: int) -> list[str]:
     """The switches of a system's network by name, in their order; none where it has no topology.
 
     Args:
-        system: The system.
         seed: The seed of the run.
 
     Raises:
@@ -108,7 +107,6 @@ def with_switches(
     """Parts, and behind them a network that holds switches, which hold nothing.
 
     Args:
-        parts: The parts.
         switches: The switches by name.
         joined: What each of them joins.
     """
@@ -126,7 +124,6 @@ def joined_by(
     """What each switch of a system's network joins, in words.
 
     Args:
-        system: The system.
         seed: The seed of the run.
         endpoints: The host of the network that each device is behind, by its number.
         parts: The parts, with the devices among them.
@@ -180,7 +177,6 @@ def changes_of(
     """What a reader of the page may let happen to parts.
 
     Args:
-        system: The system.
         is_allowed: Whether the study may have one more fault, given as its table.
         switches: The switches that the page shows.
 

@@ -66,7 +66,6 @@ def edit_of(blocks: Iterable[Block], key: str, value: Any) -> Edit:
 
     Args:
         blocks: The blocks as they are.
-        key: The key.
         value: The plain value; None takes it away.
     """
     put: list[list[str]] = []

@@ -52,7 +52,6 @@ def csv_rows(
     """The rows of a CSV text.
 
     Args:
-        text: The text.
         path: Where it came from.
         header: Reads the header.
         remedy: What to do about a row that is too long or too short.

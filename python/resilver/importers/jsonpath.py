@@ -101,7 +101,6 @@ class Node:
 
         Args:
             least: The least it may be.
-            most: The most.
 
         Raises:
             ConfigError: It is neither, or out of its range.

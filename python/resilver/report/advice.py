@@ -212,7 +212,6 @@ def advice_answer(advice: Advice, volume: float | None = None) -> Answer:
     """The answer of an advice.
 
     Args:
-        advice: The advice.
         volume: What the job writes in all, in bytes, or None.
     """
     files = len(advice.placed)
@@ -252,7 +251,6 @@ def lfs_lines(advice: Advice, name: str) -> list[str]:
     """A line of `lfs setstripe` a file.
 
     Args:
-        advice: The advice.
         name: What files are called; ``{}`` is a file's number.
 
     Raises:

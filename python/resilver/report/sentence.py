@@ -63,7 +63,6 @@ def system_sentences(system: System, point: SystemRuns) -> list[str]:
     """What exists, what is stored in it, and what its clients do.
 
     Args:
-        system: The system.
         point: Its runs, which say how many groups there are.
     """
     cluster = system.cluster

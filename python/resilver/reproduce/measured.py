@@ -50,7 +50,6 @@ def census_rows(
         servers: How many servers there are, for stripes as wide as they allow.
         copies: Copies of each object.
         bytes: The volume of each population before replication, with its unit.
-        seed: The seed.
 
     Returns:
         A row a population and bin, with the columns of `resilver.census`.

@@ -48,7 +48,6 @@ def affected(
     part.
 
     Args:
-        system: The system.
         failed: What fails: device numbers, or names such as ``server.3`` or ``rack=1``; any number
             of them, and none.
         seed: The key of the population's random draws.
@@ -211,7 +210,6 @@ def failed_numbers(system: System, failed: Sequence[str | int]) -> list[int]:
     """The device numbers that names and numbers stand for.
 
     Args:
-        system: The system.
         failed: Device numbers, or names: ``server.3``, ``rack.1``, ``rack=1``.
 
     Returns:

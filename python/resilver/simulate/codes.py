@@ -291,7 +291,6 @@ def core_of_text(kind: Callable[[str], Any], text: str) -> Any:
 
     Args:
         kind: The core's class.
-        text: The text.
 
     Raises:
         ConfigError: It is no text, or the core refuses it.

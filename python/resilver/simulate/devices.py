@@ -41,7 +41,6 @@ def named_faults(system: System, seed: int) -> list[list[str]]:
     """The parts of each fault, by name: those that it names, or that the seed draws.
 
     Args:
-        system: The system.
         seed: The run's seed.
     """
     with core_errors():

@@ -44,7 +44,6 @@ def named_limits(
 
     Args:
         limits: The core's rows, by number; None where it has none.
-        devices: The devices.
         endpoints_of: The endpoints of each device, by its number.
         nodes: The names of the network's nodes; none where it has no links.
 

@@ -25,7 +25,6 @@ def topology_of(system: System, seed: int) -> _core.Topology | None:
     """The core's topology of a system; None where its fabric has none.
 
     Args:
-        system: The system.
         seed: The seed of the run, which decides where routers stand that are placed at random.
 
     Raises:

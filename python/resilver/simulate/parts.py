@@ -141,8 +141,6 @@ def simulate_found(
     """Run one system whose population was scanned in parts.
 
     Args:
-        system: The system.
-        seed: The seed.
         parts: What scans of the same system and seed found, in any order. Together they hold every
             file once, and the population ends in the last of them.
         progress: As for `simulate`.

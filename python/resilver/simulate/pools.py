@@ -119,7 +119,6 @@ def object_group(pool: PoolInfo, name: str, namespace: str = "", key: str = "") 
     """The number, within its pool, of the group that an object belongs to.
 
     Args:
-        pool: The pool.
         name: The object's name.
         namespace: Its namespace, if it has one.
         key: Its locator key, if it has one; objects of one key are in one group.

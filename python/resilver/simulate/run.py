@@ -26,7 +26,6 @@ def simulate(
     """Run one system with one seed.
 
     Args:
-        system: The system.
         seed: The key of every random draw, 0 to 2^64 - 1. The same system and seed give the same
             result anywhere.
         progress: Told several times a second how far the run is; answers whether to go on.

@@ -29,9 +29,7 @@ def named_flows(
     """Steady flows with the names of what binds them.
 
     Args:
-        system: The system.
         flows: The core's rows, by number; None where there are no flows.
-        devices: The devices.
         endpoints_of: The endpoints of each device, by its number.
         nodes: The names of the network's nodes; none where it has no links.
     """

@@ -59,7 +59,6 @@ def assumptions_of(system: System, swept: Mapping[str, Any] | None = None) -> li
     """What a system's results rest on.
 
     Args:
-        system: The system.
         swept: The keys that its study sweeps, each with its values in words; they are stated.
 
     Returns:

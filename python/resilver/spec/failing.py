@@ -110,7 +110,6 @@ def each_part(cluster: Cluster, level: str) -> dict[str, tuple[int, ...]]:
     """The parts of a level that can fail one by one: each once, by its first name.
 
     Args:
-        cluster: The cluster.
         level: Such as ``osd``, ``host`` or ``rack``.
 
     Returns:

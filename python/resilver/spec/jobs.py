@@ -147,7 +147,6 @@ def job_problems(jobs: Sequence[Job], entries: int) -> list[Problem]:
     """What is wrong between jobs and the places where clients enter.
 
     Args:
-        jobs: The jobs.
         entries: How many such places there are; zero where that is not known yet.
     """
     problems = []

@@ -276,7 +276,6 @@ class Section(_SectionBase):
         """Validate a table as read from TOML.
 
         Args:
-            table: The table.
             base: The folder that relative paths in it are relative to.
             key: Where the table stands in the file, for messages.
 

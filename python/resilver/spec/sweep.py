@@ -257,7 +257,6 @@ def put(table: Any, path: list[str], value: Any, key: str) -> Any:
     Args:
         table: The table, in which values may be validated already.
         path: The parts of the key below the table; none replaces the whole.
-        value: The value.
 
     Returns:
         The changed copy.

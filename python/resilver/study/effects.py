@@ -105,7 +105,6 @@ def sensitivity(
     taken, of several such the last.
 
     Args:
-        study: The study.
         folder: Its run folder, which then keeps the runs and what came of them; by default nothing
             is kept.
         factor: By how much: 2 for half and for twice as much.

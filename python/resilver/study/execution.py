@@ -63,7 +63,6 @@ def execute(
     however often the execution was interrupted.
 
     Args:
-        study: the study.
         folder: where results go; runs that are there already are not done again.
         workers: parallel processes, by default one a processor; 0 performs the runs in this
             process, one after another.

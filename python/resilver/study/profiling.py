@@ -252,7 +252,6 @@ def needed_parts(system: System, target: float) -> tuple[Needed, ...]:
     """What each part of each level must pass for a target, from the top of the tree to devices.
 
     Args:
-        system: The system.
         target: The rate of all clients, in bytes per second.
     """
     tree, code = system.cluster.tree, system.code

@@ -60,7 +60,6 @@ def custom_shares(
         settings: (res, wgt, lim) of ``client``, ``background_recovery`` and
             ``background_best_effort``: shares, before the fix requests a second.
         iops: The capacity in requests a second.
-        release: The release.
     """
     made = {}
     for key, (kept, weight, limit) in settings.items():
@@ -82,7 +81,6 @@ def cost_model(
     """What a request costs, as the core reads it.
 
     Args:
-        release: The release.
         per_byte_usec: ``osd_mclock_cost_per_byte_usec_*``.
         item_bytes: ``osd_recovery_cost``, which every item of recovery cost before the fix.
         is_disk: Whether the device turns.

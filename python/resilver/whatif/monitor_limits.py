@@ -81,8 +81,6 @@ def own_steps(cluster: Cluster, pool: PoolState, pg_num: int) -> list[tuple[str,
     """The steps of an operator from a pool's pg_num to another, where no manager takes them.
 
     Args:
-        cluster: The cluster.
-        pool: The pool.
         pg_num: Where it is to come to.
 
     Returns:

@@ -39,7 +39,6 @@ def answer_of(
 
     Args:
         report: The cluster, as its dumps say.
-        plan: The plan.
         request: What is asked beside.
         told: Told how far it is.
 

@@ -54,7 +54,6 @@ def search(
 
     Args:
         report: The cluster, as its dumps say.
-        plan: The plan.
         request: What is asked beside.
         names: The settings that are searched, as `read_axes` reads them.
         aim: The aim, as `read_aim` reads it.

@@ -58,7 +58,6 @@ class Setting:
         """That a release has no such setting, or not this value of it; None where it has.
 
         Args:
-            release: The release.
             value: The value as text; empty to ask for the setting alone.
             key: Who asks, for the message.
         """
@@ -76,7 +75,6 @@ class Setting:
         """The value that a text means: as Ceph prints it, or with a unit as we write them.
 
         Args:
-            text: The text.
             place: Where it stands, for the message.
 
         Raises:

@@ -40,7 +40,6 @@ def healed(
     """Run a real cluster of a study.
 
     Args:
-        system: The system.
         seed: The seed of what is drawn: which parts fail, where the study says how many.
         progress: Told several times a second how far the run is; answers whether to go on.
 
@@ -68,7 +67,6 @@ def made_ready(system: System, seed: int) -> Prepared:
     """A run of a real cluster that has not begun: all that is asked of it is read.
 
     Args:
-        system: The system.
         seed: The seed of what is drawn.
 
     Raises:

@@ -111,7 +111,6 @@ def copies_of(rule: Rule, inputs: Inputs) -> tuple[int, int]:
     """From how many copies to how many a rule is tried.
 
     Args:
-        rule: The rule.
         inputs: --num-rep, or --min-rep and --max-rep; else the rule's own sizes with a --show
             option, and 3 without.
 
@@ -201,7 +200,6 @@ def mixed(inputs: npt.NDArray[np.uint32], pool_id: int) -> npt.NDArray[np.uint32
     """Inputs as a pool with hashpspool gives them to its rule: rjenkins1 of the two numbers.
 
     Args:
-        inputs: The inputs.
         pool_id: The pool's number.
 
     Returns:

@@ -26,7 +26,6 @@ def read_words(listing: Listing, tally: Tally, field: int = 1) -> None:
     """Lines of words, one of which is the size, such as ``find -printf '%s %p\\n'`` writes.
 
     Args:
-        listing: The listing.
         tally: What the sizes are added to.
         field: Which word of a line is the size, from 1.
 
@@ -134,7 +133,6 @@ def read_s3_listing(listing: Listing, tally: Tally) -> None:
     """What ``aws s3 ls --recursive`` writes: date, time, size and key.
 
     Args:
-        listing: The listing.
         tally: What the sizes are added to.
 
     Raises:
@@ -159,7 +157,6 @@ def read_csv(listing: Listing, tally: Tally, columns: str | None = None) -> int:
     """CSV with a column of sizes, such as an S3 inventory.
 
     Args:
-        listing: The listing.
         tally: What the sizes are added to.
         columns: The names of the columns, separated by commas, as ``fileSchema`` of an inventory's
             ``manifest.json`` has them. By default the first row is asked for names; without any,

@@ -37,7 +37,6 @@ def pareto_chart(systems: Sequence[Durability], what: str) -> Chart | None:
     """Nines against storage overhead, with the Pareto line; None without a choice.
 
     Args:
-        systems: The systems.
         what: What they are, such as ``codes``.
     """
     shown = [one for one in systems if one.nines is not None and math.isfinite(one.nines)]

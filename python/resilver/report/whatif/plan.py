@@ -157,7 +157,6 @@ def command_parts(answer: WhatIf, rank: str = "") -> list[Part | None]:
     """The plan and its commands.
 
     Args:
-        answer: The answer.
         rank: What stands behind their names.
     """
     steps = _table(f"steps{rank}", "What happens when", tables.steps_table(answer))
