@@ -8,9 +8,6 @@ use crate::map::OsdMap;
 /// The most tries that are tried: an OSD that takes more has less than 1/1,000 of what its rule draws from.
 const MOST: i32 = 1 << 14;
 
-/// PGs that stay short at the most tries before the rest of their pool is left alone: then it is the OSDs that are too few.
-const MOST_SHORT: usize = 4;
-
 /// The least `set_choose_tries` with which CRUSH fills every place of those of a pool's PGs that any number of tries fills.
 ///
 /// Further tries come after those that a rule makes now, so that what it finds stays.
@@ -34,7 +31,7 @@ pub(super) fn tries_needed(map: &OsdMap, place: usize, numbers: &[u32]) -> Optio
         set.iter().filter(|&&osd| crate::groups::is_osd(osd)).count() >= pool.size as usize
     };
     let now = tries_of(rule, map);
-    let (mut least, mut filled, mut short) = (now, Vec::new(), 0);
+    let (mut least, mut filled) = (now, Vec::new());
     for &number in numbers {
         if fills(now, number) {
             continue;
@@ -43,14 +40,14 @@ pub(super) fn tries_needed(map: &OsdMap, place: usize, numbers: &[u32]) -> Optio
             filled.push(number);
             continue;
         }
-        let Some(enough) = doubled(least).find(|&tries| fills(tries, number)) else {
-            short += 1;
-            if short == MOST_SHORT && filled.is_empty() {
+        if !fills(MOST, number) {
+            // Where no PG is filled it is the OSDs that are too few, for all of the pool.
+            if filled.is_empty() {
                 return None;
             }
             continue;
-        };
-        let (mut low, mut high) = (least, enough);
+        }
+        let (mut low, mut high) = (least, MOST);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if fills(middle, number) { high = middle } else { low = middle }
@@ -59,12 +56,6 @@ pub(super) fn tries_needed(map: &OsdMap, place: usize, numbers: &[u32]) -> Optio
         filled.push(number);
     }
     (!filled.is_empty()).then_some((least, filled))
-}
-
-/// Twice a number, and twice that, up to the most.
-fn doubled(tries: i32) -> impl Iterator<Item = i32> {
-    std::iter::successors(Some(tries.saturating_mul(2)), |tries| tries.checked_mul(2))
-        .take_while(|&tries| tries <= MOST)
 }
 
 /// How often a rule tries now: as its last step that says so, else as the map's tunable, which does not count the first try.
