@@ -28,7 +28,7 @@ from tests.small_machine import STORED
 from tests.unit.benchmark_texts import TEXTS as BENCHMARKS
 from tests.unit.log_texts import TEXTS as LOGS
 
-SHAPE = Shape(osds=12, osds_per_host=2, racks=2, groups=200)
+SHAPE = Shape(osds=12, osds_per_host=2, racks=2, groups=130)
 SECONDS_MAX = 30
 FEW = 3 if SCALE == 1 else 100
 """At verification's default of scale, 20, they are 2,000 of each family."""
@@ -64,6 +64,8 @@ LISTING = "size,path\n" + "".join(f"{2**step},a/{step}\n" for step in range(20))
 RUNS = "time,rate\n" + "".join(f"{day},{500 + day * day % 7} GB/s\n" for day in range(40))
 
 Words = Callable[[Path, Path], list[str]]
+FAILING_OF = 8
+"""Of so many mutants of a dump, one has an OSD fail; the others tell how the cluster is, sooner."""
 
 
 def _catalog(kind: str) -> str:
@@ -81,7 +83,8 @@ def _of_file(*words: str, after: tuple[str, ...] = ()) -> Words:
     return lambda file, dumps: [*words, str(file), *after]
 
 
-_FAILING = _of_cluster("what-if", "--fail", "osd.3", "--horizon", "1 h", "-q")
+FAIL = ("--fail", "osd.3")
+_FAILING = _of_cluster("what-if", *FAIL, "--horizon", "1 h", "-q")
 _PLACED = _of_file(
     "crush", after=("--num-rep", "3", "--max-x", "31", "--min-x", "0", "--show-mappings")
 )
@@ -201,7 +204,10 @@ def test_any_mutant_of_a_file_is_read_or_refused_as_input(
             changed = mutant(data, name, random.Random(f"{family} {number}"))
             file.write_bytes(changed)
             signal.alarm(SECONDS_MAX)
-            code = cli.run(words(file, tmp_path / "dumps"))
+            asked = words(file, tmp_path / "dumps")
+            if words is _FAILING and number % FAILING_OF:
+                asked = [word for word in asked if word not in FAIL]
+            code = cli.run(asked)
             signal.alarm(0)
             told = capsys.readouterr().err
             if code not in (0, 1, 2) or "defect" in told or "Traceback" in told:
