@@ -307,12 +307,22 @@ def places_of(*requests: Any) -> dict[str, Any]:
     }
 
 
-def words_of(request: DataclassInstance) -> tuple[list[str], list[str]]:
+def words_of(
+    request: DataclassInstance, *, has_folders: bool = False
+) -> tuple[list[str], list[str]]:
     """The arguments and the options that ask the same again, as they are typed.
 
     Args:
         request: The request. What has its default is left out, and so is where the answer goes.
+        has_folders: Whether files keep their folders, of which a page tells none.
     """
+
+    def word(value: Any) -> str:
+        text = str(value.value if isinstance(value, Enum) else value)
+        level, sign, path = text.rpartition("=")
+        is_file = isinstance(value, Path) or ("/" in path and Path(path).exists())
+        return f"{level}{sign}{Path(path).name}" if is_file and not has_folders else text
+
     words: list[str] = []
     options: list[str] = []
     for field in dataclasses.fields(request):
@@ -324,21 +334,11 @@ def words_of(request: DataclassInstance) -> tuple[list[str], list[str]]:
             continue
         values = value if isinstance(value, tuple) else (value,)
         if not names:
-            words += map(_word, values)
+            words += map(word, values)
         elif value is True or field.metadata["flag"]:
             options.append(names[0])
         else:
             for one in values:
                 parts = one.split(SEPARATOR) if isinstance(one, str) else [one]
-                options += [names[0], *map(_word, parts)]
+                options += [names[0], *map(word, parts)]
     return words, options
-
-
-def _word(value: Any) -> str:
-    """A value as it is typed; files without their folders, so that a page tells no home."""
-    if isinstance(value, Enum):
-        return str(value.value)
-    text = str(value)
-    level, sign, path = text.rpartition("=")
-    is_file = isinstance(value, Path) or ("/" in path and Path(path).exists())
-    return f"{level}{sign}{Path(path).name}" if is_file else text

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -253,15 +254,17 @@ class PerSecond(Quantity, float):
 
 
 def exact_bytes(count: int) -> str:
-    """`count` bytes as text that parses back to it, in the largest binary unit that divides it.
+    """`count` bytes as text that parses back to it, in the unit that writes it shortest.
 
-    >>> exact_bytes(16 * 2**20), exact_bytes(1000)
-    ('16 MiB', '1000 B')
+    >>> exact_bytes(16 * 2**20), exact_bytes(20 * 10**9), exact_bytes(1025)
+    ('16 MiB', '20 GB', '1025 B')
     """
-    for unit, power in reversed(list(_BINARY.items())):
-        if count and count % 1024**power == 0:
-            return f"{count // 1024**power} {unit}B"
-    return f"{count} B"
+    texts = []
+    for unit, size in reversed(BYTE_UNITS.items()):
+        digits = f"{(Decimal(count) / int(size)).normalize():f}"
+        if size <= count and Fraction(digits) * size == count:
+            texts.append(f"{digits} {unit}")
+    return min(texts, key=len, default=f"{count} B")
 
 
 def exact_duration(seconds: float) -> str:

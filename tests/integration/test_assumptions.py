@@ -40,17 +40,17 @@ def test_each_assumption_says_who_made_it(tmp_path: Path) -> None:
         cluster='device = "hdd-7k2-8tb"', servers=1, rest='[recovery]\nbandwidth = "50 MB/s"'
     )
     rows = {one["name"]: one for one in checked(tmp_path, text)["assumptions"]}
-    origins = {name: one["origin"] for name, one in rows.items()}
+    words = ("stated", "default", "assumed")
+    origins = {word: [name for name in rows if rows[name]["origin"] == word] for word in words}
     assert origins == {
-        "device": "stated",
-        "network": "default",
-        "throttle": "stated",
-        "memory": "default",
-        "detection time": "assumed",
-        "clients": "default",
+        "stated": ["device", "throttle", "fill"],
+        "default": ["network", "memory", "clients"],
+        "assumed": ["detection time"],
     }
     # 187.9 MB/s are 179.2 MiB/s.
     assert rows["device"]["value"] == "hdd-7k2-8tb, 179.2 MiB/s"
+    # Three copies of 300 x 8 MiB on 12 disks are 629.1 MB each.
+    assert rows["fill"]["value"] == "0.00786 % of a device's 8 TB"
     assert rows["throttle"]["value"] == "each rebuilding device reads at most 50 MB/s"
     swept = checked(
         tmp_path, text, "--set", 'study.sweep={"recovery.bandwidth"=["1 GB/s","2 GB/s"]}'

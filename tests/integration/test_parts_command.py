@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -125,8 +127,24 @@ def test_slow_parts_are_drawn_among_those_that_do_not_fail(tmp_path: Path) -> No
     assert slow | failed == set(range(20)) and not slow & failed
 
 
-def test_a_study_of_parts_is_checked_with_its_levels(tmp_path: Path) -> None:
-    (tmp_path / "study.toml").write_text(f"{TREE}{THREE}[[faults]]\nfail = {{ osd = 1 }}\n")
-    assert 'level = "osd", in = "host"' in output("check", "study.toml", cwd=tmp_path)
+def test_a_level_that_is_none_is_refused(tmp_path: Path) -> None:
     said = study_refusal(tmp_path, f"{TREE}{THREE}[[faults]]\nfail = {{ odsx = 1 }}\n")
     assert "faults.0.fail.odsx = 1: there is no such key" in said
+
+
+def test_check_gives_back_what_a_study_states_and_says_what_to_run(tmp_path: Path) -> None:
+    """Sizes in the units in which they were given, no default beside them, and the next command."""
+    text = TREE.replace('"4 MiB"', '"20 GB"').replace("20000", "8")
+    (tmp_path / "study.toml").write_text(f"{text}{THREE}[[faults]]\nfail = {{ osd = 1 }}\n")
+    words = ["check", "study.toml", "--set", "recovery.send_memory=1536 MiB"]
+    said = output(*words, cwd=tmp_path)
+    shown, _, following = said.partition("\nNext:\n  ")
+    assert following == "resilver run study.toml --set 'recovery.send_memory=1536 MiB'\n"
+    # Sizes are exact in the shortest unit, so 1536 MiB are 1.5 GiB.
+    stated = dedent(shown.partition("(--json has all):\n")[2])
+    table, expected = tomllib.loads(stated), tomllib.loads((tmp_path / "study.toml").read_text())
+    # A device of one time has two, to read and to write.
+    assert table.pop("cluster")["parts"][:3] == expected.pop("cluster")["parts"][:3]
+    assert table == expected | {"recovery": {"send_memory": "1.5 GiB"}, "study": {"seeds": 1}}
+    lines = {line.partition("  ")[0]: line.split() for line in shown.splitlines()}
+    assert lines["Devices"] == ["Devices", "100"] and "Servers" not in lines

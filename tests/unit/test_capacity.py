@@ -85,7 +85,7 @@ def test_check_shows_raw_bytes_a_device_and_what_one_holds(
     assert point["capacity_bytes"] == 20 * 10**12
     said = " ".join(checked(tmp_path, text).stdout.split())
     assert f"Raw data per device {float(6 * times):.1f} TiB with redundancy" in said
-    assert "Capacity of a device 18.2 TiB" in said
+    assert "Capacity of a device 20 TB" in said
 
 
 def test_a_study_states_what_its_devices_hold(tmp_path: Path) -> None:

@@ -205,6 +205,9 @@ STUDIES = st.fixed_dictionaries(
 def test_what_a_study_writes_reads_back_equal(table: dict[str, Any]) -> None:
     study = Study.from_dict(table)
     assert read_again(study).to_toml() == study.to_toml()
+    stated = Study.from_dict(tomllib.loads(study.to_toml(stated=True)))
+    assert [run.key for run in stated.runs()] == [run.key for run in study.runs()]
+    assert stated.to_toml() == study.to_toml()
 
 
 def test_a_network_made_in_python_is_written_out_in_full() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from resilver.charts.chart import Chart
@@ -87,6 +87,7 @@ class Lines:
         printed: How many of them the terminal shows; None for all.
         file: The name under which a page saves them, closed until then; empty for a part that is
             only copied.
+        shared: The lines as a page has them, which tells no folders; None for the same.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Lines:
     lines: Sequence[str]
     printed: int | None = None
     file: str = ""
+    shared: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,19 @@ class Answer:
     def tables(self) -> dict[str, Table]:
         """The tables of all sections and of their charts by name."""
         return {part.name: part.table for part in self.parts() if isinstance(part, Shown | Chart)}
+
+    def then(
+        self, commands: Sequence[str], why: str = "Next", shared: Sequence[str] | None = None
+    ) -> Answer:
+        """The answer with what to type next in its last section; as it is without commands.
+
+        Args:
+            commands: The commands.
+            why: What they are for.
+            shared: The same for a page, which tells no folders; None where they name none.
+        """
+        section = Section("Next", [Lines("next", why, commands, shared=shared)])
+        return replace(self, sections=[*self.sections, section]) if commands else self
 
     def to_dict(self) -> Any:
         """The record of the answer."""

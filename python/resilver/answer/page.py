@@ -27,7 +27,8 @@ def shown(page: Document, part: Part, suffix: str = "") -> str:
         closed = part.is_closed
         return page.shown(name, part.title, part.table, read, part.rows, is_closed=closed)
     if isinstance(part, Lines):
-        return page.lines(name, part.title, part.lines, part.file)
+        lines = part.lines if part.shared is None else part.shared
+        return page.lines(name, part.title, lines, part.file)
     return page.figure(part, name)
 
 

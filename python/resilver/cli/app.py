@@ -60,7 +60,7 @@ _COMMANDS = {
         Promise(
             "check",
             "studies:check",
-            "Validate a study, print it with every default filled in, and estimate its cost.",
+            "Validate a study, list what its results rest on, and estimate its cost.",
             reads=("study",),
         ),
         Promise(

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.answer import Answer, Form, Lines, sections_of
+from resilver.answer import Answer, Form, sections_of
 from resilver.cli.console import say
 from resilver.cli.options import file_output
 from resilver.cli.progress import Display
@@ -149,14 +149,13 @@ def run(asked: RunAsked, quiet: bool = False) -> Answer:
     with Display(quiet=quiet) as display:
         done = run_plan(wanted, display)
     files = f"{shlex.quote(str(wanted.folder))}/*-run*.json"
-    fit = Lines("fit", "Fit a disk to them", [f"resilver calibrate disk --fit line {files}"])
+    fit = f"resilver calibrate disk --fit line {files}"
     results = [str(wanted.result_of(test)) for test in found.tests]
     return Answer(
         "A run of block tests",
         [f"{plural(done, 'test')} ran."],
-        sections_of(("Next", [fit])),
-        {"tests": len(found.tests), "ran": done, "results": results},
-    )
+        record={"tests": len(found.tests), "ran": done, "results": results},
+    ).then([fit], "Fit a disk to them")
 
 
 def _hours(seconds: float) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer, Figures, KeyFigure, Lines, Part, Section, Shown
 from resilver.cli.loading import load_study
-from resilver.cli.replying import reply
+from resilver.cli.replying import command_line, reply
 from resilver.report.source import format_swept, short_names
 from resilver.study.machine import machine_memory, memory_problems
 from resilver.tables import cell_text, table
-from resilver.units import format_bytes, format_duration
+from resilver.units import exact_bytes, format_bytes, format_duration
 from resilver.words import plural
 
 if TYPE_CHECKING:
@@ -21,36 +22,24 @@ if TYPE_CHECKING:
     from resilver.spec import Run, Study, System
 
 
-_COLUMNS = (
-    ("seconds", "a run takes", "seconds"),
+_FIGURES = (
+    ("seconds", "time of a run", "seconds"),
     ("memory_bytes", "memory", "bytes"),
     ("events", "events", "amount"),
-    ("bytes_to_move", "to move", "bytes"),
+    ("bytes_to_move", "data to move", "bytes"),
     ("raw_bytes_a_device", "raw data per device", "bytes"),
+    ("capacity_bytes", "capacity of a device", "bytes"),
     ("objects", "objects", "amount"),
+    ("replicas_to_move", "replicas to move", "amount"),
     ("requests", "requests", "amount"),
     ("packet_hops", "packet hops", "amount"),
-    ("runs", "runs", "count"),
+    ("servers", "devices", "amount"),
+    ("placement_groups", "placement groups", "amount"),
+    ("buffers", "buffers", "amount"),
+    ("rebuilding_seconds", "rebuilding time", "seconds"),
+    ("serving_seconds", "serving time", "seconds"),
 )
-"""What is stated of each system of a sweep: key, heading and kind, what says most first."""
-_ONE = (
-    ("seconds", "Time of a run", "seconds"),
-    ("rebuilding_seconds", "of which rebuilding", "seconds"),
-    ("serving_seconds", "of which serving clients", "seconds"),
-    ("memory_bytes", "Memory of a run", "bytes"),
-    ("servers", "Servers", "amount"),
-    ("placement_groups", "Placement groups", "amount"),
-    ("raw_bytes_a_device", "Raw data per device", "bytes"),
-    ("capacity_bytes", "Capacity of a device", "bytes"),
-    ("objects", "Objects", "amount"),
-    ("replicas_to_move", "Replicas to move", "amount"),
-    ("bytes_to_move", "Data to move", "bytes"),
-    ("buffers", "Buffers", "amount"),
-    ("requests", "Requests", "amount"),
-    ("packet_hops", "Packet hops", "amount"),
-    ("events", "Events", "amount"),
-)
-"""What is stated of a single system: key, label and kind."""
+"""What is stated of each system: key, heading and kind, what says most first."""
 _OF_REBUILD = ("objects", "replicas_to_move", "bytes_to_move", "buffers", "placement_groups")
 """What says nothing of a study whose systems only serve."""
 
@@ -66,11 +55,14 @@ def check(request: StudyRequest, *, as_json: bool) -> int:
         from resilver.data_loss.systems import refuse_study
 
         refuse_study(study)
-    return reply(check_answer(study, runs), as_json=as_json)
+    answer = check_answer(study, runs)
+    next_command = "run" if study.durability is None else "durability"
+    line = command_line(next_command, request, has_folders=True)
+    return reply(answer.then([line] if answer.holds else []), as_json=as_json)
 
 
 def check_answer(study: Study, runs: Sequence[Run]) -> Answer:
-    """Whether a study can be run here, what it costs, and what it is with every default.
+    """Whether a study can be run here, what it costs, and what it states.
 
     Args:
         study: The study, valid.
@@ -94,6 +86,8 @@ def check_answer(study: Study, runs: Sequence[Run]) -> Answer:
         ("stated", "value", "text", [one.value for one in assumed]),
         ("origin", "from", "text", [one.origin for one in assumed]),
     )
+    stated = study.to_toml(stated=True)
+    defaults = plural(_values(study.to_toml()) - _values(stated), "default")
     seconds = sum(point.get("seconds", 0.0) * point["runs"] for point in points)
     but = ", but too large for this machine" if refused else ""
     verdict = f"The study is valid{but}: {plural(count, 'run')}"
@@ -106,7 +100,13 @@ def check_answer(study: Study, runs: Sequence[Run]) -> Answer:
             Section("Assumptions", (Shown("assumptions", "Assumptions", rests),)),
             Section(
                 "Study",
-                (Lines("study", "The study, defaults included", study.to_toml().splitlines()),),
+                (
+                    Lines(
+                        "study",
+                        f"The study, without {defaults} (--json has all)",
+                        stated.splitlines(),
+                    ),
+                ),
             ),
         ],
         record,
@@ -115,29 +115,43 @@ def check_answer(study: Study, runs: Sequence[Run]) -> Answer:
     )
 
 
+def _values(text: str) -> int:
+    """How many values a TOML document states."""
+
+    def count(item: Any) -> int:
+        if isinstance(item, list):
+            return sum(count(one) for one in item if isinstance(one, dict)) or 1
+        return sum(map(count, item.values())) if isinstance(item, dict) else 1
+
+    return count(tomllib.loads(text))
+
+
 def _costs(points: Sequence[Mapping[str, Any]]) -> Part:
     """What each system of a study is expected to cost: a line a figure of a single one."""
+    figures = [one for one in _FIGURES if any(_applies(one[0], point) for point in points)]
     if len(points) == 1:
         (point,) = points
         raw = "with redundancy"
         raw += "" if point["capacity_bytes"] else "; set cluster.capacity for a limit"
         details = {"raw_bytes_a_device": raw}
-        figures = [
-            KeyFigure(label, point[key], kind, cell_text(point[key], kind), details.get(key, ""))
-            for key, label, kind in _ONE
-            if _applies(key, point)
+        shown = [
+            KeyFigure(
+                f"{label[0].upper()}{label[1:]}",
+                point[key],
+                kind,
+                exact_bytes(point[key]) if key == "capacity_bytes" else cell_text(point[key], kind),
+                details.get(key, ""),
+            )
+            for key, label, kind in figures
         ]
-        return Figures("Estimate", figures)
+        return Figures("Estimate", shown)
     keys = list(points[0]["swept"])
     swept = [
         (key, name, "text", [format_swept(key, point["swept"][key]) for point in points])
         for key, name in zip(keys, short_names(keys), strict=True)
     ]
-    costs = [
-        (key, heading, kind, [point.get(key) for point in points])
-        for key, heading, kind in _COLUMNS
-        if any(_applies(key, point) for point in points)
-    ]
+    listed = [*figures, ("runs", "runs", "count")]
+    costs = [(*one, [point.get(one[0]) for point in points]) for one in listed]
     return Shown(
         "estimate", "Estimate for one run of each system", table(*swept, *costs), keys=len(keys)
     )

@@ -20,15 +20,16 @@ _FILES = ("--output", "--culled", "--figure")
 _FOLDERS = ("--tables", "--figures")
 
 
-def command_line(name: str, *requests: Any) -> str:
+def command_line(name: str, *requests: Any, has_folders: bool = False) -> str:
     """What makes the same answer again, as it is typed beside the files that it names.
 
     Args:
         name: The command.
         requests: What was asked: instances of the dataclasses that declare its options. What has
             its default is left out, and so is where the answer went.
+        has_folders: Whether it names the files where they are, for who types it next.
     """
-    said = [words_of(request) for request in requests]
+    said = [words_of(request, has_folders=has_folders) for request in requests]
     words = [word for kind in (0, 1) for one in said for word in one[kind]]
     return shlex.join(["resilver", *name.split(), *words])
 

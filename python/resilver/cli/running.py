@@ -9,7 +9,6 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.answer import Lines, Section
 from resilver.cli.console import say
 from resilver.cli.loading import load_study
 from resilver.cli.progress import StudyDisplay
@@ -68,14 +67,12 @@ def answer_study(
 
     answer = clusters_answer(results) if is_of_clusters(results) else study_answer(results)
     rows = records(results) if as_json else []
-    lines = Lines("next", "Next", [next_command])
     answer = replace(
         answer,
         record={"runs": rows, **beside} if beside is not None else rows,
         notes=[*answer.notes, cost_note(results)],
-        sections=[*answer.sections, Section("Next", [lines])],
     )
-    return reply(answer, as_json=as_json, quiet=quiet)
+    return reply(answer.then([next_command]), as_json=as_json, quiet=quiet)
 
 
 def _turn(study: Study, folder: Path, choice: Any, *, quiet: bool, verbose: bool) -> None:

@@ -130,11 +130,10 @@ def status_answer(status: Status) -> Answer:
         sections_of(
             ("Systems", [_points(status) if is_swept else None]),
             ("Failed", [Lines("failures", "Failed runs", failures, _FAILURES_SHOWN)]),
-            ("Next", [Lines("next", "Next", [command] if command else [])]),
         ),
         status.to_record(),
         notes=notes,
-    )
+    ).then([command] if command else [])
 
 
 def _standing(status: Status) -> StudyProgress:

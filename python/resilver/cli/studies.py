@@ -52,9 +52,10 @@ class StudyRequest:
 
 
 def check(request: StudyRequest, as_json: Json = False) -> int:
-    """Validate a study, print it with every default filled in, and estimate its cost.
+    """Validate a study, list what its results rest on, and estimate its cost.
 
-    Exits with 1 if a run needs more memory than this machine has.
+    Prints what the study states; --json has every default too. Exits with 1 if a run needs more
+    memory than this machine has.
 
     Example: resilver check study.toml --set cluster.servers=128
     """

@@ -16,7 +16,7 @@ from resilver.failure_rates import WrittenQuantity
 from resilver.quantities import LinkRate
 from resilver.spec.sweep import Point, section_models
 from resilver.spec.system import System
-from resilver.units import BYTE_UNITS, Bytes, BytesPerSecond, Seconds, exact_rate, shortest_text
+from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes, exact_rate
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -250,7 +250,7 @@ def format_swept(key: str, value: object) -> str:
         return str(value)
     unit = unit_of(key)
     if unit is Bytes and value == int(value):
-        return shortest_text(int(value), BYTE_UNITS)
+        return exact_bytes(int(value))
     if unit is Seconds:
         size, name = next(pair for pair in _EXACT_TIMES if value % pair[0] == 0 or pair[0] == 1)
         return f"{value / size:,g} {name}" if value else "0 s"

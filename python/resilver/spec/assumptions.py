@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from resilver.spec.arrivals import Arrivals
+from resilver.spec.capacity import stored_of
 from resilver.spec.cluster import Cluster
 from resilver.spec.device import Device, DeviceService
 from resilver.spec.system import System
@@ -26,6 +27,9 @@ Origin = Literal["stated", "default", "assumed"]
 
 ORIGINS = {"stated": "from the study", "default": "default", "assumed": "assumed"}
 """The same for people."""
+
+_OF_FILL = {"population", "pools", "cluster", "redundancy"}
+"""The sections that decide how full devices are."""
 
 DETECTION_WORDS = "at once"
 """How long the model takes to find a failure out; a fault's time is when its rebuild begins."""
@@ -62,8 +66,8 @@ def assumptions_of(system: System, swept: Mapping[str, Any] | None = None) -> li
         swept: The keys that its study sweeps, each with its values in words; they are stated.
 
     Returns:
-        Devices (a row a kind), network, throttle, memory, detection time, clients, in this order;
-        what has no bearing on the system is left out.
+        Devices (a row a kind), network, throttle, memory, detection time, clients, fill, in this
+        order; what has no bearing on the system is left out.
     """
     if system.report is not None:
         # The answer of each run lists its own.
@@ -74,13 +78,15 @@ def assumptions_of(system: System, swept: Mapping[str, Any] | None = None) -> li
         if any(fault.starts_rebuild for fault in system.faults):
             found.append(_detection(system))
     found.append(_clients(system))
+    if not _OF_FILL & {key.partition(".")[0] for key in swept or {}}:
+        found += _fill(system)
     return [_with_swept(one, swept or {}) for one in found]
 
 
 def lead(found: list[Assumption]) -> str:
-    """Device, network and throttle in one sentence."""
+    """Device, network, throttle and fill in one sentence."""
     parts = []
-    for name in ("device", "network", "throttle"):
+    for name in ("device", "network", "throttle", "fill"):
         of_name = [one for one in found if one.name.partition(" of ")[0] == name]
         if values := list(dict.fromkeys(one.value for one in of_name)):
             plural = "s" if len(values) > 1 else ""
@@ -196,6 +202,17 @@ def _clients(system: System) -> Assumption:
     words = [_traffic_words(one) for one in traffic]
     value = "; ".join(dict.fromkeys(words))
     return Assumption("clients", "traffic", value, "stated", f"Clients: {value}.")
+
+
+def _fill(system: System) -> list[Assumption]:
+    """How full devices are before anything fails, where it is known what they hold."""
+    found = []
+    for one in stored_of(system):
+        if one.share is not None and one.capacity is not None:
+            value = f"{100 * one.share:.3g} % of a device's {exact_bytes(one.capacity)}"
+            sentence = f"Before the first fault data and redundancy take {value} in the mean."
+            found.append(Assumption("fill", "population", value, "stated", sentence))
+    return found
 
 
 def _traffic_words(traffic: Traffic) -> str:

@@ -170,12 +170,13 @@ class Study(Sections):
             ensemble["each"] = self.study.each
         return {**system.resolved(), "study": ensemble}
 
-    def to_toml(self, keep: Callable[[Path], str] = str) -> str:
+    def to_toml(self, keep: Callable[[Path], str] = str, *, stated: bool = False) -> str:
         """The study as a TOML file: quantities with units, defaults written out.
 
         Args:
             keep: From the absolute path of a file that the study reads to what stands for it;
                 by default the path.
+            stated: Whether it is without the defaults.
 
         Returns:
             Text from which `load` makes a study with the same runs. In a section that the sweep
@@ -189,12 +190,12 @@ class Study(Sections):
         real = self.cluster if self.cluster.ceph is not None else None
         idle = set() if self.population or self.pools else {"recovery"}
         for name, section in self.sections().items():
-            if section is None or name in unwritten & (swept | idle):
+            if section is None or (name in unwritten and (stated or name in swept | idle)):
                 continue
             if isinstance(section, Section) and (name in swept or section is real):
-                tables[name] = to_plain(section.given())
+                tables[name] = to_plain(section.given(), stated=stated)
             else:
-                tables[name] = to_plain(section)
+                tables[name] = to_plain(section, stated=stated)
         seeds = self.study.seeds
         counted = seeds == tuple(range(1, len(seeds) + 1))
         ensemble: dict[str, Any] = {"title": self.study.title} if self.study.title else {}

@@ -51,12 +51,10 @@ def section_models() -> dict[str, type[Section]]:
     models: dict[str, type[Section]] = {}
     for name, field in Sections.model_fields.items():
         kinds = [field.annotation, *getattr(field.annotation, "__args__", ())]
-        models[name] = next(kind for kind in kinds if _is_section(kind))
+        models[name] = next(
+            kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)
+        )
     return models
-
-
-def _is_section(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Section)
 
 
 def expand(sections: Mapping[str, Any], ensemble: Ensemble, base: Path) -> tuple[Point, ...]:

@@ -23,12 +23,13 @@ from resilver.spec.topology import TopologySpec
 from resilver.units import exact_bytes, exact_duration
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: Any, *, stated: bool = False) -> Any:
     """A section, or a value in one, as what a TOML file would hold.
 
     Args:
         value: A section, a quantity, content from a file or the catalog, a list, a table or a plain
             value.
+        stated: Whether sections are without what they have by default.
 
     Returns:
         Text, numbers, booleans, lists and dictionaries, from which validation makes an equal value.
@@ -48,12 +49,17 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
         fields = type(value).model_fields.items()
         # A key that is a word of Python's, such as `in`, goes by another name there.
-        plain = {field.alias or name: to_plain(getattr(value, name)) for name, field in fields}
+        plain = {
+            field.alias or name: to_plain(getattr(value, name), stated=stated)
+            for name, field in fields
+            if not stated or name in value.model_fields_set
+        }
         plain |= {name: to_plain(item) for name, item in (value.model_extra or {}).items()}
         # Nothing is what an empty list says, and an empty list of tables is no TOML.
         return {name: item for name, item in plain.items() if item is not None and item != []}
     if isinstance(value, dict):
-        return {str(key): to_plain(item) for key, item in value.items() if item is not None}
+        kept = ((str(key), item) for key, item in value.items() if item is not None)
+        return {key: to_plain(item, stated=stated) for key, item in kept}
     if isinstance(value, CephCluster | DrawnTime | RepairSpeed | BurstSizes):
         return value.plain
     if isinstance(value, LogGpTable):
@@ -69,7 +75,7 @@ def to_plain(value: Any) -> Any:
             return None
         return {"file": FilePath(value.file)} if value.file else value.label
     if isinstance(value, list | tuple):
-        return [to_plain(item) for item in value]
+        return [to_plain(item, stated=stated) for item in value]
     return written(value)
 
 
