@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from resilver.answer import Answer
 from resilver.cli.options import file_output
 from resilver.cli.progress import SELDOM_SECONDS, Display
+from resilver.cli.replying import command_line
 from resilver.errors import Problem, raise_all, show
 from resilver.request import argument, option
 from resilver.whatif.kinds import KINDS, ChangeKind
@@ -129,7 +130,12 @@ def what_if(
     _check(question, request)
     with _Display(quiet=quiet or as_json, every=SELDOM_SECONDS) as told:
         found = _ask(question, request, changes, told)
-    return answer_of(found)
+    why, following = _following(found, question, changes, request)
+    typed, shared = (
+        [command_line("what-if", *following, has_folders=one)] * bool(following)
+        for one in (True, False)
+    )
+    return answer_of(found).then(typed, why, shared)
 
 
 def _check(question: Question, request: Request) -> None:
@@ -180,11 +186,42 @@ def _ask(question: Question, request: Request, changes: Changes, told: _Display)
     return perform.answer_of(report, plans[0], request, told)
 
 
+def _following(
+    found: Found, question: Question, changes: Changes, request: Request
+) -> tuple[str, tuple[Question, Changes, Request] | tuple[()]]:
+    """What the question that an answer leads to is for, and that question; none of most answers."""
+    from resilver.whatif.searching import against_defaults
+    from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
+
+    if isinstance(found, (FillSearch, PlansCompared, Search)):
+        return "", ()
+    if not isinstance(found, Ranking):
+        names, aim, left = against_defaults(changes.set_option, found)
+        asked = replace(question, search=names, aim=aim), replace(changes, set_option=left)
+        request = replace(request, counterfactuals=None)
+        return "Next, to compare with the default", (*asked, request) if names else ()
+    if found.holds:
+        return "", ()
+    worst, level = found.harms[0], found.level
+    if worst.outcome.toofull_groups:
+        question = replace(question, each=None, search="fill", aim=f"any {level} heals")
+        heals = f"how full it may be so that any {level} heals"
+        return f"Next, to find {heals}", (question, changes, replace(request, fill=""))
+    if level == "osd" or "its rule finds" not in worst.reason:
+        return "", ()
+    more = replace(changes, add=(*changes.add, f"1 {level} like {worst.name}"))
+    return f"Next, to add a {level} that the rule can use", (question, more, request)
+
+
 class _Display(Display):
     def __call__(self, done: int, total: int, state: HealProgress) -> bool:
         from resilver.units import format_duration
 
-        part = f"run {done + 1} of {total}, " if total > 1 else ""
         left = f"{state.unclean_groups:,} of {state.groups:,} PGs to go"
-        self.show(f"{part}{left} after {format_duration(state.simulated_seconds)}")
+        text = f"{left} after {format_duration(state.simulated_seconds)}"
+        if total != 1:
+            # Several are under way, each at another time of its own.
+            of = f" of {total:,}" if total else ""
+            text = f"{done:,}{of} runs done"
+        self.show(text)
         return True

@@ -63,9 +63,9 @@ def counterfactuals_table(found: Sequence[Counterfactual]) -> Table:
     stuck = [("stuck_groups", "PGs stuck", "count", [one.stuck_groups for one in found])]
     change = [None if one.sooner_share is None else -one.sooner_share for one in found]
     return table(
-        ("relaxed", "relaxed alone", "text", [one.relaxed for one in found]),
-        ("before", "as it is", "text", [one.before for one in found]),
-        ("after", "relaxed", "text", [one.after for one in found]),
+        ("relaxed", "changed alone", "text", [one.relaxed for one in found]),
+        ("before", "from", "text", [one.before for one in found]),
+        ("after", "to", "text", [one.after for one in found]),
         ("end_seconds", end, "seconds", [one.end_seconds for one in found]),
         ("change", "change", "text", [signed(one) for one in change]),
         *(stuck if is_stuck else ()),

@@ -145,7 +145,9 @@ def _new_osd(
     tree = cluster.tree
     number = next(one for one in range(len(cluster.osds) + 1) if one not in cluster.osds)
     name = f"osd.{number}"
-    tree.add_device(Device(number, name, device_class, _weight(cluster, template), parent.name))
+    # Its size in TiB where the template has no CRUSH weight.
+    weight = template.weight or cluster.osds[template.id]["capacity_bytes"] / 2**40
+    tree.add_device(Device(number, name, device_class, weight, parent.name))
     location = [(place.kind, place.name) for place in tree.above(parent.name)]
     places = tree.places_of(number)
     kind = replace(
@@ -170,11 +172,6 @@ def _new_osd(
         "class": device_class,
         "location": location,
     }
-
-
-def _weight(cluster: Cluster, template: Device) -> float:
-    """The CRUSH weight of a new OSD: its template's; its size in TiB where that has none."""
-    return template.weight or cluster.osds[template.id]["capacity_bytes"] / 2**40
 
 
 def _settings(cluster: Cluster, added: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.ceph import ClusterReport
 from resilver.quantities import duration
 from resilver.units import SECONDS_MAX, Seconds
-from resilver.whatif.answer import WhatIf
+from resilver.whatif.answer import Outcome, WhatIf
 from resilver.whatif.options import Request
-from resilver.whatif.perform import Told, run_all
+from resilver.whatif.perform import Told, run_all, same
 from resilver.whatif.plan import AT, Plan
 from resilver.whatif.request import Prepared, prepare
 from resilver.whatif.several import Harm, Ranking, harm_order
@@ -61,7 +61,7 @@ def rank_failures(
     """
     level, at = _read(each, bool(beside.changes))
     base = prepare(report, beside, request)
-    start = _settled(run_all([partial(_same, base)], told, _same)[0], each) if at is None else at
+    start = _settled(run_all([partial(same, base)], told, same)[0], each) if at is None else at
     horizon = float(base.input["horizon_seconds"])
     _check_end(start + horizon, each)
     parts = _parts_at(start, level, base, report)
@@ -79,11 +79,9 @@ def rank_failures(
         now = prepare(report, Plan("as it is", ()), request)
         today = _parts_at(0.0, level, now, report)
         runs += [partial(failing, now, 0.0, osds) for osds in today.values()]
-    outcomes = run_all(runs, told, lambda answer: answer.outcome)
-    harms = [
-        Harm(*part, outcome)
-        for part, outcome in zip([*chosen.items(), *today.items()], outcomes, strict=True)
-    ]
+    ends = run_all(runs, told, _end)
+    named = zip([*chosen.items(), *today.items()], ends, strict=True)
+    harms = [Harm(*part, *end) for part, end in named]
     after, before = harms[: len(chosen)], harms[len(chosen) :]
     return Ranking(
         level,
@@ -98,8 +96,10 @@ def rank_failures(
     )
 
 
-def _same(one: Any) -> Any:
-    return one
+def _end(answer: WhatIf) -> tuple[Outcome, str]:
+    """What comes of a failure, and why most PGs are stuck at its end."""
+    reasons = Counter(answer.tables["stuck"]["reason"].to_pylist())
+    return answer.outcome, max(reasons, key=reasons.__getitem__, default="")
 
 
 def _read(text: str, has_changes: bool) -> tuple[str, float | None]:

@@ -102,15 +102,13 @@ def risks_table(
                 "lacking_groups": len(set(groups[rows_of].tolist())),
                 "fewest_failures": int(own.survives.min()) + 1 if rows_of.any() else None,
                 "critical_osds": int(np.count_nonzero(critical_seconds(own, len(of_osd)))),
-                "lacking_seconds": None if is_open[rows_of].any() else _last(own.end_seconds),
+                "lacking_seconds": None
+                if is_open[rows_of].any()
+                else float(own.end_seconds.max(initial=0.0)),
                 "loss_chance": chance_of_loss(own, of_osd),
             }
         )
     return pa.Table.from_pylist(rows, TABLES["risks"])
-
-
-def _last(seconds: npt.NDArray[np.float64]) -> float:
-    return float(seconds.max()) if seconds.size else 0.0
 
 
 def _choices(pool: npt.NDArray[np.int64]) -> Iterator[tuple[int | None, npt.NDArray[np.bool_]]]:

@@ -145,14 +145,15 @@ def misfit(
         if new is None or before.get(name) == (new, need):
             continue
         if new.places < need.size:
+            domains = "OSDs" if new.domain == "osd" else f"{new.domain}s"
             problems.append(
-                f"pool '{name}' needs {need.size} {_several(new.domain)} that take data, and "
+                f"pool '{name}' needs {need.size} {domains} that take data, and "
                 f"{new.places or 'none'} would be left: {need.size - new.places} too few"
             )
         else:
             by_osds.setdefault(new.osds, [])
     for osds in by_osds:
-        pools = [need for room, need in after.values() if _within(room, osds)]
+        pools = [need for room, need in after.values() if room is not None and room.osds <= osds]
         wanted = sum(need.bytes for need in pools)
         held = int(sum(capacities.get(osd, 0) for osd in osds) * full)
         if wanted > held:
@@ -163,11 +164,3 @@ def misfit(
                 "too much"
             )
     return f"{step}: this does not fit: " + "; ".join(problems) if problems else ""
-
-
-def _several(domain: str) -> str:
-    return "OSDs" if domain == "osd" else f"{domain}s"
-
-
-def _within(room: Room | None, osds: frozenset[int]) -> bool:
-    return room is not None and room.osds <= osds

@@ -23,6 +23,11 @@ FILL = "fill"
 _AIM = re.compile(r"any\s+(\S+)\s+heals")
 
 
+def _counting(told: Told | None, ran: list[int]) -> Told:
+    """Tells how many runs are done in all; how many there will be is known at the end."""
+    return lambda done, _, state: told is None or told(sum(ran) + done, 0, state)
+
+
 def search_fill(
     report: ClusterReport, plan: Plan, request: Request, aim: str, told: Told | None = None
 ) -> FillSearch:
@@ -37,7 +42,7 @@ def search_fill(
         plan: Changes that are made in each run too.
         request: What is asked beside.
         aim: ``any LEVEL heals``, of a level such as osd, host or rack.
-        told: Told how far it is.
+        told: Told how far it is: how many runs are done, of none in all.
 
     Raises:
         ConfigError: The aim is not written so, the map has no such level, or a fill is stated.
@@ -55,10 +60,14 @@ def search_fill(
     make_fuller(cluster, "", request.grow)
     present, most = fill_of(cluster)
 
+    ran: list[int] = []
+    counted = _counting(told, ran)
+
     def tried(percent: int, only: str = "") -> FillTrial:
         share, of = percent / 100, replace(request, fill=f"{percent}%")
         try:
-            found = rank_failures(report, level, plan, of, told, only, with_today=False)
+            found = rank_failures(report, level, plan, of, counted, only, with_today=False)
+            ran.append(len(found.harms))
             return FillTrial(share, found)
         except NotSettled as error:
             return FillTrial(share, None, error.problems[0].rule)

@@ -36,7 +36,10 @@ def check_pg_num(cluster: Cluster, pool: PoolState, pg_num: int, size: int) -> N
     by_rule = cluster.release >= _BY_RULE
     pools = [one for one in cluster.pools.values() if not by_rule or one.rule == pool.rule]
     others = sum(_pg_num(one) * one.size for one in pools if one is not pool)
-    osds = max(_osds_below(cluster, pool.rule) if by_rule else _osds_in(cluster), _LEAST_OSDS)
+    osds = max(
+        _osds_below(cluster, pool.rule) if by_rule else sum(map(cluster.is_usable, cluster.osds)),
+        _LEAST_OSDS,
+    )
     total = others + pg_num * size
     # The later check divides whole numbers.
     most_total = (most + 1) * osds - 1 if by_rule else most * osds
@@ -59,10 +62,6 @@ def _pg_num(pool: PoolState) -> int:
     """The pg_num that a pool is on the way to."""
     is_as_dumped = pool.pg_num == pool.info.pg_num
     return (pool.info.pg_num_target if is_as_dumped else 0) or pool.pg_num
-
-
-def _osds_in(cluster: Cluster) -> int:
-    return sum(cluster.is_usable(osd) for osd in cluster.osds)
 
 
 def _osds_below(cluster: Cluster, rule: int) -> int:

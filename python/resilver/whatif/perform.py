@@ -57,7 +57,7 @@ def answer_of(
 def _with_counterfactuals(ready: Prepared, answer: WhatIf, told: Told | None) -> WhatIf:
     """An answer with what would make it end sooner: the run again with one thing relaxed."""
     relaxed, runs = zip(*relaxed_runs(ready, answer), strict=True)
-    ends = run_all([partial(_same, one) for one in runs], told, ending)
+    ends = run_all([partial(same, one) for one in runs], told, ending)
     found = compared(answer, list(zip(relaxed, ends, strict=True)))
     rows = pa.Table.from_pylist([asdict(one) for one in found], TABLES["counterfactuals"])
     return replace(answer, tables={**answer.tables, "counterfactuals": rows})
@@ -94,11 +94,12 @@ def compare_plans(
     Two plans of one name are told apart by a number behind it.
     """
     ready = [prepare(report, plan, request) for plan in _told_apart(plans)]
-    runs = [partial(_same, one) for one in ready]
-    return PlansCompared(tuple(run_all(runs, told, _same)))
+    runs = [partial(same, one) for one in ready]
+    return PlansCompared(tuple(run_all(runs, told, same)))
 
 
-def _same(one: Kept) -> Kept:
+def same(one: Kept) -> Kept:
+    """What is given: of a run that is ready, and of an answer that is kept whole."""
     return one
 
 

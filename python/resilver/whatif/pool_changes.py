@@ -40,14 +40,14 @@ def set_rule(value: str, cluster: Cluster) -> Made:
     pool.rule = rules[rule] if rule in rules else int(rule)
     label = cluster.tree.rules[pool.rule][0]
     # Before Luminous a rule was named by its number.
-    word = ["crush_rule", label] if has(CRUSH_RULE, cluster.release) else _ruleset(pool.rule)
+    word = (
+        ["crush_rule", label]
+        if has(CRUSH_RULE, cluster.release)
+        else ["crush_ruleset", str(pool.rule)]
+    )
     line = shlex.join(["ceph", "osd", "pool", "set", pool.info.name, *word])
     change = {"kind": "set_rule", "pool": pool.info.id, "rule": pool.rule}
     return Made([change], f"pool {pool.info.name} gets the rule {label}", [line])
-
-
-def _ruleset(rule: int) -> list[str]:
-    return ["crush_ruleset", str(rule)]
 
 
 def pg_num(value: str, cluster: Cluster) -> Made:

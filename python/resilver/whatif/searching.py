@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from resilver.errors import ConfigError, show
 from resilver.importers.ceph import ClusterReport
+from resilver.importers.ceph.facts import parse_release
 from resilver.whatif.aims import Axis, Goal, read_aim, read_axes
 from resilver.whatif.answer import WhatIf
 from resilver.whatif.changes import setting_text
@@ -21,7 +23,7 @@ from resilver.whatif.options import Request
 from resilver.whatif.osd_settings import OVERRIDE
 from resilver.whatif.perform import Told, run_all
 from resilver.whatif.plan import Plan, Wanted
-from resilver.whatif.releases import Release
+from resilver.whatif.releases import ASSUMED_RELEASE, Release
 from resilver.whatif.request import Prepared, prepare
 from resilver.whatif.settings import Setting
 from resilver.whatif.several import Search, Trial
@@ -79,6 +81,32 @@ def search(
         else:
             _one_by_one(tried, axes)
     return tried.found(aim, left_out)
+
+
+def against_defaults(options: Sequence[str], answer: WhatIf) -> tuple[str, str, tuple[str, ...]]:
+    """What to search so that an answer stands beside that of the release's defaults.
+
+    Args:
+        options: The settings that are stated, as `--set-option` has them.
+        answer: The answer with them.
+
+    Returns:
+        The default and the value of each setting, as `--search` has them, empty where none differs;
+        the aim to do as well as the answer; and the other settings, which stay.
+    """
+    release = parse_release(answer.cluster.release) or ASSUMED_RELEASE
+    tried = {}
+    for option in (one for one in options if "@" not in one):
+        name, _, value = map(str.strip, option.partition("="))
+        setting = SETTINGS.get(name)
+        if setting and name != OVERRIDE and setting.parse(value) != setting.default(release):
+            default = str(setting.default(release)).removesuffix(".0")
+            default = default.lower() if setting.kind == "flag" else default
+            tried[name] = f"{name}={default}/{value}"
+    left = (one for one in options if "@" in one or one.partition("=")[0].strip() not in tried)
+    end = answer.outcome.whole_seconds if answer.holds else None
+    aim = f"healthy in {math.ceil(answer.horizon_seconds if end is None else end)} s"
+    return ", ".join(tried.values()), aim, tuple(left)
 
 
 def _combinations(axes: Sequence[Axis]) -> int:

@@ -39,11 +39,13 @@ class Harm:
         name: The part: ``osd.12``, or a bucket's name.
         osds: The OSDs that fail with it.
         outcome: What comes of it.
+        reason: Why most of the PGs are stuck that are; empty where none is.
     """
 
     name: str
     osds: tuple[int, ...]
     outcome: Outcome
+    reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from resilver.report.whatif.course import SINCE
 from resilver.report.whatif.figures import figure_words, key_figure
 from resilver.report.whatif.fill import fills
 from resilver.report.whatif.plan import assumption_parts, command_parts, pools_shown
-from resilver.report.whatif.sentences import whole_sentence
+from resilver.report.whatif.sentences import loss_note, whole_sentence
 from resilver.report.whatif.source import Facts
 from resilver.tables import Table, table
 from resilver.whatif.figures import BY_KEY
@@ -74,7 +74,8 @@ def compared_table(compared: PlansCompared) -> Table:
         for rank, one in enumerate(answers)
     ]
     headings = [BY_KEY[key].heading for key in shown]
-    return table(("what", "", "text", headings), *plans, note=_BEST_NOTE)
+    note = f"{_BEST_NOTE} {loss_note(answers[0].horizon_seconds)}"
+    return table(("what", "", "text", headings), *plans, note=note)
 
 
 def _judged(answers: Sequence[WhatIf]) -> Sequence[WhatIf]:

@@ -17,6 +17,7 @@ from resilver.report.whatif.moves import places_chart, pools_chart
 from resilver.report.whatif.sentences import (
     answer_sentences,
     assumption_sentences,
+    loss_span,
     question,
     unwritten_words,
 )
@@ -84,7 +85,7 @@ def _figures(facts: Facts) -> list[KeyFigure]:
     outcome = facts.answer.outcome
     made = [key_figure(facts, f"{of}_seconds") for of in ("whole", "degraded", "at_risk")]
     if outcome.loss_chance and not outcome.lost_groups:
-        made.append(key_figure(facts, "loss_chance", "by further failures until it is healthy"))
+        made.append(key_figure(facts, "loss_chance", f"by further failures {loss_span(facts)}"))
     made.append(key_figure(facts, "peak_share", outcome.peak_osd))
     if outcome.stuck_groups:
         full = f"up to {outcome.toofull_groups:,} in backfill_toofull"

@@ -16,7 +16,7 @@ from resilver.charts.vega import Spec, axis, rows
 from resilver.quantities import duration
 from resilver.report.whatif.figures import figure_words, outcome_columns
 from resilver.report.whatif.plan import assumption_parts, plan_answer
-from resilver.report.whatif.sentences import assumption_sentences
+from resilver.report.whatif.sentences import assumption_sentences, loss_note, ratio_words
 from resilver.tables import Table, cell_text, table
 from resilver.words import plural
 
@@ -68,6 +68,7 @@ def ranking_table(ranking: Ranking) -> Table:
         ("osds", "OSDs", "count", [len(harm.osds) for harm in harms]),
         ("peak_osd", "fullest OSD's name", "text", [one.peak_osd for one in of]),
         *((name, name, "seconds", [getattr(one, name) for one in of]) for name in seconds),
+        note=loss_note(ranking.horizon_seconds) if any(one.loss_chance for one in of) else "",
     )
 
 
@@ -102,6 +103,7 @@ def ranking_sentences(ranking: Ranking) -> list[str]:
         said.append(f"{text[0].upper()}{text[1:]}.")
     else:
         said.append("The cluster heals from any of them, and no OSD reaches backfillfull.")
+    said += _stuck_words(ranking)
     if ends := _ends(harms):
         of = "" if len(ends) == len(harms) else " of those that heal"
         now = _ends(ranking.today)
@@ -109,6 +111,16 @@ def ranking_sentences(ranking: Ranking) -> list[str]:
         middle, last = duration(median(ends)), duration(max(ends))
         said.append(f"Time to heal{of}: median {middle}, longest {last}{today}.")
     return said
+
+
+def _stuck_words(ranking: Ranking) -> Iterator[str]:
+    """Why the worst failure leaves PGs stuck."""
+    worst = ranking.harms[0]
+    ratio = ratio_words(ranking.cluster.ratios["backfillfull"])
+    if worst.outcome.toofull_groups and worst.reason:
+        yield f"PGs stay stuck because no OSD accepts backfill above backfillfull ({ratio})."
+    elif worst.reason:
+        yield f"PGs stay stuck, with {worst.name}: {worst.reason}."
 
 
 def _ends(harms: Sequence[Harm]) -> list[float]:
@@ -295,6 +307,7 @@ def search_table(search: Search) -> Table:
         ("meets", "meets the aim", "text", ["yes" if one.meets else "no" for one in trials]),
         ("in_force", "in force", "text", ["yes" if one.in_force else "no" for one in trials]),
         *outcome_columns([*keys, "peak_share", "stuck_groups"], of),
+        note=loss_note(search.answer.horizon_seconds) if any(one.loss_chance for one in of) else "",
     )
 
 

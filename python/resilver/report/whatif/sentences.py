@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _NAMED = 3
 """Names in a sentence; more of them stand in a table."""
 _ASSUMED = 6
+_WHERE = "--json lists all under assumptions"
 _OSD = re.compile(r"\bosd\.\d+")
 _SAID_MIN = 0.001
 """Less than this share of what is used is not worth a clause."""
@@ -181,17 +182,28 @@ def chance_sentence(facts: Facts) -> str:
     all_pools = next(iter(facts.rows("risks")), None)
     if all_pools is None or not all_pools["lacking_groups"] or all_pools["fewest_failures"] < 1:
         return ""
-    end = duration(facts.answer.horizon_seconds)
-    when = "before recovery completes"
-    when = f"within {end}" if all_pools["lacking_seconds"] is None else when
     fewest = all_pools["fewest_failures"]
     needs = f"needs {fewest:,} more failures"
     if fewest == 1:
         needs = f"the failure of any of {plural(all_pools['critical_osds'], 'OSD')} is enough"
     return (
-        f"Probability of losing data {when}: {chance(all_pools['loss_chance'])} ({needs}; "
-        f"independent failures, {_rates(facts)})."
+        f"Probability of losing data {loss_span(facts)}: {chance(all_pools['loss_chance'])} "
+        f"({needs}; independent failures, {_rates(facts)})."
     )
+
+
+def loss_span(facts: Facts) -> str:
+    """Over which time the probability of losing data is, as a clause."""
+    all_pools = next(iter(facts.rows("risks")), None)
+    if all_pools is None or all_pools["lacking_seconds"] is None:
+        return f"within {duration(facts.answer.horizon_seconds)}"
+    return "before recovery completes"
+
+
+def loss_note(horizon_seconds: float) -> str:
+    """The same of several answers, in a note."""
+    end = duration(horizon_seconds)
+    return f"Data loss: before recovery completes, or within {end} where it does not."
 
 
 def _rates(facts: Facts) -> str:
@@ -363,8 +375,9 @@ def assumption_sentences(of: Iterable[Assumption]) -> list[str]:
             for one in ours[:_ASSUMED]
         ]
         more = len(ours) - len(names)
+        names += [f"and {more} more ({_WHERE})"] * bool(more)
         if names:
-            said.append(f"{words}: {'; '.join(names)}{f'; and {more} more' if more else ''}.")
+            said.append(f"{words}: {'; '.join(names)}.")
     if count := sum(one.origin == "release default" for one in found):
-        said.append(f"Release defaults: {plural(count, 'setting')}.")
+        said.append(f"Release defaults: {plural(count, 'setting')} ({_WHERE}).")
     return said
