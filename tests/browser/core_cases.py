@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from resilver import Study
+from resilver.browser import CoreRequest, cluster_request, system_request
 from resilver.importers import read_report
 from resilver.spec import Run
 from resilver.whatif.options import Request
@@ -201,3 +202,11 @@ def real_cluster(shared_data: Path) -> Prepared:
     """A host of a real cluster fails while clients read and write."""
     report = read_report(shared_data / REAL)
     return prepared(report, Request(), fail="osd.12")
+
+
+def asked(name: str) -> CoreRequest:
+    """What a page sends of a case."""
+    if name in CLUSTERS:
+        return cluster_request(CLUSTERS[name]())
+    run = SYSTEMS[name]()
+    return system_request(run.system, run.seed)

@@ -19,7 +19,7 @@ from tests.browser.core_answers import (
     of_cluster,
     of_system,
 )
-from tests.browser.core_cases import CLUSTERS, SYSTEMS, demo, real_cluster, real_study
+from tests.browser.core_cases import CLUSTERS, SYSTEMS, asked, demo, real_cluster, real_study
 from tests.unit.what_if_clusters import prepared
 
 NAMES = [*SYSTEMS, *CLUSTERS]
@@ -28,16 +28,9 @@ OF_REAL = ["two OSDs of a real cluster, as a study", "an OSD of a real cluster, 
 pytestmark = pytest.mark.xdist_group("core in a browser")
 
 
-def _asked(name: str) -> CoreRequest:
-    if name in CLUSTERS:
-        return cluster_request(CLUSTERS[name]())
-    run = SYSTEMS[name]()
-    return system_request(run.system, run.seed)
-
-
 @pytest.fixture(scope="module")
 def requests() -> dict[str, CoreRequest]:
-    return {name: _asked(name) for name in NAMES}
+    return {name: asked(name) for name in NAMES}
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +75,8 @@ def test_a_real_cluster_is_answered_as_natively(
     shared_data: Path, page: Page, tmp_path: Path
 ) -> None:
     cases = [real_study(shared_data), real_cluster(shared_data)]
-    asked, natively = [cluster_request(one) for one in cases], [of_cluster(one) for one in cases]
-    for answers in (in_node(asked), in_chromium(page, tmp_path, asked)):
+    requests, natively = [cluster_request(one) for one in cases], [of_cluster(one) for one in cases]
+    for answers in (in_node(requests), in_chromium(page, tmp_path, requests)):
         pairs = zip(OF_REAL, natively, answers, strict=True)
         found = {name: told for name, *both in pairs if (told := differences(*both))}
         assert not found
@@ -149,8 +142,8 @@ def test_want_of_memory_is_told(requests: dict[str, CoreRequest]) -> None:
     """4 GiB are all that WebAssembly has; another core, in the same thread, answers afterwards."""
     ring = json.loads(requests["copies by a ring, two servers one after the other"].input)
     ring["pools"][0]["placement"]["ring"]["points"] = 2**31
-    asked = CoreRequest("system", json.dumps(ring))
-    trapped, after = in_node([asked, requests["copies by straw2 over racks"]])
+    request = CoreRequest("system", json.dumps(ring))
+    trapped, after = in_node([request, requests["copies by straw2 over racks"]])
     assert trapped["error"] == "CoreTrap" and "more memory" in trapped["message"], trapped
     assert after["state"] == "done"
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from resilver.browser import CoreRequest
+from resilver.explore.serve import PageServer
+from tests.explore_client import Client, quick_request
 from tests.reference.ceph_cluster import write_cluster
 from tests.unit.what_if_clusters import SMALL
 
@@ -36,3 +39,14 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     A replicated pool, one on flash, and a coded one that needs all 6 hosts of disks.
     """
     return write_cluster(tmp_path_factory.mktemp("cluster") / "small", SMALL)
+
+
+@pytest.fixture(scope="module")
+def client(server: PageServer) -> Client:
+    """Who asks the server of a page that a file opens."""
+    return Client.of(server)
+
+
+@pytest.fixture(scope="module")
+def quick() -> CoreRequest:
+    return quick_request()

@@ -12,17 +12,9 @@ from typing import Any
 
 import pytest
 
-from resilver import ConfigError, Durability, Interrupted, Study, durability
+from resilver import ConfigError, Durability, Interrupted, Study
 from resilver.data_loss.reports import Estimating
-
-YEAR = 365.25 * 86_400.0
-
-
-def one(what: Any, **asked: Any) -> Durability:
-    """The answer for one system."""
-    found = durability(what, **asked)
-    assert isinstance(found, Durability)
-    return found
+from tests.integration.test_durability import one
 
 
 def study(**sections: Any) -> Study:

@@ -14,7 +14,7 @@ import pytest
 from resilver.browser import CoreRequest
 from resilver.explore.native import Runs
 from resilver.explore.serve import BODY_BYTES_MAX, PageServer
-from tests.explore_client import Client, page_of, quick_request, wait_for
+from tests.explore_client import Client, page_of, wait_for
 
 
 @pytest.fixture(scope="module")
@@ -27,16 +27,6 @@ def told() -> list[str]:
 def server(told: list[str]) -> Iterator[PageServer]:
     with PageServer(page_of, 0, told.append, Runs(2)) as opened:
         yield opened
-
-
-@pytest.fixture(scope="module")
-def client(server: PageServer) -> Client:
-    return Client.of(server)
-
-
-@pytest.fixture(scope="module")
-def quick() -> CoreRequest:
-    return quick_request()
 
 
 REFUSED: list[tuple[str, dict[str, Any], int]] = [

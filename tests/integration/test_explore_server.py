@@ -32,7 +32,6 @@ from tests.explore_client import (
     headers,
     long_request,
     page_of,
-    quick_request,
     wait_for,
 )
 from tests.front_door import command, environment
@@ -44,16 +43,6 @@ from tests.unit.what_if_clusters import SMALL
 def server() -> Iterator[PageServer]:
     with PageServer(page_of, 0, print, Runs(2)) as opened:
         yield opened
-
-
-@pytest.fixture(scope="module")
-def client(server: PageServer) -> Client:
-    return Client.of(server)
-
-
-@pytest.fixture(scope="module")
-def quick() -> CoreRequest:
-    return quick_request()
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tests.reference.losses import TUNABLE_NAMES
+
 JEWEL = (
     "tunable choose_local_tries 0\ntunable choose_local_fallback_tries 0\n"
     "tunable choose_total_tries 50\ntunable chooseleaf_descend_once 1\n"
@@ -66,18 +68,7 @@ def of_hosts(
 
 def of_dump(crush: dict[str, Any]) -> str:
     """The text of a dump without classes and choose_args."""
-    lines = [
-        f"tunable {name} {crush['tunables'].get(name, 0)}"
-        for name in (
-            "choose_local_tries",
-            "choose_local_fallback_tries",
-            "choose_total_tries",
-            "chooseleaf_descend_once",
-            "chooseleaf_vary_r",
-            "chooseleaf_stable",
-            "straw_calc_version",
-        )
-    ]
+    lines = [f"tunable {name} {crush['tunables'].get(name, 0)}" for name in TUNABLE_NAMES]
     names = {device["id"]: device["name"] for device in crush["devices"]}
     lines += [f"device {number} {name}" for number, name in sorted(names.items())]
     lines += [f"type {one['type_id']} {one['name']}" for one in crush["types"]]

@@ -11,6 +11,7 @@ import pytest
 from resilver import Study
 from resilver.simulate import RunResult, lost_objects, place_objects, simulate
 from resilver.spec import System
+from tests.reference.compare import real
 
 # The parts of lrc 8+5 local 4 that sum to zero: two groups of data with their local parity, and
 # all parities together.
@@ -87,12 +88,6 @@ def counted(system: System, code: str) -> Counted:
             found.sent[before[position]] += 1
             found.received[home] += 1
     return found
-
-
-def real(found: RunResult, name: str) -> float:
-    value = found.metrics[name]
-    assert isinstance(value, (int, float)), name
-    return value
 
 
 @pytest.mark.parametrize("code", CODES)

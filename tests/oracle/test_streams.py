@@ -15,6 +15,7 @@ import pytest
 
 from resilver import Study
 from resilver.simulate import RunResult, simulate
+from tests.reference.compare import real
 from tests.reference.stream_twin import Figures, Outcome, Streams, Tree, distributed, local
 
 STRIP, OVERHEAD, LINK = 65536, 38, 12.5e9
@@ -64,12 +65,6 @@ def run(code: str, reads: float, servers: int = 24, /, **keys: Any) -> RunResult
             content[table] = value
     (made,) = Study.from_dict(content).runs()
     return simulate(made.system, 1)
-
-
-def real(found: RunResult, name: str) -> float:
-    value = found.metrics[name]
-    assert isinstance(value, (int, float)), name
-    return value
 
 
 @pytest.mark.parametrize("reads", [1.0, 0.0])

@@ -19,6 +19,13 @@ def picoseconds(seconds: float | None) -> int | None:
     return None if seconds is None else round(seconds * 1e12)
 
 
+def real(found: RunResult, name: str) -> float:
+    """A metric that is a number."""
+    value = found.metrics[name]
+    assert isinstance(value, (int, float)), name
+    return value
+
+
 def assert_equal_runs(system: System, seed: int) -> Outcome:
     """Run both sides, compare them exactly, and return the twin's outcome."""
     core, twin = simulate(system, seed), rebuild(system, seed)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.reference.ceph_bundles import TUNABLES
+
 ONE = 0x10000
 # Five hosts of two OSDs; there is no OSD 5.
 HOSTS = {"a": [0, 1], "b": [2, 3], "c": [4, 6], "d": [7, 8], "e": [9, 10]}
@@ -98,15 +100,7 @@ def report(osds_as_domains: bool) -> dict[str, Any]:
             "types": CRUSH_TYPES,
             "buckets": buckets,
             "rules": [rule(0, "chooseleaf_firstn", "host"), rule(1, "choose_firstn", "osd")],
-            "tunables": {
-                "choose_local_tries": 0,
-                "choose_local_fallback_tries": 0,
-                "choose_total_tries": 50,
-                "chooseleaf_descend_once": 1,
-                "chooseleaf_vary_r": 1,
-                "chooseleaf_stable": 1,
-                "straw_calc_version": 1,
-            },
+            "tunables": TUNABLES,
         },
         "pgmap": {
             "pg_stats": [

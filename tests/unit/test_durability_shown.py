@@ -307,7 +307,7 @@ def test_tables_for_people_end_where_numbers_for_machines_begin() -> None:
         if isinstance(part, Shown) and part.name == "systems"
     )
     headings = [column.heading for column in shown.read().columns]
-    assert headings == ["system", "storage overhead", "nines", "loss in a year", "MTTDL"]
+    assert headings == ["system", "storage overhead", "nines", "loss in a year", "MTTDL", "devices"]
 
 
 def test_the_record_has_every_figure_and_no_infinity() -> None:

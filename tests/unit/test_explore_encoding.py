@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from resilver.browser import CoreRequest, cluster_request, system_request
+from resilver.browser import CoreRequest
 from resilver.errors import ConfigError, SimulationError
 from resilver.explore.encoding import encode_done, encode_failure, encode_state
 from resilver.simulate.from_page import perform
 from tests.browser.core_answers import CORE, RUNNER, asked_of_node, node
-from tests.browser.core_cases import CLUSTERS, SYSTEMS
+from tests.browser.core_cases import CLUSTERS, asked
 
 # The module and what it answers are made once for all tests of this file.
 pytestmark = pytest.mark.xdist_group("core in a browser")
@@ -95,13 +95,6 @@ ASKED = [
     "a server that comes back",
     *CLUSTERS,
 ]
-
-
-def asked(name: str) -> CoreRequest:
-    if name in CLUSTERS:
-        return cluster_request(CLUSTERS[name]())
-    run = SYSTEMS[name]()
-    return system_request(run.system, run.seed)
 
 
 def test_a_native_answer_has_the_bytes_of_the_one_in_a_page() -> None:

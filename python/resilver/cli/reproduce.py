@@ -112,7 +112,8 @@ def list_entries(*, as_json: bool) -> int:
         table.add_column("what it is")
         for one in group:
             indent = "" if one.kind == "collection" else "  "
-            seconds = _about(one.expected_seconds)
+            took = one.expected_seconds
+            seconds = f"{took:.0f} s" if took < 90 else f"{took / 60:.0f} min"
             table.add_row(indent + one.name, seconds, f"{one.title}{_answers_to(one)}")
         console.print(Text(heading, style="bold"))
         console.print(table)
@@ -152,11 +153,6 @@ def _answers_to(one: Entry) -> str:
     tables = [name for name in one.figures if not name.startswith("Figure ")]
     drawn = [f"Fig. {seed_ranges(numbers).replace(' to ', '-')}"] if numbers else []
     return f" ({', '.join([*drawn, *tables])})"
-
-
-def _about(seconds: float) -> str:
-    """An expected time, as exact as an expectation is."""
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 def _listed(one: Entry) -> dict[str, Any]:

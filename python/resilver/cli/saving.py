@@ -29,7 +29,7 @@ def save_whole(path: Path, content: bytes | str) -> None:
     data = content.encode() if isinstance(content, str) else content
     try:
         if path.is_file() or not path.exists():
-            replace_file(path.resolve(), lambda temporary: _write(temporary, data))
+            replace_file(path.resolve(), lambda temporary: temporary.write_bytes(data))
         else:
             path.write_bytes(data)
     except (OSError, ValueError) as error:
@@ -110,7 +110,3 @@ def check_output(
         remedy = f'use a name such as "{path.stem}{suffixes[0]}"'
         raise ConfigError(rule, remedy, key=option, value=f'"{path}"')
     check_writable(path)
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.write_bytes(content)

@@ -197,7 +197,7 @@ class _Performer:
         }
         if self.choice is None:
             for number, call in calls.items():
-                note(number, Sums.from_dict(perform_batch(*call, _go_on)))
+                note(number, Sums.from_dict(perform_batch(*call, lambda _: True)))
             return
         if calls and self.executor is None:
             # As many as a long answer has at once; it opens no more than there are processors.
@@ -209,10 +209,6 @@ class _Performer:
             finished, _ = wait(pending, _SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
             for future in finished:
                 note(pending.pop(future), Sums.from_dict(future.result()))
-
-
-def _go_on(_: RunState) -> bool:
-    return True
 
 
 def perform_batch(

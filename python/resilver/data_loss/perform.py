@@ -72,15 +72,12 @@ def answer_of(
         rule = "nothing is named whose durability could be asked"
         raise ConfigError(rule, 'name a code, such as "rs 8+3", or a study')
     subjects = [subject for one in named for subject in _subjects(one, request)]
-    answers = tuple(_noted(subject(where or Where(), told)) for subject in subjects)
+    found = [subject(where or Where(), told) for subject in subjects]
+    # Which locally repairable codes each is of goes first.
+    answers = tuple(replace(one, notes=(*lrc_notes(one.code), *one.notes)) for one in found)
     if is_one and len(answers) == 1:
         return answers[0]
     return Durabilities(_told_apart(answers), _compared(answers))
-
-
-def _noted(answer: Durability) -> Durability:
-    """An answer that says which locally repairable codes it is of."""
-    return replace(answer, notes=(*lrc_notes(answer.code), *answer.notes))
 
 
 Subject = Callable[[Where, "Told | None"], Durability]

@@ -99,8 +99,5 @@ def _compared(other: float | None, loss: float) -> str:
     ratio = other / loss
     if 1 / (1 + 3 * OTHER_ERROR) < ratio < 1 + 3 * OTHER_ERROR:
         return f"{other:.2g}, about the same"
-    return f"{other:.2g}, {_times(ratio)}"
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.2g} times as likely" if ratio > 1 else f"{1 / ratio:.2g} times less likely"
+    times = f"{ratio:.2g} times as" if ratio > 1 else f"{1 / ratio:.2g} times less"
+    return f"{other:.2g}, {times} likely"

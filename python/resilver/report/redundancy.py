@@ -99,6 +99,7 @@ def _codes(trees: Sequence[CodeTree], records: Sequence[Record]) -> Table:
         # A share of a server's bandwidth is derived for one level, where all are peers.
         return ["n/a" if one[key] is None else _percent(one[key]) for one in records]
 
+    sizes = [sorted(set(tree.levels[-1].repair_sizes)) for tree in trees]
     columns = [
         ("code", "code", [one["code"] for one in records]),
         ("sizes", "data + parity", [f"{one['data']} + {one['parity']}" for one in records]),
@@ -111,7 +112,7 @@ def _codes(trees: Sequence[CodeTree], records: Sequence[Record]) -> Table:
         ("tolerance", "losses always survived", [str(one["fault_tolerance"]) for one in records]),
         ("reads", "strips read per stripe", [str(one["stripe_read"]) for one in records]),
         ("writes", "strips written per stripe", [str(one["stripe_write"]) for one in records]),
-        ("rebuilds", "strips read per rebuild", [_sizes(tree) for tree in trees]),
+        ("rebuilds", "strips read per rebuild", [" or ".join(map(str, one)) for one in sizes]),
         ("read_share", "read / bandwidth", share("read_share")),
         ("write_share", "write / bandwidth", share("write_share")),
         ("rebuild_share", "rebuild / bandwidth", share("rebuild_share")),
@@ -131,10 +132,6 @@ def _codes(trees: Sequence[CodeTree], records: Sequence[Record]) -> Table:
             heading = f"of {losses}, by rows and columns"
             columns.append((f"lines_{losses}", heading, [_survived(by_lines, losses, True)]))
     return table(*((name, heading, "text", cells) for name, heading, cells in columns))
-
-
-def _sizes(tree: CodeTree) -> str:
-    return " or ".join(map(str, sorted(set(tree.levels[-1].repair_sizes))))
 
 
 def _losses_shown(records: Sequence[Record]) -> range:

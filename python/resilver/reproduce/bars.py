@@ -56,11 +56,6 @@ class Bars:
         return list(dict.fromkeys(bar.group for bar in self.bars))
 
     @property
-    def has_series(self) -> bool:
-        """Whether a group has several bars."""
-        return len(self.names) > 1
-
-    @property
     def series(self) -> list[str]:
         """The series in order."""
         return list(dict.fromkeys(bar.series for bar in self.bars))

@@ -30,7 +30,7 @@ _CAUSED_MAX = 24
 """Systems whose causes stand below each other."""
 _FACTORS_MAX = 14
 _LINE_HEIGHT = 380
-_ON, _OFF = "Pareto-optimal", "a safer one costs no more"
+_ON, _OFF = "Pareto-optimal", "another is safer at no more overhead"
 
 
 def pareto_chart(systems: Sequence[Durability], what: str) -> Chart | None:

@@ -15,7 +15,6 @@ from resilver.charts.scales import Scale, log_ticks, time_scale
 from resilver.charts.style import BLUE
 from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.data_loss.answer import Durability
-from resilver.figure import Figure
 from resilver.report.arrays import Floats, column
 from resilver.report.durability import words
 from resilver.report.durability.source import labels, within
@@ -178,10 +177,6 @@ def _cases(one: dict[str, Any]) -> str:
     return f"in {text} of the cases" if "%" in text else f"with a probability of {text}"
 
 
-def _figure(one: dict[str, Any]) -> Figure:
-    return burst_figure(one["loss_probability"], one["standard_error"] or 0.0)
-
-
 def _rows(found: Durability, *, is_placed: bool) -> list[dict[str, Any]]:
     every = [] if found.bursts is None else found.bursts.to_pylist()
     return [
@@ -197,7 +192,7 @@ def _burst_lines(rows_of: Sequence[dict[str, Any]]) -> Spec:
     chances = [one["loss_probability"] for one in positive] or [1.0]
     is_log = max(chances) < _RARE or math.log10(max(chances) / min(chances)) > _DECADES
     shown = positive if is_log else rows_of
-    figures = [_figure(one) for one in shown]
+    figures = [burst_figure(one["loss_probability"], one["standard_error"] or 0.0) for one in shown]
     scale = 1.0 if is_log else 100.0
     low = 10.0 ** math.floor(math.log10(0.999 * min(chances))) if is_log else 0.0
     top = 10.0 ** math.ceil(math.log10(max(chances))) if is_log else 100.0

@@ -23,6 +23,7 @@ from resilver.tables import Table, table
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_MTTDL = "MTTDL: mean time to data loss, the inverse of its rate; no system lasts that long."
 _STARRED = "* Pareto-optimal: none with the same or lower storage overhead is safer."
 ANSWER_WORDS, SENSITIVITY_WORDS = 4, 3
 """Columns of these tables that are for people; the rest are in SI units, for the CSV."""
@@ -116,7 +117,6 @@ def compared_table(systems: Sequence[Durability]) -> Table:
     first = ("system", "system", "text", names)
     more: list[tuple[str, str, str, list[Any]]] = [
         ("code", "code", "text", [one.code for one in ordered]),
-        ("devices", "devices", "count", [one.devices for one in ordered]),
         ("groups", "groups", "count", [one.groups for one in ordered]),
         ("is_on_pareto_line", "Pareto-optimal", "count", [int(id(one) in line) for one in ordered]),
         ("nines", "nines", "number", [one.nines for one in ordered]),
@@ -127,9 +127,13 @@ def compared_table(systems: Sequence[Durability]) -> Table:
         *_raw("object_loss_probability", [one.object_loss_probability for one in ordered]),
     ]
     notes = [_STARRED] * bool(stars)
-    if any(name in ("bytes", "object") for name, *_ in texts):
-        notes.append(f"Losses of bytes and objects are {within(ordered[0])}.")
-    return table(first, *texts, *more, note=" ".join(notes))
+    shown = {name for name, *_ in texts}
+    notes += [_MTTDL] * ("mttdl" in shown)
+    if shown & {"bytes", "object"}:
+        lost = " Object lost: the probability that one given object is." * ("object" in shown)
+        notes.append(f"Losses of bytes and objects are {within(ordered[0])}.{lost}")
+    devices = ("devices", "devices", "count", [one.devices for one in ordered])
+    return table(first, *texts, devices, *more, note=" ".join(notes))
 
 
 def compared_words(made: Table) -> int:
