@@ -24,6 +24,11 @@ def printed(answer: Answer, width: int) -> str:
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 def output(*words: object, cwd: Path | None = None, code: int | None = 0) -> str:
     """What `resilver` prints on stdout, in a process of its own.
 

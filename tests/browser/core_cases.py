@@ -205,7 +205,6 @@ def real_cluster(shared_data: Path) -> Prepared:
 
 
 def asked(name: str) -> CoreRequest:
-    """What a page sends of a case."""
     if name in CLUSTERS:
         return cluster_request(CLUSTERS[name]())
     run = SYSTEMS[name]()

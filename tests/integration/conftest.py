@@ -43,7 +43,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def client(server: PageServer) -> Client:
-    """Who asks the server of a page that a file opens."""
     return Client.of(server)
 
 

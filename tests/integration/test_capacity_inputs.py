@@ -16,7 +16,7 @@ from resilver.importers.ages import read_ages
 from resilver.importers.lfs_df import read_lfs_df
 from resilver.report.capacity import STAND_IN_NOTE
 from tests.integration.sizings import sized, values
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 
 DAY = 86_400
 SCAN = 1_500_000_000
@@ -43,9 +43,7 @@ AGES = [0.5, 2, 5.5, 6, 13.9, 14.1, 20, 40, 80, 95, 2000]
 
 @pytest.fixture
 def listing(tmp_path: Path) -> Path:
-    path = tmp_path / "scan.txt"
-    path.write_text(ne2scan(AGES))
-    return path
+    return written(tmp_path / "scan.txt", ne2scan(AGES))
 
 
 def test_a_listing_of_ne2scan_says_what_a_purge_frees(

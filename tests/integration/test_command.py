@@ -12,7 +12,7 @@ import pytest
 
 from resilver.columns import METRICS
 from tests.front_door import command, environment
-from tests.terminal import json_output, output, refusal
+from tests.terminal import json_output, output, refusal, written
 from tests.unit.study_fakes import tables
 
 SMALL = """
@@ -45,9 +45,7 @@ def arguments(*words: object) -> list[str]:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    path = tmp_path / "small.toml"
-    path.write_text(SMALL)
-    return path
+    return written(tmp_path / "small.toml", SMALL)
 
 
 def test_json_is_a_flat_object_a_run_with_every_metric(small: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import resilver
 from resilver.simulate import drawn_speeds, simulate
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 
 # Two units of five enclosures of 20 drives: ten sets of ten each, two drives of a set an enclosure.
 # A drive of speed 1 takes 100 ms a request, and nothing else takes long.
@@ -46,9 +46,7 @@ SETS, MEMBERS, UNITS = 20, 10, 2
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    path = tmp_path / "study.toml"
-    path.write_text(STUDY, encoding="utf-8")
-    return path
+    return written(tmp_path / "study.toml", STUDY)
 
 
 def members(number: int) -> list[int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.front_door import command
-from tests.terminal import output, refusal
+from tests.terminal import output, refusal, written
 
 AFR, HOURS = 0.0136, 8766.0
 FAILING = ("--afr", "1.36%", "--repair", "10 h")
@@ -123,9 +123,7 @@ failures = [{ afr = "40 %" }]
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """Eight servers that share 64 groups, and fail often."""
-    path = tmp_path / "small.toml"
-    path.write_text(SMALL, encoding="utf-8")
-    return path
+    return written(tmp_path / "small.toml", SMALL)
 
 
 def test_a_study_is_simulated_with_its_interval_and_goes_on_where_it_was_kept(

@@ -133,17 +133,14 @@ def test_a_level_that_is_none_is_refused(tmp_path: Path) -> None:
 
 
 def test_check_gives_back_what_a_study_states_and_says_what_to_run(tmp_path: Path) -> None:
-    """Sizes in the units in which they were given, no default beside them, and the next command."""
     text = TREE.replace('"4 MiB"', '"20 GB"').replace("20000", "8")
     (tmp_path / "study.toml").write_text(f"{text}{THREE}[[faults]]\nfail = {{ osd = 1 }}\n")
     words = ["check", "study.toml", "--set", "recovery.send_memory=1536 MiB"]
     said = output(*words, cwd=tmp_path)
     shown, _, following = said.partition("\nNext:\n  ")
     assert following == "resilver run study.toml --set 'recovery.send_memory=1536 MiB'\n"
-    # Sizes are exact in the shortest unit, so 1536 MiB are 1.5 GiB.
     stated = dedent(shown.partition("(--json has all):\n")[2])
     table, expected = tomllib.loads(stated), tomllib.loads((tmp_path / "study.toml").read_text())
-    # A device of one time has two, to read and to write.
     assert table.pop("cluster")["parts"][:3] == expected.pop("cluster")["parts"][:3]
     assert table == expected | {"recovery": {"send_memory": "1.5 GiB"}, "study": {"seeds": 1}}
     lines = {line.partition("  ")[0]: line.split() for line in shown.splitlines()}

@@ -8,7 +8,7 @@ import pytest
 
 import resilver
 from resilver.center.layering import LayerProfile, needed_of
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 
 # 40 drives of 1 GB/s behind 4 controllers of 2 GB/s, of which all clients ask: 8 GB/s; and behind a
 # box of 5 GB/s.
@@ -33,9 +33,7 @@ MEASURED = "layer,mode,size,parts,rate\n"
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    path = tmp_path / "study.toml"
-    path.write_text(STUDY, encoding="utf-8")
-    return path
+    return written(tmp_path / "study.toml", STUDY)
 
 
 def test_each_layer_loses_what_the_narrower_one_behind_it_does_not_pass(

@@ -13,21 +13,17 @@ import pytest
 import resilver
 from resilver.center.routes import POLICIES
 from tests.small_machine import SMALL_MACHINE, STORED
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    path = tmp_path / "small.toml"
-    path.write_text(SMALL_MACHINE)
-    return path
+    return written(tmp_path / "small.toml", SMALL_MACHINE)
 
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Path:
-    path = tmp_path / "stored.toml"
-    path.write_text(STORED)
-    return path
+    return written(tmp_path / "stored.toml", STORED)
 
 
 def test_the_policies_stand_side_by_side(small: Path, terminal: Terminal) -> None:

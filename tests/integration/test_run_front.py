@@ -9,7 +9,7 @@ import pytest
 from resilver import Results, Study, cli
 from resilver.report.source import format_swept
 from resilver.units import Bytes, BytesPerSecond
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 
 PARTS = """\
 [cluster]
@@ -193,9 +193,7 @@ fail = { servers = 1 }
 @pytest.fixture
 def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "swept.toml"
-    path.write_text(ENDED)
-    return path
+    return written(tmp_path / "swept.toml", ENDED)
 
 
 def test_swept_values_keep_their_words(ended: Path, terminal: Terminal) -> None:

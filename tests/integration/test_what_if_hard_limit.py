@@ -15,7 +15,7 @@ from resilver.crush import CrushMap
 from resilver.importers import read_cluster
 from tests.front_door import command
 from tests.reference.ceph_bundles import Bundle, crush_text, up_sets, write_bundle
-from tests.terminal import json_output
+from tests.terminal import json_output, written
 
 HARD = Bundle(
     hosts={f"h{at}": [2.0] * 4 for at in range(4)},
@@ -40,9 +40,7 @@ def dumps(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def larger(tmp_path: Path) -> Path:
-    path = tmp_path / "larger.txt"
-    path.write_text(crush_text(LARGE), encoding="utf-8")
-    return path
+    return written(tmp_path / "larger.txt", crush_text(LARGE))
 
 
 def wanted_of(dumps: Path, osd: int) -> int:

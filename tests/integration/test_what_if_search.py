@@ -13,7 +13,6 @@ from tests.terminal import refusal
 
 
 def _following(*words: object) -> tuple[str, list[str]]:
-    """What a what-if prints, blanks folded, and the words that it says to type next."""
     printed = command("what-if", *words).stdout
     *_, title, line = printed.rstrip().splitlines()
     assert title.startswith("Next, to ") and line.startswith("  resilver what-if "), printed
@@ -21,14 +20,11 @@ def _following(*words: object) -> tuple[str, list[str]]:
 
 
 def test_a_stated_setting_leads_to_the_question_that_compares_it(report: Path) -> None:
-    """The line to type is of this request, and its answer has both values."""
     slots, later = "osd_max_backfills=4", "osd_recovery_max_active=5 @ 2 d"
     asked = [report, "--fail", "osd.3", "--set-option", later]
     more = ("--set-option", slots, "--set-option", "osd_recovery_max_active=3")
     said, words = _following(*asked, *more)
-    assert "Next, to compare with the default:" in said
-    # Jewel's default is 1, and 3 active recoveries its default; later ones stay.
-    assert "--set-option" in words and later in words and slots not in words
+    assert "compare with the default:" in said and later in words and slots not in words
     found = answered(*words)
     ends = {one["settings"]["osd_max_backfills"]: one["measure"] for one in found["trials"]}
     answers = [answered(*asked, *one) for one in ((), ("--set-option", slots))]
@@ -46,7 +42,6 @@ def test_failures_that_leave_pgs_stuck_lead_to_what_would_let_them_heal(
     assert words == [str(report), "--search", "fill", "--aim", "any host heals"]
     assert "Data loss: before recovery completes, or within 30 d where it does not." in said
     assert "settings (--json lists all under assumptions)." in said
-    # Three copies on three hosts have no other place; a fourth host is one.
     said, words = _following(shared_data / "ceph" / "modern", "--each", "host")
     assert "stuck, with compute1: its rule finds 2 OSDs that are up, of 3." in said
     assert words[-2:] == ["--add", "1 host like compute1"]

@@ -20,7 +20,6 @@ def picoseconds(seconds: float | None) -> int | None:
 
 
 def real(found: RunResult, name: str) -> float:
-    """A metric that is a number."""
     value = found.metrics[name]
     assert isinstance(value, (int, float)), name
     return value

@@ -206,7 +206,6 @@ def test_what_a_study_writes_reads_back_equal(table: dict[str, Any]) -> None:
     study = Study.from_dict(table)
     assert read_again(study).to_toml() == study.to_toml()
     stated = Study.from_dict(tomllib.loads(study.to_toml(stated=True)))
-    assert [run.key for run in stated.runs()] == [run.key for run in study.runs()]
     assert stated.to_toml() == study.to_toml()
 
 

@@ -234,8 +234,7 @@ class Answer:
         """The answer with what to type next in its last section; as it is without commands.
 
         Args:
-            commands: The commands.
-            why: What they are for.
+            why: What the commands are for.
             shared: The same for a page, which tells no folders; None where they name none.
         """
         section = Section("Next", [Lines("next", why, commands, shared=shared)])

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resilver.answer import Answer, Form, sections_of
+from resilver.answer import Answer, Form
 from resilver.cli.console import say
 from resilver.cli.options import file_output
 from resilver.cli.progress import Display

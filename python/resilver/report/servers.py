@@ -126,10 +126,6 @@ def rank_axis(title: str, count: int) -> Spec:
     return made
 
 
-def _finish_words(seconds: float) -> str:
-    return "rebuilds nothing" if np.isnan(seconds) else f"done after {format_duration(seconds)}"
-
-
 def by_server(data: Servers, point: SystemRuns) -> Chart:
     """What each survivor rebuilt, most first, with the placement groups it gained."""
     alive = data.alive
@@ -192,10 +188,9 @@ def _granularity(data: Servers, piece: str) -> str:
 def _server_text(data: Servers, at: int, piece: str) -> str:
     kind = f", {data.class_of(at)}" if data.class_of(at) else ""
     gained = f", {plural(data.groups[at], 'placement group')}" if data.groups is not None else ""
-    return (
-        f"{data.names[at]}{kind}: {plural(float(data.pieces[at]), piece)}{gained}, "
-        f"{_finish_words(float(data.finish_seconds[at]))}"
-    )
+    end = float(data.finish_seconds[at])
+    done = "rebuilds nothing" if np.isnan(end) else f"done after {format_duration(end)}"
+    return f"{data.names[at]}{kind}: {plural(float(data.pieces[at]), piece)}{gained}, {done}"
 
 
 def _servers_finding(data: Servers, point: SystemRuns) -> str:

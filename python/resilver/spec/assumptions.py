@@ -28,9 +28,6 @@ Origin = Literal["stated", "default", "assumed"]
 ORIGINS = {"stated": "from the study", "default": "default", "assumed": "assumed"}
 """The same for people."""
 
-_OF_FILL = {"population", "pools", "cluster", "redundancy"}
-"""The sections that decide how full devices are."""
-
 DETECTION_WORDS = "at once"
 """How long the model takes to find a failure out; a fault's time is when its rebuild begins."""
 
@@ -78,7 +75,7 @@ def assumptions_of(system: System, swept: Mapping[str, Any] | None = None) -> li
         if any(fault.starts_rebuild for fault in system.faults):
             found.append(_detection(system))
     found.append(_clients(system))
-    if not _OF_FILL & {key.partition(".")[0] for key in swept or {}}:
+    if not {"population", "pools", "cluster"} & {key.partition(".")[0] for key in swept or {}}:
         found += _fill(system)
     return [_with_swept(one, swept or {}) for one in found]
 

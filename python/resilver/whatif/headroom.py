@@ -74,8 +74,7 @@ def search_fill(
         except PlanDoesNotFit as error:
             return FillTrial(share, None, str(error))
         except ConfigError as error:
-            # The level is the aim's.
-            keys = {"--each": "--aim"}
+            keys = {"--each": "--aim"}  # The level is the aim's.
             raise ConfigError(
                 replace(one, key=keys.get(one.key, one.key)) for one in error.problems
             ) from None

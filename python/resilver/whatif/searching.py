@@ -86,10 +86,6 @@ def search(
 def against_defaults(options: Sequence[str], answer: WhatIf) -> tuple[str, str, tuple[str, ...]]:
     """What to search so that an answer stands beside that of the release's defaults.
 
-    Args:
-        options: The settings that are stated, as `--set-option` has them.
-        answer: The answer with them.
-
     Returns:
         The default and the value of each setting, as `--search` has them, empty where none differs;
         the aim to do as well as the answer; and the other settings, which stay.

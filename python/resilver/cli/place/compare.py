@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def compare_answer(asked: Asked) -> Answer:
         names = {"device": _device_names(one, other)}
         names |= {level: list(pair[0].part_names) for level, pair in levels.items()}
         notes = _notes(before, after, key)
-        amount = _bytes if one.set_bytes is not None else _copies
+        amount = partial(_amount, one.set_bytes is not None)
         verdict.append(_sentence(one, result, amount))
         sections.append(_section(one, result, names, amount))
         record.append(_record(one, other, result, names) | {"notes": notes})
@@ -229,12 +230,9 @@ def _by_work(moves: LevelMoves) -> list[int]:
     return [int(part) for part in order if work[part] > 0]
 
 
-def _bytes(value: float | None) -> str:
-    return "unknown" if value is None else size_of(value)
-
-
-def _copies(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:,.0f} copies"
+def _amount(has_bytes: bool, value: float | None) -> str:
+    words = "unknown" if value is None else size_of(value) if has_bytes else f"{value:,.0f} copies"
+    return words
 
 
 def _sentence(one: Placement, result: Comparison, amount: _Amount) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from resilver.answer import Answer, KeyFigure, Part, Section, Shown, sections_of
 from resilver.data_loss.answer import Durabilities, Durability, Premise
@@ -131,18 +132,14 @@ def _compared(found: Durabilities) -> list[Section]:
     made = tables.compared_table(systems)
     heading, columns = f"{what[0].upper()}{what[1:]}, safest first", tables.compared_words(made)
     shown = Shown("systems", heading, made, columns, _ROWS, is_split=True)
+    matters, at_once = "What matters most", "Simultaneous failures"
+    rates = _together("sensitivity", matters, systems, tables.sensitivity_table, columns=4)
+    bursts = _together("bursts", at_once, systems, tables.bursts_table, columns=6)
     sections = sections_of(
         ("Side by side", (pareto_chart(systems, what), shown)),
         ("What loses data", (causes_chart(systems),)),
-        (
-            "What matters most",
-            (_together("sensitivity", "What matters most", systems, _effects, columns=4),),
-        ),
-        (
-            "Simultaneous failures",
-            (_together("bursts", "Simultaneous failures", systems, _bursts, columns=6),),
-            _AT_ONCE,
-        ),
+        (matters, (rates,)),
+        (at_once, (bursts,), _AT_ONCE),
         ("When data is lost", (survival_chart(systems),)),
     )
     few = systems if len(systems) <= _DETAILED_MAX else ()
@@ -156,24 +153,17 @@ def _compared(found: Durabilities) -> list[Section]:
     return sections
 
 
-def _effects(one: Durability) -> Table | None:
-    return one.sensitivity and tables.sensitivity_table(one.sensitivity)
-
-
-def _bursts(one: Durability) -> Table | None:
-    return one.bursts and tables.bursts_table(one.bursts)
-
-
 def _together(
     name: str,
     title: str,
     systems: Sequence[Durability],
-    of: Callable[[Durability], Table | None],
+    of: Callable[[Any], Table],
     columns: int,
 ) -> Shown | None:
-    """The tables of systems below each other."""
-    made = [(label, of(one)) for label, one in zip(labels(systems), systems, strict=True)]
-    found = [(label, one) for label, one in made if one is not None]
+    """The tables of what systems have by this name, or of themselves, below each other."""
+    of_each = [getattr(one, name, one) for one in systems]
+    named = zip(labels(systems), of_each, strict=True)
+    found = [(label, of(one)) for label, one in named if one is not None]
     if not found:
         return None
     rows = [(label, *row) for label, one in found for row in one.rows]

@@ -72,11 +72,6 @@ def ranking_table(ranking: Ranking) -> Table:
     )
 
 
-def _shown(ranking: Ranking) -> int:
-    """Columns of the ranking that people read; seconds follow in the CSV."""
-    return 3 + len(_BESIDE) * (1 + bool(ranking.today)) + len(_MORE)
-
-
 def ranking_sentences(ranking: Ranking) -> list[str]:
     """Which part has the greatest impact, how many leave PGs stuck, and what is usual."""
     harms, level = ranking.harms, _level(ranking)
@@ -253,9 +248,10 @@ def _outcome_words(found: Outcome) -> tuple[str, str]:
 def ranking_answer(ranking: Ranking) -> Answer:
     """The answer of a ranking."""
     made = ranking_table(ranking)
-    shown = Shown(
-        "ranking", "The worst first", made, _shown(ranking), rows=60, printed=_ROWS, folded=True
-    )
+    # Seconds follow in the CSV.
+    columns = 3 + len(_BESIDE) * (1 + bool(ranking.today)) + len(_MORE)
+    title = "The worst first"
+    shown = Shown("ranking", title, made, columns, rows=60, printed=_ROWS, folded=True)
     return Answer(
         f"Which {_level(ranking)} has the greatest impact when it fails?",
         ranking_sentences(ranking),
