@@ -168,3 +168,4 @@ def test_a_search_of_fill_that_cannot_be_is_refused(
     report: Path, words: list[str], says: str
 ) -> None:
     assert says in refusal("what-if", report, "--search", "fill", *words)
+    assert not Path("t").exists()

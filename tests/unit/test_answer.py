@@ -11,7 +11,7 @@ import pytest
 
 from resilver.answer import Answer, Form, KeyFigure, Lines, Section, Shown, render, sections_of
 from resilver.charts.chart import Chart
-from resilver.cli.replying import reply
+from resilver.cli.replying import reply, written
 from resilver.cli.saving import PICTURES, check_output
 from resilver.errors import ConfigError
 from resilver.tables import Table, table
@@ -191,9 +191,9 @@ def test_a_reply_is_text_or_the_record_or_nothing(capsys: pytest.CaptureFixture[
     assert "Clients get 1.25 TB/s." in capsys.readouterr().out
     assert reply(answer(shown(), holds=False), as_json=True) == 1
     assert json.loads(capsys.readouterr().out) == {"rate": 1.25e12}
-    assert reply(answer(), quiet=True, wrote=(Path("table.csv"), None)) == 0
+    assert reply(answer(), ["wrote table.csv"], quiet=True) == 0
     assert capsys.readouterr() == ("", "")
-    assert reply(answer(), wrote=("table.csv; read it", None)) == 0
+    assert reply(answer(), ["wrote table.csv; read it"]) == 0
     assert capsys.readouterr().err == "wrote table.csv; read it\n"
     # Where the answer is no, a script's log says so in a line.
     assert reply(answer(holds=False), quiet=True) == 1
@@ -204,7 +204,9 @@ def test_a_reply_writes_its_page_and_its_charts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page, folder = tmp_path / "a.html", tmp_path / "charts"
-    reply(answer(chart()), "resilver x", page=page, pictures=folder, format="svg", as_json=True)
+    places = {"--output": page, "--figures": folder, "--format": "svg"}
+    made = answer(chart())
+    reply(made, written(made, places, "resilver x"), as_json=True)
     out, err = capsys.readouterr()
     assert json.loads(out) == {"rate": 1.25e12}
     assert f"wrote {page}\n" in err and f"wrote {folder}\n" in err
@@ -212,15 +214,14 @@ def test_a_reply_writes_its_page_and_its_charts(
     assert (folder / "layers.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
-def test_a_file_is_what_its_name_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_what_its_name_says(tmp_path: Path) -> None:
     forms = {".toml": Form(lambda: "a = 1\n", "a study reads {}"), ".csv": Form(lambda: b"a\n1\n")}
     made = answer(chart(), forms=forms)
     paths = [tmp_path / f"a.{ending}" for ending in ("toml", "csv", "svg", "html")]
-    reply(made, files=[*paths, None])
+    said = written(made, {"--output": tuple(paths), "--tables": None})
     toml, csv, svg, page = (path.read_bytes() for path in paths)
     assert (toml, csv, svg[:4], page[:9]) == (b"a = 1\n", b"a\n1\n", b"<svg", b"<!DOCTYPE")
-    err = capsys.readouterr().err
-    assert f"wrote {paths[0]}; a study reads a.toml\n" in err and f"wrote {paths[1]}\n" in err
+    assert said[:2] == [f"wrote {paths[0]}; a study reads a.toml", f"wrote {paths[1]}"]
 
 
 def test_places_are_checked_before_anything_is_computed(tmp_path: Path) -> None:
@@ -243,9 +244,6 @@ def test_places_are_checked_before_anything_is_computed(tmp_path: Path) -> None:
         check_output(tmp_path / "a.gif", PICTURES, option="--figure")
 
 
-def test_a_page_that_cannot_be_written_ends_the_reply(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_that_cannot_be_written_ends_the_reply(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be written"):
-        reply(answer(), page=tmp_path / "none" / "a.html")
-    assert capsys.readouterr() == ("", "")
+        written(answer(), {"--output": tmp_path / "none" / "a.html"})

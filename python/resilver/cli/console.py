@@ -87,23 +87,24 @@ def say_error(text: str) -> None:
         console.print(Text.assemble(("error: ", "bold red"), line), soft_wrap=True)
 
 
-def make_folder(folder: Path, what: str, option: str) -> None:
+def make_folder(folder: Path, what: str, option: str, *, later: bool = False) -> None:
     """Make a folder that a person named.
 
     Args:
         folder: the folder; one that is there already will do.
         what: what it is, for the message.
         option: how another is chosen.
+        later: look only whether a file stands where it would be.
 
     Raises:
         ConfigError: it is a file, or cannot be made.
     """
+    files = [one for one in (folder, *folder.parents) if one.exists() and not one.is_dir()]
+    if files:
+        raise ConfigError(f"{what} {str(files[0])!r} is a file; choose a folder with {option}")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:
-        raise ConfigError(
-            f"{what} {str(folder)!r} is a file; choose a folder with {option}"
-        ) from error
+        if not later:
+            folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(
             f"{what} {str(folder)!r} cannot be made ({error.strerror}); "

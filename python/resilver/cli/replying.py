@@ -51,7 +51,7 @@ def check_places(requests: Sequence[Any]) -> None:
                 check_output(path, endings, reads, names_of(field)[0])
     for name, folder in places_of(*requests).items():
         if name in _FOLDERS and folder is not None:
-            make_folder(folder, name, f"{name} DIR")
+            make_folder(folder, name, f"{name} DIR", later=True)
 
 
 def _files(request: Any, field: Field[Any]) -> list[str]:
@@ -59,9 +59,8 @@ def _files(request: Any, field: Field[Any]) -> list[str]:
     declared, found = field.metadata, _several(getattr(request, field.name))
     if declared.get("is_output") or "text" not in declared:
         return []
-    texts = [str(one) for one in found if isinstance(one, str | Path)]
-    if names_of(field) and "FILE" not in str(declared.get("metavar")):
-        texts = [str(one) for one in found if isinstance(one, Path)]
+    is_path = names_of(field) and "FILE" not in str(declared.get("metavar"))
+    texts = [str(one) for one in found if isinstance(one, Path if is_path else str | Path)]
     return [word for text in texts for word in (text, *text.replace("=", " ").split())]
 
 
@@ -79,14 +78,17 @@ def written(answer: Answer, places: Mapping[str, Any], command: str = "") -> lis
     Returns:
         What is said of each place.
     """
-    files = [path for name in _FILES for path in _several(places.get(name))]
+    files = (path for name in _FILES for path in _several(places.get(name)))
     said = [_write(answer, path, command) for path in files]
-    tables, pictures = folders = [places.get(name) for name in _FOLDERS]
-    if tables is not None or pictures is not None:
+    folders = [name for name in _FOLDERS if places.get(name) is not None]
+    for name in folders:
+        make_folder(places[name], name, f"{name} DIR")
+    if folders:
         from resilver.answer.pictures import write_files
 
+        tables, pictures = map(places.get, _FOLDERS)
         write_files(answer, tables, pictures, places.get("--format", "png"))
-    said += [f"wrote {folder}" for folder in folders if folder is not None]
+    said += [f"wrote {places[name]}" for name in folders]
     return [text for text in said if text]
 
 

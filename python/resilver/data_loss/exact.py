@@ -33,7 +33,6 @@ class GroupChain:
     """The chain of one of several like groups, each on devices of its own.
 
     Attributes:
-        code: The code.
         groups: How many groups there are.
         failure_rate: Failures a second of a device.
         repair_seconds: The mean time of a repair, with what comes before it.

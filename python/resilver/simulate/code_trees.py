@@ -28,7 +28,6 @@ class RepairStep:
     Attributes:
         level: The level whose code makes it, from 0 at the top. What is gathered comes from groups
             of the level below it, so it crosses what joins these.
-        piece: The piece.
         gathered: What is gathered for it.
     """
 

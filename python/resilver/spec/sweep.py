@@ -32,7 +32,6 @@ class Point:
     Attributes:
         swept: The swept keys and their values here: quantities in SI units, files and catalog
             entries by name.
-        system: The system.
     """
 
     swept: Mapping[str, Scalar]
