@@ -125,6 +125,7 @@ def test_mixed_patterns_are_left_out_and_named() -> None:
 
 REFUSED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "failed": (lambda job: job.update(error=28), r"No space left on device \(28\)"),
+    "no such error": (lambda job: job.update(error=2**31), "error = 2147483648: expected"),
     "no request": (lambda job: job["read"].update(total_ios=0), "completed no request"),
     "no sample": (lambda job: job["read"]["clat_ns"].update(N=0), "no sample of the latency"),
     "no bandwidth": (lambda job: job["read"].update(bw_bytes=0), "bandwidth is 0 B/s"),

@@ -227,7 +227,7 @@ def _not_wanted(options: dict[str, str]) -> str:
 def _job(job: Node, name: str, options: dict[str, str]) -> FioJob:
     mode = options.get("rw", "read")
     error = job.get("error")
-    if error is not None and (number := error.integer(-(2**31), 2**31)):
+    if error is not None and (number := error.integer(1 - 2**31, 2**31 - 1)):
         refuse(_at(job), f"the job failed: {os.strerror(abs(number))} ({number})", _RUN_AGAIN)
     if (copies := options.get("numjobs", "1")) != "1":
         refuse(
