@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -72,20 +71,3 @@ def loss_probability(rates: Rates, seconds: float, start: int = 0, digits: int =
 def _times(left: list[list[Decimal]], right: list[list[Decimal]]) -> list[list[Decimal]]:
     size = range(len(right))
     return [[sum((row[k] * right[k][j] for k in size), Decimal(0)) for j in size] for row in left]
-
-
-def drawn_times(rates: Rates, draws: int, seed: int, start: int = 0) -> list[float]:
-    """Times of loss of so many runs, jump by jump."""
-    generator = random.Random(seed)
-    states = len(rates)
-    rows = [[0.0 if one == state else float(rate) for one, rate in enumerate(row)]
-            for state, row in enumerate(rates)]  # fmt: skip
-    pace = [sum(row) for row in rows]
-    found = []
-    for _ in range(draws):
-        state, time = start, 0.0
-        while state < states:
-            time += generator.expovariate(pace[state])
-            state = generator.choices(range(states + 1), rows[state])[0]
-        found.append(time)
-    return found

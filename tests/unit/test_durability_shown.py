@@ -17,6 +17,7 @@ from resilver.answer import Shown, render
 from resilver.data_loss.answer import Durabilities, Durability, Premise
 from resilver.figure import Figure
 from resilver.report.durability import durability_answer, words
+from resilver.report.durability.naming import Point, named_points
 from resilver.report.durability.source import pareto
 from resilver.report.durability.tables import bursts_grid, compared_table
 from resilver.tables import to_csv
@@ -264,6 +265,12 @@ def test_the_pareto_line_has_what_nothing_as_cheap_beats() -> None:
             for other in systems
         )
         assert (one in line) == (not is_beaten), one.name
+
+
+def test_a_point_of_the_line_is_named_beside_it_where_there_is_no_room_above() -> None:
+    # 10 letters of 6.3 pixels and a gap of 8 do not fit left of a point at 65 of 290 pixels.
+    alone = Point("lrc 12+2+2", 1.333, 11.7, is_on_line=True)
+    assert named_points([alone], (0.83, 3.08), (8.0, 12.0), 380) == [(alone, "right")]
 
 
 def test_unknown_systems_stand_last() -> None:

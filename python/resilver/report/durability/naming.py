@@ -36,6 +36,8 @@ def named_points(
 ) -> list[tuple[Point, Side]]:
     """The points that are named and on which side, those of the line first, its ends before all.
 
+    One of the line is named beside it where its name has no room above.
+
     Args:
         points: All points; those of the line in its order.
         across: The ends of the axis across.
@@ -61,7 +63,7 @@ def named_points(
     for one, (x, y) in zip(points, places, strict=True):
         own = (x - _POINT, y - _POINT, x + _POINT, y + _POINT)
         others = [box for box in taken if box != own]
-        for side in ("right", "left") if not one.is_on_line else ():
+        for side in () if (one, "above") in found else ("right", "left"):
             box = _box((x, y), one.name, side)
             is_within = box[0] >= 0.0 and box[2] <= _WIDTH
             if is_within and not _meets(box, others) and len(found) < len(line) + _OFF_LINE_MAX:
