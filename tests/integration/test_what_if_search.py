@@ -41,7 +41,7 @@ def test_failures_that_leave_pgs_stuck_lead_to_what_would_let_them_heal(
     assert "PGs stay stuck because no OSD accepts backfill above backfillfull (0.85)." in said
     assert words == [str(report), "--search", "fill", "--aim", "any host heals"]
     assert "Data loss: before recovery completes, or within 30 d where it does not." in said
-    assert "settings (--json lists all under assumptions)." in said
+    assert "settings (--json and the page list all)." in said
     said, words = _following(shared_data / "ceph" / "modern", "--each", "host")
     assert "stuck, with compute1: its rule finds 2 OSDs that are up, of 3." in said
     assert words[-2:] == ["--add", "1 host like compute1"]

@@ -245,8 +245,11 @@ def test_the_list_is_json_too(capfd: pytest.CaptureFixture[str]) -> None:
         (["reproduce", "placement-rates", "--set", "cluster.servers=4"], "has no settings"),
         (["reproduce", "rebuild-ring", "--set", "cluster.servers"], "KEY=VALUE"),
         (["reproduce", "rebuild-ring", "--set", "cluster.server=4"], "cluster.server"),
-        (["reproduce", "rebuild-ring", "-o", "/dev/null/x"], "'/dev/null' is a file; choose"),
-        (["reproduce", "rebuild-ring", "--figures", "/dev/null"], "'/dev/null' is a file; choose"),
+        (["reproduce", "rebuild-ring", "-o", "/dev/null/x"], '"/dev/null": this is a file'),
+        (
+            ["reproduce", "rebuild-ring", "--figures", "/dev/null"],
+            '"/dev/null": this is a file',
+        ),
         (["reproduce", "rebuild-ring", "--cluster", "slrm"], 'did you mean "slurm"?'),
         (
             ["reproduce", "rebuild-ring", "--cluster", "a:1", "--workers", "2"],

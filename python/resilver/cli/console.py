@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from resilver.errors import ConfigError, Interrupted, PlacementError, ResilverError
+from resilver.errors import ConfigError, Interrupted, PlacementError, ResilverError, show
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
@@ -87,13 +87,11 @@ def say_error(text: str) -> None:
         console.print(Text.assemble(("error: ", "bold red"), line), soft_wrap=True)
 
 
-def make_folder(folder: Path, what: str, option: str, *, later: bool = False) -> None:
-    """Make a folder that a person named.
+def make_folder(folder: Path, option: str, *, later: bool = False) -> None:
+    """Make a folder that a person named; one that is there already will do.
 
     Args:
-        folder: the folder; one that is there already will do.
-        what: what it is, for the message.
-        option: how another is chosen.
+        option: how it was named, such as ``--tables``.
         later: look only whether a file stands where it would be.
 
     Raises:
@@ -101,15 +99,13 @@ def make_folder(folder: Path, what: str, option: str, *, later: bool = False) ->
     """
     files = [one for one in (folder, *folder.parents) if one.exists() and not one.is_dir()]
     if files:
-        raise ConfigError(f"{what} {str(files[0])!r} is a file; choose a folder with {option}")
+        raise ConfigError("this is a file", "choose a folder", option, show(str(files[0])))
     try:
         if not later:
             folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(
-            f"{what} {str(folder)!r} cannot be made ({error.strerror}); "
-            f"choose another with {option}"
-        ) from error
+        rule = f"it cannot be made ({error.strerror})"
+        raise ConfigError(rule, "choose another folder", option, show(str(folder))) from error
 
 
 def report_error(error: BaseException) -> int:

@@ -51,7 +51,7 @@ def check_places(requests: Sequence[Any]) -> None:
                 check_output(path, endings, reads, names_of(field)[0])
     for name, folder in places_of(*requests).items():
         if name in _FOLDERS and folder is not None:
-            make_folder(folder, name, f"{name} DIR", later=True)
+            make_folder(folder, name, later=True)
 
 
 def _files(request: Any, field: Field[Any]) -> list[str]:
@@ -82,7 +82,7 @@ def written(answer: Answer, places: Mapping[str, Any], command: str = "") -> lis
     said = [_write(answer, path, command) for path in files]
     folders = [name for name in _FOLDERS if places.get(name) is not None]
     for name in folders:
-        make_folder(places[name], name, f"{name} DIR")
+        make_folder(places[name], name)
     if folders:
         from resilver.answer.pictures import write_files
 

@@ -213,7 +213,7 @@ def _made(
             if where.cluster is not None and (part.workers is not None or not part.has_runs):
                 say(f"{part.name} is measured on this machine, not on --cluster")
 
-    make_folder(folder, "output folder", "-o DIR")
+    make_folder(folder, "--output")
     made = make(one, folder, wishes, run, begin)
     if request.settings:
         own = FOLDER if request.folder is None else folder / "unchanged"

@@ -55,8 +55,7 @@ def fault_sentences(point: SystemRuns) -> list[str]:
     for fault in _faults(point):
         if not _is_slow(fault):
             moments.setdefault(float(fault.at), []).extend(targets_words(fault))
-    at_time = {at: f"at {format_duration(at)}" if at else "at time zero" for at in moments}
-    said = [f"Lost {at_time[at]}: {_short(moments[at])}." for at in sorted(moments)]
+    said = [f"Lost {_when(at)}: {_short(moments[at])}." for at in sorted(moments)]
     if (more := len(said) - _MOMENTS_SHOWN_MAX) > 0:
         said[_MOMENTS_SHOWN_MAX:] = [f"And so at {more:,} later moments."]
     if repairs := repair_seconds(point):
@@ -67,6 +66,10 @@ def fault_sentences(point: SystemRuns) -> list[str]:
     rotten = [_rotten(fault) for fault in faults if fault.corrupt is not None]
     said += [f"Soft errors: {'; '.join(rotten)}."] if rotten else []
     return said or ["Nothing fails."]
+
+
+def _when(seconds: float) -> str:
+    return f"at {format_duration(seconds)}" if seconds else "at time zero"
 
 
 def _short(words: list[str]) -> str:

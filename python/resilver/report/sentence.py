@@ -183,9 +183,11 @@ def _pool(pool: Pool, system: System, holder: str) -> str:
     words = [_redundancy(pool.redundancy, system.failure_domains)]
     words.append(population_words(pool.population, holder))
     words += [traffic_words(pool.traffic)] if pool.traffic is not None else []
-    return (
-        f"Pool {pool.name}{where}: {'; '.join(f'{text[:1].lower()}{text[1:]}' for text in words)}."
-    )
+    return f"Pool {pool.name}{where}: {'; '.join(_lower(text) for text in words)}."
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def lanes_words(system: System) -> str:

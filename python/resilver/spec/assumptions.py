@@ -207,7 +207,7 @@ def _fill(system: System) -> list[Assumption]:
     for one in stored_of(system):
         if one.share is not None and one.capacity is not None:
             value = f"{100 * one.share:.3g} % of a device's {exact_bytes(one.capacity)}"
-            sentence = f"Before the first fault data and redundancy take {value} in the mean."
+            sentence = f"Before the first fault data and redundancy take {value} on average."
             found.append(Assumption("fill", "population", value, "stated", sentence))
     return found
 

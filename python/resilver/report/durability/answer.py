@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from resilver.answer import Answer, KeyFigure, Part, Section, Shown, sections_of
 from resilver.data_loss.answer import Durabilities, Durability, Premise
@@ -133,13 +132,13 @@ def _compared(found: Durabilities) -> list[Section]:
     heading, columns = f"{what[0].upper()}{what[1:]}, safest first", tables.compared_words(made)
     shown = Shown("systems", heading, made, columns, _ROWS, is_split=True)
     matters, at_once = "What matters most", "Simultaneous failures"
-    rates = _together("sensitivity", matters, systems, tables.sensitivity_table, columns=4)
-    bursts = _together("bursts", at_once, systems, tables.bursts_table, columns=6)
+    rates = [one.sensitivity and tables.sensitivity_table(one.sensitivity) for one in systems]
+    bursts = [one.bursts and tables.bursts_table(one.bursts) for one in systems]
     sections = sections_of(
         ("Side by side", (pareto_chart(systems, what), shown)),
         ("What loses data", (causes_chart(systems),)),
-        (matters, (rates,)),
-        (at_once, (bursts,), _AT_ONCE),
+        (matters, (_together("sensitivity", matters, systems, rates, columns=4),)),
+        (at_once, (_together("bursts", at_once, systems, bursts, columns=6),), _AT_ONCE),
         ("When data is lost", (survival_chart(systems),)),
     )
     few = systems if len(systems) <= _DETAILED_MAX else ()
@@ -157,13 +156,12 @@ def _together(
     name: str,
     title: str,
     systems: Sequence[Durability],
-    of: Callable[[Any], Table],
+    of_each: Sequence[Table | None],
     columns: int,
 ) -> Shown | None:
-    """The tables of what systems have by this name, or of themselves, below each other."""
-    of_each = [getattr(one, name, one) for one in systems]
+    """The tables of systems below each other."""
     named = zip(labels(systems), of_each, strict=True)
-    found = [(label, of(one)) for label, one in named if one is not None]
+    found = [(label, one) for label, one in named if one is not None]
     if not found:
         return None
     rows = [(label, *row) for label, one in found for row in one.rows]
@@ -179,9 +177,8 @@ def _basis(systems: Sequence[Durability]) -> list[Part]:
     """The inputs that all systems share, and those in which they differ."""
     shared = [one for one in systems[0].premises if all(one in other.premises for other in systems)]
 
-    def differing(one: Durability) -> Table:
-        return tables.premises_table([of for of in one.premises if of not in shared])
-
-    differ = _together("differing", "Inputs that differ", systems, differing, columns=5)
+    own = [[of for of in one.premises if of not in shared] for one in systems]
+    made = list(map(tables.premises_table, own))
+    differ = _together("differing", "Inputs that differ", systems, made, columns=5)
     some = [differ] if differ is not None and differ.table.rows else []
     return [*_premises("premises", "Inputs of all", shared), *some]

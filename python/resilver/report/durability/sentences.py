@@ -218,11 +218,7 @@ def _pareto(systems: Sequence[Durability], named: dict[int, str], what: str) -> 
     line = pareto(systems)
     if len(systems) < 3:
         return ""
-    found = [_nines(one.annual) or f"{words.chance(one.annual)} a year" for one in line]
-    parts = [
-        f"{named[id(one)]} ({one.overhead:.4g}x, {text})"
-        for one, text in zip(line, found, strict=True)
-    ]
+    parts = [f"{named[id(one)]} ({one.overhead:.4g}x, {_short(one)})" for one in line]
     if len(parts) > _NAMED:
         # The ends and what lies evenly between them.
         at = [round(rank * (len(parts) - 1) / (_NAMED - 1)) for rank in range(_NAMED)]
@@ -233,3 +229,7 @@ def _pareto(systems: Sequence[Durability], named: dict[int, str], what: str) -> 
         f"{len(line):,} of {len(systems):,} {what} {verb} Pareto-optimal (none with the same or "
         f"lower overhead is safer){rest}."
     )
+
+
+def _short(one: Durability) -> str:
+    return _nines(one.annual) or f"{words.chance(one.annual)} a year"

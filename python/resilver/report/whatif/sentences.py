@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NAMED = 3
 """Names in a sentence; more of them stand in a table."""
 _ASSUMED = 6
-_WHERE = "--json lists all under assumptions"
+_WHERE = "--json and the page list all"
 _OSD = re.compile(r"\bosd\.\d+")
 _SAID_MIN = 0.001
 """Less than this share of what is used is not worth a clause."""
