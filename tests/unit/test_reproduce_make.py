@@ -159,6 +159,8 @@ def test_a_changed_study_is_shown_and_not_judged(
     assert command([*line, "10", "--seeds", "1", *settings, "--json"]) == 0
     found = json.loads(capfd.readouterr().out)["comparisons"]
     assert found[0]["ours"] == 214 and {one["verdict"] for one in found} == {"changed"}
+    page = (tmp_path / "rebuild-flat-groups-figure-10.html").read_text(encoding="utf-8")
+    assert str(escape("reproduce rebuild-flat-groups 'Figure 10' --seeds 1")) in page
 
 
 def test_folders_are_checked_before_anything_runs(
@@ -180,22 +182,20 @@ def test_a_changed_study_says_so_and_stays_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    size = "population.file_size=1 GiB"
-    words = ["reproduce", "one-pair", "7", "--seeds", "1", "--workers", "1", "--set", size]
-    sweep = 'study.sweep={ "recovery.pipelining" = [true] }'
-    command([*words, "--set", sweep])
-    out = capfd.readouterr().out
-    assert "Not the study as it ships: --set 'population.file_size=1 GiB'" in out
+    size = "population.file_size=16 MiB"
+    words = ["reproduce", "rebuild-on-loggp", "--seeds", "1", "--workers", "1", "--set", size]
+    command([*words, "--set", 'study.sweep={ "recovery.pipelining" = [true] }'])
+    assert f"Not the study as it ships: --set '{size}'" in capfd.readouterr().out
     # The unchanged study runs beside it, in the folder of all that ships.
     [folder] = (one for one in (tmp_path / "runs").iterdir() if one.name != "reproduce")
     assert folder.name.startswith("reproduce-")
     # What the study sweeps and this does not is no reason to stop.
     [page] = folder.glob("*.html")
     text = page.read_text(encoding="utf-8")
-    again = f"resilver reproduce one-pair 'Figure 7' --seeds 1 --set '{size}'"
     # Whose numbers they are stands above all sections.
-    assert 0 < text.index("Source: Carns et al. (2016).") < text.index("<h2")
-    assert str(escape(again)) in text and "resilver run study.toml" not in text
+    assert 0 < text.index("Source: none: no published tool") < text.index("<h2")
+    assert str(escape(f"rebuild-on-loggp --seeds 1 --set '{size}'")) in text
+    assert "resilver run study.toml" not in text
     assert "need other runs" in text or "needs other runs" in text
 
 
