@@ -6,7 +6,6 @@ read by the browser from file descriptor 3 and written by it to 4.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
@@ -159,11 +158,6 @@ class Page:
             for event in self.events
             if event["method"] == "Network.requestWillBeSent"
         ]
-
-    def screenshot(self, path: Path, *, whole: bool = True) -> None:
-        """Save a picture of the page."""
-        answer = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(answer["data"]))
 
 
 @contextlib.contextmanager

@@ -24,7 +24,6 @@ from resilver.spec import Run
 
 # 1 Gb/s is 125 MB/s, of which 64 KiB in each 64 KiB + 38 B are data.
 DATA_BYTES_PER_SECOND = 125e6 * 65536 / (65536 + 38)
-REQUEST = 8 * 65536
 
 
 def study(topology: object, base: Path, faults: list[dict[str, Any]], **traffic: Any) -> Run:

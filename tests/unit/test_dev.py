@@ -353,13 +353,6 @@ def test_the_first_failure_stops_unless_told_to_keep_going(
     assert "FAILED: it broke" in printed
 
 
-@pytest.mark.xdist_group("of this test")
-def test_what_a_group_makes_once_is_made_by_one_worker(request: pytest.FixtureRequest) -> None:
-    """Workers part tests by the ends of their names, which pytest 9.2 hides from pytest-xdist."""
-    is_grouped = request.config.getoption("loadgroup", False)
-    assert request.node.nodeid.endswith("@of this test") == is_grouped
-
-
 def test_only_does_the_named_steps_and_refuses_unknown_names() -> None:
     done: list[str] = []
     steps = steps_of.Steps(only=["two"])

@@ -177,3 +177,10 @@ def test_a_step_that_is_left_out_does_not_run() -> None:
     few.step("one", lambda: ran.append("one"))
     few.step("two", lambda: ran.append("two"))
     assert ran == ["two"]
+
+
+@pytest.mark.xdist_group("of this test")
+def test_what_a_group_makes_once_is_made_by_one_worker(request: pytest.FixtureRequest) -> None:
+    """Workers part tests by the ends of their names, which pytest 9.2 hides from pytest-xdist."""
+    is_grouped = request.config.getoption("loadgroup", False)
+    assert request.node.nodeid.endswith("@of this test") == is_grouped
