@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from resilver.study.peak import peak_memory_bytes, reset_peak_memory
 from resilver.study.phases import SIMULATED_PHASES, STORING, PhaseClock
 from resilver.study.progress import RunState
-from resilver.study.shards import Cost, RunOutput, Shards
+from resilver.study.shards import Cost, Shards
 from resilver.study.worker import Report, load
 
 if TYPE_CHECKING:
+    from resilver.simulate import RunResult
     from resilver.spec import System
 
 PERFORM = "resilver.study.perform:perform"
@@ -72,7 +73,7 @@ def perform(task: RunTask, report: Report) -> Delivery:
 
 
 def perform_by(
-    simulate: Callable[[Callable[[Any], bool]], RunOutput],
+    simulate: Callable[[Callable[[Any], bool]], RunResult],
     task: RunTask,
     report: Report,
     scanning_seconds: float = 0.0,

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -20,57 +20,12 @@ from resilver.study.files import TEMPORARY_PREFIX, sha256_of, sync_file, sync_fo
 from resilver.study.phases import STORING
 from resilver.study.tables import read_parquet, run_row, shard_table, write_parquet
 
+if TYPE_CHECKING:
+    from resilver.simulate import RunResult
+
 _COST_FILE = "cost.json"
 _MARK = f"{TEMPORARY_PREFIX}mark-"
 _SECONDS_BETWEEN_LOOKS = 0.2
-
-
-class RunOutput(Protocol):
-    """What a simulation hands to the store: `resilver.simulate.RunResult` satisfies it."""
-
-    @property
-    def metrics(self) -> dict[str, Any]:
-        """Metric values by name."""
-
-    @property
-    def servers(self) -> pa.Table:
-        """A row a server, without the `run` column."""
-
-    @property
-    def transfers(self) -> pa.Table:
-        """A row a source and destination, without the `run` column."""
-
-    @property
-    def timeline(self) -> pa.Table:
-        """A row an interval, without the `run` column."""
-
-    @property
-    def links(self) -> pa.Table:
-        """A row a link, without the `run` column; no rows where the fabric has none."""
-
-    @property
-    def distributions(self) -> pa.Table:
-        """A row a quantity and bin, without the `run` column."""
-
-    @property
-    def traffic(self) -> pa.Table:
-        """A row an interval of traffic, without the `run` column; no rows without traffic."""
-
-    @property
-    def lanes(self) -> pa.Table:
-        """A row a part and class of traffic, without the `run` column; no rows without lanes."""
-
-    @property
-    def lending(self) -> pa.Table:
-        """A row a part, lender and borrower, without the `run` column."""
-
-    @property
-    def stripe_groups(self) -> pa.Table:
-        """A row a group that streams go over, without the `run` column."""
-
-    @property
-    def pools(self) -> pa.Table:
-        """A row a pool, without the `run` column; no rows where nothing is stored."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +64,7 @@ class Shards:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def write(self, key: str, seed: int, output: RunOutput, cost: Cost) -> None:
+    def write(self, key: str, seed: int, output: RunResult, cost: Cost) -> None:
         """Store a finished run, whole or not at all.
 
         Args:
