@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from resilver import Study
 from tests.front_door import command
 from tests.terminal import json_output, output, refusal
 
@@ -113,7 +114,6 @@ def test_a_drawn_osd_is_one_that_runs(report: Path, tmp_path: Path) -> None:
     for osd in content["osdmap"]["osds"]:
         osd["up"] = int(osd["osd"] in (3, 40))
     (tmp_path / "report.json").write_text(json.dumps(content))
-    from resilver import Study
     from resilver.simulate.devices import named_faults
 
     made = Study.load(study(tmp_path, tmp_path / "report.json", "[[faults]]\npart = { osd = 2 }\n"))
@@ -133,6 +133,10 @@ def test_a_sweep_of_a_setting_is_as_many_what_ifs(report: Path, tmp_path: Path) 
     for run, slots in zip(found, (1, 2, 4), strict=True):
         words = ("--fail", "osd.12", "--set-option", f"osd_max_backfills={slots}")
         assert_alike(run, asked(report, *words))
+    # Beside others no run is made again with one thing relaxed, unless it is so stated.
+    for words, wanted in ((), False), (("ceph.counterfactuals=true",), True):
+        systems = [run.system for run in Study.load(path, words).runs()]
+        assert [one.ceph and one.ceph.counterfactuals for one in systems] == [wanted] * 3
     # More slots are never slower here, and the page has all three side by side.
     times = [run["rebuild_seconds"] for run in found]
     assert times == sorted(times, reverse=True) and times[0] > times[2]

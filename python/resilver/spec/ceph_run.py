@@ -48,6 +48,15 @@ class CephRun(Section):
     """Whether data moves object by object; else by steady rates between two changes."""
     anyway: Flag = Field(default=False, examples=[False])
     """Whether changes that do not fit are followed, and a note says so."""
+    counterfactuals: Flag | None = Field(default=None, examples=[True])
+    """Whether each run lists what would speed it up: it is made again with one limit relaxed.
+    Default: where it is a study's only run, and of a small cluster.
+    """
+
+    def content(self) -> dict[str, Any]:
+        """All that affects results; without what is left to be, so that runs keep their keys."""
+        unsaid = {"counterfactuals"} if self.counterfactuals is None else set()
+        return self.model_dump(mode="json", exclude=unsaid)
 
 
 def ceph_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem]:

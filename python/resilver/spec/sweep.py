@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
+from resilver.spec.ceph_run import CephRun
 from resilver.spec.ensemble import RUNS_MAX, Ensemble, keys_of, values_of
 from resilver.spec.failing import each_part, levels_of
 from resilver.spec.faults import fault_words
@@ -90,7 +91,17 @@ def expand(sections: Mapping[str, Any], ensemble: Ensemble, base: Path) -> tuple
         swept = {key: _scalar(system, key, value) for key, value in values.items()}
         points.append(Point(swept, system))
     raise_all(problems)
+    if len(points) * len(ensemble.seeds) > 1:
+        points = [replace(one, system=_side_by_side(one.system)) for one in points]
     return tuple(_with_one_type(_told_apart(points), keys))
+
+
+def _side_by_side(system: System) -> System:
+    """A system of one of several runs: a real cluster is not made again relaxed, unless asked."""
+    run = system.ceph or CephRun()
+    if system.report is None or run.counterfactuals is not None:
+        return system
+    return system.model_copy(update={"ceph": run.model_copy(update={"counterfactuals": False})})
 
 
 def with_each(sections: Mapping[str, Any], ensemble: Ensemble) -> Ensemble:

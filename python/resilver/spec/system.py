@@ -255,16 +255,12 @@ class System(Sections):
             **self._stored(),
             # Left out where there is none, so that runs without it keep their keys.
             **({"pools": pools} if pools else {}),
-            **self._run_of_ceph(),
+            **({"ceph": (self.ceph or CephRun()).content()} if self.report else {}),
             "lanes": self.lanes.content(bursts=self.has_bursts) if self.lanes else None,
             "traffic": self.traffic.content() if self.traffic else None,
             "faults": [fault.content() for fault in self.faults],
             "recovery": self.recovery.model_dump(mode="json"),
         }
-
-    def _run_of_ceph(self) -> dict[str, Any]:
-        """What holds of a real cluster beside its dumps; nothing of a synthetic one."""
-        return {"ceph": (self.ceph or CephRun()).model_dump(mode="json")} if self.report else {}
 
     def _stored(self) -> dict[str, Any]:
         """What is stored of one pool, where and how."""
