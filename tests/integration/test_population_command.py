@@ -247,10 +247,12 @@ def test_populations_are_shown_side_by_side(data: Path, tmp_path: Path, terminal
 def test_a_folder_or_a_listing_is_shown_as_it_is_imported(
     data: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
-    listing = tmp_path / "listing"
+    listing, page = tmp_path / os.fsdecode(b"listing\xff"), tmp_path / "page.html"
     listing.write_text("".join(f"{1000 + number} {number}\n" for number in range(100)))
-    out = terminal.output("population", "show", data, listing, "--bytes", "1 MiB", "--json")
-    folder, listed = json.loads(out)
+    asked = ["population", "show", data, listing, "--bytes", "1 MiB", "--json", "-o", page]
+    folder, listed = json.loads(terminal.output(*asked))
+    # A name that is no UTF-8 stands on the page and in JSON with its byte.
+    assert listed["name"] == listing.name and "listing\\udcff" in page.read_text()
     assert folder["classes"] == listed["classes"]
     assert folder["expected_mean_file_bytes"] == pytest.approx(1049.5)
 

@@ -183,14 +183,16 @@ def write_page(text: str, path: str | Path, name: str = "report") -> Path:
     """
     target = Path(path)
     place = target.resolve()
+    # A name may have bytes that are no UTF-8.
+    content = text.encode(errors="backslashreplace")
     # Two commands may write one page at a time; each has its own unfinished one.
     partial = place.with_name(f".{place.name}.{os.getpid()}.partial")
     is_special = place.exists() and not place.is_file() and not place.is_dir()
     try:
         if is_special:
-            place.write_text(text, encoding="utf-8")
+            place.write_bytes(content)
         else:
-            partial.write_text(text, encoding="utf-8")
+            partial.write_bytes(content)
             partial.replace(place)
     except OSError as error:
         if not is_special:

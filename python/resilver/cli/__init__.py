@@ -68,10 +68,14 @@ def _open_closed_streams() -> None:
 
 
 def _spare_letters() -> None:
-    """Let letters that a stream's encoding lacks, as a tick in ASCII, stand as question marks."""
+    """Let letters that a stream's encoding lacks, as a tick in ASCII, stand as question marks.
+
+    A byte of a name that is no UTF-8 stands as ``\\udcff``, which is JSON too.
+    """
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
-            stream.reconfigure(errors="replace")
+        if isinstance(stream, io.TextIOWrapper):
+            is_utf8 = stream.encoding.lower() == "utf-8"
+            stream.reconfigure(errors="backslashreplace" if is_utf8 else "replace")
 
 
 def _exit_code(stop: SystemExit) -> int:
