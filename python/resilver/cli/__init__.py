@@ -75,7 +75,9 @@ def _spare_letters() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             is_utf8 = stream.encoding.lower() == "utf-8"
-            stream.reconfigure(errors="backslashreplace" if is_utf8 else "replace")
+            wanted = "backslashreplace" if is_utf8 else "replace"
+            if stream.errors != wanted:
+                stream.reconfigure(errors=wanted)
 
 
 def _exit_code(stop: SystemExit) -> int:
