@@ -221,7 +221,7 @@ def _perform(request: Any, descriptors: list[int]) -> NoReturn:
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
         os.close(descriptor)
-    sys.stdout = os.fdopen(1, "w", encoding="utf-8")
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8")  # The old one knows another descriptor.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(variables)

@@ -19,14 +19,14 @@ def save_whole(path: Path, content: bytes | str) -> None:
 
     Args:
         path: A file; a link is followed, and a device or a pipe is written in place.
-        content: Its bytes, or its text, which is written as UTF-8.
+        content: Its bytes, or its text, which is written as UTF-8, other bytes as in `write_page`.
 
     Raises:
         ConfigError: It cannot be written.
     """
     from resilver.study.files import replace_file
 
-    data = content.encode() if isinstance(content, str) else content
+    data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
     try:
         if path.is_file() or not path.exists():
             replace_file(path.resolve(), lambda temporary: temporary.write_bytes(data))
