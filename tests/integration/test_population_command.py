@@ -248,11 +248,14 @@ def test_a_folder_or_a_listing_is_shown_as_it_is_imported(
     data: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     listing, page = tmp_path / os.fsdecode(b"listing\xff"), tmp_path / "page.html"
+    picture = tmp_path / "picture.svg"
     listing.write_text("".join(f"{1000 + number} {number}\n" for number in range(100)))
-    asked = ["population", "show", data, listing, "--bytes", "1 MiB", "--json", "-o", page]
-    folder, listed = json.loads(terminal.output(*asked))
-    # A name that is no UTF-8 stands on the page and in JSON with its byte.
-    assert listed["name"] == listing.name and "listing\\udcff" in page.read_text()
+    asked = ["population", "show", data, listing, "--bytes", "1 MiB", "--json"]
+    terminal.output(*asked, "-o", picture)
+    folder, listed = json.loads(terminal.output(*asked, "-o", page))
+    # A name that is no UTF-8 stands on the page, in a picture and in JSON with its byte.
+    assert listed["name"] == listing.name
+    assert all("listing\\udcff" in file.read_text() for file in (page, picture))
     assert folder["classes"] == listed["classes"]
     assert folder["expected_mean_file_bytes"] == pytest.approx(1049.5)
 

@@ -60,16 +60,19 @@ _TAKEN = frozenset(
 
 
 def free_names(spec: Any) -> Any:
-    """A specification in which no name is one that every object of JavaScript has.
+    """A specification in which every name can be drawn.
 
     Vega groups rows by plain objects, whose own `constructor` it takes for the group of a pool of
     that name. A joiner, which nobody sees, stands before such a name in data, domains and words.
+    A byte of a name that is not UTF-8 stands as ``\\udcff``.
     """
     if isinstance(spec, dict):
         return {key: free_names(value) for key, value in spec.items()}
     if isinstance(spec, list | tuple):
         return [free_names(value) for value in spec]
-    return f"\u2060{spec}" if isinstance(spec, str) and spec in _TAKEN else spec
+    if not isinstance(spec, str):
+        return spec
+    return f"\u2060{spec}" if spec in _TAKEN else spec.encode(errors="backslashreplace").decode()
 
 
 def plain(value: Any) -> Any:
@@ -272,12 +275,13 @@ def finished(spec: Spec, heading: str = "", width: int = WIDTH, note: str = "") 
         note: A line below the title; may be empty.
     """
     legend = CONFIG["legend"] | {"columns": legend_columns(spec, width)}
-    made = {"$schema": _SCHEMA, **sized(free_names(spec), width), "padding": 10}
+    made = {"$schema": _SCHEMA, **sized(spec, width), "padding": 10}
     made["config"] = CONFIG | {"background": PAPER, "legend": legend}
     if heading:
         lines = wrap(heading, width // 7)
         made["title"] = {"text": lines} | ({"subtitle": note} if note else {})
-    return made
+    named: Spec = free_names(made)
+    return named
 
 
 def drawn(spec: Spec, format: str, heading: str = "", width: int = WIDTH) -> bytes:
