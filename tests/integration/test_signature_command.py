@@ -181,6 +181,7 @@ def test_shift_says_when_the_second_should_start(tmp_path: Path, terminal: Termi
         (["shift", "SIG", "SIG", "--rate", "1 GB/s", "-o", "a.toml"], "written as .html"),
         (["shift", "SIG", "SIG", "--rate", "1 GB/s", "--over", "200 d"], "look at a shorter time"),
         (["shift", "SIG", "BAD", "--rate", "1 GB/s"], "a burst of"),
+        (["far.csv"], "100,000,001 of 10 s: far.csv: a run has 33,554,432 samples at most"),
     ],
 )
 def test_bad_words_are_refused(
@@ -195,6 +196,8 @@ def test_bad_words_are_refused(
     (tmp_path / "s.toml").write_text(SIGNATURE)
     (tmp_path / "bad.toml").write_text(SIGNATURE.replace("600 s", "6 s"))
     (tmp_path / "jobs.csv").write_text("start,end\n90000,95000\n")
+    times = (*range(0, 600, 10), 1_000_000_000)
+    (tmp_path / "far.csv").write_text("time,write_bytes\n" + "".join(f"{t},1\n" for t in times))
     names = {"LOG": logs[0], "SIG": "s.toml", "BAD": "bad.toml", "JOBS": "jobs.csv"}
     assert said in terminal.refusal("signature", *[names.get(word, word) for word in words])
 

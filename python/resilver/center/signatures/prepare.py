@@ -14,6 +14,9 @@ from resilver.quantities import duration
 SAMPLES_MIN = 48
 """Fewer samples hold no three bursts that can be told from noise."""
 
+SAMPLES_MAX = 2**25
+"""More than a year of seconds: what is done with them takes half of 2 GiB."""
+
 _KNOWN_MIN = 0.5
 _LONG, _BIG = 1.5, 2.0
 _GAP = 3.0
@@ -110,6 +113,9 @@ def resample(one: Series, step: float) -> Floats:
     Args:
         one: The series. A sample that is followed only after three steps or more ends a gap.
         step: Seconds.
+
+    Raises:
+        ConfigError: They are too many, as where one time is wrong.
     """
     spans = np.diff(one.times)
     usual = _usual(spans)
@@ -129,6 +135,11 @@ def resample(one: Series, step: float) -> Floats:
     moved = _running(bytes_of)
     known = _running(seconds_of)
     count = max(1, round(edges[-1] / step))
+    if count > SAMPLES_MAX:
+        rule = f"a run has {SAMPLES_MAX:,} samples at most, gaps included"
+        found = f"{count:,} of {duration(step)}"
+        remedy = "look for a wrong time, write a longer --every, or cut the run"
+        raise ConfigError(rule, remedy, value=found, place=one.name)
     grid = np.arange(count + 1) * step
     length = np.diff(np.interp(grid, edges, known))
     volume = np.diff(np.interp(grid, edges, moved))
