@@ -145,7 +145,7 @@ def command_test(arguments: Sequence[str], steps: Steps, since: str | None = Non
 # Rust tests that draw by these variables, by the word in a file of verification/ that they go with.
 AT_SCALE: dict[str, tuple[str, list[str], dict[str, str]]] = {
     "maps": (
-        "resilver-placement",
+        "resilver-crush",
         [],
         {"RESILVER_ORACLE_MAPS": "800", "RESILVER_FUZZ": "100000"},
     ),

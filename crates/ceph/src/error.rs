@@ -1,6 +1,6 @@
 //! Why a cluster or a change cannot be used.
 
-use resilver_placement::crush::MapError;
+use resilver_crush::MapError;
 
 /// What is wrong with a cluster or a change, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

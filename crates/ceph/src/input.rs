@@ -1,6 +1,6 @@
 //! What comes across the border: a cluster as it stands, its settings, and the changes to come.
 
-use resilver_placement::pool::Pool;
+use resilver_crush::pool::Pool;
 use serde::Deserialize;
 
 use crate::settings::{ClusterSettings, OsdSettings};

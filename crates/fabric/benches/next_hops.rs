@@ -1,7 +1,7 @@
 //! Next hops a second on one core: every shortest channel from random nodes that forward to random endpoints, goals beside
 //! the rates.
 
-#[path = "../../placement/benches/common/mod.rs"]
+#[path = "../../crush/benches/common/mod.rs"]
 mod common;
 
 use std::hint::black_box;

@@ -1,5 +1,6 @@
 //! Rates of rings on one core: lookups, placements, and the inverse; each with the goal beside it.
 
+#[path = "../../crush/benches/common/mod.rs"]
 mod common;
 
 use std::hint::black_box;

@@ -1,11 +1,12 @@
 //! The inverse scan of a flat bucket: ids a second on one core, with the goal beside the rate.
 
+#[path = "../../crush/benches/common/mod.rs"]
 mod common;
 
 use std::hint::black_box;
 
 use common::{median_seconds, rounded};
-use resilver_placement::crush::{BucketKind, Candidate, CrushMap, FlatScreen, Lanes, Scratch, ScreenScratch, Tunables};
+use resilver_crush::{BucketKind, Candidate, CrushMap, FlatScreen, Lanes, Scratch, ScreenScratch, Tunables};
 use resilver_placement::layout::object_position;
 use resilver_units::ObjectId;
 

@@ -1,11 +1,6 @@
-//! Where each piece of data goes: CRUSH, pools and placement groups, hash rings, the inverse question, and evening out.
+//! Where each piece of data goes without CRUSH: layouts by arithmetic, hash rings, and the inverse question.
 
-pub mod balance;
-pub mod crush;
 pub mod inverse;
 pub mod layout;
 pub mod layouts;
-pub mod pool;
 pub mod ring;
-
-pub use crush::hash;

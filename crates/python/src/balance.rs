@@ -2,9 +2,9 @@
 
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use resilver_placement::balance::{ByteLimits, CountLimits, Entry, PoolBytes, RawSets, calc_pg_upmaps, plan_by_bytes};
-use resilver_placement::crush::{self, MapError};
-use resilver_placement::pool::{Osds, Pool};
+use resilver_crush::MapError;
+use resilver_crush::balance::{ByteLimits, CountLimits, Entry, PoolBytes, RawSets, calc_pg_upmaps, plan_by_bytes};
+use resilver_crush::pool::{Osds, Pool};
 use resilver_system::read;
 
 use crate::crush::CrushMap;
@@ -69,7 +69,7 @@ pub fn upmaps_by_bytes(
     Ok(entries.map_err(placement_error)?.into_iter().map(row).collect())
 }
 
-fn raw_sets(map: &crush::CrushMap, pools: &[Pool], osds: Osds<'_>) -> Result<Vec<RawSets>, MapError> {
+fn raw_sets(map: &resilver_crush::CrushMap, pools: &[Pool], osds: Osds<'_>) -> Result<Vec<RawSets>, MapError> {
     pools.par_iter().map(|pool| RawSets::place(map, pool, osds)).collect()
 }
 

@@ -6,8 +6,8 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
-use resilver_placement::balance;
-use resilver_placement::crush::{self, Batch, BatchScratch, BucketKind, TreeRule, Tunables};
+use resilver_crush::balance;
+use resilver_crush::{Batch, BatchScratch, BucketKind, TreeRule, Tunables};
 use resilver_system::read;
 
 use crate::arrays::rows;
@@ -20,17 +20,17 @@ const INPUTS_A_TASK: usize = 8192;
 /// A CRUSH map.
 #[pyclass(frozen, module = "resilver._core")]
 pub struct CrushMap {
-    map: Arc<crush::CrushMap>,
+    map: Arc<resilver_crush::CrushMap>,
 }
 
 impl CrushMap {
     /// The map, shared with the core.
-    pub fn shared(&self) -> Arc<crush::CrushMap> {
+    pub fn shared(&self) -> Arc<resilver_crush::CrushMap> {
         Arc::clone(&self.map)
     }
 }
 
-fn wrap(map: crush::CrushMap) -> CrushMap {
+fn wrap(map: resilver_crush::CrushMap) -> CrushMap {
     CrushMap { map: Arc::new(map) }
 }
 
@@ -53,19 +53,19 @@ impl CrushMap {
     /// Reads Ceph's JSON: `ceph osd crush dump`, or the `crushmap` of `ceph report`.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        py.detach(|| crush::CrushMap::from_json(text)).map(wrap).map_err(placement_error)
+        py.detach(|| resilver_crush::CrushMap::from_json(text)).map(wrap).map_err(placement_error)
     }
 
     /// Reads the text that `crushtool -d` writes.
     #[staticmethod]
     fn from_text(py: Python<'_>, text: &str) -> PyResult<Self> {
-        py.detach(|| crush::CrushMap::from_text(text)).map(wrap).map_err(placement_error)
+        py.detach(|| resilver_crush::CrushMap::from_text(text)).map(wrap).map_err(placement_error)
     }
 
     /// Reads the binary form that clusters keep.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-        py.detach(|| crush::CrushMap::from_bytes(data)).map(wrap).map_err(placement_error)
+        py.detach(|| resilver_crush::CrushMap::from_bytes(data)).map(wrap).map_err(placement_error)
     }
 
     /// Builds a map from layers: name, bucket kind and items a bucket, 0 for all.
@@ -77,7 +77,7 @@ impl CrushMap {
             let kind = known.ok_or_else(|| placement_error(format!("layer {name}: '{kind}' is not a bucket kind")))?;
             kinds.push((name.as_str(), kind, *size));
         }
-        crush::CrushMap::build(devices, &kinds).map(wrap).map_err(placement_error)
+        resilver_crush::CrushMap::build(devices, &kinds).map(wrap).map_err(placement_error)
     }
 
     /// Builds the map of a tree of parts, from the JSON of its levels, with a rule over one or several of them, from the top and
@@ -156,7 +156,7 @@ impl CrushMap {
     /// A map with all servers in one bucket of equal weights.
     #[staticmethod]
     fn flat(servers: u32, bucket: &str, profile: &str) -> PyResult<Self> {
-        Ok(wrap(crush::CrushMap::flat(servers, bucket_kind(bucket)?, tunables(profile)?)))
+        Ok(wrap(resilver_crush::CrushMap::flat(servers, bucket_kind(bucket)?, tunables(profile)?)))
     }
 
     /// The same map with rules for erasure codes, whose pieces keep their positions.

@@ -1,8 +1,8 @@
 //! The levels of a cluster, from the JSON that `resilver.simulate` writes: its parts, and its CRUSH map.
 
 use pyo3::prelude::*;
+use resilver_crush::{BucketKind, CrushMap, TreeRule, Tunables};
 use resilver_parts::{PartId, Parts};
-use resilver_placement::crush::{BucketKind, CrushMap, TreeRule, Tunables};
 use resilver_system::read;
 
 use crate::errors::{config_error, placement_error, system_error};

@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use resilver_placement::crush::{self, BatchScratch, Rule};
-use resilver_placement::pool::{ObjectHash, Osds, Pool};
+use resilver_crush::pool::{ObjectHash, Osds, Pool};
+use resilver_crush::{BatchScratch, Rule};
 use resilver_system::read;
 
 use crate::arrays::{array, rows};
@@ -48,7 +48,7 @@ pub fn group_sets<'py>(
 }
 
 /// Places all groups, each thread some of them; a group's answer depends on nothing but itself.
-fn set_columns(map: &crush::CrushMap, pool: &Pool, rule: &Rule, osds: Osds<'_>) -> SetColumns {
+fn set_columns(map: &resilver_crush::CrushMap, pool: &Pool, rule: &Rule, osds: Osds<'_>) -> SetColumns {
     let groups = pool.pg_num as usize;
     // A pool of no copies has sets of no places, and rows still need a width to be told apart.
     let size = pool.size.max(1) as usize;

@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use resilver_crush::pool::{Exceptions, Pool, PoolKind};
+use resilver_crush::{BucketKind, CrushMap, Step, Tunables};
 use resilver_device::{DirectionFigures, DiskTable, DiskTableRow, Service};
 use resilver_fabric::{LogGpRow, LogGpTable};
-use resilver_placement::crush::{BucketKind, CrushMap, Step, Tunables};
-use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_system::{

@@ -1,6 +1,6 @@
 //! The scan of a population for what one of 1,024 devices held on a ring: files a second on one core, goals beside the rates.
 
-#[path = "../../placement/benches/common/mod.rs"]
+#[path = "../../crush/benches/common/mod.rs"]
 mod common;
 
 use std::hint::black_box;

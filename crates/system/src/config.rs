@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use resilver_crush::pool::Pool;
+use resilver_crush::{CrushMap, FlatScreen, NONE, Rule, Scratch};
 use resilver_fabric::topology::Topology;
 use resilver_fabric::{LogGpTable, SwitchedParameters};
-use resilver_placement::crush::{CrushMap, FlatScreen, NONE, Rule, Scratch};
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::object_position;
 use resilver_placement::layouts::{Layout, ObjectLayout};
-use resilver_placement::pool::Pool;
 use resilver_placement::ring::HashRing;
 use resilver_population::{Bin, Decomposition, Extent, FILE_INDEX_LIMIT, Histogram, file_of};
 use resilver_redundancy::Code;

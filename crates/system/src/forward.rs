@@ -4,7 +4,7 @@
 //! objects from one flat bucket, a screen spares most objects that question; where objects lie within groups of servers, so
 //! does a look at their group.
 
-use resilver_placement::crush::{Candidate, FlatScreen, ScreenScratch};
+use resilver_crush::{Candidate, FlatScreen, ScreenScratch};
 use resilver_placement::inverse::{FailedSet, Inverse};
 use resilver_placement::layout::{Relocation, object_position};
 use resilver_placement::layouts::{Groups, Layout};
@@ -111,11 +111,11 @@ impl Inverse for ForwardInverse {
 mod tests {
     use std::sync::Arc;
 
-    use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
+    use resilver_crush::pool::{Exceptions, Pool, PoolKind};
+    use resilver_crush::{BucketKind, CrushMap, Tunables};
     use resilver_placement::inverse::Run;
     use resilver_placement::layouts::Domains;
     use resilver_placement::layouts::groups::Spare;
-    use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 
     use super::*;
     use crate::config::CrushPlacement;

@@ -3,9 +3,9 @@
 //! A copy is as good as any other, but a piece of a code is what its position says. CRUSH's rules for erasure-coded pools keep
 //! positions, and leave a hole where they find no device; everywhere else the rank among the devices is the position.
 
-use resilver_placement::crush::NONE;
+use resilver_crush::NONE;
+use resilver_crush::pool::PoolKind;
 use resilver_placement::layout::object_position;
-use resilver_placement::pool::PoolKind;
 use resilver_placement::ring::RingWalk;
 use resilver_units::{DeviceId, GroupId, ObjectId};
 
@@ -153,12 +153,12 @@ impl CrushPlacement {
 mod tests {
     use std::sync::Arc;
 
-    use resilver_placement::crush::{BucketKind, CrushMap, Step, Tunables};
+    use resilver_crush::pool::{Exceptions, Pool};
+    use resilver_crush::{BucketKind, CrushMap, Step, Tunables};
     use resilver_placement::inverse::FailedSet;
     use resilver_placement::layout::mix;
     use resilver_placement::layouts::groups::Spare;
     use resilver_placement::layouts::{Domains, Groups, Layout};
-    use resilver_placement::pool::{Exceptions, Pool};
     use resilver_placement::ring::HashRing;
 
     use super::*;

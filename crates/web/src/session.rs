@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use resilver_ceph::{ClusterInput, HealError, Healing};
-use resilver_placement::crush::{CrushMap, MapError};
+use resilver_crush::{CrushMap, MapError};
 use resilver_system::{Column, Metrics, Named, Simulation, SystemError, read, system_of};
 use resilver_units::ErrorClass;
 

@@ -2,8 +2,8 @@
 //!
 //! Source: `do_upmap` and `optimize` of Ceph's balancer module; the entries are those of [`calc_pg_upmaps`].
 
+use resilver_crush::balance::{CountLimits, RawSets, Retries, calc_pg_upmaps};
 use resilver_kernel::{Purpose, Stream};
-use resilver_placement::balance::{CountLimits, RawSets, Retries, calc_pg_upmaps};
 use resilver_units::SimTime;
 
 use super::{Agent, Health, length, tick};

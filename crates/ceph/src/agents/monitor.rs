@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resilver_placement::crush::CrushMap;
+use resilver_crush::CrushMap;
 use resilver_units::SimTime;
 
 use super::{Agent, Health, length};

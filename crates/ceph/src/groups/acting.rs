@@ -2,8 +2,8 @@
 //!
 //! Source: `calc_replicated_acting`, `calc_ec_acting` and `OSDMap::_get_temp_osds` of Ceph 19.
 
-use resilver_placement::crush::NONE;
-use resilver_placement::pool::NO_PRIMARY;
+use resilver_crush::NONE;
+use resilver_crush::pool::NO_PRIMARY;
 
 use super::{Group, Piece, Protection, Standing, is_osd, members, places_held};
 use crate::map::Barrier;

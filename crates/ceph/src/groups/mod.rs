@@ -12,8 +12,8 @@ pub use split::{merge_into, split_from};
 pub use start::{GroupTable, start_groups, with_positions};
 pub use tally::{Moving, Tally, places_held, words};
 
-use resilver_placement::crush::NONE;
-use resilver_placement::pool::PoolKind;
+use resilver_crush::NONE;
+use resilver_crush::pool::PoolKind;
 
 use crate::input::PoolInput;
 

@@ -3,8 +3,8 @@
 use super::{Contents, Group, Piece, Protection, Standing, Tally, is_osd, members};
 use crate::input::{ClusterInput, GroupColumns};
 use crate::map::{OsdMap, UpSets};
-use resilver_placement::crush::NONE;
-use resilver_placement::pool::NO_PRIMARY;
+use resilver_crush::NONE;
+use resilver_crush::pool::NO_PRIMARY;
 
 /// Which group each number of each pool is.
 #[derive(Debug, Clone, Default)]

@@ -1,6 +1,6 @@
 //! What an input must keep, as far as the map goes.
 
-use resilver_placement::crush::CrushMap;
+use resilver_crush::CrushMap;
 
 use super::WEIGHT_ONE;
 use crate::error::CephError;
@@ -116,7 +116,7 @@ pub(super) fn check_own_settings(osd: u32, own: u32, count: usize) -> Result<(),
 
 fn check_pool(pool: &PoolInput, crush: &CrushMap) -> Result<(), CephError> {
     let field = |name: &str| format!("pool {} ({}): {name}", pool.pool.id, pool.name);
-    pool.pool.rule_in(crush).map_err(CephError::crush(field("rule")))?;
+    pool.pool.rule_of(crush).map_err(CephError::crush(field("rule")))?;
     for (name, number) in [("size", pool.pool.size), ("pg_num", pool.pool.pg_num), ("pgp_num", pool.pool.pgp_num)] {
         if number == 0 {
             return Err(CephError::invalid(field(name), 0, "it is at least 1", "give 1 or more"));

@@ -13,8 +13,8 @@ mod upmaps;
 
 use std::collections::BTreeSet;
 
-use resilver_placement::crush::CrushMap;
-use resilver_placement::pool::Osds;
+use resilver_crush::CrushMap;
+use resilver_crush::pool::Osds;
 
 use crate::error::CephError;
 use crate::input::{ClusterInput, Flag, OsdInput, PoolInput, Ratios, StretchMode};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use resilver_placement::crush::{BucketKind, CrushMap, Step};
+use resilver_crush::{BucketKind, CrushMap, Step};
 
 use super::{OsdMap, Touched};
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use resilver_placement::crush::{BatchScratch, Scratch};
-use resilver_placement::pool::NO_PRIMARY;
+use resilver_crush::pool::NO_PRIMARY;
+use resilver_crush::{BatchScratch, Scratch};
 
 use super::OsdMap;
 
@@ -29,7 +29,7 @@ impl UpSets {
         self.primaries.len() as u32
     }
 
-    /// The up set of a group: OSDs in order; a hole of an erasure pool is [`NONE`](resilver_placement::crush::NONE), and a set may be short.
+    /// The up set of a group: OSDs in order; a hole of an erasure pool is [`NONE`](resilver_crush::NONE), and a set may be short.
     ///
     /// # Panics
     /// There is no such group.

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resilver_placement::crush::CrushMap;
+use resilver_crush::CrushMap;
 
 use super::{OsdMap, StretchChange, Touched};
 use crate::input::Stretch;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use resilver_placement::crush::CrushMap;
-use resilver_placement::pool::PoolKind;
+use resilver_crush::CrushMap;
+use resilver_crush::pool::PoolKind;
 
 use super::reach::{item_of, top_of};
 use super::{OsdMap, Touched, check};
@@ -88,7 +88,7 @@ impl OsdMap {
     fn check_rule(&self, place: usize, rule: u32) -> Result<(), CephError> {
         let mut pool = self.pools[place].pool.clone();
         pool.rule = rule;
-        let found = pool.rule_in(&self.crush).map_err(CephError::crush("set-rule"))?;
+        let found = pool.rule_of(&self.crush).map_err(CephError::crush("set-rule"))?;
         let kinds = match pool.kind {
             PoolKind::Replicated => REPLICATED_RULES,
             PoolKind::Erasure => ERASURE_RULES,
@@ -139,7 +139,7 @@ impl OsdMap {
         check::check_devices("map", &crush)?;
         for pool in &self.pools {
             let field = format!("map: rule of pool {} ({})", pool.pool.id, pool.name);
-            pool.pool.rule_in(&crush).map_err(CephError::crush(field))?;
+            pool.pool.rule_of(&crush).map_err(CephError::crush(field))?;
         }
         self.crush = crush;
         self.resize(self.crush.max_device().unsigned_abs() as usize);

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resilver_placement::crush::{CrushMap, NONE, Rule, Scratch, Step};
-use resilver_placement::pool::{Pool, PoolKind};
+use resilver_crush::pool::{Pool, PoolKind};
+use resilver_crush::{CrushMap, NONE, Rule, Scratch, Step};
 
 use super::reach::{devices_below, weighted_below};
 use super::{OsdMap, Touched};

@@ -1,7 +1,7 @@
 //! How many tries a rule takes that gives up before it has found an OSD for every place.
 
-use resilver_placement::crush::{Rule, Scratch, Step};
-use resilver_placement::pool::Osds;
+use resilver_crush::pool::Osds;
+use resilver_crush::{Rule, Scratch, Step};
 
 use crate::map::OsdMap;
 

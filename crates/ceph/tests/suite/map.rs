@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use resilver_ceph::map::{MapChange, OsdMap, Touched, UpScratch, UpSets, parent_of};
 use resilver_ceph::{Add, Change, ClusterInput, Flag};
-use resilver_placement::crush::NONE;
+use resilver_crush::NONE;
 
 use crate::common::{ONE, cluster, coded, of_classes, osd, replicated};
 
@@ -246,7 +246,7 @@ fn refusals() {
         (Change::Crush { crushmap: "{}".into() }, "map: "),
         (Change::Crush { crushmap: far_device() }, "map: devices = 262144: numbers of devices are below 262144"),
         (Change::Crush { crushmap: ruleless() }, "map: rule of pool 1 (pool1)"),
-        (Change::SetRule { pool: 1, rule: 7 }, "a pool's rule is one of the map"),
+        (Change::SetRule { pool: 1, rule: 7 }, "the map has no such rule"),
         (Change::PoolSize { pool: 5, size: 3, min_size: 2 }, "the size of a coded pool, 6, stays"),
         (Change::PoolSize { pool: 5, size: 6, min_size: 7 }, "pool 5 (pool5): min_size = 7"),
         (Change::SetRule { pool: 5, rule: 0 }, "set-rule = 0 (replicated): a rule of copies is for replicated pools"),

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use resilver_ceph::map::{Cleaned, MapChange, OsdMap, UpSets};
 use resilver_ceph::{Add, Change, ClusterInput};
-use resilver_placement::crush::CrushMap;
+use resilver_crush::CrushMap;
 use serde_json::Value;
 
 use crate::common::{cluster, of_classes, osd, replicated};

@@ -2,7 +2,7 @@
 
 use resilver_ceph::map::OsdMap;
 use resilver_ceph::{ClusterInput, Stretch};
-use resilver_placement::crush::NONE;
+use resilver_crush::NONE;
 
 use crate::common::{cluster, replicated};
 

@@ -4,7 +4,6 @@
 //! prepares an answer for one set of failed devices, so that an object that is not touched, as nearly all are, costs a
 //! hash or two and as many bits.
 
-mod enough;
 mod failed;
 mod groups;
 mod ring;
@@ -15,7 +14,6 @@ use resilver_units::ObjectId;
 
 use crate::layout::Relocation;
 
-pub(crate) use enough::{NEGLIGIBLE, chance_of_draw, sufficient_draws};
 pub use failed::FailedSet;
 pub use groups::GroupInverse;
 pub use ring::{RehashInverse, SuccessorInverse};

@@ -22,7 +22,7 @@ use serde::Deserialize;
 use super::domains::around;
 use super::shuffle::Words;
 use super::{Build, Domains, EXTRA_DRAWS, ObjectLayout, Over, draw};
-use crate::crush::MapError;
+use resilver_crush::MapError;
 
 /// Streams of random words: permutation p has number p, and a set's replacements follow from here on.
 const REPLACEMENTS: u64 = 1 << 32;

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::design::Design;
 use super::domains::around;
 use super::{Build, Domains, EXTRA_DRAWS, ObjectLayout, Over, draw};
-use crate::crush::MapError;
+use resilver_crush::MapError;
 
 pub use balance::Balance;
 

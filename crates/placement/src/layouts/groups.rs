@@ -17,7 +17,7 @@ use resilver_units::{DeviceId, ObjectId};
 use serde::Deserialize;
 
 use super::{Build, Domains, ObjectLayout, Over, draw, part};
-use crate::crush::MapError;
+use resilver_crush::MapError;
 
 /// The most devices of a group: what a permutation of them is drawn in then takes 2 KiB of the stack.
 pub const GROUP_SIZE_MAX: usize = 1024;

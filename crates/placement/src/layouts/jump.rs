@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::domains::around;
 use super::{Build, Domains, EXTRA_DRAWS, ObjectLayout, Over, draw};
-use crate::crush::MapError;
+use resilver_crush::MapError;
 
 /// The bucket of a key among `buckets`, by the published function.
 ///

@@ -3,7 +3,7 @@
 use resilver_units::DeviceId;
 
 use super::Domains;
-use crate::crush::MapError;
+use resilver_crush::MapError;
 
 /// What a layout is built over.
 pub(super) struct Over<'a> {

@@ -21,9 +21,9 @@ pub mod xor;
 use resilver_units::{DeviceId, ObjectId};
 use serde::Deserialize;
 
-use crate::crush::MapError;
 use crate::layout::mix;
 use kind::{Build, Over};
+use resilver_crush::MapError;
 
 pub use copysets::{Copysets, CopysetsKeys};
 pub use declustered::{Declustered, DeclusteredKeys};

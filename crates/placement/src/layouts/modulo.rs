@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::domains::around;
 use super::{Build, Domains, ObjectLayout, Over, draw};
-use crate::crush::MapError;
+use resilver_crush::MapError;
 
 /// Placement by the remainder of an object's hash.
 #[derive(Clone, Debug)]

@@ -13,9 +13,9 @@ use resilver_units::{DeviceId, ObjectId};
 use serde::Deserialize;
 
 use super::{Build, Domains, ObjectLayout, Over, STEP, draw};
-use crate::crush::MapError;
 use crate::layout::point_position;
-use crate::ring::PointTable;
+use resilver_crush::MapError;
+use resilver_crush::PointTable;
 
 /// Placement by several rings.
 #[derive(Clone, Debug)]

@@ -13,8 +13,8 @@ use resilver_units::{DeviceId, ObjectId};
 use serde::Deserialize;
 
 use super::{Build, Domains, ObjectLayout, Over, draw};
-use crate::crush::MapError;
 use crate::layout::mix;
+use resilver_crush::MapError;
 
 /// Bits after the point of a logarithm.
 const FRACTION_BITS: u32 = 32;

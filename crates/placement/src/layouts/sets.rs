@@ -9,7 +9,7 @@ use resilver_units::{DeviceId, ObjectId};
 use serde::Deserialize;
 
 use super::{Build, ObjectLayout, Over, draw, part};
-use crate::crush::MapError;
+use resilver_crush::MapError;
 
 /// Nobody, in place of a device.
 const NOBODY: u32 = u32::MAX;

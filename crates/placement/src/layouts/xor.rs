@@ -8,8 +8,8 @@ use resilver_units::{DeviceId, ObjectId};
 use serde::Deserialize;
 
 use super::{Build, Domains, ObjectLayout, Over, draw};
-use crate::crush::MapError;
 use crate::layout::point_position;
+use resilver_crush::MapError;
 
 /// Placement by the distance between identifiers.
 #[derive(Clone, Debug)]

@@ -5,12 +5,12 @@
 
 mod batch;
 mod draws;
-mod table;
 #[cfg(test)]
 mod tests;
 
 use std::ops::Range;
 
+use resilver_crush::PointTable;
 use resilver_units::{DeviceId, ObjectId};
 use serde::Deserialize;
 
@@ -20,7 +20,6 @@ pub use batch::NO_DEVICE;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use draws::word_offset;
 pub(crate) use draws::{draw_position, draw_word};
-pub use table::PointTable;
 
 /// Steps along the ring after which a walk looks whether there is anything left to find.
 const LONG_WALK: usize = 256;

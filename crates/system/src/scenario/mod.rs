@@ -8,12 +8,12 @@ mod faults;
 
 use std::sync::Arc;
 
+use resilver_crush::CrushMap;
+use resilver_crush::pool::Pool;
 use resilver_device::Service;
 use resilver_fabric::topology::Structure;
 use resilver_fabric::{LogGpTable, SwitchedParameters};
-use resilver_placement::crush::CrushMap;
 use resilver_placement::layouts::{Domains, LayoutKind, ObjectLayout};
-use resilver_placement::pool::Pool;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_units::{DeviceId, EndpointId, SimDuration, SimTime, json_path};
 use serde::Deserialize;

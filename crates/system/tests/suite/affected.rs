@@ -5,7 +5,7 @@ use crate::common;
 use std::sync::Arc;
 
 use common::{crush_copies, files_on_ring};
-use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
+use resilver_crush::{BucketKind, CrushMap, Tunables};
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};

@@ -4,9 +4,9 @@ use crate::common;
 
 use common::coded::{CODES, SERVERS, code_of, crush, finish, rendezvous, ring, switched, system};
 use common::qdr;
+use resilver_crush::pool::PoolKind;
 use resilver_kernel::lanes::Lanes;
 use resilver_placement::inverse::FailedSet;
-use resilver_placement::pool::PoolKind;
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::{Code, Pieces};
 use resilver_system::{

@@ -5,9 +5,9 @@ use crate::common;
 use std::sync::Arc;
 
 use common::coded::{SERVERS, crush_pool, finish, lost_in_group, rendezvous, ring, seconds, switched, system};
+use resilver_crush::pool::PoolKind;
 use resilver_device::Service;
 use resilver_placement::layout::object_group;
-use resilver_placement::pool::PoolKind;
 use resilver_population::{Bin, Decomposition, Extent, FILE_INDEX_LIMIT, Histogram, first_object};
 use resilver_redundancy::Code;
 use resilver_system::{

@@ -5,7 +5,7 @@ use crate::common;
 use std::sync::Arc;
 
 use common::{LOGGP, SEEKS, files_on_ring, finish};
-use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
+use resilver_crush::{BucketKind, CrushMap, Tunables};
 use resilver_system::{
     Column, Fault, Metric, Phase, Simulation, SystemConfig, SystemError, metrics, system_of, tables,
 };

@@ -5,8 +5,8 @@ use crate::common;
 use std::sync::Arc;
 
 use common::{crush_copies, jbod, policy, qdr};
+use resilver_crush::{BucketKind, CrushMap, Tunables};
 use resilver_device::Service;
-use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{

@@ -1,7 +1,7 @@
 //! Clusters for tests.
 
 use resilver_ceph::{ClusterInput, OsdInput, PoolInput};
-use resilver_placement::crush::{BucketKind, CrushMap, TreeRule, Tunables};
+use resilver_crush::{BucketKind, CrushMap, TreeRule, Tunables};
 use serde_json::{Value, json};
 
 /// A weight of one.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use resilver_crush::pool::PoolKind;
+use resilver_crush::{BucketKind, CrushMap, Rule, Step, Tunables};
 use resilver_device::Service;
 use resilver_fabric::topology::torus;
 use resilver_fabric::{Forwarding, Queues, Routing, SwitchedParameters};
 use resilver_kernel::lanes::Lanes;
-use resilver_placement::crush::{BucketKind, CrushMap, Rule, Step, Tunables};
 use resilver_placement::layouts::{Domains, Layout, Rendezvous};
-use resilver_placement::pool::PoolKind;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;

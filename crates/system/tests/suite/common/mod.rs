@@ -5,12 +5,12 @@ pub mod streaming;
 
 use std::sync::Arc;
 
+use resilver_crush::CrushMap;
+use resilver_crush::pool::{Exceptions, Pool, PoolKind};
 use resilver_device::{Device, DirectionFigures, DiskTable, DiskTableRow, Service};
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
-use resilver_placement::crush::CrushMap;
 use resilver_placement::inverse::FailedSet;
-use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
