@@ -2,6 +2,7 @@
 
 from . import (
     catalog as catalog,
+    crush as crush,
     estimate as estimate,
     importers as importers,
     report as report,
@@ -44,7 +45,7 @@ from .center import (
     size as size,
 )
 from .center.usage import usage as usage
-from .crush import CrushMap as CrushMap
+from .crush import Comparison as Comparison, CrushMap as CrushMap, compare as compare
 from .errors import (
     ConfigError as ConfigError,
     Interrupted as Interrupted,
@@ -60,12 +61,7 @@ from .importers import (
     read_benchmarks as read_benchmarks,
 )
 from .importers.logs import read_logs as read_logs
-from .placement_quality import (
-    Comparison as Comparison,
-    Quality as Quality,
-    compare as compare,
-    quality as quality,
-)
+from .placement_quality import Quality as Quality, quality as quality
 from .simulate import (
     Code as Code,
     CodeTree as CodeTree,

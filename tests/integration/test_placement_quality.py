@@ -14,7 +14,7 @@ import pytest
 
 from resilver import cli
 from resilver.importers import read_report
-from resilver.simulate import group_up_sets
+from resilver.simulate import group_sets
 from tests.front_door import command
 
 STUDY = """
@@ -61,7 +61,7 @@ def flat(tmp_path: Path) -> Path:
 
 def test_a_real_pool_is_judged_by_the_groups_it_has(report: Path) -> None:
     (judged,) = answer(report, "--quality")
-    sets = group_up_sets(read_report(report), 3).tolist()
+    sets = group_sets(read_report(report), 3).up.tolist()
     copies = Counter(osd for devices in sets for osd in devices)
     primaries = Counter(devices[0] for devices in sets)
     partners: dict[int, set[int]] = {}
@@ -109,8 +109,8 @@ def test_a_cluster_is_compared_with_itself_under_a_new_map(report: Path, tmp_pat
         held[number] * len(set(new) - set(old))
         for number, (old, new) in enumerate(
             zip(
-                group_up_sets(before, 3).tolist(),
-                group_up_sets(after, 3).tolist(),
+                group_sets(before, 3).up.tolist(),
+                group_sets(after, 3).up.tolist(),
                 strict=True,
             )
         )
@@ -173,7 +173,7 @@ def test_affected_groups_are_those_that_hold_the_part(report: Path, tmp_path: Pa
     failed = {12, *(osd.id for osd in cluster.osds if osd.host == "cloud3-1359")}
     hit = [
         f"3.{number:x}"
-        for number, devices in enumerate(group_up_sets(cluster, 3).tolist())
+        for number, devices in enumerate(group_sets(cluster, 3).up.tolist())
         if failed & set(devices)
     ]
     assert [row["pgid"] for row in rows] == hit
@@ -190,11 +190,11 @@ def test_affected_groups_are_those_that_hold_the_part(report: Path, tmp_path: Pa
         assert all(part["name"].startswith(most) for part in parts)
     table = tmp_path / "affected.csv"
     answer(report, "--affected", "--fail", "osd.12", "-o", table)
-    with_osd = [row for row in group_up_sets(cluster, 3).tolist() if 12 in row]
+    with_osd = [row for row in group_sets(cluster, 3).up.tolist() if 12 in row]
     lines = table.read_text().splitlines()
     assert len(lines) == 1 + len(with_osd)
     first = next(
-        number for number, row in enumerate(group_up_sets(cluster, 3).tolist()) if 12 in row
+        number for number, row in enumerate(group_sets(cluster, 3).up.tolist()) if 12 in row
     )
     assert lines[1].startswith(f'"3.{first:x}","cephstor3",')
 

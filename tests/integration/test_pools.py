@@ -11,7 +11,7 @@ import pytest
 
 from resilver.cli import run
 from resilver.importers import read_report
-from resilver.simulate import affected, group_sets_of, group_up_sets, simulate, unrecoverable
+from resilver.simulate import affected, group_sets, group_sets_of, simulate, unrecoverable
 from resilver.simulate.result import RunResult
 from resilver.spec import Study
 from resilver.spec.toml import write_toml
@@ -198,7 +198,7 @@ def lost_pieces(path: Path, osd: int) -> tuple[int, int, int]:
     found = read_report(path)
     copies = pieces = amount = 0
     for one in found.pools:
-        for group, row in enumerate(group_up_sets(found, one.id).tolist()):
+        for group, row in enumerate(group_sets(found, one.id).up.tolist()):
             if osd not in row:
                 continue
             size, objects = small_reports.LOADS[group % 6]
@@ -220,7 +220,7 @@ def test_copies_and_pieces_of_one_osd_come_back_together(
     path.write_text(json.dumps(described), encoding="utf-8")
     # Every PG is where the map has it.
     found = read_report(path)
-    sets = {one.id: group_up_sets(found, one.id).tolist() for one in found.pools}
+    sets = {one.id: group_sets(found, one.id).up.tolist() for one in found.pools}
     for one in described["pgmap"]["pg_stats"]:
         pool_id, _, group = one["pgid"].partition(".")
         held = [osd for osd in sets[int(pool_id)][int(group, 16)] if osd >= 0]

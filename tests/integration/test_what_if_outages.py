@@ -11,7 +11,7 @@ import pytest
 
 from resilver.importers import read_cluster
 from resilver.reproduce import recovering
-from resilver.simulate import group_up_sets
+from resilver.simulate import group_sets
 from tests.reference.ceph_cluster import write_cluster
 from tests.terminal import Terminal
 from tests.unit.what_if_clusters import SMALL
@@ -62,7 +62,7 @@ def test_pgs_that_serve_nobody_count_in_what_clients_get(report: Path, terminal:
     hosts = [one for one in read["crushmap"]["buckets"] if one["type_name"] == "host"]
     stopped = sorted(hosts, key=lambda one: one["name"])[:5]
     osds = {item["id"] for host in stopped for item in host["items"]}
-    sets = group_up_sets(read_cluster(report), 3)
+    sets = group_sets(read_cluster(report), 3).up
     lost = sum({int(osd) for osd in up if osd >= 0} <= osds for up in sets)
     words = [word for host in stopped for word in ("--stop", f"host={host['name']}")]
     load = ("--load", "cephstor3: 100 reads/s of 4 KiB")
@@ -130,7 +130,7 @@ def test_requests_that_hang_until_a_failure_is_detected_count(
     rows = {}
     for change in ("--fail", "--stop"):
         rows[change] = ranked(terminal, lab, change, "osd.3", *words)["tables"]["clients"]
-    sets = group_up_sets(read_cluster(lab), 1).tolist()
+    sets = group_sets(read_cluster(lab), 1).up.tolist()
     hung = sum(0.5 * (up[0] == 3) + 0.5 * (3 in up) for up in sets) / len(sets)
     before, *after = rows["--fail"]
     assert before["served_share"] == 1.0 and 0.05 < hung < 0.15

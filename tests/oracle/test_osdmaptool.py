@@ -12,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from resilver.crush import object_group
 from resilver.importers import ClusterReport, read_cluster, read_report
-from resilver.simulate import compare_stated, group_sets, object_group
+from resilver.simulate import compare_stated, group_sets
 from tests.oracle import crush_text
 from tests.oracle.osdmap_file import (
     EXISTS,
@@ -227,7 +228,7 @@ def test_a_real_cluster_after_marking_any_osd_out(tmp_path: Path, shared_data: P
     report = read_report(path)
     stated = compare_stated(report)
     assert (stated.compared, stated.up, stated.acting) == (4096, (), ())
-    states, weights = [0] * len(report.reweights), report.reweights
+    states, weights = [0] * len(report.osd_states.reweights), report.osd_states.reweights
     for osd in report.osds:
         states[osd.id] = EXISTS | UP
     (pool,) = report.pools

@@ -256,13 +256,13 @@ def test_bytes_are_at_least_as_even(tmp_path: Path, seed: int) -> None:
 def written_88(folder: Path, path: Path) -> None:
     """The cluster of 88 OSDs as a binary map with the dumps beside it."""
     report = read_report(path)
-    states = [0] * len(report.reweights)
+    states = [0] * len(report.osd_states.reweights)
     for osd in report.osds:
         states[osd.id] = EXISTS | UP
     (pool,) = report.pools
     pools = {pool.id: PoolSpec(pool.size, pool.pg_num, pool.pgp_num, pool.rule_id)}
     crush = json.loads(path.read_text(encoding="utf-8"))["crushmap"]
-    write(folder, OsdMapSpec(pools, states, report.reweights), crush_text.of_dump(crush))
+    write(folder, OsdMapSpec(pools, states, report.osd_states.reweights), crush_text.of_dump(crush))
     assert write_dumps(folder) == []
 
 

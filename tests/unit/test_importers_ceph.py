@@ -96,7 +96,7 @@ def test_pools_osds_and_groups_are_what_the_report_says(tmp_path: Path) -> None:
     assert (two.up, two.in_cluster, two.reweight, two.host) == (False, False, 0, "beta")
     # The osdmap omits device 3, which stands in a bucket.
     assert (three.listed, three.in_cluster, three.reweight) == (False, True, 0x10000)
-    assert report.reweights == [0x10000, 62_260, 0, 0x10000]
+    assert report.osd_states.reweights == [0x10000, 62_260, 0, 0x10000]
     assert report.osd_ids == {"osd.0": 0, "osd.1": 1, "osd.2": 2, "osd.3": 3, "disk-b": 1}
     assert [group.pgid for group in report.groups] == ["7.0", "7.1", "7.2", "7.3"]
     assert (report.groups[3].up, report.groups[3].acting) == ((0, 2), (0,))

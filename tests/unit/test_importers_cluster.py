@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from resilver import Study
+from resilver.crush import PoolExceptions
 from resilver.errors import ConfigError
-from resilver.importers import ClusterReport, PoolExceptions, read_cluster, read_report
+from resilver.importers import ClusterReport, read_cluster, read_report
 from tests.unit.small_reports import ONE, flat, pool, rule
 
 CRUSH = flat([ONE] * 4, [rule(0, "choose_firstn", "osd")])
@@ -90,17 +91,17 @@ def test_an_osd_dump_with_a_crush_map_beside_it_is_a_cluster(tmp_path: Path) -> 
     )
     # 0.333328 is 21,845 / 65,536 to six digits.
     assert [osd.affinity for osd in report.osds] == [0x10000, 21_845, 0]
-    assert report.affinities == [0x10000, 21_845, 0, 0x10000]
+    assert report.osd_states.affinities == [0x10000, 21_845, 0, 0x10000]
 
 
 def test_a_whole_osd_dump_omits_only_what_does_not_exist(tmp_path: Path) -> None:
     report = read(tmp_path)
     # Device 3 stands in a bucket; the dump, which says how many OSDs there may be, omits it.
     assert [osd.id for osd in report.osds] == [0, 1, 2]
-    assert report.reweights == [0x10000, 0x10000, 0x8000, 0]
-    assert report.up_flags == [True, True, False, False]
+    assert report.osd_states.reweights == [0x10000, 0x10000, 0x8000, 0]
+    assert report.osd_states.up == [True, True, False, False]
     cut_down = {key: value for key, value in OSD_DUMP.items() if key != "max_osd"}
-    assert read(tmp_path, cut_down).reweights == [0x10000, 0x10000, 0x8000, 0x10000]
+    assert read(tmp_path, cut_down).osd_states.reweights == [0x10000, 0x10000, 0x8000, 0x10000]
 
 
 def test_groups_come_from_a_pg_dump_in_any_of_its_forms(tmp_path: Path) -> None:

@@ -3,54 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from resilver.crush import CrushMap
-from resilver.errors import ConfigError
+from resilver.crush import CrushMap, Osds, Pool, group_sets, upmaps_by_bytes, upmaps_by_groups
+from resilver.errors import ConfigError, ResilverError
 
-# Hosts of equal devices, osd.3 excepted, so that some buckets have equal weights and some not.
-HOSTS = 12
-DEVICES_PER_HOST = 4
+DEVICES = 48
 
 
-def _map() -> CrushMap:
-    lines = ["type 0 osd", "type 1 host", "type 2 root"]
-    lines += [
-        f"tunable choose_{name} {value}"
-        for name, value in [("local_tries", 0), ("local_fallback_tries", 0), ("total_tries", 50)]
-    ]
-    lines += [f"tunable chooseleaf_{name} 1" for name in ("descend_once", "vary_r", "stable")]
-    lines += [f"device {device} osd.{device}" for device in range(HOSTS * DEVICES_PER_HOST)]
-    for host in range(HOSTS):
-        first = host * DEVICES_PER_HOST
-        items = [
-            f"item osd.{device} weight {0.25 if device == 3 else 1.0}"
-            for device in range(first, first + DEVICES_PER_HOST)
-        ]
-        lines += [f"host host{host} {{ id -{host + 2} alg straw2 hash 0", *items, "}"]
-    hosts = [f"item host{host} weight {3.25 if host == 0 else 4.0}" for host in range(HOSTS)]
-    lines += ["root default { id -1 alg straw2 hash 0", *hosts, "}"]
-    for number, mode in enumerate(["firstn", "indep"]):
-        lines.append(
-            f"rule {mode} {{ id {number} type replicated step take default "
-            f"step chooseleaf {mode} 0 type host step emit }}"
-        )
-    return CrushMap.from_text("\n".join(lines) + "\n")
+def _map(for_codes: bool = False) -> CrushMap:
+    """Hosts of equal devices, osd.3 excepted: some buckets have equal weights and some not."""
+    crush = CrushMap.build(DEVICES, [("host", "straw2", 4), ("root", "straw2", 0)])
+    crush = crush.reweighted("osd.3", 0.25)
+    return crush.for_codes() if for_codes else crush
 
 
-@pytest.mark.parametrize("rule", [0, 1])
-def test_rows_do_not_depend_on_their_neighbours(rule: int) -> None:
+@pytest.mark.parametrize("for_codes", [False, True])
+def test_rows_do_not_depend_on_their_neighbours(for_codes: bool) -> None:
     # Rule: 20,000 inputs, which several tasks share, map as each of them alone; with a device out
     # and one that turns half its inputs away, so that some take further attempts.
-    crush = _map()
+    crush = _map(for_codes)
     inputs = np.arange(20_000, dtype=np.uint32)
-    reweight = np.full(HOSTS * DEVICES_PER_HOST, 0x10000, dtype=np.uint32)
+    reweight = np.full(DEVICES, 0x10000, dtype=np.uint32)
     reweight[[7, 20]] = [0, 0x8000]
-    together = crush.map_rule(rule, inputs, 3, reweight)
+    together = crush.map_rule(0, inputs, 3, reweight)
     for x in range(0, 20_000, 97):
-        alone = crush.map_rule(rule, inputs[x : x + 1], 3, reweight)
+        alone = crush.map_rule(0, inputs[x : x + 1], 3, reweight)
         assert together[x].tolist() == alone[0].tolist()
     assert not np.any(together == 7)
     # osd.20 keeps half of an even share, 20,000 x 3 / 48 / 2 = 625; standard deviation 25.
@@ -86,3 +69,26 @@ def test_numbers_that_no_input_can_be_are_named(
     expected = cluster.map_rule(0, np.array([1, 5], dtype=np.uint32), 3)
     assert (cluster.map_rule(0, [1, 5], 3) == expected).all()
     assert (cluster.map_rule(0, np.array([1, 5]), 3, [0x10000] * 8) == expected).all()
+
+
+_POOL = Pool(1, "rbd", pg_num=64, pgp_num=64, size=3, rule_id=0)
+_IN = Osds.all_in(8)
+_FULL = {"capacities": [1000] * 8, "used_bytes": [240] * 8}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (lambda _: replace(_POOL, pg_num=0), "pool rbd: pg_num = 0: use a whole number from 1"),
+        (lambda _: replace(_POOL, size=10**6), "size = 1000000"),
+        (lambda one: group_sets(one, _POOL, Osds([1.5] * 8, [True] * 8)), "reweights: they are"),
+        (lambda one: group_sets(one, replace(_POOL, rule_id=9), _IN, label="a"), "a: pool 1: rule"),
+        (lambda one: group_sets(one, replace(_POOL, kind="x"), _IN), "unknown variant `x`"),
+        (lambda one: upmaps_by_groups(one, [_POOL], _IN, entries=-1), "entries = -1: use"),
+        (lambda one: upmaps_by_bytes(one, [_POOL], _IN, piece_bytes=[[1] * 6], **_FULL), "as many"),
+        (lambda one: upmaps_by_bytes(one, [_POOL], _IN, piece_bytes=[[-1] * 64], **_FULL), "bytes"),
+    ],
+)
+def test_a_script_is_told_what_cannot_be(asked: Callable[[CrushMap], Any], said: str) -> None:
+    with pytest.raises(ResilverError, match=re.escape(said)):
+        asked(CrushMap.flat(8))

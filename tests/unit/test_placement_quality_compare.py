@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from resilver.crush import compare
 from resilver.errors import ConfigError
-from resilver.placement_quality import compare
 
 rows = st.lists(
     st.tuples(*(2 * [st.lists(st.integers(-1, 7), min_size=3, max_size=3)])), min_size=1

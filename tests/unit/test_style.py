@@ -230,74 +230,60 @@ def package() -> list[Path]:
 
 def test_only_simulate_and_maps_call_the_core() -> None:
     """Maps know no run, and the walk of a tree is no model: importers call both."""
-    others = {f"python/resilver/{one}.py" for one in ("core_errors", "crush", "importers/walk")}
+    others = {f"python/resilver/{one}.py" for one in ("core_errors", "importers/walk")}
     for path in package():
         if name_of(path) in others:
             continue
-        names = imports_of(path)
-        core = sorted(name for name in names if "_core" in name.split("."))
-        assert not core or path.parent.name == "simulate", f"{name_of(path)} imports {core}"
+        core = sorted(name for name in imports_of(path) if "_core" in name.split("."))
+        may = path.parent.name in ("simulate", "crush")
+        assert not core or may, f"{name_of(path)} imports {core}"
 
 
-def test_calibration_builds_on_importers_and_the_spec_alone() -> None:
-    """The fits know no run, no result and no core; the spec, in turn, knows no fit."""
-    rooms = {"calibration", "errors", "importers", "failure_rates", "spec", "text", "units"}
+BASE = {"catalog", "errors", "importers", "quantities", "units"}
+ASKS = BASE | {"analytic", "core_input", "crush", "failure_rates", "request", "simulate", "spec"}
+# What each room of Python may name: a script takes maps without the rest; fits know no run, no
+# result and no core; a center is sized without a run or a page; questions know no page.
+ROOMS = {
+    "calibration": {"errors", "importers", "failure_rates", "spec", "text", "units"},
+    "center": BASE | {"simulate", "spec", "text"},
+    "crush": {"_core", "core_errors", "errors", "text"},
+    "data_loss": ASKS | {"figure", "placement_quality", "study", "whatif"},
+    "whatif": ASKS | {"columns", "counterfactuals", "text"},
+}
+# What pages read of the answers of others.
+ANSWERS = {"data_loss": ("answer",), "whatif": ("answer", "columns", "figures", "several")}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_names_no_others(room: str) -> None:
     for path in package():
-        found = imports_of(path)
-        ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
-        if path.parent.name == "calibration":
-            assert ours <= rooms, f"{name_of(path)} imports {sorted(ours - rooms)}"
-        if path.parent.name == "spec":
-            assert "calibration" not in ours, f"{name_of(path)} imports what builds on it"
-
-
-def test_a_center_is_sized_without_a_run_or_a_page() -> None:
-    # Of the core it asks for the rates of flows alone, which know no time.
-    rooms = {"catalog", "center", "errors", "importers", "quantities", "spec", "text", "units"}
-    rooms |= {"simulate"}
-    for path in package():
-        if path.parent.name == "center":
-            found = imports_of(path)
-            ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
-            assert ours <= rooms, f"{name_of(path)} imports {sorted(ours - rooms)}"
+        if name_of(path).startswith(f"python/resilver/{room}/"):
+            found = {name for name in imports_of(path) if name.startswith("resilver.")}
+            more = {name.split(".")[1] for name in found} - ROOMS[room] - {room}
+            assert not more, f"{name_of(path)} imports {sorted(more)}"
+            # Of the core a center asks for the rates of flows alone, which know no time.
             cores = {name for name in found if name.startswith("resilver.simulate")}
-            flows = "resilver.simulate.flows"
-            assert all(name.startswith(flows) for name in cores), f"{name_of(path)}: {cores}"
+            assert room != "center" or all("simulate.flows" in name for name in cores), cores
 
 
-def test_a_what_if_asks_the_core_and_knows_no_page() -> None:
-    """Pages and the terminal read its answer, which asks nothing of the core itself."""
-    rooms = {"catalog", "core_input", "errors", "importers", "quantities", "simulate", "spec"}
-    rooms |= {"analytic", "columns", "counterfactuals", "crush", "failure_rates", "text", "units"}
-    rooms |= {"request"}
+def test_the_spec_knows_no_fit() -> None:
+    for path in package():
+        if path.parent.name == "spec":
+            fits = {name for name in imports_of(path) if name.startswith("resilver.calibration")}
+            assert not fits, f"{name_of(path)} imports what builds on it"
+
+
+def test_pages_read_answers_which_ask_nothing_of_the_core() -> None:
     for path in package():
         found = imports_of(path)
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
-        if name_of(path).startswith("python/resilver/whatif/"):
-            assert ours <= rooms | {"whatif"}, f"{name_of(path)} imports {sorted(ours - rooms)}"
         if name_of(path).startswith("python/resilver/report/"):
-            read = {name for name in found if name.startswith("resilver.whatif.")}
-            known = ("answer", "columns", "figures", "several")
-            answers = tuple(f"resilver.whatif.{one}" for one in known)
-            assert all(name.startswith(answers) for name in read), f"{name_of(path)}: {read}"
+            for room, known in ANSWERS.items():
+                read = {name for name in found if name.startswith(f"resilver.{room}.")}
+                answers = tuple(f"resilver.{room}.{one}" for one in known)
+                assert all(name.startswith(answers) for name in read), f"{name_of(path)}: {read}"
         if path.parent.name == "whatif" and path.stem in ("answer", "columns", "several"):
             assert ours <= {"counterfactuals", "errors", "quantities", "whatif"}, name_of(path)
-
-
-def test_durability_answers_are_read_by_pages_that_ask_nothing_more() -> None:
-    """Closed forms and rare events know no page; pages know their answers alone."""
-    rooms = {"analytic", "catalog", "core_input", "errors", "importers", "placement_quality"}
-    rooms |= {"data_loss", "failure_rates", "figure", "quantities", "simulate", "spec", "study"}
-    rooms |= {"request", "units", "whatif"}
-    for path in package():
-        found = imports_of(path)
-        ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
-        if name_of(path).startswith("python/resilver/data_loss/"):
-            assert ours <= rooms, f"{name_of(path)} imports {sorted(ours - rooms)}"
-        if name_of(path).startswith("python/resilver/report/"):
-            read = {name for name in found if name.startswith("resilver.data_loss.")}
-            answers = "resilver.data_loss.answer"
-            assert all(name.startswith(answers) for name in read), f"{name_of(path)}: {read}"
 
 
 def test_report_reads_results_and_never_simulates() -> None:
@@ -317,8 +303,7 @@ def test_only_the_command_knows_reproductions() -> None:
     for path in package():
         if path.parent.name in ("reproduce", "cli"):
             continue
-        names = imports_of(path)
-        known = sorted(name for name in names if name.startswith("resilver.reproduce"))
+        known = sorted(one for one in imports_of(path) if one.startswith("resilver.reproduce"))
         assert not known, f"{name_of(path)} imports {known}"
 
 

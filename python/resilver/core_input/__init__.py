@@ -13,5 +13,4 @@ from resilver.core_input.system import (
     core_json,
     failure_domains,
     files_json,
-    pool_json,
 )

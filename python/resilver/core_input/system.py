@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import asdict
 from typing import Any
 
 from resilver.core_input.faults import failed_json, faults_json
@@ -12,8 +11,8 @@ from resilver.core_input.network import devices_json, entries, fabric_json, traf
 from resilver.core_input.parts import passing
 from resilver.core_input.ports import devices, endpoints, machine_endpoints, ports_of
 from resilver.core_input.streams import lanes_json, redundancy_json, streams_json
+from resilver.crush import Pool
 from resilver.errors import ConfigError
-from resilver.importers.ceph import PoolInfo
 from resilver.spec import Placement, Population, System
 from resilver.spec.grouping import sets_of
 
@@ -79,7 +78,7 @@ def check_synthetic(system: System) -> None:
     """
     if system.report is not None:
         rule = "this is asked of a synthetic cluster's objects, and a real cluster's have names"
-        remedy = "use affected_groups or group_up_sets for its PGs"
+        remedy = "use affected_groups or group_sets for its PGs"
         raise ConfigError(rule, remedy, key="cluster.ceph")
 
 
@@ -123,18 +122,17 @@ def _placement(system: System, map_number: int) -> dict[str, Any]:
     if placement is not None and placement.algorithm != "crush":
         return {"layout": {**over, "kind": _layout(system, placement)}}
     groups = system.placement_group_count or 1
-    pool = PoolInfo(
+    pool = Pool(
         id=system.pool_number,
         name="objects",
         pg_num=groups,
         pgp_num=groups,
         size=copies or 1,
         rule_id=0,
-        hashpspool=True,
         kind="replicated" if system.code is None else "erasure",
     )
     by_group = len(system.failure_domains) > 1
-    return {"crush": {"map": map_number, "pool": pool_json(pool), "by_group": by_group}}
+    return {"crush": {"map": map_number, "pool": pool.to_core(), "by_group": by_group}}
 
 
 def _layout(system: System, placement: Placement) -> dict[str, Any]:
@@ -156,20 +154,6 @@ def _sets(system: System, placement: Placement) -> dict[str, Any]:
         "sets": [list(tree.members(level, number)) for number in sets_of(tree, placement)],
         # The spares of a part that members are dealt over are its own members'.
         "pool_of": [device // hand for device in range(tree.devices)],
-    }
-
-
-def pool_json(pool: PoolInfo) -> dict[str, Any]:
-    """A pool as the native module reads it."""
-    return {
-        "id": pool.id,
-        "pg_num": pool.pg_num,
-        "pgp_num": pool.pgp_num,
-        "size": pool.size,
-        "rule": pool.rule_id,
-        "hashpspool": pool.hashpspool,
-        "kind": pool.kind,
-        "exceptions": {name: dict(of) for name, of in asdict(pool.exceptions).items()},
     }
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from resilver.crush.replica_sets import replica_sets
 from resilver.data_loss.checked import whole
 from resilver.errors import ConfigError, show
 from resilver.placement_quality.loss import LossProbability, checked_sets, loss_probability
 from resilver.placement_quality.lost_sets import Devices, LostSets
-from resilver.placement_quality.replica_sets import replica_sets
 
 _LOOKED_AT_MAX = 200_000
 """Combinations of failures in some racks that are looked at each; of more, a sample is drawn."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from resilver.crush.replica_sets import replica_sets
 from resilver.data_loss.input import Parts, failures_json, repair_json
 from resilver.data_loss.question import Question, refuse_slow_repairs
 from resilver.data_loss.repair_order import other_loss
@@ -16,7 +17,6 @@ from resilver.data_loss.request import ORDERS, DurabilityRequest, Where
 from resilver.data_loss.scenario import Described, Level, StoredPool
 from resilver.data_loss.simulated import simulated
 from resilver.figure import Figure
-from resilver.placement_quality.replica_sets import replica_sets
 from resilver.spec.durability import DurabilityQuestion
 
 

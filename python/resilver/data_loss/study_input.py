@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver import core_input
+from resilver.crush.replica_sets import summed
 from resilver.data_loss.question import Question
 from resilver.data_loss.scenario import Level, StoredPool
 from resilver.errors import ConfigError, show
-from resilver.placement_quality.replica_sets import summed
 from resilver.simulate import code_tree
 from resilver.simulate.affecting import affected_batches
 from resilver.simulate.layouts import group_sets_of, place_pieces

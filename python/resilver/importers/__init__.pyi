@@ -11,7 +11,6 @@ from .ceph import (
     GroupLoad as GroupLoad,
     OsdInfo as OsdInfo,
     OsdUsage as OsdUsage,
-    PoolExceptions as PoolExceptions,
     PoolInfo as PoolInfo,
     read_cluster as read_cluster,
     read_report as read_report,

@@ -4,9 +4,9 @@ Plain NumPy over replica sets; where the sets come from (CRUSH, a ring, a cluste
 makes no difference here. `docs/models/placement-quality.md` defines every measure.
 """
 
+from resilver.crush.replica_sets import NO_DEVICE, replica_sets
 from resilver.placement_quality.balance import Balance, balance
 from resilver.placement_quality.bursts import BurstLoss, burst_losses, enclosure_loss_probability
-from resilver.placement_quality.comparison import Comparison, LevelMoves, compare
 from resilver.placement_quality.loss import (
     LossProbability,
     group_loss_probability,
@@ -14,4 +14,3 @@ from resilver.placement_quality.loss import (
 )
 from resilver.placement_quality.quality import Quality, quality
 from resilver.placement_quality.rebuild import Parallelism, rebuild_sources, rebuild_targets
-from resilver.placement_quality.replica_sets import NO_DEVICE, replica_sets

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError
+from resilver.crush.replica_sets import weights_of
 
 
 @dataclass(frozen=True)
@@ -39,32 +39,6 @@ class Balance:
     expected_coefficient_of_variation: float | None
     fullest: int | None
     emptiest: int | None
-
-
-def weights_of(weights: Any, devices: int) -> npt.NDArray[np.float64]:
-    """Device weights, checked; equal ones for None.
-
-    Args:
-        weights: A weight a device, or None.
-        devices: How many devices there are.
-
-    Returns:
-        Weights, shape (devices,).
-
-    Raises:
-        ConfigError: They are too few or too many, negative, or not finite.
-    """
-    if weights is None:
-        return np.ones(devices)
-    array = np.asarray(weights, dtype=np.float64)
-    if array.shape != (devices,):
-        raise ConfigError(
-            f"weights has the shape {array.shape}: there is one weight for each of {devices} "
-            "devices; pass as many, or none"
-        )
-    if not np.all(np.isfinite(array)) or np.any(array < 0):
-        raise ConfigError("weights: a weight is a finite number from 0; correct the others")
-    return array
 
 
 def balance(loads: Any, weights: Any = None, *, draws: int | None = None) -> Balance:

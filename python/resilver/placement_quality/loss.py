@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from resilver.crush.replica_sets import NO_DEVICE, replica_sets
 from resilver.errors import ConfigError, show
 from resilver.placement_quality.loss_counts import power
 from resilver.placement_quality.lost_sets import Devices, LostSets
-from resilver.placement_quality.replica_sets import NO_DEVICE, replica_sets
 
 ENUMERATED_MAX = 200_000
 """Combinations of failures looked at each: a second or two; of more, a sample is drawn."""

@@ -9,8 +9,8 @@ from itertools import combinations, islice
 import numpy as np
 import numpy.typing as npt
 
+from resilver.crush.replica_sets import NO_DEVICE
 from resilver.errors import ConfigError, show
-from resilver.placement_quality.replica_sets import NO_DEVICE
 
 _PROBED_MAX = 20_000
 """The most losses of positions that are tried to find how many are always survived."""

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError
-from resilver.placement_quality.balance import Balance, balance, weights_of
-from resilver.placement_quality.loss import fatal_subsets
-from resilver.placement_quality.rebuild import rebuild_sources
-from resilver.placement_quality.replica_sets import (
+from resilver.crush.replica_sets import (
     Pairs,
     distinct_sets,
     pairs_of,
     replica_sets,
     summed,
+    weights_of,
 )
+from resilver.errors import ConfigError
+from resilver.placement_quality.balance import Balance, balance
+from resilver.placement_quality.loss import fatal_subsets
+from resilver.placement_quality.rebuild import rebuild_sources
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from resilver.placement_quality.replica_sets import Pairs, replica_sets, summed
+from resilver.crush.replica_sets import Pairs, replica_sets, summed
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,8 @@ from .affecting import (
 from .balance import (
     BalancePlan as BalancePlan,
     OsdShares as OsdShares,
-    UpmapEntry as UpmapEntry,
     balance_by_bytes as balance_by_bytes,
     balance_by_groups as balance_by_groups,
-    with_entries as with_entries,
 )
 from .code_trees import CodeTree as CodeTree, RepairStep as RepairStep, code_tree as code_tree
 from .codes import Code as Code, Survivable as Survivable, redundancy as redundancy
@@ -37,12 +35,9 @@ from .parts import (
     simulate_found as simulate_found,
 )
 from .pools import (
-    GroupSets as GroupSets,
     StatedGroups as StatedGroups,
     compare_stated as compare_stated,
     group_sets as group_sets,
-    group_up_sets as group_up_sets,
-    object_group as object_group,
 )
 from .population import census as census
 from .progress import Progress as Progress

@@ -15,7 +15,7 @@ from resilver import _core, core_input
 from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, Interrupted, name_remedy
 from resilver.importers.ceph import ClusterReport
-from resilver.simulate.pools import group_up_sets
+from resilver.simulate.pools import group_sets
 from resilver.simulate.progress import Progress
 from resilver.simulate.run import maps_of
 from resilver.spec import System
@@ -176,7 +176,7 @@ def affected_groups(report: ClusterReport, failed: Sequence[str | int]) -> pa.Ta
     rows: list[dict[str, Any]] = []
     loads = {(load.pool, load.number): load for load in report.loads}
     for pool in report.pools:
-        old_sets, new_sets = group_up_sets(before, pool.id), group_up_sets(after, pool.id)
+        old_sets, new_sets = group_sets(before, pool.id).up, group_sets(after, pool.id).up
         for group in np.flatnonzero(np.isin(old_sets, list(lost)).any(axis=1)).tolist():
             old, new = _members(old_sets[group]), _members(new_sets[group])
             load = loads[pool.id, group]

@@ -1,56 +1,29 @@
-"""Upmap entries that even a cluster out: as Ceph's balancer writes them, and our own, by bytes."""
+"""What upmap entries that even a cluster out do to it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from resilver import _core, core_input
 from resilver.core_errors import core_errors
-from resilver.crush import CrushMap
+from resilver.crush import (
+    CrushMap,
+    Pool,
+    UpmapEntry,
+    compare,
+    group_sets,
+    upmaps_by_bytes,
+    upmaps_by_groups,
+    with_entries,
+)
 from resilver.errors import ConfigError, PlacementError
 from resilver.importers.ceph import ClusterReport, PoolInfo
-from resilver.simulate.pools import group_up_sets
-
-NO_LIMIT = 2**63
-"""More bytes than any cluster moves."""
-
-
-@dataclass(frozen=True)
-class UpmapEntry:
-    """What becomes of the ``pg_upmap_items`` of a group.
-
-    Attributes:
-        pool: The pool's number.
-        group: The group's number in the pool.
-        pairs: (from, to) in place of what the group had; none takes its entry away.
-
-    >>> UpmapEntry(3, 26, ((5, 17),)).command
-    'ceph osd pg-upmap-items 3.1a 5 17'
-    """
-
-    pool: int
-    group: int
-    pairs: tuple[tuple[int, int], ...]
-
-    @property
-    def pgid(self) -> str:
-        """The group's name as Ceph writes it."""
-        return f"{self.pool}.{self.group:x}"
-
-    @property
-    def command(self) -> str:
-        """The line that makes it so."""
-        if not self.pairs:
-            return f"ceph osd rm-pg-upmap-items {self.pgid}"
-        osds = " ".join(f"{one} {other}" for one, other in self.pairs)
-        return f"ceph osd pg-upmap-items {self.pgid} {osds}"
 
 
 @dataclass(frozen=True)
@@ -98,22 +71,14 @@ class BalancePlan:
 
 
 def balance_by_groups(
-    report: ClusterReport,
-    pool_ids: Iterable[int] | None = None,
-    *,
-    entries: int = 10,
-    deviation: int = 5,
+    report: ClusterReport, pool_ids: Iterable[int] | None = None, **limits: int
 ) -> BalancePlan:
-    """The entries that Ceph's balancer would write, without its draws.
-
-    Each pool by itself, as Ceph does it, here by number. Source: ``OSDMap::calc_pg_upmaps`` of
-    Ceph 16.2 with ``osd_calc_pg_upmaps_aggressively`` false.
+    """What the entries of Ceph's balancer do to a cluster.
 
     Args:
         report: The cluster.
-        pool_ids: The pools to balance; None for all.
-        entries: Changes at most, in all pools (``upmap_max_optimizations``).
-        deviation: Groups by which an OSD may miss its target (``upmap_max_deviation``).
+        pool_ids: The pools to balance, here by number; None for all.
+        limits: ``entries`` and ``deviation`` of `resilver.crush.upmaps_by_groups`.
 
     Returns:
         The entries and what they do; bytes where the report states them.
@@ -122,39 +87,21 @@ def balance_by_groups(
         PlacementError: There is no such pool, or the map cannot be used.
     """
     cluster = _Cluster(report, pool_ids)
-    found: list[UpmapEntry] = []
-    for pool in cluster.pools:
-        with core_errors(report.label):
-            rows = _core.upmaps_by_groups(
-                cluster.crush.core,
-                json.dumps([core_input.pool_json(pool)]),
-                report.reweights,
-                report.up_flags,
-                entries - len(found),
-                deviation,
-            )
-        found += _entries(rows)
-    return cluster.plan(found)
+    states, label = report.osd_states, report.label
+    return cluster.plan(
+        upmaps_by_groups(cluster.crush, cluster.pools, states, label=label, **limits)
+    )
 
 
 def balance_by_bytes(
-    report: ClusterReport,
-    pool_ids: Iterable[int] | None = None,
-    *,
-    entries: int = 100,
-    moved_bytes: int = NO_LIMIT,
-    within: float = 0.01,
+    report: ClusterReport, pool_ids: Iterable[int] | None = None, **limits: Any
 ) -> BalancePlan:
-    """The entries that even out how full the OSDs are, the most with the fewest.
-
-    An OSD of a reweight below 1 takes up to that share of what the giver has.
+    """What entries that even out how full OSDs are do to a cluster.
 
     Args:
         report: The cluster, with its groups' bytes.
         pool_ids: The pools whose groups may move; None for all.
-        entries: Pieces that go elsewhere, at most: pairs written or taken away.
-        moved_bytes: Bytes that go elsewhere, at most.
-        within: No piece moves between OSDs whose fill differs by less, as a share of capacity.
+        limits: ``entries``, ``moved_bytes`` and ``within`` of `resilver.crush.upmaps_by_bytes`.
 
     Returns:
         The entries and what they do.
@@ -164,37 +111,17 @@ def balance_by_bytes(
         PlacementError: There is no such pool, or the map cannot be used.
     """
     cluster = _Cluster(report, pool_ids)
-    with core_errors(report.label):
-        rows = _core.upmaps_by_bytes(
-            cluster.crush.core,
-            json.dumps([core_input.pool_json(pool) for pool in cluster.pools]),
-            [cluster.piece_bytes[pool.id].astype(np.int64).tolist() for pool in cluster.pools],
-            report.reweights,
-            report.up_flags,
-            cluster.capacities.tolist(),
-            cluster.used_bytes.astype(np.int64).tolist(),
-            (entries, moved_bytes, within),
-        )
-    return cluster.plan(_entries(rows))
-
-
-def with_entries(report: ClusterReport, entries: Sequence[UpmapEntry]) -> ClusterReport:
-    """The cluster with other entries of ``pg_upmap_items``.
-
-    Args:
-        report: The cluster.
-        entries: What becomes of groups' entries; other groups keep theirs.
-
-    Returns:
-        The cluster afterwards.
-    """
-    pools = []
-    for pool in report.pools:
-        items = dict(pool.exceptions.upmap_items)
-        items |= {one.group: one.pairs for one in entries if one.pool == pool.id}
-        kept = tuple(sorted((group, pairs) for group, pairs in items.items() if pairs))
-        pools.append(replace(pool, exceptions=replace(pool.exceptions, upmap_items=kept)))
-    return replace(report, pools=tuple(pools))
+    found = upmaps_by_bytes(
+        cluster.crush,
+        cluster.pools,
+        report.osd_states,
+        piece_bytes=[cluster.piece_bytes[pool.id].astype(np.int64) for pool in cluster.pools],
+        capacities=cluster.capacities,
+        used_bytes=cluster.used_bytes.astype(np.int64),
+        label=report.label,
+        **limits,
+    )
+    return cluster.plan(found)
 
 
 @dataclass
@@ -220,7 +147,7 @@ class _Cluster:
 
     @property
     def device_count(self) -> int:
-        return len(self.report.reweights)
+        return len(self.report.osd_states.reweights)
 
     @property
     def capacities(self) -> npt.NDArray[np.int64]:
@@ -258,7 +185,7 @@ class _Cluster:
         used = np.zeros(self.device_count)
         for pool in self.report.pools:
             sizes = self.piece_bytes[pool.id]
-            for column in group_up_sets(self.report, pool.id).T:
+            for column in self._sets(pool).T:
                 there = self._is_device(column)
                 np.add.at(used, column[there], sizes[there])
         for one in self.report.usage:
@@ -266,7 +193,6 @@ class _Cluster:
         return used
 
     def plan(self, entries: list[UpmapEntry]) -> BalancePlan:
-        after = with_entries(self.report, entries)
         sizes: dict[int, npt.NDArray[np.float64]] = {}
         # Groups can be counted where a dump of their bytes is missing.
         with suppress(ConfigError):
@@ -274,27 +200,27 @@ class _Cluster:
         used = self.used_bytes if sizes else np.zeros(self.device_count)
         change = np.zeros(self.device_count)
         counts = np.zeros((2, self.device_count), dtype=np.int64)
-        moved, moved_bytes = 0, 0.0
-        for pool in self.pools:
-            sets = [group_up_sets(one, pool.id) for one in (self.report, after)]
+        moved, moved_bytes = 0.0, 0.0
+        for pool, changed in zip(self.pools, with_entries(self.pools, entries), strict=True):
+            sets = self._sets(pool), self._sets(changed)
             for number, one in enumerate(sets):
                 found = one[self._is_device(one)]
                 counts[number] += np.bincount(found, minlength=self.device_count)
-            own = sizes.get(pool.id, np.zeros(pool.pg_num))
-            for old, new, sign in ((sets[0], sets[1], 1), (sets[1], sets[0], -1)):
-                for column in new.T:
-                    came = self._is_device(column) & ~(old == column[:, None]).any(axis=1)
-                    np.add.at(change, column[came], sign * own[came])
-                    if sign > 0:
-                        moved += int(came.sum())
-                        moved_bytes += float(own[came].sum())
+            moved += compare(*sets).moved
+            moves = compare(*sets, set_bytes=sizes.get(pool.id, np.zeros(pool.pg_num)))
+            moved_bytes += moves.moved
+            on_devices = moves.levels[0].gained - moves.levels[0].lost
+            change[: len(on_devices)] += on_devices[: self.device_count]
         return BalancePlan(
             tuple(entries),
             self._shares(counts[0], used if sizes else None),
             self._shares(counts[1], used + change if sizes else None),
-            moved,
+            int(moved),
             int(moved_bytes) if sizes else None,
         )
+
+    def _sets(self, pool: Pool) -> npt.NDArray[np.int32]:
+        return group_sets(self.crush, pool, self.report.osd_states, label=self.report.label).up
 
     def _shares(
         self, counts: npt.NDArray[np.int64], used: npt.NDArray[np.float64] | None
@@ -313,16 +239,9 @@ class _Cluster:
         for rule in {pool.rule_id for pool in self.pools}:
             with core_errors(self.report.label):
                 reached.update(self.crush.core.devices_of_rule(rule))
-        weights, up = self.report.reweights, self.report.up_flags
+        weights, up = self.report.osd_states.reweights, self.report.osd_states.up
         present = (osd for osd in sorted(reached) if osd < self.device_count)
         return np.array([osd for osd in present if weights[osd] > 0 and up[osd]], dtype=np.int64)
 
     def _is_device(self, osds: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         return (osds >= 0) & (osds < self.device_count)
-
-
-def _entries(rows: list[tuple[int, int, list[tuple[int, int]]]]) -> list[UpmapEntry]:
-    return [
-        UpmapEntry(pool, group, tuple((one, other) for one, other in pairs))
-        for pool, group, pairs in rows
-    ]

@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from resilver import core_input
 from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
 from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, ConfigEntry, PoolInfo
 from resilver.units import exact_bytes
@@ -315,7 +314,7 @@ def ratios_of(cluster: Cluster) -> dict[str, float]:
 def _pool_json(pool: PoolState) -> dict[str, Any]:
     info = pool.info
     return {
-        "pool": core_input.pool_json(info),
+        "pool": info.to_core(),
         "name": info.name,
         "min_size": info.min_size,
         "data_pieces": pool.data_pieces,

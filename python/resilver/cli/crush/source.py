@@ -75,11 +75,11 @@ class ClusterSource(MapSource):
         if not weights:
             return self
         given = Inputs(weights=tuple(weights))
-        values = reweights_of(self, given, self.report.reweights).tolist()
+        values = reweights_of(self, given, self.report.osd_states.reweights).tolist()
         # An OSD of no weight is out, as the monitors hold it.
         osds = tuple(
             replace(osd, reweight=values[osd.id], in_cluster=values[osd.id] > 0)
-            if osd.id < len(values) and values[osd.id] != self.report.reweights[osd.id]
+            if osd.id < len(values) and values[osd.id] != self.report.osd_states.reweights[osd.id]
             else osd
             for osd in self.report.osds
         )

@@ -150,7 +150,7 @@ def _osds(plan: BalancePlan) -> list[dict[str, Any]]:
 
 def _reweights(report: ClusterReport, plan: BalancePlan) -> list[str]:
     """OSDs of a smaller reweight get that much less, which evenness has to leave."""
-    weights = report.reweights
+    weights = report.osd_states.reweights
     few = [int(osd) for osd in plan.before.osds if weights[int(osd)] < 0x10000]
     if not few:
         return []

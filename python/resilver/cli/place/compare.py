@@ -16,8 +16,8 @@ from resilver.cli.crush.source import ClusterSource, MapSource, Source, StudySou
 from resilver.cli.crush.structure import MapLevel
 from resilver.cli.place.options import Asked
 from resilver.cli.place.placements import PG, Placement, placements
+from resilver.crush import Comparison, LevelMoves, compare
 from resilver.errors import ConfigError
-from resilver.placement_quality import Comparison, LevelMoves, compare
 from resilver.tables import table
 from resilver.words import percent, plural, size_of
 

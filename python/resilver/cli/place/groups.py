@@ -80,7 +80,7 @@ def object_answer(asked: Asked) -> Answer:
     Raises:
         ConfigError: The pool is not given, or there is none such.
     """
-    from resilver.simulate import object_group
+    from resilver.crush import object_group
 
     source = _opened(asked, "--object")
     if asked.pool is None:

@@ -109,12 +109,12 @@ def placements(source: Source, asked: Asked) -> list[Placement]:
 
 
 def _of_pool(source: ClusterSource, pool: PoolInfo) -> Placement:
-    from resilver.simulate import group_up_sets
+    from resilver.simulate import group_sets
 
     report, structure = source.report, source.structure
     weights = structure.device_weights(structure.rules.get(pool.rule_id))
     reweights = np.zeros(len(weights))
-    given = np.asarray(report.reweights[: len(weights)], dtype=np.float64) / _WEIGHT_ONE
+    given = np.asarray(report.osd_states.reweights[: len(weights)], dtype=np.float64) / _WEIGHT_ONE
     reweights[: len(given)] = given
 
     def after(device: int, rows: npt.NDArray[np.int64]) -> Sets:
@@ -122,13 +122,13 @@ def _of_pool(source: ClusterSource, pool: PoolInfo) -> Placement:
             replace(osd, reweight=0, in_cluster=False) if osd.id == device else osd
             for osd in report.osds
         )
-        return group_up_sets(replace(report, osds=osds), pool.id)[rows]
+        return group_sets(replace(report, osds=osds), pool.id).up[rows]
 
     return Placement(
         title=f"pool '{pool.name}' ({pool.id}): {pool.pg_num:,} PGs of size {pool.size}",
         key=pool.name,
         unit=PG,
-        sets=group_up_sets(report, pool.id),
+        sets=group_sets(report, pool.id).up,
         set_bytes=_piece_bytes(report, pool),
         by_position=pool.kind == "erasure",
         device_names=structure.device_names(),
@@ -154,7 +154,7 @@ def _piece_bytes(report: ClusterReport, pool: PoolInfo) -> npt.NDArray[np.float6
 
 def _of_rule(source: MapSource, rule: Rule, asked: Inputs) -> Placement:
     copies = copies_of(rule, asked)[1]
-    known = source.report.reweights if isinstance(source, ClusterSource) else ()
+    known = source.report.osd_states.reweights if isinstance(source, ClusterSource) else ()
     structure, weights = source.structure, reweights_of(source, asked, known)
     effective = structure.device_weights(rule) * weights / _WEIGHT_ONE
     first, last = _inputs(asked, int(np.count_nonzero(effective)), copies)

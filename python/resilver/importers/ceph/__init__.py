@@ -12,7 +12,6 @@ from resilver.importers.ceph.cluster import read_cluster, read_report
 from resilver.importers.ceph.facts import BalancerState, ConfigEntry, OsdMetadata, OsdPerf, Ratios
 from resilver.importers.ceph.kinds import is_crush_text, kind_of, looks_like_dump, parse_dump
 from resilver.importers.ceph.model import (
-    HOLE,
     MDS_PLUGINS,
     ClusterReport,
     ErasureProfile,
@@ -20,6 +19,5 @@ from resilver.importers.ceph.model import (
     GroupLoad,
     OsdInfo,
     OsdUsage,
-    PoolExceptions,
     PoolInfo,
 )

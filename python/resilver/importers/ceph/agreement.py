@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from resilver.importers.ceph.model import HOLE, GroupInfo, OsdInfo
+from resilver.crush.model import HOLE
+from resilver.importers.ceph.model import GroupInfo, OsdInfo
 from resilver.importers.jsonpath import Node
 
 REPORT_EPOCHS_MAX = 500

@@ -12,12 +12,11 @@ import re
 from dataclasses import asdict
 from typing import Any
 
+from resilver.crush.model import HOLE, WEIGHT_ONE
 from resilver.importers.ceph.cluster import cluster_of, parts_of
 from resilver.importers.ceph.dumps import Dumps
 from resilver.importers.ceph.facts import ConfigEntry
 from resilver.importers.ceph.model import (
-    HOLE,
-    WEIGHT_ONE,
     ClusterReport,
     GroupInfo,
     PoolInfo,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from resilver.importers.ceph.model import HOLE, SIZE_MAX, PoolExceptions
+from resilver.crush.model import HOLE, PoolExceptions
+from resilver.importers.ceph.model import SIZE_MAX
 from resilver.importers.ceph.pg_dump import group_key
 from resilver.importers.jsonpath import Node
 

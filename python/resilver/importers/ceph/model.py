@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
+from resilver.crush.model import WEIGHT_ONE, Osds, Pool
 from resilver.importers.buckets import BucketTree
 from resilver.importers.ceph.facts import BalancerState, ConfigEntry, OsdMetadata, OsdPerf, Ratios
 
-WEIGHT_ONE = 0x10000
-"""One in 16.16 fixed point: the reweight of an OSD that is fully in, a full primary affinity."""
-
 SIZE_MAX = 64
 """The most copies or pieces of a group."""
-
-HOLE = 2**31 - 1
-"""What stands in the set of an erasure-coded pool where no OSD does."""
-
-
-@dataclass(frozen=True)
-class PoolExceptions:
-    """The groups of a pool that are not where CRUSH puts them, by number in the pool.
-
-    Attributes:
-        upmap: ``pg_upmap``: (group, the OSDs of its whole set).
-        upmap_items: ``pg_upmap_items``: (group, pairs of an OSD and the one in its place).
-        upmap_primaries: ``pg_upmap_primaries``: (group, the OSD that is to come first).
-        pg_temp: ``pg_temp``: (group, the OSDs that serve it while it moves).
-        primary_temp: ``primary_temp``: (group, the OSD that is primary meanwhile).
-    """
-
-    upmap: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    upmap_items: tuple[tuple[int, tuple[tuple[int, int], ...]], ...] = ()
-    upmap_primaries: tuple[tuple[int, int], ...] = ()
-    pg_temp: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    primary_temp: tuple[tuple[int, int], ...] = ()
-
 
 MDS_PLUGINS = ("jerasure", "isa")
 """Ceph's plugins whose codes survive any m losses and rebuild from any k pieces."""
@@ -102,20 +77,10 @@ class StretchMode:
 
 
 @dataclass(frozen=True)
-class PoolInfo:
+class PoolInfo(Pool):
     """A pool of the cluster.
 
     Attributes:
-        id: Its number.
-        name: Its name.
-        pg_num: How many placement groups it has.
-        pgp_num: How many of them are placed apart.
-        size: How many copies (or pieces) a group has.
-        rule_id: The CRUSH rule that places it.
-        hashpspool: Whether the pool's number is mixed into the placement seed.
-        kind: ``replicated`` or ``erasure``.
-        object_hash: How object names are hashed: 1 (linux) or 2 (rjenkins).
-        exceptions: Its groups that are not where CRUSH puts them.
         profile: The erasure code profile of its objects: its name, plugin, k and m; None for a
             replicated pool, and where the osdmap does not hold the profile.
         min_size: OSDs below which a group serves nobody; where the osdmap has none, Ceph's own
@@ -127,16 +92,6 @@ class PoolInfo:
         stretch: What it asks of the OSDs that serve a PG; None where it is no stretch pool.
     """
 
-    id: int
-    name: str
-    pg_num: int
-    pgp_num: int
-    size: int
-    rule_id: int
-    hashpspool: bool
-    kind: str
-    object_hash: int = 2
-    exceptions: PoolExceptions = field(default_factory=PoolExceptions)
     profile: ErasureProfile | None = None
     min_size: int = 1
     recovery_priority: int = 0
@@ -324,29 +279,14 @@ class ClusterReport:
         numbers = [osd.id for osd in self.osds] + list(self.buckets.devices)
         return max(numbers, default=0) + 1
 
-    @property
-    def reweights(self) -> list[int]:
-        """The reweight of each device number, 16.16 fixed point; 0 where there is no OSD."""
-        values = [0] * self._device_count
+    @cached_property
+    def osd_states(self) -> Osds:
+        """The state of each OSD by number; a number without one is down and out."""
+        count = self._device_count
+        reweights, up, affinities = [0] * count, [False] * count, [WEIGHT_ONE] * count
         for osd in self.osds:
-            values[osd.id] = osd.reweight
-        return values
-
-    @property
-    def up_flags(self) -> list[bool]:
-        """Whether the OSD of each device number is up; False where there is none."""
-        flags = [False] * self._device_count
-        for osd in self.osds:
-            flags[osd.id] = osd.up
-        return flags
-
-    @property
-    def affinities(self) -> list[int]:
-        """The primary affinity of each device number, 16.16 fixed point."""
-        values = [WEIGHT_ONE] * self._device_count
-        for osd in self.osds:
-            values[osd.id] = osd.affinity
-        return values
+            reweights[osd.id], up[osd.id], affinities[osd.id] = osd.reweight, osd.up, osd.affinity
+        return Osds(reweights, up, affinities)
 
     @cached_property
     def loads(self) -> tuple[GroupLoad, ...]:

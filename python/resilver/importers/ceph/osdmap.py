@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from resilver.crush.model import HOLE, WEIGHT_ONE, PoolExceptions
 from resilver.importers.buckets import DEVICE_ID_MAX, BucketTree
 from resilver.importers.ceph.exceptions import read_exceptions
 from resilver.importers.ceph.facts import Ratios
 from resilver.importers.ceph.model import (
-    HOLE,
     MDS_PLUGINS,
     SIZE_MAX,
-    WEIGHT_ONE,
     ErasureProfile,
     OsdInfo,
-    PoolExceptions,
     PoolInfo,
     PoolStretch,
     StretchMode,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from resilver.importers.ceph.model import HOLE, GroupInfo, PoolInfo
+from resilver.crush.model import HOLE
+from resilver.importers.ceph.model import GroupInfo, PoolInfo
 from resilver.importers.jsonpath import Node
 
 _PGID = re.compile(r"([0-9]{1,18})\.([0-9a-f]{1,8})")

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from resilver.crush.model import HOLE
 from resilver.errors import ConfigError
 
 NO_DEVICE = -1
 """What stands in a set where there is no device."""
-
-_HOLE = 2**31 - 1
-"""What Ceph writes there (CRUSH_ITEM_NONE)."""
 
 
 def replica_sets(sets: Any) -> npt.NDArray[np.int64]:
@@ -40,12 +38,38 @@ def replica_sets(sets: Any) -> npt.NDArray[np.int64]:
     array = np.array(sets, dtype=np.int64)
     if array.ndim != 2:
         array = array.reshape(len(array), -1) if array.size else array.reshape(0, 0)
-    array[array == _HOLE] = NO_DEVICE
+    array[array == HOLE] = NO_DEVICE
     if array.size and array.min() < NO_DEVICE:
         raise ConfigError(
             f"sets: {array.min()} is not a device; devices are numbered from 0, and "
             f"{NO_DEVICE} stands for none"
         )
+    return array
+
+
+def weights_of(weights: Any, devices: int) -> npt.NDArray[np.float64]:
+    """Device weights, checked; equal ones for None.
+
+    Args:
+        weights: A weight a device, or None.
+        devices: How many devices there are.
+
+    Returns:
+        Weights, shape (devices,).
+
+    Raises:
+        ConfigError: They are too few or too many, negative, or not finite.
+    """
+    if weights is None:
+        return np.ones(devices)
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (devices,):
+        raise ConfigError(
+            f"weights has the shape {array.shape}: there is one weight for each of {devices} "
+            "devices; pass as many, or none"
+        )
+    if not np.all(np.isfinite(array)) or np.any(array < 0):
+        raise ConfigError("weights: a weight is a finite number from 0; correct the others")
     return array
 
 

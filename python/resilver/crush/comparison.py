@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from resilver.crush.replica_sets import NO_DEVICE, replica_sets, summed, weights_of
 from resilver.errors import ConfigError
-from resilver.placement_quality.balance import weights_of
-from resilver.placement_quality.replica_sets import NO_DEVICE, replica_sets, summed
 
 
 @dataclass(frozen=True)

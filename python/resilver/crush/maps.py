@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from resilver import _core
 from resilver.core_errors import core_errors
+from resilver.crush.model import COPIES_MAX, words_of
 from resilver.errors import ConfigError
 from resilver.text import CRUSH_MAGIC, read_bytes
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-# More devices for an input than any rule of use, and few enough for a result of bounded size.
-_COPIES_MAX = 1024
 
 
 class CrushMap:
@@ -293,28 +291,12 @@ class CrushMap:
         >>> CrushMap.flat(8).map_rule(0, np.arange(2, dtype=np.uint32), 3).shape
         (2, 3)
         """
-        if not 0 <= copies <= _COPIES_MAX:
-            raise ConfigError(f"copies = {copies}: use a number from 0 to {_COPIES_MAX}")
-        placed = _words("inputs", inputs)
-        weights = None if reweight is None else _words("reweight", reweight)
+        if not 0 <= copies <= COPIES_MAX:
+            raise ConfigError(f"copies = {copies}: use a number from 0 to {COPIES_MAX}")
+        placed = words_of("inputs", inputs)
+        weights = None if reweight is None else words_of("reweight", reweight)
         with core_errors():
             return self.core.map_rule(rule_id, placed, copies, weights, choose_args)
-
-
-def _words(what: str, numbers: npt.ArrayLike) -> npt.NDArray[np.uint32]:
-    """Numbers as the core takes them."""
-    import numpy as np
-
-    given = np.asarray(numbers)
-    if given.dtype == np.uint32 and given.ndim == 1:
-        return given
-    whole = given.ndim == 1 and (np.issubdtype(given.dtype, np.integer) or given.size == 0)
-    if not whole or (given.size and not 0 <= int(given.min()) <= int(given.max()) < 2**32):
-        raise ConfigError(
-            f"{what}: they are a row of whole numbers from 0 to below 2^32 (reweights in 16.16 "
-            "fixed point, so 65536 is all in); convert them"
-        )
-    return given.astype(np.uint32)
 
 
 def _device_number(number: int) -> int:
