@@ -266,13 +266,6 @@ def test_a_room_names_no_others(room: str) -> None:
             assert room != "center" or all("simulate.flows" in name for name in cores), cores
 
 
-def test_the_spec_knows_no_fit() -> None:
-    for path in package():
-        if path.parent.name == "spec":
-            fits = {name for name in imports_of(path) if name.startswith("resilver.calibration")}
-            assert not fits, f"{name_of(path)} imports what builds on it"
-
-
 def test_pages_read_answers_which_ask_nothing_of_the_core() -> None:
     for path in package():
         found = imports_of(path)

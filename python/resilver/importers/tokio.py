@@ -9,7 +9,8 @@ and ``writebytes`` whose attribute ``units`` says whether these are bytes or byt
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ MAGIC = b"\x89HDF\r\n\x1a\n"
 
 _BLOCK = 512
 """Rows that are read at once where the last known one is looked for."""
+
+_WALK_SECONDS = 20.0
+"""What attributes of a file take at most; those of months take some milliseconds."""
 
 WINDOW_SECONDS = 60.0
 """Over how long before its end a series is averaged."""
@@ -59,6 +63,13 @@ def opened(path: Path) -> Iterator[Any]:
     """
     import h5py
 
+    # A broken heap keeps the library of HDF5 for ever, or ends its process.
+    walk = get_context("fork").Process(target=_walk, args=(path,), daemon=True)
+    walk.start()
+    walk.join(_WALK_SECONDS)
+    if walk.exitcode != 0:
+        walk.kill()
+        refuse(path, "it is broken: HDF5 never ends with its attributes", "fetch it again")
     try:
         with h5py.File(path, "r") as file:
             yield file
@@ -68,6 +79,18 @@ def opened(path: Path) -> Iterator[Any]:
         if hasattr(error, "problems"):
             raise
         refuse(path, f"it is not as TOKIO writes it: {str(error)[:80]}", "fetch it again")
+
+
+def _walk(path: Path) -> None:
+    import h5py
+
+    def read(_: str, one: Any) -> None:
+        for name in one.attrs:
+            with suppress(Exception):
+                one.attrs[name]
+
+    with suppress(BaseException), h5py.File(path, "r") as file:
+        file.visititems(read)
 
 
 def read_tokio_series(path: Path, what: str) -> tuple[Floats, Floats]:
