@@ -332,8 +332,7 @@ def test_what_is_no_log_is_refused(content: bytes, said: str, tmp_path: Path) ->
 def test_a_broken_heap_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("resilver.importers.tokio._WALK_SECONDS", 1.0)
     data = series(tmp_path / "a.hdf5").read_bytes()
-    # The size of the heap's first object, so that the next one is before it.
-    size = data.index(b"GCOL") + 24
+    size = data.index(b"GCOL") + 24  # Of the heap's first object: the next one is before it.
     broken = data[:size] + (2**64 - 16).to_bytes(8, "little") + data[size + 8 :]
     with pytest.raises(ConfigError, match="never ends with its attributes"):
         read_state([put(tmp_path, "b.hdf5", broken)])

@@ -72,7 +72,7 @@ def test_numbers_that_no_input_can_be_are_named(
 
 
 _POOL = Pool(1, "rbd", pg_num=64, pgp_num=64, size=3, rule_id=0)
-_IN = Osds.all_in(8)
+_IN, _FEW = Osds.all_in(8), Osds.all_in(3)
 _FULL = {"capacities": [1000] * 8, "used_bytes": [240] * 8}
 
 
@@ -84,6 +84,7 @@ _FULL = {"capacities": [1000] * 8, "used_bytes": [240] * 8}
         (lambda one: group_sets(one, replace(_POOL, rule_id=9), _IN), "pool 1: rule = 9"),
         (lambda one: upmaps_by_groups(one, [_POOL], _IN, entries=-1), "entries = -1: use"),
         (lambda one: upmaps_by_bytes(one, [_POOL], _IN, piece_bytes=[[1] * 6], **_FULL), "as many"),
+        (lambda one: upmaps_by_bytes(one, [_POOL], _FEW, piece_bytes=[[1] * 64], **_FULL), "OSD"),
     ],
 )
 def test_a_script_is_told_what_cannot_be(asked: Callable[[CrushMap], Any], said: str) -> None:

@@ -76,12 +76,11 @@ def upmaps_by_groups(
         label: Whose map it is, for messages.
 
     Raises:
-        ConfigError: A limit is none.
+        ConfigError: A limit is out of range.
         PlacementError: The map cannot be used.
 
-    >>> uneven = CrushMap.flat(8)
     >>> pool = Pool(1, "rbd", pg_num=64, pgp_num=64, size=3, rule_id=0)
-    >>> found = upmaps_by_groups(uneven, [pool], Osds.all_in(8), deviation=1)
+    >>> found = upmaps_by_groups(CrushMap.flat(8), [pool], Osds.all_in(8), deviation=1)
     >>> found[0].command.startswith("ceph osd pg-upmap-items 1.")
     True
     """
@@ -139,7 +138,10 @@ def upmaps_by_bytes(
     """
     sizes = [_bytes("piece_bytes", of_pool) for of_pool in piece_bytes]
     if [len(of_pool) for of_pool in sizes] != [pool.pg_num for pool in pools]:
-        raise ConfigError("piece_bytes: each pool has as many as groups; pass one for each")
+        raise ConfigError("piece_bytes: each pool has as many as PGs; pass one for each")
+    fits, used = _bytes("capacities", capacities), _bytes("used_bytes", used_bytes)
+    if not len(fits) == len(used) == len(osds.reweights):
+        raise ConfigError("capacities and used_bytes have one for each OSD; pass as many")
     reweights, up, _ = osds.to_core()
     with core_errors(label):
         rows = _core.upmaps_by_bytes(
@@ -148,8 +150,8 @@ def upmaps_by_bytes(
             sizes,
             reweights,
             up,
-            _bytes("capacities", capacities),
-            _bytes("used_bytes", used_bytes),
+            fits,
+            used,
             (entries, moved_bytes, within),
         )
     return _entries(rows)

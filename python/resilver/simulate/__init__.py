@@ -1,4 +1,4 @@
-"""The one caller of the native core: runs systems, and places groups and objects."""
+"""Runs systems and places groups and objects by the native core, as `crush` does with maps."""
 
 import lazy_loader
 
