@@ -79,16 +79,18 @@ def named(packages: Sequence[str]) -> list[str]:
     return [word for name in packages for word in ("-p", name)] or ["--workspace"]
 
 
-def lint_steps(
-    steps: Steps, env: dict[str, str], fix: bool = False, packages: Sequence[str] = ()
-) -> None:
-    """Formatting and lints of both languages."""
+def format_steps(steps: Steps, env: dict[str, str], fix: bool = False) -> None:
+    """Formatting of both languages and lints of Python, in seconds and without a core."""
     check = [] if fix else ["--check"]
     repair = ["--fix"] if fix else []
-    clippy = [*named(packages), "--all-targets", "--quiet", "--", "-D", "warnings"]
     steps.step("format", lambda: run(["ruff", "format", "--quiet", *check, "."], env))
     steps.step("ruff", lambda: run(["ruff", "check", "--quiet", *repair, "."], env))
     steps.step("rustfmt", lambda: run(["cargo", "fmt", "--all", *check], env))
+
+
+def clippy_step(steps: Steps, env: dict[str, str], packages: Sequence[str] = ()) -> None:
+    """Lints of Rust, which compile what they read."""
+    clippy = [*named(packages), "--all-targets", "--quiet", "--", "-D", "warnings"]
     steps.step("clippy", lambda: run(["cargo", "clippy", *clippy], maturin_environment(env)))
 
 
@@ -127,12 +129,13 @@ def command_test(arguments: Sequence[str], steps: Steps, since: str | None = Non
     env = prepare(("dev", "docs"), beside=[*cargo, "--no-run"] if is_wanted else [])
     steps.rows.append(Row("prepare", time.monotonic() - start, processor_seconds(), "ok"))
     if not selected:
+        format_steps(steps, env)
         # They need no core, and the compiler leaves a processor idle now and then.
         steps.beside("mypy", MYPY, env)
         steps.beside("docs", SPHINX, env)
     steps.step("core", lambda: prepare(("dev", "docs"), "dev"))
     if not selected:
-        lint_steps(steps, env, packages=chosen.packages)
+        clippy_step(steps, env, chosen.packages)
         steps.step("cargo", lambda: counted(steps, cargo, env, cargo_summary))
         steps.join()
         steps.step("web", lambda: web_for_tests(env))
@@ -182,7 +185,8 @@ def command_lint(steps: Steps, fix: bool) -> int:
     env = prepare(("dev",))
     write_rust_lock(env)
     steps.beside("mypy", MYPY, env)
-    lint_steps(steps, env, fix)
+    format_steps(steps, env, fix)
+    clippy_step(steps, env)
     steps.join()
     return steps.report("dev.py lint")
 
