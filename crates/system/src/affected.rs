@@ -9,9 +9,9 @@ use resilver_population::Words;
 use resilver_units::ObjectId;
 
 use crate::SystemError;
-use crate::config::SystemConfig;
 use crate::parallel::in_parts;
 use crate::scan::{AffectedObject, FileScan};
+use crate::scenario::SystemConfig;
 use crate::search::{Visitor, visit_scan};
 
 /// Most objects in a batch: a few ten megabytes.

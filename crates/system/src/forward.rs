@@ -10,7 +10,7 @@ use resilver_placement::layout::{Relocation, object_position};
 use resilver_placement::layouts::{Groups, Layout};
 use resilver_units::{DeviceId, ObjectId};
 
-use crate::config::{Algorithm, PlaceScratch};
+use crate::scenario::{Algorithm, PlaceScratch};
 
 /// The inverse of an algorithm that places each object on its own, by asking for each.
 pub struct ForwardInverse {
@@ -118,7 +118,7 @@ mod tests {
     use resilver_placement::layouts::groups::Spare;
 
     use super::*;
-    use crate::config::CrushPlacement;
+    use crate::scenario::CrushPlacement;
 
     #[test]
     fn the_screen_changes_nothing_but_the_time() {

@@ -1,33 +1,20 @@
 //! One storage system, composed of placement, population, devices and a fabric, and how it heals after a failure.
 
-mod actors;
 mod affected;
 mod checker;
-mod choice;
-mod class;
-mod config;
-mod curve;
-mod devices;
+mod clients;
+mod conclusion;
 mod event;
-mod faults;
 mod file_words;
 mod flows;
 mod forward;
 mod groups;
 mod handle;
-mod lanes;
-mod limits;
-mod liveness;
-mod measures;
-mod network;
-mod operations;
-mod outcome;
 mod parallel;
 mod parts;
+mod plant;
 mod ports;
-mod positions;
 mod recovery;
-mod rows;
 mod running;
 mod scan;
 mod scenario;
@@ -35,45 +22,39 @@ mod search;
 mod simulation;
 mod storage;
 mod tables;
-mod used;
-mod ways;
 
-pub use actors::{
-    Arrivals, Bursts, Corruption, FlowLaw, Job, Pairing, RequestClass, StreamTraffic, StripesOf, Targets, TraceRequest,
-    Traffic, Workload,
-};
 pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;
-pub use config::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, PlaceScratch, Placement, StoredPool, SystemConfig,
-};
-pub use devices::{DeviceKind, Devices, Discipline, drawn_speeds};
-pub use faults::{Ask, Fault, FaultError, LevelNames, Named, Names, PartsOfLevel, Wanted, choose_failed, named_faults};
-pub use file_words::FileWords;
-pub use flows::{FlowOutcome, FlowRow, FlowsOf, LayerRow};
-pub use forward::ForwardInverse;
-pub use scenario::{StudyFaults, read, system_of};
-
-pub use choice::{ObjectOrder, SourceChoice};
-pub use class::TrafficClass;
-pub use event::EventOf;
-pub use lanes::{LaneReport, LanesConfig};
-pub use limits::{Limit, LimitKind, Limits};
-pub use measures::{
+pub use clients::Workload;
+pub use clients::measures::{
     Bar, ClientOutcome, Counts, Delays, JobBurst, Period, PeriodOutcome, PieceCounts, Rates, ServerOutcome,
     StreamOutcome, StripeGroup, TrafficInterval,
 };
-pub use network::Network;
-pub use outcome::{Coded, DeviceOutcome, Level, Outcome, PoolOutcome, Transfer, Wasted};
+pub use conclusion::{Conclusion, FlowOutcome, FlowRow, FlowsOf, LayerRow};
+pub use event::EventOf;
+pub use file_words::FileWords;
+pub use forward::ForwardInverse;
 pub use parts::{Part, PopulationScan};
+pub use plant::{LaneReport, Network, PartUse, Plant};
 pub use ports::Ports;
-pub use recovery::{Losses, PoolCode, Recovery, RecoveryChoices, RecoveryPolicy, RecoveryWork, RetryPolicy};
+pub use recovery::limits::{Limit, LimitKind, Limits};
+pub use recovery::outcome::{Coded, DeviceOutcome, Level, Outcome, PoolOutcome, Transfer, Wasted};
+pub use recovery::{Losses, Recovery, RecoveryChoices, RecoveryWork};
+pub use running::Moved;
 pub use scan::{AffectedObject, FileScan, Scanned};
+pub use scenario::faults::{
+    Ask, Fault, FaultError, LevelNames, Named, Names, PartsOfLevel, Wanted, choose_failed, named_faults,
+};
+pub use scenario::{
+    Algorithm, Arrivals, Bursts, CodeConfig, Contents, Corruption, CrushPlacement, DeviceKind, Devices, Discipline,
+    FabricConfig, FlowLaw, Job, LanesConfig, ObjectOrder, Pairing, PlaceScratch, Placement, PoolCode, RecoveryPolicy,
+    RequestClass, RetryPolicy, SourceChoice, StoredPool, StreamTraffic, StripesOf, StudyFaults, SystemConfig, Targets,
+    TraceRequest, Traffic, TrafficClass, drawn_speeds, read, system_of,
+};
 pub use search::GroupOutcome;
-pub use simulation::{Moved, Phase, Report, Simulation};
-pub use storage::{Conclusion, Plant, Storage};
+pub use simulation::{Phase, Report, Simulation};
+pub use storage::Storage;
 pub use tables::{Column, Metric, Metrics, Table, metrics, tables};
-pub use ways::PartUse;
 
 use resilver_kernel::KernelError;
 use resilver_population::PopulationError;

@@ -10,8 +10,8 @@ use resilver_population::{FILE_INDEX_LIMIT, LARGEST_VOLUME, RangeTotals, Words};
 use resilver_units::Bytes;
 
 use crate::SystemError;
-use crate::config::SystemConfig;
 use crate::scan::{FileScan, Scanned};
+use crate::scenario::SystemConfig;
 use crate::search::{AsGroups, Visitor, visit_scan};
 
 /// What a scan found in one part of a population.

@@ -6,18 +6,30 @@ use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_units::{Bytes, EndpointId, SimTime};
 
 use crate::SystemError;
-use crate::actors::Workload;
-use crate::config::{FabricConfig, SystemConfig};
+use crate::clients::Workload;
+use crate::conclusion::Conclusion;
 use crate::event::EventOf;
-use crate::network::Network;
+use crate::plant::{Network, Plant};
 use crate::ports::Ports;
 use crate::recovery::Recovery;
-use crate::simulation::Moved;
-use crate::storage::{Conclusion, Plant, Storage};
-use crate::used::Used;
+use crate::scenario::{FabricConfig, SystemConfig};
+use crate::storage::{Storage, Used};
 
 /// Events that one step executes; fewer in a page, which goes at half the speed and is to hear of a run before a tenth of a second.
 const EVENTS_A_STEP: u64 = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 << 20 };
+
+/// How far the data movement of a run has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Events executed.
+    pub events: u64,
+    /// Simulated time.
+    pub simulated: SimTime,
+    /// Lost copies that are whole again.
+    pub rebuilt_pieces: u64,
+    /// Lost copies that are to be rebuilt, as far as that is known; zero before the scan's end.
+    pub pieces_to_rebuild: u64,
+}
 
 /// A system under way.
 pub(crate) trait Run: Send + Sync {

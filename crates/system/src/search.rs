@@ -8,12 +8,12 @@ use resilver_units::DeviceId;
 
 use crate::SystemError;
 use crate::checker::check_domains;
-use crate::config::{Algorithm, Contents, PlaceScratch, Placement, SystemConfig};
 use crate::file_words::FileWords;
 use crate::forward::ForwardInverse;
 use crate::groups::place_in_parallel;
 use crate::recovery::{Homes, PoolHomes, RecoveryWork};
 use crate::scan::{AffectedObject, FileScan, Scanned};
+use crate::scenario::{Algorithm, Contents, PlaceScratch, Placement, SystemConfig};
 
 /// What the groups of a system went through.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,23 +7,21 @@ use resilver_kernel::lanes::Lanes;
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::GroupTable;
 use resilver_population::RangeTotals;
-use resilver_units::{Bytes, GroupId, SimTime};
+use resilver_units::{Bytes, GroupId};
 
-use crate::SystemError;
-use crate::actors::Traffic;
-use crate::config::{FabricConfig, PlaceScratch, SystemConfig};
-use crate::flows::{self, FlowOutcome};
+use crate::clients::measures::{ClientOutcome, StreamOutcome};
+use crate::conclusion::{Conclusion, FlowOutcome};
 use crate::groups::place_in_parallel;
-use crate::lanes::LaneReport;
-use crate::limits::Limits;
-use crate::measures::{ClientOutcome, StreamOutcome};
-use crate::outcome::Outcome;
+use crate::plant::LaneReport;
+use crate::plant::ways::PartUse;
 use crate::recovery::Recovery;
-use crate::running::{Run, begin};
+use crate::recovery::limits::Limits;
+use crate::recovery::outcome::Outcome;
+use crate::running::{Moved, Run, begin};
 use crate::scan::Scanned;
+use crate::scenario::{FabricConfig, PlaceScratch, SystemConfig, Traffic};
 use crate::search::{Found, FoundPool, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
-use crate::storage::Conclusion;
-use crate::ways::PartUse;
+use crate::{SystemError, flows};
 
 /// Groups that one step places.
 const GROUPS_A_STEP: u32 = 8192;
@@ -55,19 +53,6 @@ impl Phase {
             Phase::Done => "done",
         }
     }
-}
-
-/// How far the data movement of a run has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
-    /// Events executed.
-    pub events: u64,
-    /// Simulated time.
-    pub simulated: SimTime,
-    /// Lost copies that are whole again.
-    pub rebuilt_pieces: u64,
-    /// Lost copies that are to be rebuilt, as far as that is known; zero before the scan's end.
-    pub pieces_to_rebuild: u64,
 }
 
 /// What a finished run has to tell.

@@ -4,8 +4,7 @@ use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 
 use super::refused;
 use crate::SystemError;
-use crate::actors::{Arrivals, FlowLaw, RequestClass, StreamTraffic, StripesOf, Targets, Traffic};
-use crate::config::SystemConfig;
+use crate::scenario::{Arrivals, FlowLaw, RequestClass, StreamTraffic, StripesOf, SystemConfig, Targets, Traffic};
 
 /// Volumes that come again and again, dealt alike over the clients of a traffic.
 #[derive(Clone, Debug)]

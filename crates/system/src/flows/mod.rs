@@ -19,21 +19,18 @@ use resilver_kernel::Digest;
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 use crate::SystemError;
-use crate::actors::{Asked, ClientFlow, Clients, Demand, FlowLaw, Workload};
-use crate::config::SystemConfig;
-use crate::faults::Fault;
-use crate::measures::Period;
+use crate::clients::measures::Period;
+use crate::clients::{Asked, ClientFlow, Clients, Demand, Workload};
+use crate::conclusion::{Conclusion, FlowsOf};
 use crate::ports::Ports;
-use crate::running::{Run, check_numbers};
-use crate::simulation::Moved;
-use crate::storage::Conclusion;
+use crate::running::{Moved, Run, check_numbers};
+use crate::scenario::faults::Fault;
+use crate::scenario::{FlowLaw, SystemConfig};
 use asking::Series;
 use course::Course;
 use pairs::Pairs;
 use sharing::{Allowed, Parts};
 use trial::{Trial, Tried};
-
-pub use rows::{FlowOutcome, FlowRow, FlowsOf, LayerRow};
 
 /// Trials that one step runs for each thread.
 const TRIALS_A_THREAD: usize = 4;

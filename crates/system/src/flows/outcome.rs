@@ -4,18 +4,18 @@ use resilver_device::DeviceUse;
 use resilver_units::{Bytes, SimDuration, SimTime};
 
 use super::course::Course;
-use super::rows::{FlowOutcome, FlowsOf, counted, layers, rows};
+use super::rows::{counted, layers, rows};
 use super::sharing::{Allowed, Parts};
 use super::stretches::{Stretch, Sum};
 use super::trial::{Cost, Kind};
 use super::{Steady, refused};
 use crate::SystemError;
-use crate::limits::Limits;
-use crate::measures::{
+use crate::clients::measures::{
     ClientOutcome, Counts, Delays, PeriodOutcome, PieceCounts, Rates, ServerOutcome, StreamOutcome, TrafficInterval,
 };
-use crate::storage::Conclusion;
-use crate::ways::PartUse;
+use crate::conclusion::{Conclusion, FlowOutcome, FlowsOf};
+use crate::plant::ways::PartUse;
+use crate::recovery::limits::Limits;
 
 impl Sum {
     /// As delays, of which flows know the mean and no more.

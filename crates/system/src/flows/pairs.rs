@@ -6,8 +6,8 @@ use resilver_units::{DeviceId, EndpointId};
 
 use super::sharing::Parts;
 use super::trial::{Kind, Trial};
-use crate::actors::{ClientFlow, Clients};
-use crate::config::{FabricConfig, SystemConfig};
+use crate::clients::{ClientFlow, Clients};
+use crate::scenario::{FabricConfig, SystemConfig};
 
 /// A requester, and the one of its servers that is tried where it has servers of its own.
 pub(super) type Pair = (u32, Option<DeviceId>);

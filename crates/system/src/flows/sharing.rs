@@ -6,7 +6,7 @@ use resilver_units::EndpointId;
 use super::told;
 use super::trial::Trial;
 use crate::SystemError;
-use crate::storage::Conclusion;
+use crate::conclusion::Conclusion;
 
 /// A layer of parts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,13 +7,13 @@ use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 use super::refused;
 use crate::SystemError;
-use crate::actors::{Asked, Clients, Demand, Workload};
-use crate::config::SystemConfig;
-use crate::measures::ClientOutcome;
+use crate::clients::measures::ClientOutcome;
+use crate::clients::{Asked, Clients, Demand, Workload};
+use crate::conclusion::Conclusion;
 use crate::recovery::Recovery;
 use crate::running::begin_with;
-use crate::storage::Conclusion;
-use crate::used::Used;
+use crate::scenario::SystemConfig;
+use crate::storage::Used;
 
 /// About how many requests all trials of a system issue, of each kind: an object's other pieces lie anywhere, and each of a hundred devices then
 /// has thousands.

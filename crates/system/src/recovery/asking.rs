@@ -11,7 +11,7 @@ use super::protocol::event;
 use super::tasks::Task;
 use crate::SystemError;
 use crate::event::EventOf;
-use crate::storage::Site;
+use crate::plant::Site;
 
 /// How far ahead of the task that it asks for a destination fetches another.
 const TASKS_AHEAD: u32 = 4;

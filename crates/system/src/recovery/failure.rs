@@ -9,6 +9,7 @@ use super::asking::Receiver;
 use super::gathers::{Gather, Leg, Phase, pieces_of};
 use super::homes::HomesScratch;
 use super::needs::{Needs, Standing, Want};
+use super::outcome::DeviceOutcome;
 use super::places::{LOST, NOBODY, device_at, device_or_nobody, is_there, stored_in};
 use super::returns::refusing;
 use super::tasks::{Task, buffers_of};
@@ -16,8 +17,7 @@ use super::work::{Copies, Losses, PART_OBJECTS, copies_of};
 use super::{Recovery, Sender};
 use crate::SystemError;
 use crate::event::TASK_LIMIT;
-use crate::outcome::DeviceOutcome;
-use crate::storage::Site;
+use crate::plant::Site;
 
 /// What an object went through where devices fail one after another.
 #[derive(Clone, Copy, Debug, Default)]
@@ -306,7 +306,7 @@ impl Recovery {
             if task.is_given_up || task.number >= buffers {
                 continue;
             }
-            let key = self.choices.order.key(self.object(task.subject).size, self.health.copies(task.subject));
+            let key = self.choices.order.key(self.object(task.subject).size, self.health.copies(task.subject).left);
             // What was begun comes first: every other turn is above (0, 0).
             let turn = if task.number > 0 { (0, 0, index) } else { (key, task.subject + 1, index) };
             turns[task.destination as usize].push(turn);

@@ -7,7 +7,7 @@ use resilver_units::{DeviceId, GroupId, ObjectId, SimTime};
 
 use crate::SystemError;
 use crate::checker::check_set;
-use crate::config::{Algorithm, Numbering, PlaceScratch, SystemConfig};
+use crate::scenario::{Algorithm, Numbering, PlaceScratch, SystemConfig};
 
 use super::places::NOBODY;
 

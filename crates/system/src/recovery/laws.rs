@@ -2,9 +2,9 @@
 
 use resilver_units::Bytes;
 
+use super::outcome::{DeviceOutcome, Outcome};
 use super::places::{NOBODY, device_or_nobody};
 use crate::checker::{ConservationError, hold};
-use crate::outcome::{DeviceOutcome, Outcome};
 
 /// What recovery counts for its laws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,11 +11,11 @@ use resilver_units::{Bytes, DeviceId};
 
 use super::Recovery;
 use super::gathers::{Leg, Phase, RecoveryEvent, pieces_of};
-use super::policy::RetryPolicy;
 use super::protocol::event;
 use super::tasks::{Task, buffers_of};
 use crate::event::{DATA, EventOf, REQUEST};
-use crate::storage::Site;
+use crate::plant::Site;
+use crate::scenario::RetryPolicy;
 
 /// What is known of sources where messages may be lost.
 #[derive(Clone, Debug)]

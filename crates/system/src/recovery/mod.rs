@@ -8,6 +8,8 @@
 
 mod asked;
 mod asking;
+pub(crate) mod curve;
+mod evidence;
 mod failure;
 mod fetching;
 mod film;
@@ -15,12 +17,12 @@ mod gathers;
 mod health;
 mod homes;
 mod laws;
-mod limits;
+pub(crate) mod limits;
 mod losses;
 mod needs;
+pub(crate) mod outcome;
 mod places;
 mod plan;
-mod policy;
 mod pools;
 mod protocol;
 mod returns;
@@ -40,15 +42,13 @@ use resilver_redundancy::Code;
 use resilver_units::{Bytes, DeviceId, SimTime};
 
 use crate::SystemError;
-use crate::choice::{ObjectOrder, SourceChoice};
-use crate::config::SystemConfig;
-use crate::curve::Curve;
-use crate::faults::Span;
-use crate::outcome::{Coded, DeviceOutcome, Level, Outcome, Transfer, Wasted};
+use crate::plant::Plant;
 use crate::scan::AffectedObject;
-use crate::storage::Plant;
+use crate::scenario::faults::Span;
+use crate::scenario::{ObjectOrder, PoolCode, RecoveryPolicy, SourceChoice, SystemConfig};
 
 use asking::Receiver;
+use curve::Curve;
 use failure::{History, Unserved};
 pub use film::SourcesAwaited;
 use film::{Film, UnderWay};
@@ -57,16 +57,13 @@ use health::Health;
 pub(crate) use homes::{Homes, PoolHomes};
 use laws::Tally;
 use losses::LostMessages;
+use outcome::{Coded, DeviceOutcome, Level, Outcome, Transfer, Wasted};
 use places::device_or_nobody;
-pub use policy::{RecoveryPolicy, RetryPolicy};
-pub use pools::PoolCode;
-pub(crate) use pools::PoolCodes;
 use pools::Rebuilt;
 use returns::Returns;
 use tasks::{Task, piece_bytes};
 use transfers::TransferLog;
 use waits::Waits;
-pub(crate) use work::Copies;
 pub use work::{Losses, RecoveryWork};
 
 /// A source's memory and the requests that wait for it.
@@ -187,7 +184,7 @@ impl Recovery {
         failures: Vec<(SimTime, FailedSet)>,
         mut work: RecoveryWork,
     ) -> Result<Self, SystemError> {
-        policy.check(&work)?;
+        work.check(&policy)?;
         let devices = work.starts.len() - 1;
         let mut outcomes = vec![DeviceOutcome::default(); devices];
         let ever_failed = failures.iter().flat_map(|(_, failed)| failed.devices());

@@ -6,7 +6,7 @@ use resilver_units::ObjectId;
 use super::Recovery;
 use super::gathers::pieces_of;
 use super::places::{device_at, is_made, is_there};
-use crate::choice::SourceChoice;
+use crate::scenario::SourceChoice;
 
 const SOURCE_CHOICE: Purpose = Purpose::named("source");
 /// Draws of an object's stream that are left to each of its pieces: more than a shuffle of all pieces takes.

@@ -10,10 +10,10 @@ use super::gathers::{Gather, Leg, Phase, RecoveryEvent};
 use super::places::made_at;
 use super::tasks::Restores;
 use super::waits::Mark;
-use crate::class::TrafficClass;
 use crate::event::{DATA, EventOf, REQUEST, StorageEvent};
+use crate::plant::Site;
 use crate::ports::Ports;
-use crate::storage::Site;
+use crate::scenario::TrafficClass;
 
 /// The queue of a port or a device that recovery waits in, where there are several.
 const LANE: u8 = TrafficClass::Rebuild.lane();

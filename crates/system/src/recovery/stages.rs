@@ -9,9 +9,9 @@ use super::gathers::Leg;
 use super::homes::HomesScratch;
 use super::places::{LOST, NOBODY, device_at, is_there};
 use crate::event::{EventOf, StorageEvent};
-use crate::faults::Span;
+use crate::plant::Site;
 use crate::scan::AffectedObject;
-use crate::storage::Site;
+use crate::scenario::faults::Span;
 
 impl Recovery {
     /// Whether other devices are ever known to have failed than those of the first time.

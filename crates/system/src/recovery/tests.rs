@@ -11,13 +11,16 @@ use resilver_redundancy::{Code, Pieces};
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
 use super::places::{device_at, is_there};
-use super::{Recovery, RecoveryPolicy, RetryPolicy};
-use crate::config::{Algorithm, CodeConfig, Contents, FabricConfig, Placement, StoredPool, SystemConfig};
-use crate::devices::{Devices, Discipline};
+use super::{Recovery, RecoveryPolicy};
 use crate::event::EventOf;
-use crate::faults::Fault;
+use crate::plant::Plant;
+use crate::scenario::faults::Fault;
+use crate::scenario::{
+    Algorithm, CodeConfig, Contents, Devices, Discipline, FabricConfig, Placement, RetryPolicy, StoredPool,
+    SystemConfig,
+};
 use crate::search::{Found, scan_of_objects};
-use crate::storage::{Plant, Storage};
+use crate::storage::Storage;
 use crate::{ObjectOrder, SourceChoice};
 
 const SERVERS: u32 = 20;
@@ -110,7 +113,7 @@ fn one_piece_takes_what_its_closed_form_says() {
     // and has each (s - 1) G after its turn. Decoding 4 x 64 KiB at 1 GB/s takes 262,144 ns, and writing 2 ms.
     let one = system("rs 4+2", 1, (4 << 16, (4 << 16) + 1), &[]);
     let mut set = Vec::new();
-    let mut scratch = crate::config::PlaceScratch::default();
+    let mut scratch = crate::scenario::PlaceScratch::default();
     one.pools[0].placement.algorithm.place_object(resilver_units::ObjectId::new(0), &mut scratch, &mut set);
     let config = SystemConfig { faults: vec![Fault::told(SimTime::ZERO, vec![set[1]])], ..one };
     let (request, data) = (63 * REQUEST_ROW.2, 65_535 * DATA_ROW.2);

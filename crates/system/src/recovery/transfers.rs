@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use resilver_kernel::prefetch;
 use resilver_units::{Bytes, DeviceId};
 
-use crate::outcome::Transfer;
+use super::outcome::Transfer;
 
 /// Entries that are kept before they are first added up.
 const FIRST_FILL: usize = 1 << 20;

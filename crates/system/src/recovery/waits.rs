@@ -8,10 +8,10 @@ use resilver_fabric::{Fabric, PortUse};
 use resilver_units::{Bytes, SimDuration, SimTime};
 
 use super::gathers::Leg;
-use super::policy::RecoveryPolicy;
+use super::outcome::DeviceOutcome;
 use super::work::RecoveryWork;
-use crate::outcome::DeviceOutcome;
-use crate::storage::Plant;
+use crate::plant::Plant;
+use crate::scenario::RecoveryPolicy;
 
 /// Places of which one is traced, at most; of a memory for fewer buffers, one in each memory.
 const STRIDE_MAX: u64 = 64;

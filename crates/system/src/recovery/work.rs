@@ -11,13 +11,11 @@ use super::asked::{Asked, AskedLists};
 use super::homes::{Homes, HomesScratch, PoolHomes};
 use super::needs::{Needs, Standing, Want};
 use super::places::{LOST, NOBODY};
-use super::pools::{PoolCode, PoolCodes};
 use super::tasks::{Restores, Task, piece_bytes};
 use crate::SystemError;
-use crate::choice::ObjectOrder;
-use crate::config::{Numbering, SystemConfig};
-use crate::event::TASK_LIMIT;
+use crate::event::{BUFFER_LIMIT, TASK_LIMIT};
 use crate::scan::AffectedObject;
+use crate::scenario::{Numbering, ObjectOrder, PoolCode, PoolCodes, RecoveryPolicy, SystemConfig};
 
 /// Objects that one thread looks at a time.
 pub(super) const PART_OBJECTS: usize = 1 << 13;
@@ -123,6 +121,34 @@ struct Builder<'a> {
 }
 
 impl RecoveryWork {
+    /// Checks that buffers can be numbered and fit into memory.
+    ///
+    /// # Errors
+    /// When they cannot or do not.
+    pub(super) fn check(&self, policy: &RecoveryPolicy) -> Result<(), SystemError> {
+        let buffer = policy.pipeline_buffer.get();
+        if buffer == 0 {
+            return Err(SystemError::EmptyBuffer);
+        }
+        let sources = self.pools.iter().map(|pool| pool.code.data()).max().unwrap_or(1);
+        for (pool, memory) in [("receive_memory", policy.receive_memory), ("send_memory", policy.send_memory)] {
+            if memory < policy.pipeline_buffer {
+                return Err(SystemError::BufferTooLarge { pool, buffer, memory: memory.get() });
+            }
+        }
+        if u128::from(policy.receive_memory.get()) < u128::from(buffer) * u128::from(sources) {
+            return Err(SystemError::GatherTooLarge { buffer, sources, memory: policy.receive_memory.get() });
+        }
+        let piece = |(subject, affected): (u32, &AffectedObject)| {
+            (piece_bytes(affected.size, self.pool(subject).code.data()), affected.size)
+        };
+        let largest = (0..).zip(&self.objects).map(piece).max().unwrap_or_default();
+        if largest.0.pieces_of(policy.pipeline_buffer) > BUFFER_LIMIT {
+            return Err(SystemError::TooManyBuffers { buffer, object: largest.1.get() });
+        }
+        Ok(())
+    }
+
     /// Lists the pieces that affected `objects` of a system need; all threads work on it, and it does not depend on their
     /// number.
     ///
@@ -240,7 +266,7 @@ impl RecoveryWork {
             let (objects, copies) = (&self.objects, &self.copies);
             self.tasks[bounds[0] as usize..bounds[1] as usize].sort_by_key(|task| {
                 let subject = task.subject as usize;
-                order.key(objects[subject].size, copies[subject])
+                order.key(objects[subject].size, copies[subject].left)
             });
         }
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use resilver_parts::{PartId, Parts};
 use resilver_units::{DeviceId, SimTime};
 
+use super::faults::{Fault, Named, Span, common, merged, span_of};
 use crate::SystemError;
-use crate::faults::{Fault, Named, Span, common, merged, span_of};
 
 /// Numbers the parts that faults are of, where requests pass them, and adds the devices that nothing carries meanwhile: of each
 /// that the system is told of.

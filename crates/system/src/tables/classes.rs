@@ -4,8 +4,8 @@ use resilver_units::SimDuration;
 
 use super::metrics::{forget_delays, of_period, of_periods};
 use super::{Metrics, Table, tell};
-use crate::actors::Traffic;
-use crate::measures::PeriodOutcome;
+use crate::clients::measures::PeriodOutcome;
+use crate::scenario::Traffic;
 use crate::simulation::Report;
 
 /// A row a class of requests of each traffic that has several.

@@ -5,9 +5,9 @@ use resilver_units::SimTime;
 
 use super::limits::{channel_ends, word};
 use super::{Metric, Table};
-use crate::flows::{FlowOutcome, FlowRow, FlowsOf, LayerRow};
-use crate::limits::LimitKind;
-use crate::measures::JobBurst;
+use crate::clients::measures::JobBurst;
+use crate::conclusion::{FlowOutcome, FlowRow, FlowsOf, LayerRow};
+use crate::recovery::limits::LimitKind;
 use crate::simulation::Report;
 
 fn outcome(report: &Report) -> (&[FlowRow], &[LayerRow]) {

@@ -5,7 +5,7 @@ use resilver_kernel::lanes::Lanes;
 
 use super::{Metric, Table};
 use crate::TrafficClass;
-use crate::limits::{Limit, LimitKind};
+use crate::recovery::limits::{Limit, LimitKind};
 use crate::simulation::Report;
 
 /// The word of a kind in tables.

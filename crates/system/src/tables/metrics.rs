@@ -6,9 +6,9 @@ use resilver_fabric::NetworkUse;
 use resilver_units::{Bytes, SimDuration, SimTime};
 
 use super::{Metrics, tell};
-use crate::faults::Named;
-use crate::measures::{ClientOutcome, Delays, Period, PeriodOutcome, StreamOutcome};
-use crate::outcome::Outcome;
+use crate::clients::measures::{ClientOutcome, Delays, Period, PeriodOutcome, StreamOutcome};
+use crate::recovery::outcome::Outcome;
+use crate::scenario::faults::Named;
 use crate::simulation::Report;
 
 /// How names of the periods begin, in the order of their times.

@@ -12,9 +12,9 @@ use super::limits::limits;
 use super::metrics::{forget_delays, of_periods};
 use super::{Metrics, Table, tell};
 use crate::TrafficClass;
-use crate::actors::Traffic;
-use crate::measures::{Bar, ServerOutcome, StripeGroup, TrafficInterval, together};
-use crate::outcome::{DeviceOutcome, PoolOutcome};
+use crate::clients::measures::{Bar, ServerOutcome, StripeGroup, TrafficInterval, together};
+use crate::recovery::outcome::{DeviceOutcome, PoolOutcome};
+use crate::scenario::Traffic;
 use crate::simulation::{Report, Simulation};
 
 /// Bars of the histogram of how busy channels are.

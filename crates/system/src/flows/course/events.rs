@@ -7,7 +7,7 @@ use resilver_units::{Bytes, SimDuration, SimTime};
 use super::super::asking::Series;
 use super::{Active, Course, Event, Steady, told};
 use crate::SystemError;
-use crate::measures::JobBurst;
+use crate::clients::measures::JobBurst;
 
 /// Below which share of what it asks for a flow falls behind: what sums of many flows lose by rounding.
 const BEHIND: f64 = 1.0 - 1e-9;

@@ -16,8 +16,8 @@ use super::sharing::{FULL, Parts};
 use super::stretches::Stretches;
 use super::{Steady, told};
 use crate::SystemError;
-use crate::actors::{Asked, ClientFlow};
-use crate::measures::JobBurst;
+use crate::clients::measures::JobBurst;
+use crate::clients::{Asked, ClientFlow};
 
 /// What happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

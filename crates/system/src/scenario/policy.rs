@@ -1,0 +1,47 @@
+//! How recovery goes about its work.
+
+use resilver_units::{Bytes, BytesPerSecond, SimDuration};
+use serde::Deserialize;
+
+/// How recovery goes about its work.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecoveryPolicy {
+    /// Size of a buffer: the unit of requests, reads, transfers and writes.
+    pub pipeline_buffer: Bytes,
+    /// Whether a destination asks for further buffers before the one under way is written.
+    pub pipelining: bool,
+    /// Memory of each device for data asked for and not yet written.
+    pub receive_memory: Bytes,
+    /// Memory of each device for data being read or sent.
+    pub send_memory: Bytes,
+    /// Size of a request on the wire.
+    pub control_message: Bytes,
+    /// The most that a device asks for a second: a buffer's request is followed by the next no earlier than after the
+    /// time that the buffer takes at this rate. `None` where it asks as soon as its memory allows.
+    pub bandwidth: Option<BytesPerSecond>,
+}
+
+/// How a destination goes about parts of a buffer that do not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetryPolicy {
+    /// How long it waits before it asks again.
+    pub after: SimDuration,
+    /// After how many losses of one part its source is passed over; one at least.
+    pub attempts: u32,
+}
+
+impl Default for RecoveryPolicy {
+    /// Pipelined buffers of 16 MiB and memories of 1 GiB: the protocol of the rebuild study.
+    fn default() -> Self {
+        RecoveryPolicy {
+            pipeline_buffer: Bytes::mebibytes(16),
+            pipelining: true,
+            receive_memory: Bytes::gibibytes(1),
+            send_memory: Bytes::gibibytes(1),
+            control_message: Bytes::new(64),
+            bandwidth: None,
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Faults as a study says them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use resilver_fabric::topology::Topology;
+use resilver_redundancy::Code;
+use resilver_units::{EndpointId, SimTime};
+use serde::Deserialize;
+
+use super::Corruption;
+use super::faults::{Ask, Fault, FaultError, LevelNames, Named, Names, Wanted, choose_failed, named_faults};
+use crate::SystemError;
+
+/// The faults of a study, and the names of what they may be of.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StudyFaults {
+    faults: Vec<StudyFault>,
+    /// The levels of parts that faults are of.
+    levels: Vec<LevelNames>,
+    /// What nodes are called where a file says it.
+    node_names: Vec<String>,
+    /// How many devices there are, and what several are called.
+    devices: (u32, String),
+}
+
+/// A fault as the study has it, with the place where it stands there.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StudyFault {
+    key: String,
+    at: SimTime,
+    part: Option<BTreeMap<String, Wanted>>,
+    #[serde(default)]
+    health: f64,
+    #[serde(default)]
+    told: bool,
+    until: Option<SimTime>,
+    /// When the system is told, where that is later than the fault.
+    detected: Option<SimTime>,
+    corrupt: Option<Corrupt>,
+}
+
+/// Soft errors: the groups that rebuild in place.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Corrupt {
+    groups: WantedGroups,
+    strips: Option<u64>,
+    code: Option<Arc<Code>>,
+    window: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum WantedGroups {
+    Count(u32),
+    Numbers(Vec<u32>),
+}
+
+impl StudyFault {
+    fn ask(&self, index: usize) -> Result<Option<Ask>, SystemError> {
+        let Some((level, wanted)) = self.part.as_ref().and_then(BTreeMap::first_key_value) else { return Ok(None) };
+        let &StudyFault { at, until, health, told: is_told, .. } = self;
+        let fault = Fault { at, until, health, is_told, ..Fault::default() };
+        let wrong =
+            |key, value: String, rule| Err(SystemError::Described(format!("faults.{index}.{key} = {value}: {rule}")));
+        if !(0.0..1.0).contains(&health) || until.is_some_and(|until| until <= at) {
+            return wrong("health", health.to_string(), "it is from 0 to below 1, until a later time");
+        }
+        if is_told && (fault.is_slow() || ["link", "switch"].contains(&level.as_str())) {
+            return wrong("told", "true".to_owned(), "the system is told of parts with devices that are gone");
+        }
+        if let Some(detected) = self.detected
+            && (!is_told || detected <= at || until.is_some_and(|until| until <= detected))
+        {
+            return wrong(
+                "detected",
+                detected.seconds().to_string(),
+                "a told fault is detected after it begins and before it ends",
+            );
+        }
+        let (key, level, wanted) = (self.key.clone(), level.clone(), wanted.clone());
+        Ok(Some(Ask { index: index as u64, key, fault, level, wanted }))
+    }
+}
+
+impl StudyFaults {
+    /// The faults with their parts, of which `seed` draws those that are not named; `endpoints_of` says those of each device.
+    ///
+    /// # Errors
+    /// When a fault cannot be, or is of what the system has not.
+    pub fn named(
+        &self,
+        seed: u64,
+        topology: Option<&Topology>,
+        endpoints_of: BTreeMap<u32, Vec<EndpointId>>,
+    ) -> Result<Vec<Named>, SystemError> {
+        let asks = self.faults.iter().enumerate().map(|(index, fault)| fault.ask(index));
+        let asks: Vec<Ask> = asks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        let names = Names {
+            devices: self.devices.clone(),
+            levels: self.levels.clone(),
+            topology,
+            node_names: self.node_names.clone(),
+            endpoints_of,
+        };
+        let named = named_faults(&asks, &names, seed).map_err(SystemError::Faults)?;
+        let detected = |(ask, named): (&Ask, Named)| match self.faults[ask.index as usize].detected {
+            Some(at) => {
+                let unseen = Named { fault: Fault { is_told: false, ..named.fault.clone() }, ..named.clone() };
+                vec![unseen, Named { fault: Fault { at, ..named.fault }, ..named }]
+            }
+            None => vec![named],
+        };
+        Ok(asks.iter().zip(named).flat_map(detected).collect())
+    }
+
+    /// The soft errors in the order of the study; `seed` draws their groups where they are not given, of so many.
+    ///
+    /// # Errors
+    /// When fewer groups are left to draw from than a fault says.
+    pub(super) fn corruptions(&self, seed: u64, groups: u32) -> Result<Vec<Corruption>, SystemError> {
+        let all: Vec<(usize, SimTime, &Corrupt)> = (0..)
+            .zip(&self.faults)
+            .filter_map(|(index, fault)| Some((index, fault.at, fault.corrupt.as_ref()?)))
+            .collect();
+        let named = |corrupt: &Corrupt| match &corrupt.groups {
+            WantedGroups::Numbers(numbers) => numbers.clone(),
+            WantedGroups::Count(_) => Vec::new(),
+        };
+        let mut chosen: Vec<Vec<u32>> = all.iter().map(|(.., corrupt)| named(corrupt)).collect();
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(|&at| all[at].1);
+        for at in order {
+            let (index, _, Corrupt { groups: WantedGroups::Count(count), .. }) = &all[at] else { continue };
+            let left: Vec<u32> = (0..groups).filter(|group| !chosen.iter().flatten().any(|one| one == group)).collect();
+            if *count as usize > left.len() {
+                return Err(SystemError::Faults(vec![FaultError {
+                    key: format!("faults.{index}.corrupt.groups"),
+                    count: Some(*count),
+                    rule: format!("{} groups are left when this happens", left.len()),
+                    remedy: "let fewer rebuild, or name them".to_owned(),
+                    ..FaultError::default()
+                }]));
+            }
+            let drawn = choose_failed(seed, *index as u64, left.len() as u32, *count);
+            chosen[at] = drawn.into_iter().map(|number| left[number as usize]).collect();
+        }
+        let corruption = |((_, at, corrupt), groups): ((usize, SimTime, &Corrupt), Vec<u32>)| Corruption {
+            at,
+            groups,
+            strips_per_server: corrupt.strips,
+            window: corrupt.window,
+            code: corrupt.code.clone(),
+        };
+        Ok(all.into_iter().zip(chosen).map(corruption).collect())
+    }
+}
