@@ -1,23 +1,31 @@
 //! Devices fail, or come back, while lost pieces are being made anew.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 use resilver_fabric::Fabric;
+use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::Pieces;
-use resilver_units::{Bytes, DeviceId};
+use resilver_units::{Bytes, DeviceId, SimTime};
 
-use super::asking::Receiver;
-use super::gathers::{Gather, Leg, Phase, pieces_of};
+use super::gathers::{Gather, Leg, Phase, RecoveryEvent, pieces_of};
 use super::homes::HomesScratch;
 use super::needs::{Needs, Standing, Want};
 use super::outcome::DeviceOutcome;
 use super::places::{LOST, NOBODY, device_at, device_or_nobody, is_there, stored_in};
+use super::protocol::event;
+use super::receiver::Receiver;
+use super::returns::Held;
 use super::returns::refusing;
 use super::tasks::{Task, buffers_of};
 use super::work::{Copies, Losses, PART_OBJECTS, copies_of};
 use super::{Recovery, Sender};
 use crate::SystemError;
-use crate::event::TASK_LIMIT;
+use crate::event::{DATA, EventOf, REQUEST, StorageEvent, TASK_LIMIT};
 use crate::plant::Site;
+use crate::scan::AffectedObject;
+use crate::scenario::RetryPolicy;
+use crate::scenario::faults::Span;
 
 /// What an object went through where devices fail one after another.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,6 +73,18 @@ struct Decision {
     stays: Vec<u64>,
     /// By pool.
     losses: Vec<Losses>,
+}
+
+/// What is known of sources where messages may be lost.
+#[derive(Clone, Debug)]
+pub(super) struct LostMessages {
+    retry: RetryPolicy,
+    /// How often each part that is asked for was lost, by its buffer and its position.
+    losses: BTreeMap<(u32, u32), u32>,
+    /// The pieces that are not asked for any more, task by task, as sets.
+    shunned: BTreeMap<u32, u64>,
+    /// Devices that answer nobody.
+    dead: Vec<bool>,
 }
 
 impl Recovery {
@@ -319,5 +339,526 @@ impl Recovery {
             self.listed.extend(turns.iter().map(|&(_, _, task)| task));
             receiver.end = self.listed.len() as u32;
         }
+    }
+
+    /// Whether other devices are ever known to have failed than those of the first time.
+    #[inline]
+    pub(super) fn has_later(&self) -> bool {
+        self.failures.len() > 1
+    }
+
+    /// When the system knows of the first failed devices.
+    pub(crate) fn begins_at(&self) -> SimTime {
+        self.failures[0].0
+    }
+
+    /// Lets every destination ask for its first buffers, once the first devices have failed.
+    pub(crate) fn start<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
+        // Failures come before all that happens at their time.
+        for (stage, &(time, _)) in (0..).zip(&self.failures) {
+            if stage > 0 || time > SimTime::ZERO {
+                site.schedule.at(time, EventOf::new(StorageEvent::Fail(stage)));
+            }
+        }
+        if self.begins_at() == SimTime::ZERO {
+            self.begin(site);
+        }
+    }
+
+    pub(super) fn begin<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
+        self.failures_left -= 1;
+        let failing = self.failing_at(0);
+        self.shelve(&failing);
+        self.count_missing(site.schedule.now());
+        self.begin_waits(site);
+        self.lose_tasks_of_dead(site);
+        for device in 0..self.receivers.len() as u32 {
+            self.ask(device, site);
+        }
+    }
+
+    /// Devices are gone with nobody told: what they held is missing where the system is to know of it.
+    pub(crate) fn lose_undetected(&mut self, now: SimTime) {
+        if !self.undetected.is_empty() {
+            self.count_missing(now);
+        }
+    }
+
+    /// Counts the degraded objects anew.
+    fn count_missing(&mut self, now: SimTime) {
+        let undetected = self.undetected_pieces(now);
+        self.health.count_without(now, undetected);
+    }
+
+    /// How many fewer pieces each object has than the system knows; empty where it knows all.
+    ///
+    /// Before it knows of any failure what is known of objects is what the first one leaves, so that the pieces it takes are added.
+    pub(super) fn undetected_pieces(&self, now: SimTime) -> Vec<i8> {
+        let is_now = |&&((since, at), _): &&(Span, DeviceId)| since <= now && now < at;
+        let devices: Vec<DeviceId> = self.undetected.iter().filter(is_now).map(|&(_, device)| device).collect();
+        let has_begun = self.stages_passed() > 0;
+        if devices.is_empty() && has_begun {
+            return Vec::new();
+        }
+        let gone = FailedSet::new(self.devices.len(), &devices);
+        let (mut scratch, mut before) = (HomesScratch::default(), vec![NOBODY; self.stride]);
+        let mut fewer_of = |(subject, affected): (u32, &AffectedObject)| {
+            let mut row = self.row(subject);
+            let known = if has_begun { 0 } else { row.iter().filter(|&&place| place == LOST).count() as i8 };
+            if known > 0 {
+                let before = &mut before[..row.len()];
+                self.work.homes.fill(0, affected.object, &mut scratch, before);
+                row = before;
+            }
+            let is_gone = |place: &&u32| is_there(**place) && gone.contains(DeviceId::new(device_at(**place)));
+            row.iter().filter(is_gone).count() as i8 - known
+        };
+        (0..).zip(&self.work.objects).map(&mut fewer_of).collect()
+    }
+
+    /// The devices that fail at a stage, which has not come yet.
+    pub(crate) fn failing_at(&self, stage: u32) -> Vec<DeviceId> {
+        let is_new = |device: &DeviceId| stage == 0 || !self.failed.contains(*device);
+        self.failures[stage as usize].1.devices().filter(is_new).collect()
+    }
+
+    /// The devices that come back at a stage, which has not come yet.
+    pub(crate) fn returning_at(&self, stage: u32) -> Vec<DeviceId> {
+        let failed = &self.failures[stage as usize].1;
+        self.failed.devices().filter(|&device| !failed.contains(device)).collect()
+    }
+
+    /// A device fails, and was given so many requests before.
+    pub(crate) fn begin_without(&mut self, device: DeviceId, requests: u64) {
+        self.devices[device.index()].requests_before_failure = requests;
+    }
+
+    /// A device that failed comes back, and was given so many requests before.
+    pub(crate) fn end_without(&mut self, device: DeviceId, requests: u64) {
+        let before = std::mem::take(&mut self.devices[device.index()].requests_before_failure);
+        self.tally.served_after_failure += requests - before;
+    }
+
+    /// How many stages have come.
+    #[inline]
+    pub(super) fn stages_passed(&self) -> u32 {
+        (self.failures.len() - self.failures_left) as u32
+    }
+
+    /// Whether nothing is left to be done, now or after a failure to come.
+    ///
+    /// Parts that come back change something only where pieces are missing.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.open_tasks == 0
+            && self.gathers.open_count() == 0
+            && (self.failures_left == 0 || self.failures_left <= self.returns_at_end && self.is_whole())
+    }
+
+    /// Whether each piece that was lost is there again.
+    #[cold]
+    pub(super) fn is_whole(&self) -> bool {
+        self.work.losses.lost_pieces == self.rebuilt_pieces + self.returned_pieces()
+    }
+
+    /// How many of the lost pieces that the failures so far ask for are there again, from 0 to 1; 1 where all is done.
+    pub(crate) fn share_rebuilt(&self) -> f64 {
+        match self.work.losses.pieces_to_rebuild {
+            0 => 1.0,
+            _ if self.failures_left == 0 && self.open_tasks == 0 => 1.0,
+            all => self.rebuilt_pieces as f64 / all as f64,
+        }
+    }
+
+    /// Whether a device has failed since a part was asked of it.
+    #[inline]
+    pub(super) fn has_lost_source(&self, leg: Leg, source: u32) -> bool {
+        self.has_later()
+            && (self.failed.contains(DeviceId::new(source))
+                || self.returns.as_ref().is_some_and(|returns| returns.is_stale_leg(leg, source)))
+    }
+
+    /// Whether a device has failed since it began to ask for a buffer.
+    #[inline]
+    pub(super) fn has_lost_destination(&self, slot: u32, destination: u32) -> bool {
+        self.has_later()
+            && (self.failed.contains(DeviceId::new(destination))
+                || self.returns.as_ref().is_some_and(|returns| returns.is_stale_buffer(slot, destination)))
+    }
+
+    /// Lost pieces that came back with their devices.
+    pub(super) fn returned_pieces(&self) -> u64 {
+        self.returns.as_ref().map_or(0, |returns| returns.pieces)
+    }
+
+    /// Notes what devices that come back later hold, before they fail: of the first to fail, what placement gave them.
+    pub(super) fn shelve(&mut self, failing: &[DeviceId]) {
+        let passed = self.stages_passed();
+        let Some(returns) = &mut self.returns else { return };
+        let mut shelves = std::mem::take(&mut returns.shelves);
+        let later = self.failures.get(passed as usize..).unwrap_or_default();
+        let mut comes_back = vec![false; self.devices.len()];
+        for &device in failing {
+            comes_back[device.index()] = later.iter().any(|(_, failed)| !failed.contains(device));
+        }
+        let (stride, work) = (self.stride, &self.work);
+        let held_of = |(chunk, rows): (usize, &[u32])| {
+            let (mut scratch, mut row) = (HomesScratch::default(), vec![NOBODY; stride]);
+            let (mut held, first) = (Vec::new(), chunk * PART_OBJECTS);
+            for (subject, places) in (first as u32..).zip(rows.chunks(stride)) {
+                row.copy_from_slice(places);
+                if passed == 1 && places.contains(&LOST) {
+                    let width = work.pool(subject).width();
+                    work.homes.fill(0, work.objects[subject as usize].object, &mut scratch, &mut row[..width]);
+                }
+                let is_held = |place: u32| is_there(place) && comes_back[device_at(place) as usize];
+                let of_row = (0u8..).zip(&row).filter(|&(_, &place)| is_held(place));
+                held.extend(of_row.map(|(position, &place)| (subject, position, place)));
+            }
+            held
+        };
+        let chunks = work.places.par_chunks(PART_OBJECTS * stride).enumerate();
+        let parts: Vec<Vec<Held>> = chunks.map(held_of).collect();
+        for held in parts.into_iter().flatten() {
+            shelves.entry(device_at(held.2)).or_default().push(held);
+        }
+        returns.shelves = shelves;
+        if passed == 1 {
+            returns.failed(failing, passed);
+        }
+    }
+
+    /// Devices are back: of what they held, what is still missing is there again.
+    pub(super) fn give_back(&mut self, now: SimTime, returning: &[DeviceId]) {
+        let Some(returns) = &mut self.returns else { return };
+        returns.back.fill(0);
+        for device in returning {
+            for (subject, position, place) in returns.shelves.remove(&device.get()).unwrap_or_default() {
+                let present = &mut self.work.places[subject as usize * self.stride + usize::from(position)];
+                if *present == LOST {
+                    *present = place;
+                    self.rebuilt_at = now;
+                    self.rebuilt_of[self.work.number_of_pool(subject)].last_at = now;
+                    returns.back[subject as usize] |= 1 << position;
+                    self.histories[subject as usize].returned += 1;
+                    returns.pieces += 1;
+                } else {
+                    returns.surplus += 1;
+                }
+            }
+        }
+    }
+
+    /// Has this recovery expect that messages are lost.
+    #[must_use]
+    pub fn with_retry(mut self, retry: RetryPolicy) -> Self {
+        let dead = vec![false; self.devices.len()];
+        let lost = LostMessages { retry, losses: BTreeMap::new(), shunned: BTreeMap::new(), dead };
+        self.lost_messages = Some(Box::new(lost));
+        self
+    }
+
+    /// Whether a device has died without anyone being told.
+    #[inline]
+    pub(super) fn is_dead(&self, device: u32) -> bool {
+        self.lost_messages.as_ref().is_some_and(|lost| lost.dead[device as usize])
+    }
+
+    /// The pieces that a task does without.
+    #[inline]
+    pub(super) fn shunned(&self, task: u32) -> u64 {
+        self.lost_messages.as_ref().and_then(|lost| lost.shunned.get(&task)).copied().unwrap_or(0)
+    }
+
+    /// Every source may be asked again: pieces may be at other devices by now.
+    pub(super) fn forget_shunned(&mut self) {
+        if let Some(lost) = &mut self.lost_messages {
+            lost.shunned.clear();
+        }
+    }
+
+    /// A buffer's number is used for another from now on.
+    #[inline]
+    pub(super) fn forget_losses(&mut self, slot: u32) {
+        if let Some(lost) = &mut self.lost_messages
+            && !lost.losses.is_empty()
+        {
+            let of_slot: Vec<(u32, u32)> =
+                lost.losses.range((slot, 0)..=(slot, u32::MAX)).map(|(&leg, _)| leg).collect();
+            for leg in of_slot {
+                lost.losses.remove(&leg);
+            }
+        }
+    }
+
+    /// The network has lost a message.
+    #[cold]
+    pub(super) fn message_lost<F: Fabric>(&mut self, (leg, kind): (Leg, u64), site: &mut Site<'_, F>) {
+        let bytes = self.gathers.get(leg.slot).bytes;
+        if kind == DATA {
+            self.wasted.sent += bytes;
+        } else {
+            let source = self.gathers.device(leg.slot, leg.position);
+            if !self.has_lost_source(leg, source) {
+                self.senders[source as usize].bytes_asked -= bytes;
+            }
+        }
+        self.leg_lost(leg, site);
+    }
+
+    /// A part does not come: it is asked for again, or made up for by others.
+    #[cold]
+    pub(super) fn leg_lost<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
+        let gather = self.gathers.get_mut(leg.slot);
+        gather.in_flight &= !leg.bit();
+        let task = gather.task();
+        if gather.wants(leg.position) && self.work.tasks[task as usize].is_given_up {
+            return self.let_go(leg.slot, site);
+        }
+        let Some(lost) = self.lost_messages.as_mut().filter(|_| gather.wants(leg.position)) else {
+            return self.settle(leg.slot, site);
+        };
+        let losses = lost.losses.entry((leg.slot, leg.position)).or_insert(0);
+        *losses += 1;
+        if *losses < lost.retry.attempts {
+            gather.in_flight |= leg.bit();
+            let time = site.schedule.now() + lost.retry.after;
+            site.schedule.at(time, EventOf::new(event(RecoveryEvent::Retry(leg))));
+            return;
+        }
+        *lost.shunned.entry(task).or_insert(0) |= leg.bit();
+        // What is asked for from now on does without that source as well.
+        let destination = self.gathers.get(leg.slot).destination;
+        let receiver = &mut self.receivers[destination as usize];
+        if receiver.place < receiver.end {
+            receiver.plan.clear();
+        }
+        self.replan(leg.slot, site);
+    }
+
+    /// The time has come to ask again for a part.
+    #[cold]
+    pub(super) fn retry<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
+        let gather = self.gathers.get_mut(leg.slot);
+        if gather.wants(leg.position) {
+            self.request(leg, site);
+        } else {
+            gather.in_flight &= !leg.bit();
+            self.settle(leg.slot, site);
+        }
+    }
+
+    /// A part was read that nobody wants any more, or whose source answers nobody.
+    #[cold]
+    pub(super) fn discard_read<F: Fabric>(&mut self, leg: Leg, (source, bytes): (u32, Bytes), site: &mut Site<'_, F>) {
+        let gather = self.gathers.get_mut(leg.slot);
+        gather.unsent &= !leg.bit();
+        gather.in_flight &= !leg.bit();
+        if self.has_lost_source(leg, source) {
+            self.unserved.entry(DeviceId::new(source)).or_default().read += bytes;
+            self.settle(leg.slot, site);
+            return;
+        }
+        self.wasted.read += bytes;
+        let sender = &mut self.senders[source as usize];
+        sender.bytes_held -= bytes;
+        sender.bytes_asked -= bytes;
+        self.leg_lost(leg, site);
+        self.read_waiting(source, site);
+    }
+
+    /// A buffer has lost a source before its part came: it is made of others, and of what has come as far as that serves.
+    ///
+    /// The destination keeps what has come, so it may hold more than its memory until the buffer is written; it asks for no
+    /// further one meanwhile.
+    #[cold]
+    pub(super) fn replan<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
+        let gather = *self.gathers.get(slot);
+        if self.work.tasks[gather.task() as usize].is_given_up {
+            return self.let_go(slot, site);
+        }
+        let shunned = self.shunned(gather.task());
+        // A source that failed answers no more, but a message of its may still be under way under the piece's number.
+        let awaited = pieces_of(gather.wanted & !gather.arrived);
+        let is_gone = |position: u32| self.has_lost_source(Leg { slot, position }, self.gathers.device(slot, position));
+        let gone = awaited.iter().filter(|&position| is_gone(position));
+        let gone = gone.fold(0, |set, position| set | 1u64 << position);
+        let coming = gather.in_flight & gather.wanted & !gone;
+        let busy = gather.stale() | (gather.in_flight | gather.unsent) & gone;
+        if !self.choose(gather.task(), (shunned | busy) & !gather.arrived, (gather.arrived, coming)) {
+            if self.choose(gather.task(), shunned & !gather.arrived, (gather.arrived, coming)) {
+                self.gathers.get_mut(slot).set_phase(Phase::Starved);
+            } else {
+                self.lose_task(gather.task());
+                self.let_go(slot, site);
+            }
+            return;
+        }
+        let planned = std::mem::take(&mut self.planned);
+        let wanted = planned.iter().fold(0, |set, &position| set | 1u64 << position);
+        let spared = u64::from((gather.arrived & !wanted).count_ones());
+        self.wasted.received += Bytes::new(spared * gather.bytes.get());
+        let before = gather.held();
+        let now = {
+            self.gathers.set_wanted(slot, wanted);
+            let gather = self.gathers.get_mut(slot);
+            gather.set_phase(Phase::Gathering);
+            gather.held()
+        };
+        let receiver = &mut self.receivers[gather.destination as usize];
+        receiver.bytes_held = receiver.bytes_held + now - before;
+        self.tally.planned = self.tally.planned + now - before;
+        self.timeline.add(site.schedule.now(), now.get() as i64 - before.get() as i64);
+        let subject = self.work.tasks[gather.task() as usize].subject;
+        for &position in &planned {
+            if (gather.arrived | coming) >> position & 1 == 0 {
+                self.gathers.set_device(slot, position, self.device_of(subject, position));
+                self.request(Leg { slot, position }, site);
+            }
+        }
+        self.planned = planned;
+        let gather = self.gathers.get(slot);
+        if gather.arrived == gather.wanted {
+            self.decode(slot, site);
+        }
+    }
+
+    /// Nothing of a buffer is wanted any more that is not being written: its destination gives back its memory.
+    pub(super) fn void<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
+        let gather = *self.gathers.get(slot);
+        let receiver = &mut self.receivers[gather.destination as usize];
+        receiver.bytes_held -= gather.held();
+        receiver.gathers_held -= 1;
+        self.timeline.add(site.schedule.now(), -(gather.held().get() as i64));
+        self.tally.planned -= gather.held();
+        self.wasted.received += Bytes::new(u64::from(gather.arrived.count_ones()) * gather.bytes.get());
+        let is_decoding = gather.phase() == Phase::Decoding;
+        self.gathers.set_wanted(slot, 0);
+        self.gathers.get_mut(slot).set_phase(if is_decoding { Phase::Leaving } else { Phase::Done });
+        self.settle(slot, site);
+    }
+
+    /// Takes back the buffers of tasks that were given up, but for those that are being written.
+    pub(super) fn void_given_up<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
+        for slot in self.gathers.slots() {
+            let gather = self.gathers.get(slot);
+            let is_under_way = gather.is_gathering() || gather.phase() == Phase::Decoding;
+            if is_under_way && self.work.tasks[gather.task() as usize].is_given_up {
+                self.void(slot, site);
+            }
+        }
+    }
+
+    /// Data that was written of a task.
+    fn written_of(&self, task: u32) -> Bytes {
+        let Task { size, buffers_left, last_is_written, .. } = self.work.tasks[task as usize];
+        let buffer = self.policy.pipeline_buffer;
+        let count = buffers_of(size, buffer);
+        let full = Bytes::new(u64::from(count - buffers_left) * buffer.get());
+        let missing_of_last = Bytes::new(u64::from(count) * buffer.get()) - size;
+        if last_is_written { full - missing_of_last } else { full }
+    }
+
+    /// Gives a task up: what was written of it was written in vain.
+    pub(super) fn give_up(&mut self, task: u32) {
+        self.work.tasks[task as usize].is_given_up = true;
+        self.open_tasks -= 1;
+        self.wasted.written += self.written_of(task);
+        let receiver = &self.receivers[self.work.tasks[task as usize].destination as usize];
+        if receiver.place < receiver.end && self.task_at(receiver.place) == task {
+            let receiver = &mut self.receivers[self.work.tasks[task as usize].destination as usize];
+            receiver.place += 1;
+            receiver.plan.clear();
+        }
+    }
+
+    /// A task cannot be had: too few of its object's pieces can be reached, or its new home cannot.
+    ///
+    /// What is under way for it ends where it comes to next.
+    #[cold]
+    pub(super) fn lose_task(&mut self, task: u32) {
+        self.give_up(task);
+        if self.work.tasks[task as usize].is_rebuild {
+            self.unreachable_pieces += 1;
+            self.unreachable.insert(self.work.tasks[task as usize].subject);
+        } else {
+            self.unreachable_moves += 1;
+        }
+    }
+
+    /// A buffer of a task that was given up has come to where nothing more is done for it.
+    #[cold]
+    pub(super) fn let_go<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
+        let destination = self.gathers.get(slot).destination;
+        self.void(slot, site);
+        self.ask(destination, site);
+    }
+
+    /// A device answers nobody any more: what waits at it is lost, and what it was to receive is out of lost.
+    #[cold]
+    pub(crate) fn lose_device<F: Fabric>(&mut self, device: DeviceId, site: &mut Site<'_, F>) {
+        let Some(lost) = &mut self.lost_messages else { return };
+        // What is to come to a device is given up when recovery asks for it: until then the device may be back.
+        if std::mem::replace(&mut lost.dead[device.index()], true) || self.stages_passed() == 0 {
+            return;
+        }
+        self.lose_tasks_of(device, site);
+        for leg in std::mem::take(&mut self.senders[device.index()].waiting) {
+            self.senders[device.index()].bytes_asked -= self.gathers.get(leg.slot).bytes;
+            self.leg_lost(leg, site);
+        }
+    }
+
+    /// What is to come to a device that answers nobody is out of reach.
+    fn lose_tasks_of<F: Fabric>(&mut self, device: DeviceId, site: &mut Site<'_, F>) {
+        for task in 0..self.work.tasks.len() as u32 {
+            let Task { destination, is_given_up, buffers_left, .. } = self.work.tasks[task as usize];
+            if destination == device.get() && !is_given_up && buffers_left > 0 {
+                self.lose_task(task);
+            }
+        }
+        let receiver = &mut self.receivers[device.index()];
+        receiver.place = receiver.end;
+        receiver.plan.clear();
+        self.void_given_up(site);
+    }
+
+    /// Recovery begins: what is to come to devices that answer nobody is out of reach.
+    pub(super) fn lose_tasks_of_dead<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
+        let dead = |device: &DeviceId| self.is_dead(device.get());
+        let dead: Vec<DeviceId> = (0..self.devices.len() as u32).map(DeviceId::new).filter(dead).collect();
+        dead.into_iter().for_each(|device| self.lose_tasks_of(device, site));
+    }
+
+    /// A device answers again.
+    pub(crate) fn regain_device(&mut self, device: DeviceId) {
+        if let Some(lost) = &mut self.lost_messages {
+            lost.dead[device.index()] = false;
+        }
+    }
+
+    /// Whether a message does not arrive because one of its ends has failed.
+    #[inline]
+    pub(crate) fn has_vanished<F: Fabric>(&mut self, token: u64, site: &mut Site<'_, F>) -> bool {
+        self.has_later() && self.vanishes(Leg::of_token(token), site)
+    }
+
+    #[cold]
+    fn vanishes<F: Fabric>(&mut self, (leg, kind): (Leg, u64), site: &mut Site<'_, F>) -> bool {
+        let source = self.gathers.device(leg.slot, leg.position);
+        let gather = self.gathers.get_mut(leg.slot);
+        let (bytes, destination) = (gather.bytes, gather.destination);
+        let has_lost_source = self.has_lost_source(leg, source);
+        if !has_lost_source && !self.has_lost_destination(leg.slot, destination) {
+            return false;
+        }
+        self.gathers.get_mut(leg.slot).in_flight &= !leg.bit();
+        if kind != REQUEST {
+            self.wasted.sent += bytes;
+        } else if !has_lost_source {
+            self.senders[source as usize].bytes_asked -= bytes;
+        }
+        self.settle(leg.slot, site);
+        true
     }
 }

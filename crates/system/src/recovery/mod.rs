@@ -7,26 +7,21 @@
 //! requests wait in order. A piece that moves without being lost comes from where it is.
 
 mod asked;
-mod asking;
 pub(crate) mod curve;
-mod evidence;
 mod failure;
-mod fetching;
 mod film;
 mod gathers;
 mod health;
 mod homes;
 mod laws;
 pub(crate) mod limits;
-mod losses;
 mod needs;
 pub(crate) mod outcome;
 mod places;
-mod plan;
-mod pools;
 mod protocol;
+mod receiver;
 mod returns;
-mod stages;
+mod sources;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -36,34 +31,34 @@ mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use resilver_fabric::Fabric;
 use resilver_kernel::stats::Timeline;
 use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::Code;
-use resilver_units::{Bytes, DeviceId, SimTime};
+use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 use crate::SystemError;
-use crate::plant::Plant;
+use crate::plant::{Plant, Site};
 use crate::scan::AffectedObject;
 use crate::scenario::faults::Span;
 use crate::scenario::{ObjectOrder, PoolCode, RecoveryPolicy, SourceChoice, SystemConfig};
-
-use asking::Receiver;
 use curve::Curve;
-use failure::{History, Unserved};
-pub use film::SourcesAwaited;
+use failure::{History, LostMessages, Unserved};
 use film::{Film, UnderWay};
 use gathers::{Gathers, Leg};
 use health::Health;
-pub(crate) use homes::{Homes, PoolHomes};
 use laws::Tally;
-use losses::LostMessages;
-use outcome::{Coded, DeviceOutcome, Level, Outcome, Transfer, Wasted};
+use limits::{Evidence, Limits, limits};
+use outcome::{Coded, DeviceOutcome, Level, Outcome, PoolOutcome, Rebuilt, Transfer, Wasted};
 use places::device_or_nobody;
-use pools::Rebuilt;
+use receiver::Receiver;
 use returns::Returns;
 use tasks::{Task, piece_bytes};
 use transfers::TransferLog;
-use waits::Waits;
+use waits::{NOBODY, Snapshot, Waits};
+
+pub use film::SourcesAwaited;
+pub(crate) use homes::{Homes, PoolHomes};
 pub use work::{Losses, RecoveryWork};
 
 /// A source's memory and the requests that wait for it.
@@ -371,5 +366,61 @@ impl Recovery {
             unserved.take_from(&mut devices[device.index()]);
         }
         devices
+    }
+
+    /// What became of each pool's objects, of which so many were rebuilt.
+    pub(super) fn pools(&self, rebuilt_objects: &[u64]) -> Vec<PoolOutcome> {
+        let all = Rebuilt { pieces: self.rebuilt_pieces, bytes: self.rebuilt_bytes, last_at: self.rebuilt_at };
+        let of_pool = |(pool, &losses): (usize, &Losses)| {
+            // Of one pool it is all that is counted.
+            let Rebuilt { pieces, bytes, last_at } =
+                if self.rebuilt_of.len() > 1 { self.rebuilt_of[pool] } else { all };
+            PoolOutcome {
+                losses,
+                rebuilt_objects: rebuilt_objects[pool],
+                rebuilt_pieces: pieces,
+                rebuilt_bytes: bytes,
+                rebuilt_at: last_at,
+            }
+        };
+        self.work.losses_of.iter().enumerate().map(of_pool).collect()
+    }
+
+    /// What is waited for is counted anew: nothing was left to be done, and there is now.
+    pub(super) fn begin_waits<F: Fabric>(&mut self, site: &Site<'_, F>) {
+        self.waits.start(site.schedule.now(), site.plant, &self.devices);
+        for receiver in &mut self.receivers {
+            (receiver.paced, receiver.decoding) = (SimDuration::ZERO, SimDuration::ZERO);
+        }
+    }
+
+    /// What limited the rebuild, up to `now` where it did not come to its end.
+    pub(crate) fn limits<F: Fabric>(&self, plant: &Plant<F>, now: SimTime) -> Limits {
+        let Some(receiver) = self.receivers.get(self.waits.last as usize).filter(|_| self.waits.last != NOBODY) else {
+            return Limits::default();
+        };
+        let unfinished;
+        let end = match &self.waits.end {
+            Some(end) => end,
+            None => {
+                unfinished = Snapshot::of(now, plant, &self.devices);
+                &unfinished
+            }
+        };
+        let begin = &self.waits.begin;
+        let asking = receiver.asked_at.min(end.at).since(begin.at);
+        let evidence = Evidence {
+            begin,
+            end,
+            spent: self.waits.spent(),
+            stride: self.waits.stride(),
+            last: self.waits.last,
+            paced: receiver.paced,
+            full: if asking > receiver.paced { asking - receiver.paced } else { SimDuration::ZERO },
+            decoding: receiver.decoding,
+            is_pipelined: self.policy.pipelining,
+            is_copied: !self.is_coded,
+        };
+        limits(&evidence, plant)
     }
 }

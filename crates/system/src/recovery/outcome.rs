@@ -183,3 +183,27 @@ pub struct Outcome {
     /// Data still in the memory pools when the last event was over; zero.
     pub memory_held_at_end: Bytes,
 }
+
+/// What was rebuilt of a pool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rebuilt {
+    pub pieces: u64,
+    pub bytes: Bytes,
+    /// When the last piece was there again, made anew or back with its device.
+    pub last_at: SimTime,
+}
+
+impl Rebuilt {
+    /// Nothing, since the first loss.
+    pub fn since(begins_at: SimTime) -> Self {
+        Rebuilt { pieces: 0, bytes: Bytes::ZERO, last_at: begins_at }
+    }
+
+    /// A piece of this size is rebuilt.
+    #[inline]
+    pub fn add(&mut self, size: Bytes, now: SimTime) {
+        self.pieces += 1;
+        self.bytes += size;
+        self.last_at = now;
+    }
+}

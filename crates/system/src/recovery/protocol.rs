@@ -1,22 +1,28 @@
 //! What happens to a buffer, from the requests for its parts to its being written.
 
-use resilver_device::{Direction, Io};
+use resilver_device::{Device, Direction, Io};
 use resilver_fabric::{Fabric, Message, Notice};
+use resilver_kernel::prefetch;
 use resilver_units::{Bytes, DeviceId, SimTime};
 
 use super::Recovery;
 use super::film::UnderWay;
-use super::gathers::{Gather, Leg, Phase, RecoveryEvent};
-use super::places::made_at;
-use super::tasks::Restores;
+use super::gathers::{Gather, Leg, Phase, RecoveryEvent, pieces_of};
+use super::places::{device_at, is_made, is_there, made_at};
+use super::sources::shuffle;
+use super::tasks::{Restores, Task};
 use super::waits::Mark;
+use crate::SystemError;
 use crate::event::{DATA, EventOf, REQUEST, StorageEvent};
 use crate::plant::Site;
 use crate::ports::Ports;
-use crate::scenario::TrafficClass;
+use crate::scenario::{SourceChoice, TrafficClass};
 
 /// The queue of a port or a device that recovery waits in, where there are several.
 const LANE: u8 = TrafficClass::Rebuild.lane();
+
+/// How far ahead of the task that it asks for a destination fetches another.
+const TASKS_AHEAD: u32 = 4;
 
 /// An event of recovery among the system's.
 #[inline]
@@ -374,6 +380,236 @@ impl Recovery {
         } else {
             gather.set_phase(Phase::Done);
             self.settle(slot, site);
+        }
+    }
+
+    /// The task at a place of the order in which tasks are asked for.
+    #[inline]
+    pub(super) fn task_at(&self, place: u32) -> u32 {
+        if self.listed.is_empty() { place } else { self.listed[place as usize] }
+    }
+
+    /// Lets a destination ask for as many buffers as its memory, its policy and its bandwidth allow.
+    pub(super) fn ask<F: Fabric>(&mut self, destination: u32, site: &mut Site<'_, F>) {
+        loop {
+            let receiver = &self.receivers[destination as usize];
+            if receiver.place == receiver.end || (!self.policy.pipelining && receiver.gathers_held > 0) {
+                return;
+            }
+            let task = self.task_at(receiver.place);
+            if receiver.plan.count == 0 && !self.turn_to(destination, task) {
+                self.lose_task(task);
+                continue;
+            }
+            let receiver = &self.receivers[destination as usize];
+            let number = receiver.number;
+            let (size, buffer) = (receiver.size.get(), self.policy.pipeline_buffer.get());
+            let offset = u64::from(number) * buffer;
+            let bytes = Bytes::new(buffer.min(size - offset));
+            let held = Bytes::new(u64::from(receiver.plan.count) * bytes.get());
+            if receiver.bytes_held + held > self.policy.receive_memory || !self.is_on_pace(destination, held, site) {
+                return;
+            }
+            if self.gathers.is_full() {
+                self.problem = Some(SystemError::TooManyBuffersUnderWay);
+                return;
+            }
+            let slot = self.open(destination, (task, number), bytes, site.schedule.now());
+            let is_last = offset + bytes.get() == size;
+            if is_last {
+                self.pass(destination, site.schedule.now());
+            }
+            self.request_all(destination, slot, site);
+            if is_last {
+                self.receivers[destination as usize].plan.clear();
+            }
+        }
+    }
+
+    /// A destination turns to a task: of which pieces it is to be made; false where it cannot be.
+    fn turn_to(&mut self, destination: u32, task: u32) -> bool {
+        let shunned = self.shunned(task);
+        if !self.choose(task, shunned, (0, 0)) {
+            return false;
+        }
+        let Task { subject, size, number, .. } = self.work.tasks[task as usize];
+        let object = self.object(subject).object;
+        let receiver = &mut self.receivers[destination as usize];
+        receiver.plan.set(&self.planned);
+        (receiver.subject, receiver.object, receiver.size, receiver.number) = (subject, object, size, number);
+        true
+    }
+
+    /// Takes up the next buffer of a task; returns its slot.
+    fn open(&mut self, destination: u32, (task, number): (u32, u32), bytes: Bytes, now: SimTime) -> u32 {
+        let receiver = &mut self.receivers[destination as usize];
+        let wanted = receiver.plan.set_of();
+        let gather = Gather::new(receiver.object, bytes, wanted, (task, number), destination);
+        receiver.number += 1;
+        self.work.tasks[task as usize].number = receiver.number;
+        let held = gather.held();
+        receiver.bytes_held += held;
+        receiver.gathers_held += 1;
+        self.tally.planned += held;
+        self.timeline.add(now, held.get() as i64);
+        let slot = self.gathers.open(gather);
+        let passed = self.stages_passed();
+        if let Some(returns) = &mut self.returns {
+            returns.opened(slot, passed);
+        }
+        self.waits.open(slot, now);
+        slot
+    }
+
+    /// A destination has asked for all of a task and turns to the next one.
+    #[inline]
+    fn pass(&mut self, destination: u32, now: SimTime) {
+        let receiver = &mut self.receivers[destination as usize];
+        receiver.place += 1;
+        if receiver.place == receiver.end {
+            receiver.asked_at = now;
+        }
+        let coming = receiver.place + TASKS_AHEAD;
+        if coming < receiver.end {
+            let subject = self.work.tasks[self.task_at(coming) as usize].subject as usize;
+            prefetch(&self.work.objects[subject]);
+            prefetch(&self.work.places[subject * self.stride]);
+        }
+    }
+
+    /// Asks the sources of a buffer that was taken up.
+    #[inline]
+    fn request_all<F: Fabric>(&mut self, destination: u32, slot: u32, site: &mut Site<'_, F>) {
+        let subject = self.receivers[destination as usize].subject;
+        for index in 0..usize::from(self.receivers[destination as usize].plan.count) {
+            let position = u32::from(self.receivers[destination as usize].plan.positions[index]);
+            self.gathers.set_device(slot, position, self.device_of(subject, position));
+            self.request(Leg { slot, position }, site);
+        }
+    }
+
+    /// Whether a destination may ask for `bytes` by now, which counts as asked; otherwise it is woken when it may.
+    #[inline]
+    fn is_on_pace<F: Fabric>(&mut self, destination: u32, bytes: Bytes, site: &mut Site<'_, F>) -> bool {
+        let Some(rate) = self.policy.bandwidth else { return true };
+        let (now, receiver) = (site.schedule.now(), &mut self.receivers[destination as usize]);
+        if now < receiver.next_at {
+            if !receiver.is_waiting {
+                receiver.is_waiting = true;
+                receiver.paced_since = now;
+                site.schedule.at(receiver.next_at, EventOf::new(event(RecoveryEvent::Wake(destination))));
+            }
+            return false;
+        }
+        receiver.next_at = now + rate.time_for(bytes);
+        true
+    }
+
+    /// Chooses the pieces that a task's is made of, into `planned`; whether it can be made.
+    ///
+    /// `unusable` ones are not asked; those that have `arrived` already are preferred most, and those `coming` next. A piece
+    /// that moves is copied from where it is.
+    pub(super) fn choose(&mut self, task: u32, unusable: u64, (arrived, coming): (u64, u64)) -> bool {
+        let task = self.work.tasks[task as usize];
+        let row = self.work.row(task.subject, self.stride);
+        let position = u32::from(task.position);
+        let is_usable = |survivor: u32| {
+            let is_asked = arrived >> survivor & 1 == 1;
+            is_asked || (is_there(row[survivor as usize]) && unusable >> survivor & 1 == 0)
+        };
+        self.planned.clear();
+        if is_usable(position) {
+            self.planned.push(position);
+            return true;
+        }
+        let survivors = (0..row.len() as u32).filter(|&survivor| is_usable(survivor));
+        let code = &self.work.pool(task.subject).code;
+        // Of copies, the first by the order below is all there is to find.
+        if code.data() == 1 && self.choices.source == SourceChoice::Primary && arrived | coming == 0 {
+            let first = survivors.min_by_key(|&survivor| is_made(row[survivor as usize]));
+            self.planned.extend(first);
+            return first.is_some();
+        }
+        // Pieces that were there from the beginning come first: those made since then are where others are being written.
+        self.preferred.clear();
+        self.preferred.extend(survivors.clone().filter(|&survivor| !is_made(row[survivor as usize])));
+        self.preferred.extend(survivors.clone().filter(|&survivor| is_made(row[survivor as usize])));
+        let usable = survivors.fold(0, |set, survivor| set | 1u64 << survivor);
+        let lost = pieces_of(!usable & (u64::MAX >> (64 - row.len())));
+        match self.choices.source {
+            SourceChoice::Primary => {}
+            SourceChoice::Random => {
+                let object = self.work.objects[task.subject as usize].object;
+                shuffle(self.choices.seed, object, position, &mut self.preferred);
+            }
+            SourceChoice::LeastLoaded => {
+                let senders = &self.senders;
+                let asked = |device: u32| senders.get(device as usize).map(|sender| sender.bytes_asked);
+                self.preferred.sort_by_key(|&survivor| asked(device_at(row[survivor as usize])));
+            }
+        }
+        if arrived | coming != 0 {
+            self.preferred.sort_by_key(|&survivor| match (arrived >> survivor & 1, coming >> survivor & 1) {
+                (1, _) => 0,
+                (_, 1) => 1,
+                _ => 2,
+            });
+        }
+        code.repair(lost, position, &self.preferred, &mut self.planned)
+    }
+
+    /// Fetches what a message is about.
+    #[inline]
+    pub(crate) fn announce(&self, token: u64) {
+        self.gathers.fetch(Leg::of_token(token).0.slot);
+    }
+
+    /// Fetches what an event of recovery's own is about.
+    #[inline]
+    pub(crate) fn announce_event(&self, number: u64) {
+        match RecoveryEvent::of_number(number) {
+            RecoveryEvent::ReadDone(leg) | RecoveryEvent::SendDone(leg) => self.gathers.fetch(leg.slot),
+            RecoveryEvent::WriteDone(slot, task) => {
+                self.gathers.fetch(slot);
+                prefetch(&self.work.tasks[task as usize]);
+            }
+            _ => {}
+        }
+    }
+
+    /// Fetches what the delivery of a message concerns: who is asked, or what counts what has come.
+    #[inline]
+    pub(crate) fn approach(&self, token: u64, disks: &[Device]) {
+        let (leg, kind) = Leg::of_token(token);
+        let source = self.gathers.device(leg.slot, leg.position);
+        if kind == REQUEST {
+            prefetch(&self.senders[source as usize]);
+            return;
+        }
+        let destination = self.gathers.get(leg.slot).destination;
+        self.transfers.fetch(source, destination);
+        prefetch(&disks[destination as usize]);
+    }
+
+    /// Fetches what an event of recovery's own concerns.
+    #[inline]
+    pub(crate) fn approach_event(&self, number: u64) {
+        match RecoveryEvent::of_number(number) {
+            RecoveryEvent::ReadDone(leg) => {
+                prefetch(&self.devices[self.gathers.device(leg.slot, leg.position) as usize]);
+            }
+            RecoveryEvent::SendDone(leg) => {
+                let source = self.gathers.device(leg.slot, leg.position) as usize;
+                if let Some(next) = self.senders[source].waiting.front() {
+                    self.gathers.fetch(next.slot);
+                }
+            }
+            RecoveryEvent::WriteDone(slot, task) => {
+                prefetch(&self.work.tasks[task as usize]);
+                let destination = self.gathers.get(slot).destination as usize;
+                prefetch(&self.receivers[destination]);
+            }
+            _ => {}
         }
     }
 }

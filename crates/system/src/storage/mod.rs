@@ -1,25 +1,32 @@
 //! The storage system as a whole: devices behind a fabric, the rebuild of what is lost, and the clients beside it.
 
 mod breaking;
-mod periods;
-mod used;
 
 use resilver_device::Finished;
-use resilver_fabric::Notice;
+use resilver_fabric::{InterfaceUse, NetworkUse, Notice};
 use resilver_kernel::{Model, Schedule};
-use resilver_units::SimTime;
+use resilver_units::{Bytes, SimTime};
 
 use crate::SystemError;
 use crate::clients::Workload;
-use crate::clients::measures::Period;
+use crate::clients::measures::{ClientOutcome, Period};
 use crate::conclusion::Conclusion;
 use crate::event::{EventOf, Owner, StorageEvent};
+use crate::plant::ways::PartUse;
 use crate::plant::{LaneReport, Network, Plant, Site, check_network};
 use crate::recovery::Recovery;
 use crate::recovery::outcome::Outcome;
 use crate::scenario::faults::{Change, Fault, changes_of};
 
-pub(crate) use used::Used;
+/// What clients got so far, and what of the system they kept busy.
+#[derive(Clone, Debug)]
+pub(crate) struct Used {
+    pub clients: ClientOutcome,
+    pub parts: Vec<PartUse>,
+    pub interfaces: Vec<InterfaceUse>,
+    pub network: Option<NetworkUse>,
+    pub network_bytes: Bytes,
+}
 
 /// A storage system under way.
 pub struct Storage<F> {
@@ -246,6 +253,19 @@ impl<F: Network> Storage<F> {
             // Each is executed where it is told from these.
             StorageEvent::Fabric(_) | StorageEvent::Device(_) => {}
         }
+    }
+
+    /// What clients got by now, and what of the system they kept busy; `None` where there are none.
+    ///
+    /// # Errors
+    /// When a law is broken, which is a bug.
+    pub(crate) fn used(&self, now: SimTime) -> Result<Option<Used>, SystemError> {
+        let Plant { fabric, disks, ways, .. } = &self.plant;
+        let Some(workload) = &self.workload else { return Ok(None) };
+        let (clients, _) = workload.finish(now, disks, &self.plant.ports)?;
+        let parts = ways.as_ref().map_or(Ok(Vec::new()), |ways| ways.uses(now, clients.window))?;
+        let (interfaces, network) = (fabric.interfaces(now), fabric.network(now));
+        Ok(Some(Used { clients, parts, interfaces, network, network_bytes: self.plant.sent }))
     }
 }
 
