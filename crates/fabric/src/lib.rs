@@ -1,13 +1,10 @@
 //! The network that joins servers: how long a message takes, what it keeps busy, and what becomes of it when parts fail.
 
 mod loggp;
-mod loggp_lanes;
-mod loggp_table;
 mod switched;
 pub mod topology;
 
-pub use loggp::{InterfaceUse, LogGp, LogGpEvent};
-pub use loggp_table::{LogGpRow, LogGpTable, LogGpTableError};
+pub use loggp::{InterfaceUse, LogGp, LogGpEvent, LogGpRow, LogGpTable, LogGpTableError};
 pub use switched::{
     ChannelUse, Conservation, Dropped, Fate, Forwarding, NetworkUse, Queues, Routing, Switched, SwitchedError,
     SwitchedEvent, SwitchedParameters,

@@ -9,27 +9,40 @@ use crate::table::{Level, PartId, Parts, Row};
 /// Most parts of a cluster: a million hosts with sixty disks each, above which a count is a slip.
 const PARTS_MAX: u64 = 1 << 26;
 
-/// The table of the parts that these levels declare.
-pub(crate) fn grow(declarations: &[Declaration]) -> Result<Parts, PartsError> {
-    let mut levels: Vec<Level> = Vec::new();
-    for declaration in declarations {
-        if levels.iter().all(|level| level.name != declaration.level) {
-            levels.push(Level { name: declaration.level.clone(), parts: Vec::new() });
+impl TryFrom<Vec<Declaration>> for Parts {
+    type Error = PartsError;
+
+    fn try_from(declarations: Vec<Declaration>) -> Result<Self, PartsError> {
+        Parts::new(&declarations)
+    }
+}
+
+impl Parts {
+    /// The parts that these levels declare.
+    ///
+    /// # Errors
+    /// A level is not declared or in itself, a number cannot be, or it cannot be told which parts are the devices.
+    pub fn new(declarations: &[Declaration]) -> Result<Self, PartsError> {
+        let mut levels: Vec<Level> = Vec::new();
+        for declaration in declarations {
+            if levels.iter().all(|level| level.name != declaration.level) {
+                levels.push(Level { name: declaration.level.clone(), parts: Vec::new() });
+            }
         }
+        check_names(declarations, &levels)?;
+        let device_level = device_level(declarations, &levels)?;
+        check_numbers(declarations, &levels[device_level].name)?;
+        let mut parts = Parts { declarations: declarations.to_vec(), levels, rows: Vec::new(), device_level };
+        check_carriers(declarations)?;
+        default_ports(&mut parts);
+        plant(&mut parts, None);
+        for index in 0..declarations.len() {
+            make(&mut parts, index)?;
+        }
+        carry(&mut parts);
+        pair(&mut parts)?;
+        Ok(parts)
     }
-    check_names(declarations, &levels)?;
-    let device_level = device_level(declarations, &levels)?;
-    check_numbers(declarations, &levels[device_level].name)?;
-    let mut parts = Parts { declarations: declarations.to_vec(), levels, rows: Vec::new(), device_level };
-    check_carriers(declarations)?;
-    default_ports(&mut parts);
-    plant(&mut parts, None);
-    for index in 0..declarations.len() {
-        make(&mut parts, index)?;
-    }
-    carry(&mut parts);
-    pair(&mut parts)?;
-    Ok(parts)
 }
 
 /// Checks that levels named in declarations exist, and that each level is declared once but for that of the devices.

@@ -6,8 +6,6 @@ use resilver_units::DeviceId;
 use serde::Deserialize;
 
 use crate::declaration::{Declaration, Made, PartService};
-use crate::error::PartsError;
-use crate::grow::grow;
 
 /// A part of a cluster: a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,23 +60,7 @@ pub struct Parts {
     pub(crate) device_level: usize,
 }
 
-impl TryFrom<Vec<Declaration>> for Parts {
-    type Error = PartsError;
-
-    fn try_from(declarations: Vec<Declaration>) -> Result<Self, PartsError> {
-        Parts::new(&declarations)
-    }
-}
-
 impl Parts {
-    /// The parts that these levels declare.
-    ///
-    /// # Errors
-    /// A level is not declared or in itself, a number cannot be, or it cannot be told which parts are the devices.
-    pub fn new(declarations: &[Declaration]) -> Result<Self, PartsError> {
-        grow(declarations)
-    }
-
     /// How many parts there are.
     pub fn len(&self) -> usize {
         self.rows.len()

@@ -1,10 +1,8 @@
 //! The scan of a population in parts, for Python.
 
-use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use resilver_population::RangeTotals;
-use resilver_system::{AffectedObject, Part, Scanned};
-use resilver_units::{Bytes, ObjectId};
+use resilver_system::{Part, Scanned};
+use resilver_units::Bytes;
 
 use crate::arrays::array;
 use crate::crush::CrushMap;
@@ -61,22 +59,4 @@ impl PopulationScan {
         let (objects, sizes) = (array(py, &objects)?, array(py, &sizes)?);
         Ok((totals.files, totals.objects, totals.bytes.get(), objects, sizes, is_last))
     }
-}
-
-/// What all parts together hold, for a run that does not scan.
-pub fn scanned(
-    py: Python<'_>,
-    (files, objects, bytes): (u64, u64, u64),
-    affected: &[PyBuffer<u64>],
-    sizes: &[PyBuffer<u64>],
-) -> PyResult<Scanned> {
-    let totals = RangeTotals { files, objects, bytes: Bytes::new(bytes) };
-    let mut found = Vec::new();
-    for (objects, sizes) in affected.iter().zip(sizes) {
-        let pairs = objects.to_vec(py)?.into_iter().zip(sizes.to_vec(py)?);
-        found.extend(
-            pairs.map(|(object, size)| AffectedObject { object: ObjectId::new(object), size: Bytes::new(size) }),
-        );
-    }
-    Ok(Scanned { totals, affected: found })
 }

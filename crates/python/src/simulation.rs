@@ -3,12 +3,13 @@
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use resilver_system::{Moved, Named, SystemConfig, system_of};
+use resilver_population::RangeTotals;
+use resilver_system::{AffectedObject, Moved, Named, Scanned, SystemConfig, system_of};
+use resilver_units::{Bytes, ObjectId};
 
 use crate::arrays;
 use crate::crush::CrushMap;
 use crate::errors::{CoreSimulationError, system_error};
-use crate::parts::scanned;
 
 /// The system that the JSON of `resilver.simulate` says, with the names of what breaks.
 fn named_config(system: &str, maps: &[PyRef<'_, CrushMap>]) -> PyResult<(SystemConfig, Vec<Named>)> {
@@ -19,6 +20,24 @@ fn named_config(system: &str, maps: &[PyRef<'_, CrushMap>]) -> PyResult<(SystemC
 /// The system alone.
 pub fn system_config(system: &str, maps: &[PyRef<'_, CrushMap>]) -> PyResult<SystemConfig> {
     named_config(system, maps).map(|(config, _)| config)
+}
+
+/// What all parts together hold, for a run that does not scan.
+fn scanned(
+    py: Python<'_>,
+    (files, objects, bytes): (u64, u64, u64),
+    affected: &[PyBuffer<u64>],
+    sizes: &[PyBuffer<u64>],
+) -> PyResult<Scanned> {
+    let totals = RangeTotals { files, objects, bytes: Bytes::new(bytes) };
+    let mut found = Vec::new();
+    for (objects, sizes) in affected.iter().zip(sizes) {
+        let pairs = objects.to_vec(py)?.into_iter().zip(sizes.to_vec(py)?);
+        found.extend(
+            pairs.map(|(object, size)| AffectedObject { object: ObjectId::new(object), size: Bytes::new(size) }),
+        );
+    }
+    Ok(Scanned { totals, affected: found })
 }
 
 /// A run under way.

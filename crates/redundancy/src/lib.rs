@@ -9,14 +9,11 @@ mod code;
 mod error;
 mod field;
 mod generator;
-mod lrc;
 mod matrix;
 mod pieces;
-mod product;
 mod reed_solomon;
 mod repair_sets;
 mod replicas;
-mod text;
 mod tree;
 
 pub use code::Code;

@@ -8,7 +8,8 @@
 //! **What is survived** is judged by level, as such systems work: a group is dead when its code cannot make its lost pieces,
 //! and a dead group is a lost piece of the level above. A matrix over all pieces at once could at times do more.
 
-use crate::{Code, CodeError, Pieces, text};
+use crate::code::levels;
+use crate::{Code, CodeError, Pieces};
 
 /// Codes by level, each over the next: the pieces of one are stored as stripes of the one below.
 ///
@@ -42,7 +43,7 @@ impl CodeTree {
 
     /// The codes that `text` names, the top one first: `"rs 17+3 over rs 8+2"`; a single code is a tree of one level.
     pub fn parse(text: &str) -> Result<Self, CodeError> {
-        let tree = Self { levels: text::levels(text)? };
+        let tree = Self { levels: levels(text)? };
         let pieces = tree.levels.iter().fold(1u64, |all, code| all.saturating_mul(code.pieces().into()));
         if pieces > Self::PIECES_LIMIT.into() {
             return Err(CodeError::LargeTree { name: tree.name(), pieces, limit: Self::PIECES_LIMIT });

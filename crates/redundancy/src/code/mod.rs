@@ -1,14 +1,19 @@
 //! Codes: what an object's pieces are made of, which losses they survive, and what a repair gathers.
 
+mod lrc;
+mod product;
+mod text;
+
 use serde::Deserialize;
 
 use crate::error::{check_pieces, check_sizes};
-use crate::lrc::{ENUMERATION_LIMIT, groups_of};
 use crate::matrix::Matrix;
 use crate::pieces::combination_count;
-use crate::product::Table;
 use crate::repair_sets::RepairSets;
-use crate::{CodeError, LinearCode, Pieces, reed_solomon, text};
+use crate::{CodeError, LinearCode, Pieces, reed_solomon};
+use lrc::{ENUMERATION_LIMIT, groups_of};
+use product::Table;
+pub(crate) use text::levels;
 
 /// Which code it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +60,7 @@ impl Code {
     ///
     /// A set holds up to 64 pieces; [`crate::CodeTree::parse`] judges levels of more.
     pub fn parse(text: &str) -> Result<Self, CodeError> {
-        let mut levels = text::levels(text)?;
+        let mut levels = levels(text)?;
         let mut code = levels.pop().expect("text has at least one level");
         while let Some(upper) = levels.pop() {
             code = Self::over(upper, code)?;

@@ -7,8 +7,8 @@
 use resilver_kernel::lanes::{LanePorts, LaneUse, Lanes, Service, Taken};
 use resilver_units::{EndpointId, SimTime};
 
-use crate::loggp::{Interface, LogGpEvent};
-use crate::loggp_table::MessageCost;
+use super::table::MessageCost;
+use super::{Interface, LogGpEvent};
 use crate::{LogGpTable, Message, Notice};
 
 /// The two sides of an interface, each a port.

@@ -18,7 +18,7 @@
 //! common, and between groups, since the squares of cosets of an odd order are cosets that differ. Huang et al., "Erasure
 //! Coding in Windows Azure Storage", 2012, have such a code of 12 + 2 + 2.
 
-use crate::code::Kind;
+use super::Kind;
 use crate::error::check_sizes;
 use crate::field;
 use crate::matrix::Matrix;

@@ -4,14 +4,18 @@
 //! the receiver's interface after L, waits there for the messages that arrived before it, and is delivered (s - 1) G
 //! after the interface turned to it (Carns et al. 2016, section III-A). Undisturbed, that is L + (s - 1) G.
 
+mod lanes;
+mod table;
+
 use std::sync::Arc;
 
 use resilver_kernel::lanes::{LaneUse, Lanes};
 use resilver_units::{Bytes, EndpointId, SimDuration, SimTime};
 
-use crate::loggp_lanes::{Base, LanedInterfaces};
-use crate::loggp_table::MessageCost;
-use crate::{Fabric, FabricEvent, LogGpTable, Message, Notice, PortUse};
+use crate::{Fabric, FabricEvent, Message, Notice, PortUse};
+use lanes::{Base, LanedInterfaces};
+use table::MessageCost;
+pub use table::{LogGpRow, LogGpTable, LogGpTableError};
 
 /// The fabric's own events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,8 +289,8 @@ impl Fabric for LogGp {
 mod tests {
     use resilver_units::EndpointId;
 
+    use super::table::tests::qdr;
     use super::*;
-    use crate::loggp_table::tests::qdr;
 
     /// Runs messages through a fabric of four endpoints; returns (delivery time in ps, token) in order of delivery.
     fn deliver(messages: &[(u64, Message)]) -> Vec<(u64, u64)> {
