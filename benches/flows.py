@@ -11,7 +11,8 @@ from __future__ import annotations
 import time
 
 from resilver import Study
-from resilver.simulate import Progress, simulate
+from resilver.simulate import Progress
+from resilver.study import simulate
 
 GOAL_EVENTS_PER_SECOND = 20_000
 JOBS, CLIENTS = 200, 10

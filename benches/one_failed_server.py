@@ -37,7 +37,7 @@ DESCRIPTION = {
 def measure() -> None:
     """Simulate once; print the cost and the outcome as one JSON object."""
     from resilver import Study
-    from resilver.simulate import simulate
+    from resilver.study import simulate
 
     (run,) = Study.from_dict(DESCRIPTION).runs()
     start = time.perf_counter()

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from resilver.errors import ConfigError
-from resilver.simulate import validate_runs
 from resilver.spec import Run, Study, System
+from resilver.study import validate_runs
 
 CASES = Path(__file__).parent / "cases"
 STUDIES: dict[str, dict[str, Any]] = tomllib.loads((CASES / "studies.toml").read_text())

@@ -73,8 +73,8 @@ def _modules() -> graph.Python:
     return graph.Python.of(checkout.ROOT, names)
 
 
-def circle(name: str) -> int:
-    """How many modules of a crate, or rooms of Python, stand in circles."""
+def circles(name: str) -> list[list[str]]:
+    """Modules of a crate, or rooms of Python, that name each other in a circle."""
     if name == "python/resilver":
         found = graph.rooms(_modules().graph(), "resilver")
     else:
@@ -82,7 +82,7 @@ def circle(name: str) -> int:
         files = {path.relative_to(source).as_posix(): path for path in source.rglob("*.rs")}
         sources = {path: file.read_text(encoding="utf-8") for path, file in files.items()}
         found = graph.crate_modules(sources)
-    return sum(len(one) for one in graph.circles(found))
+    return graph.circles(found)
 
 
 def inner_imports() -> int:

@@ -15,12 +15,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from resilver import _core
+from resilver import ConfigError, _core
 from resilver.browser import CoreRequest, core_module
 from resilver.core_input import core_json
-from resilver.errors import ConfigError
 from resilver.simulate.ceph import heal
-from resilver.simulate.run import maps_of
+from resilver.simulate.maps import maps_of
 from resilver.spec import Run
 from resilver.whatif.request import Prepared
 from tests.browser.chromium import Page
@@ -102,7 +101,7 @@ def in_chromium(page: Page, folder: Path, requests: Sequence[CoreRequest]) -> li
 
 
 def of_system(run: Run) -> Answer:
-    """What a run of a system comes to natively, by what `resilver.simulate.simulate` calls."""
+    """What a run of a system comes to natively, by what `resilver.study.simulate` calls."""
     simulation = _core.Simulation(core_json(run.system, run.seed), maps_of(run.system))
     while simulation.advance()[0] != "done":
         pass

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from resilver import Study
+from resilver import Run, Study
 from resilver.browser import CoreRequest, cluster_request, system_request
 from resilver.importers import read_report
-from resilver.spec import Run
 from resilver.whatif.options import Request
 from resilver.whatif.request import Prepared
 from resilver.whatif.studied import made_ready

@@ -15,7 +15,7 @@ import pytest
 from resilver import Study
 from resilver.explore.cluster import cluster_document
 from resilver.importers.ceph import read_cluster
-from resilver.simulate import simulate
+from resilver.study import simulate
 from resilver.whatif.each import rank_failures
 from resilver.whatif.options import Request
 from resilver.whatif.perform import answer_of, changes_of

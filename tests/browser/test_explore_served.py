@@ -16,11 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from resilver import Study
+from resilver import ConfigError, Study
 from resilver.browser import browser_file
-from resilver.errors import ConfigError
 from resilver.importers.ceph import read_cluster
-from resilver.simulate import simulate
+from resilver.study import simulate
 from tests.browser.chromium import Page
 from tests.browser.explore_pages import GOING, HEADLINE, READY, button, computed
 from tests.explore_client import SECONDS

@@ -10,7 +10,7 @@ import pytest
 
 from resilver import Study
 from resilver.explore.study import study_document
-from resilver.simulate import simulate
+from resilver.study import simulate
 from tests.browser.chromium import Page
 from tests.browser.explore_pages import (
     HEADLINE,

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from resilver import catalog
-from resilver.errors import ConfigError
+from resilver import ConfigError, catalog
 from resilver.importers.packed import packed_files
 from tests.front_door import command
 from tests.integration.test_import_ceph import SHAPE

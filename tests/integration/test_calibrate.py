@@ -119,7 +119,7 @@ def test_figures_are_the_same_bytes_each_time(tmp_path: Path, disk_json: Path) -
 
 
 def test_calibrated_parts_carry_a_study(tmp_path: Path, disk_json: Path) -> None:
-    from resilver.simulate import simulate
+    from resilver.study import simulate
 
     calibrate(tmp_path, "disk", "disk.json", "--fit", "line", "-o", "disk.toml", "-q")
     calibrate(tmp_path, "network", QDR, "-o", "network.dat", "-q")

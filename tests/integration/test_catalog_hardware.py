@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from resilver import catalog
-from resilver.spec import Cluster
+from resilver import Cluster, catalog
 from resilver.units import BytesPerSecond, Seconds
 from tests.integration.study_runs import study_rows
 

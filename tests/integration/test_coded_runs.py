@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from resilver.analytic.of_groups import analytic_rates
 from resilver.errors import ConfigError
 from resilver.estimate import estimate
-from resilver.estimate.streams import analytic_rates
 from resilver.reproduce.evidence import shipped_study
-from resilver.simulate import RunResult, lost_objects, simulate, validate_runs
+from resilver.simulate import RunResult, lost_objects
 from resilver.spec import Study
 from resilver.spec.lanes import CLASSES
-from resilver.study import Results, execute
+from resilver.study import Results, execute, simulate, validate_runs
 from tests.build import CODED, STREAMED, changed, system_of
 
 PIECE = 2**24  # Files of 64 MiB in four pieces of data.

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import resilver
-from resilver.simulate import drawn_speeds, simulate
+from resilver.simulate import drawn_speeds
+from resilver.study import simulate
 from tests.terminal import Terminal, written
 
 # Two units of five enclosures of 20 drives: ten sets of ten each, two drives of a set an enclosure.

@@ -15,8 +15,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 
-from resilver import cli, durability
-from resilver.errors import ConfigError, SimulationError
+from resilver import ConfigError, SimulationError, cli, durability
 from resilver.study import Incomplete, StudyProgress, execute
 from resilver.study.executors import build, on_dask, scheduler
 from tests.integration import test_durability_simulated, test_split

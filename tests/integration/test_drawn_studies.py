@@ -13,8 +13,9 @@ import pytest
 
 from resilver.columns import TABLE_NAMES
 from resilver.errors import ConfigError
-from resilver.simulate import RunResult, simulate, validate_runs
+from resilver.simulate import RunResult
 from resilver.spec import Run, Study
+from resilver.study import simulate, validate_runs
 from tests.front_door import environment
 from tests.integration.drawn_studies import drawn_study
 from tests.scale import numbers

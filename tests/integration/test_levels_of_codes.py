@@ -16,9 +16,10 @@ import pytest
 import resilver
 from resilver import cli
 from resilver.errors import ConfigError
-from resilver.simulate import group_sets_of, lost_objects, simulate
+from resilver.simulate import group_sets_of, lost_objects
 from resilver.simulate.result import RunResult
 from resilver.spec import Study
+from resilver.study import simulate
 from tests.terminal import Terminal
 
 CODE = "rs 3+1 over rs 6+2"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from resilver.simulate import RunResult, simulate, validate_runs
+from resilver.simulate import RunResult
 from resilver.spec import Study
-from resilver.study import Results
+from resilver.study import Results, simulate, validate_runs
 from tests.front_door import command
 from tests.integration.study_runs import study_refusal
 

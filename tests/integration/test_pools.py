@@ -11,11 +11,11 @@ import pytest
 
 from resilver.cli import run
 from resilver.importers import read_report
-from resilver.simulate import affected, group_sets, group_sets_of, simulate, unrecoverable
+from resilver.simulate import affected, group_sets, group_sets_of, unrecoverable
 from resilver.simulate.result import RunResult
 from resilver.spec import Study
 from resilver.spec.toml import write_toml
-from resilver.study import Results
+from resilver.study import Results, simulate
 from tests.build import STUDIES
 from tests.terminal import Terminal
 from tests.unit import small_reports

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from resilver.simulate import RunResult, simulate, validate_runs
+from resilver.simulate import RunResult
 from resilver.spec import Study
+from resilver.study import simulate, validate_runs
 from tests.terminal import output
 
 COUNTS = ("rebuilt_pieces", "returned_pieces", "surplus_pieces", "unreachable_pieces")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from resilver import Results, Study, cli
-from resilver.report.source import format_swept
+from resilver.study.system_runs import format_swept
 from resilver.units import Bytes, BytesPerSecond
 from tests.terminal import Terminal, written
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from resilver import Study
-from resilver.simulate import RunResult, lost_objects, place_objects, simulate
+from resilver.simulate import RunResult, lost_objects, place_objects
 from resilver.spec import System
+from resilver.study import simulate
 from tests.reference.compare import real
 
 # The parts of lrc 8+5 local 4 that sum to zero: two groups of data with their local parity, and

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from resilver import Study
+from resilver import RunResult, Study
 from resilver.errors import ConfigError
-from resilver.simulate import RunResult, simulate
+from resilver.study import simulate
 
 RATE = 100e6
 """What a controller passes, in bytes a second."""

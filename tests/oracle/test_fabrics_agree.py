@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from resilver import Study
-from resilver.simulate import RunResult, simulate
+from resilver import RunResult, Study
+from resilver.study import simulate
 
 PACKET, OVERHEAD, SWITCH = 65_536, 38, 6e-6
 # 1 Gb/s.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from resilver import Study
-from resilver.simulate import simulate
+from resilver.study import simulate
 from resilver.whatif.answer import WhatIf
 from tests.oracle import crush_text
 from tests.oracle.osdmap_file import EXISTS, UP, OsdMapSpec, PoolSpec, answers, tool, write

@@ -17,10 +17,10 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
-from resilver import Study
-from resilver.simulate import RunResult, simulate
+from resilver import RunResult, Study
 from resilver.simulate.network import topology_of
 from resilver.spec import Run
+from resilver.study import simulate
 
 # 1 Gb/s is 125 MB/s, of which 64 KiB in each 64 KiB + 38 B are data.
 DATA_BYTES_PER_SECOND = 125e6 * 65536 / (65536 + 38)

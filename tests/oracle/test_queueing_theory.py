@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from resilver import Study
-from resilver.simulate import RunResult, simulate
+from resilver import RunResult, Study
+from resilver.study import simulate
 
 FALSE_ALARM_RATE = 1e-4
 

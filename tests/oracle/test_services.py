@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from resilver import Study
-from resilver.simulate import RunResult, simulate
+from resilver import RunResult, Study
+from resilver.study import simulate
 
 STAR = {
     "model": "switched",

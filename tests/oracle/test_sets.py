@@ -15,9 +15,10 @@ from scipy import stats
 from resilver import Study, _core
 from resilver.core_input import levels
 from resilver.errors import ConfigError
-from resilver.simulate import RunResult, place_objects, set_loss_probability, simulate
+from resilver.simulate import RunResult, place_objects, set_loss_probability
 from resilver.simulate.affecting import failed_numbers
 from resilver.spec import Cluster
+from resilver.study import simulate
 from tests.reference.layouts import draw
 from tests.scale import times
 

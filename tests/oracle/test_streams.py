@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from resilver import Study
-from resilver.simulate import RunResult, simulate
+from resilver import RunResult, Study
+from resilver.study import simulate
 from tests.reference.compare import real
 from tests.reference.stream_twin import Figures, Outcome, Streams, Tree, distributed, local
 

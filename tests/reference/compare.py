@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from resilver.simulate import RunResult, simulate
+from resilver.simulate import RunResult
 from resilver.spec import System
+from resilver.study import simulate
 from tests.reference.rebuild_twin import Outcome, rebuild
 
 

@@ -108,7 +108,7 @@ def simulate(
         system: `seconds` it takes, `error`, `die` or `crash` the seeds that end so, `log` a file
             that gets a line a run.
         seed: the seed.
-        progress: as in `resilver.simulate.simulate`.
+        progress: as in `resilver.study.simulate`.
 
     Returns:
         Metrics and tables that follow from the seed.

@@ -88,7 +88,7 @@ def test_the_modelled_bandwidth_is_the_simulators(mode: str, size: int) -> None:
     """A rebuild of one object in buffers of `size` reads in sequence, and one of many objects of
     `size` reads at random; with writes and messages that take no time, reads are all it waits for.
     """
-    from resilver.simulate import simulate
+    from resilver.study import simulate
 
     count = 64
     whole = mode == "read"

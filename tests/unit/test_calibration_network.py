@@ -60,7 +60,7 @@ def test_the_modelled_time_is_the_simulators(size: int) -> None:
     """An object of one buffer, on disks that take no time, is rebuilt when a request and the
     object itself have each crossed the network once.
     """
-    from resilver.simulate import simulate
+    from resilver.study import simulate
 
     at_once = {"rate": "8 EB/s", "overhead": 0, "seek": [0]}
     device = {

@@ -39,7 +39,7 @@ def totals(population: Population, **options: object) -> dict[str, int]:
 def test_a_census_counts_what_a_run_stores(population: dict[str, object]) -> None:
     study = Study.from_dict({**SYSTEM, "population": population})
     system = study.runs()[0].system
-    run = resilver.simulate.simulate(system, seed=5).metrics
+    run = resilver.study.simulate(system, seed=5).metrics
     assert system.population is not None
     counted = totals(system.population, seed=5)
     assert counted["files"] == run["population_files"]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from resilver.errors import ConfigError
-from resilver.simulate import simulate
 from resilver.spec import Study
+from resilver.study import simulate
 from tests.integration.drawn_studies import drawn_study
 
 SWITCHED = {"model": "switched", "topology": "torus 4x4", "link_rate": "10 Gb/s"}

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from resilver import core_input
-from resilver.simulate import simulate
 from resilver.spec import System
+from resilver.study import simulate
 from tests.build import study_of, system_of
 
 SWITCHED = {"model": "switched", "topology": "mesh 4x4 routers 4", "link_rate": "1 Gb/s"}

@@ -8,16 +8,12 @@ from typing import Any
 import pytest
 
 from resilver import Study, catalog
+from resilver.analytic.of_groups import analytic_rates, server_bandwidth
 from resilver.answer import Answer, Section
 from resilver.cli.check import _applies, _costs, estimates
 from resilver.estimate import estimate
-from resilver.estimate.streams import (
-    analytic_rates,
-    server_bandwidth,
-    stream_bytes_per_second,
-    strips_in_place,
-)
-from resilver.simulate import simulate
+from resilver.estimate.streams import stream_bytes_per_second, strips_in_place
+from resilver.study import simulate
 from tests.build import FABRIC, STAR, network_run, study_of, system_of
 from tests.terminal import printed
 
@@ -88,8 +84,8 @@ PORT = 1.25e9 * 16384 / (16384 + 4 * 38)
 
 
 def test_the_bandwidth_of_a_server_is_that_of_its_ports_less_overhead() -> None:
-    assert server_bandwidth(system_of("streamed")) == pytest.approx(2 * PORT)
-    assert server_bandwidth(system_of("streamed", cluster__ports=1)) == pytest.approx(PORT)
+    assert server_bandwidth(system_of("streamed"), 16384) == pytest.approx(2 * PORT)
+    assert server_bandwidth(system_of("streamed", cluster__ports=1), 16384) == pytest.approx(PORT)
 
 
 def test_the_analytic_rates_are_those_of_the_groups() -> None:

@@ -22,7 +22,7 @@ from resilver.explore.document import MOVING, WINDOW, Document
 from resilver.explore.patches import Patch, changes_between
 from resilver.explore.study import study_document
 from resilver.explore.study_maker import Maker
-from resilver.simulate.run import maps_of, validate_runs
+from resilver.simulate.maps import maps_of, validate_runs
 from resilver.spec import Run
 from resilver.spec.ensemble import Ensemble
 from tests.browser.core_cases import ROOT, SYSTEMS

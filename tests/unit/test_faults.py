@@ -12,9 +12,9 @@ from resilver import _core
 from resilver.core_errors import core_errors
 from resilver.core_input import faults_json
 from resilver.errors import ConfigError
-from resilver.simulate import validate_runs
 from resilver.simulate.network import topology_of
 from resilver.spec import Fault, Run
+from resilver.study import validate_runs
 from tests.build import network_run
 
 

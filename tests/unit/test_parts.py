@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from resilver import Study
 from resilver.errors import ConfigError
-from resilver.simulate import PartOfPopulation, PopulationScan, simulate, simulate_found
+from resilver.simulate import PartOfPopulation, PopulationScan, simulate_found
 from resilver.spec import System
+from resilver.study import simulate
 from tests.scale import times
 from tests.unit.small_reports import report
 from tests.unit.test_affected import KINDS, MIXED

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resilver import Study
-from resilver.simulate import simulate
 from resilver.spec import System
+from resilver.study import simulate
 from tests.reference.request_twin import Outcome, Requests
 from tests.scale import times
 

@@ -19,9 +19,9 @@ from resilver.report.chord import chord
 from resilver.report.flows import ARCS_MAX, RIBBONS_MAX, Flows, flows
 from resilver.report.metrics import REBUILD_TIME
 from resilver.report.servers import servers
-from resilver.report.source import largest, systems
 from resilver.report.sweep import Box, sweep
 from resilver.report.timeline import seconds_until, timeline
+from resilver.study.system_runs import largest, systems
 from tests.browser.report_fixture import replaced, results
 
 

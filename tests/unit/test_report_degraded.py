@@ -9,8 +9,8 @@ import pytest
 
 from resilver.report import charts
 from resilver.report.findings import at_risk
-from resilver.report.source import systems
 from resilver.report.timeline import degraded
+from resilver.study.system_runs import systems
 from tests.browser.report_fixture import MemoryResults, results
 
 

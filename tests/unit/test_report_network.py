@@ -12,7 +12,7 @@ from resilver.report import charts
 from resilver.report.network import link_map
 from resilver.report.sentence import describe
 from resilver.report.servers import servers
-from resilver.report.source import largest, systems
+from resilver.study.system_runs import largest, systems
 from tests.browser.traffic_fixture import beside_rebuild, traffic_results
 
 

@@ -18,8 +18,8 @@ from resilver.report.sentence import (
     lanes_words,
     traffic_words,
 )
-from resilver.report.source import SystemRuns
 from resilver.spec import System
+from resilver.study.system_runs import SystemRuns
 from tests.build import system_of
 
 

@@ -12,7 +12,7 @@ from resilver.charts.vega import NARROW, sized
 from resilver.errors import ConfigError
 from resilver.report import charts, write_figures
 from resilver.report.population import PopulationSizes, population_spec
-from resilver.report.source import systems
+from resilver.study.system_runs import systems
 from tests.browser.report_fixture import results
 
 

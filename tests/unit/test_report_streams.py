@@ -11,8 +11,8 @@ from resilver.charts.chart import Chart
 from resilver.report import charts
 from resilver.report.html import render
 from resilver.report.lanes import lanes
-from resilver.report.source import SystemRuns, systems
 from resilver.report.streams import streams
+from resilver.study.system_runs import SystemRuns, systems
 from tests.browser.report_fixture import MemoryResults, replaced
 from tests.browser.traffic_fixture import traffic_results
 

@@ -20,8 +20,8 @@ from resilver.report.html import render
 from resilver.report.provenance import seed_ranges, study_digest
 from resilver.report.sentence import describe
 from resilver.report.servers import Servers, by_server, finishing
-from resilver.report.source import largest, systems
 from resilver.report.study import SYSTEMS_MAX
+from resilver.study.system_runs import largest, systems
 from resilver.tables import ROWS_CARRIED_MAX, Column, Table, to_csv
 from resilver.units import format_duration
 from resilver.words import against

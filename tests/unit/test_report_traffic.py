@@ -18,10 +18,10 @@ from resilver.report.html import render
 from resilver.report.metrics import TRAFFIC_METRICS
 from resilver.report.network import fates_table, link_map, links_table, losses_table, nodes_table
 from resilver.report.sentence import describe
-from resilver.report.source import largest, systems
 from resilver.report.study import study_answer
 from resilver.report.sweep import sweep
 from resilver.report.traffic_sentence import losses_sentence, traffic_sentence
+from resilver.study.system_runs import largest, systems
 from resilver.words import listed, plural
 from tests.browser.report_fixture import replaced, results
 from tests.browser.traffic_fixture import beside_rebuild, traffic_results

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from resilver.columns import SHARD_SCHEMAS
-from resilver.report.source import systems
 from resilver.report.traffic_sentence import binding_sentence
 from resilver.report.waits import run_records, wait_records, wait_sentence
+from resilver.study.system_runs import systems
 from tests.browser.report_fixture import MemoryResults, results
 
 

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 from resilver import _core
+from resilver.analytic.of_groups import analytic_rates
 from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES
-from resilver.estimate.streams import analytic_rates
-from resilver.simulate import simulate
 from resilver.simulate.network import topology_of
 from resilver.simulate.result import _analytic, _rebuilds_in_place, result_of
+from resilver.study import simulate
 from resilver.study.tables import run_row, shard_table
 from tests.build import network_run, system_of
 

@@ -18,8 +18,8 @@ from resilver.failure_rates import (
     LongSeconds,
     WrittenQuantity,
 )
-from resilver.report.source import format_swept
 from resilver.spec import DurabilityQuestion, Failure
+from resilver.study.system_runs import format_swept
 from tests.build import read_again, refusal, study_of
 
 YEAR = 365.25 * 86_400

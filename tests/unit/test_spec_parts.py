@@ -8,7 +8,7 @@ import pytest
 
 from resilver.errors import ConfigError
 from resilver.estimate import estimate
-from resilver.simulate.run import maps_of
+from resilver.simulate.maps import maps_of
 from resilver.spec import Cluster, Fault
 from resilver.spec.passing import PartService
 from resilver.spec.tree import Level, Tree, plural, singular

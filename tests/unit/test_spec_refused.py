@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from resilver.simulate import validate_runs
+from resilver.study import validate_runs
 from tests.build import CASES, STUDIES, merged, read_again, refusal, study_of, system_of
 
 FILES = {

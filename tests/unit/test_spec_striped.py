@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from resilver.analytic.of_groups import analytic_rates
 from resilver.core_input import faults_json
 from resilver.errors import ConfigError
 from resilver.estimate import estimate
-from resilver.estimate.streams import analytic_rates
 from resilver.spec import Lanes, Redundancy
 from resilver.spec.code import code_of
 from tests.build import refusal, study_of, system_of

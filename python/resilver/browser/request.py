@@ -11,7 +11,7 @@ from resilver.core_errors import core_errors
 from resilver.core_input import core_json
 from resilver.errors import ConfigError, Problem, show
 from resilver.simulate.from_page import RunKind
-from resilver.simulate.run import maps_of
+from resilver.simulate.maps import maps_of
 from resilver.spec import System
 from resilver.whatif.request import Prepared
 
@@ -97,7 +97,7 @@ def _map(number: int, value: Any) -> bytes:
 
 
 def system_request(system: System, seed: int) -> CoreRequest:
-    """The run of one system with one seed, as `resilver.simulate.simulate` begins it.
+    """The run of one system with one seed, as `resilver.study.simulate` begins it.
 
     Args:
         seed: The key of every random draw, 0 to 2^64 - 1.

@@ -18,6 +18,7 @@ from resilver.importers.lfs_df import is_df, read_last_df
 from resilver.importers.part_load import UP, PartLoad, worse_state
 from resilver.importers.run_devices import read_run_devices
 from resilver.importers.tokio import MAGIC, WINDOW_SECONDS, read_tokio
+from resilver.spec import Study
 from resilver.text import decode, read_bytes, refuse
 from resilver.units import format_duration
 
@@ -203,8 +204,6 @@ def read_state(paths: Sequence[str | Path], window_seconds: float = WINDOW_SECON
 
 def _sets_of(folder: Path) -> dict[str, tuple[str, list[str]]] | None:
     """The RAID sets that a run folder's data is placed on, with their servers and devices."""
-    from resilver.spec import Study
-
     file = folder / "study.toml"
     system = Study.load(file).runs()[0].system if file.is_file() else None
     if system is None or system.cluster.tree is None or system.placement is None:

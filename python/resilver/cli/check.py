@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from resilver.answer import Answer, Figures, KeyFigure, Lines, Part, Section, Shown
 from resilver.cli.loading import load_study
 from resilver.cli.replying import command_line, reply
-from resilver.report.source import format_swept, short_names
+from resilver.spec.capacity import stored_of
 from resilver.study.machine import machine_memory, memory_problems
+from resilver.study.system_runs import format_swept, short_names
 from resilver.tables import cell_text, table
 from resilver.units import exact_bytes, format_bytes, format_duration
-from resilver.words import plural
+from resilver.words import listed, plural
 
 if TYPE_CHECKING:
     from resilver.cli.studies import StudyRequest
@@ -46,7 +47,7 @@ _OF_REBUILD = ("objects", "replicas_to_move", "bytes_to_move", "buffers", "place
 
 def check(request: StudyRequest, *, as_json: bool) -> int:
     """Validate, resolve and estimate."""
-    from resilver.simulate import validate_runs
+    from resilver.study import validate_runs
 
     study = load_study(request.study, request.settings)
     runs = study.runs()
@@ -208,7 +209,6 @@ def notes(study: Study) -> list[str]:
         Sentences, the weightiest first.
     """
     from resilver.spec.idle import idle_note
-    from resilver.words import listed
 
     systems = {id(run.system): run.system for run in study.runs()}
     found = []
@@ -255,8 +255,6 @@ def estimates(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 def _stored(system: System) -> dict[str, Any]:
     """What a device stores with redundancy and what it holds, of the kind that stores most."""
-    from resilver.spec.capacity import stored_of
-
     kinds = stored_of(system)
     if not kinds:
         return {"raw_bytes_a_device": None, "capacity_bytes": None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +14,9 @@ from resilver.cli.console import say
 from resilver.cli.loading import load_study
 from resilver.cli.progress import StudyDisplay
 from resilver.cli.replying import reply
+from resilver.spec import Study
 from resilver.study import Results, execute
+from resilver.study.executors import choose
 
 if TYPE_CHECKING:
     from resilver.cli.options import Where
@@ -23,8 +26,6 @@ if TYPE_CHECKING:
 
 def run(request: RunRequest, where: Where, *, as_json: bool, quiet: bool, verbose: bool) -> int:
     """Load, execute, and print the summary or the runs as JSON."""
-    from resilver.study.executors import choose
-
     # Before the study is read: in an allocation, this is where all tasks but the driver's stay.
     choice = choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
     try:
@@ -141,8 +142,6 @@ def shown(path: Path) -> str:
     Returns:
         The path, quoted if it has to be.
     """
-    import shlex
-
     return shlex.quote(str(path))
 
 
@@ -150,7 +149,6 @@ def demo(request: DemoRequest, *, as_json: bool, quiet: bool, verbose: bool) -> 
     """Execute the study of the catalog of this name, and write its page."""
     from resilver.explore.beside import explore_beside
     from resilver.report import write_html
-    from resilver.spec import Study
 
     folder = request.output if request.output is not None else Path("runs") / "demo"
     with as_file(files("resilver.catalog") / "studies" / "demo" / "study.toml") as path:

@@ -16,9 +16,9 @@ from resilver.answer import Answer, Lines, Shown, sections_of
 from resilver.answer.terminal import print_answer
 from resilver.cli.console import EXIT_INCOMPLETE, output, print_json
 from resilver.cli.progress_view import runs_table, shortened, study_line, time_left
-from resilver.report.source import format_swept, short_names
 from resilver.study import Counts, Status, StudyProgress
 from resilver.study import status as read_status
+from resilver.study.system_runs import format_swept, short_names
 from resilver.tables import table
 from resilver.units import format_duration
 

@@ -15,6 +15,7 @@ from resilver.cli.progress import SELDOM_SECONDS, Display
 from resilver.cli.replying import command_line
 from resilver.errors import Problem, raise_all, show
 from resilver.request import argument, option
+from resilver.units import format_duration
 from resilver.whatif.kinds import KINDS, ChangeKind
 from resilver.whatif.options import FRAMES, Request
 
@@ -215,8 +216,6 @@ def _following(
 
 class _Display(Display):
     def __call__(self, done: int, total: int, state: HealProgress) -> bool:
-        from resilver.units import format_duration
-
         left = f"{state.unclean_groups:,} of {state.groups:,} PGs to go"
         text = f"{left} after {format_duration(state.simulated_seconds)}"
         if total != 1:

@@ -11,7 +11,9 @@ from resilver.data_loss.answer import Durabilities, Durability
 from resilver.data_loss.reports import Told
 from resilver.data_loss.request import DurabilityRequest, Where, check
 from resilver.errors import ConfigError
+from resilver.importers.ceph import ClusterReport
 from resilver.request import request_of
+from resilver.spec import Study
 from resilver.spec.code import lrc_notes
 
 if TYPE_CHECKING:
@@ -87,8 +89,6 @@ def _subjects(what: System, request: DurabilityRequest) -> list[Subject]:
     """What is asked: a code, a cluster, or each point of a study; checked, and not performed."""
     from resilver.data_loss.codes import code_subject
     from resilver.data_loss.systems import cluster_subject, study_subjects
-    from resilver.importers.ceph import ClusterReport
-    from resilver.spec import Study
 
     if isinstance(what, Study):
         return study_subjects(what, request)

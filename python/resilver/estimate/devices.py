@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from resilver.estimate.streams import rebuild_fraction, strip_bytes
+from resilver.analytic.of_groups import rebuild_fraction
+from resilver.estimate.streams import strip_bytes
 from resilver.spec import System
 from resilver.spec.device import DeviceService
 

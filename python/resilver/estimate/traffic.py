@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from resilver.analytic.of_groups import port_seconds
 from resilver.errors import Problem
 from resilver.estimate.devices import (
     device_seconds,
@@ -21,7 +22,6 @@ from resilver.estimate.flows import tried
 from resilver.estimate.network import Network, network_of
 from resilver.estimate.streams import (
     packets_of_stripes,
-    port_seconds,
     stream_bytes_per_second,
     strip_bytes,
     stripes_per_second,

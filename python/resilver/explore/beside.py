@@ -7,6 +7,7 @@ from pathlib import Path
 from resilver.browser import browser_file
 from resilver.errors import ResilverError
 from resilver.study import Results
+from resilver.study.provenance import STUDY_FILE
 
 DEVICES_MAX = 4_096
 """Of larger systems no page is written unasked: it takes long, and its runs take longer."""
@@ -33,7 +34,6 @@ def explore_beside(results: Results, report: Path) -> str:
         from resilver.answer.document import write_page
         from resilver.explore.page import explore_page
         from resilver.explore.study import study_document
-        from resilver.study.provenance import STUDY_FILE
 
         document = study_document(results.folder / STUDY_FILE)
         page = report.with_name(f"{report.stem}-explore.html")

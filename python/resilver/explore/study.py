@@ -52,11 +52,11 @@ from resilver.explore.study_parts import (
     with_switches,
 )
 from resilver.explore.study_text import Block, Edit, beside, blocks_of, edit_of, stated
-from resilver.simulate.run import validate_runs
 from resilver.spec import Run, Study, System
 from resilver.spec.assumptions import Assumption
 from resilver.spec.ensemble import values_of
 from resilver.spec.sweep import has_path, sections_at, with_each
+from resilver.study.run import validate_runs
 
 _TEXT_BYTES = 2_000_000
 """Inputs that are made of the combinations of a group have about as many bytes together, so that

@@ -14,9 +14,9 @@ from resilver.core_input import core_json, faults_json
 from resilver.errors import ConfigError, PlacementError
 from resilver.explore.study_figures import frames_of
 from resilver.explore.study_parts import levels_that_fail
-from resilver.simulate.run import validate_runs
 from resilver.spec import Run, System
 from resilver.spec.sweep import sections_at
+from resilver.study.run import validate_runs
 
 _MAPS_BYTES_MAX = 2**19
 """The most bytes of CRUSH maps that a page holds for choices of placement."""

@@ -8,4 +8,3 @@ from .charts import (
 )
 from .headline import KeyFigure as KeyFigure, key_figures as key_figures, summary as summary
 from .html import write_html as write_html
-from .source import ResultsLike as ResultsLike, SystemRuns as SystemRuns, systems as systems

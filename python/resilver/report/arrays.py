@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.report.faults import fault_seconds
-from resilver.report.source import SystemRuns
+from resilver.study.system_runs import SystemRuns
 
 if TYPE_CHECKING:
     import pyarrow as pa

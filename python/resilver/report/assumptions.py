@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from resilver.report.source import ResultsLike
 from resilver.spec.assumptions import Assumption, lead
+from resilver.study.system_runs import ResultsLike
 from resilver.tables import Table, table_of
 from resilver.words import listed, plural
 

@@ -21,10 +21,10 @@ from resilver.report.lanes import lanes
 from resilver.report.metrics import REBUILD_RATE, REBUILD_TIME, STREAM_METRICS, TRAFFIC_METRICS
 from resilver.report.network import network
 from resilver.report.servers import by_server, finishing, servers
-from resilver.report.source import ResultsLike, SystemRuns, largest, systems
 from resilver.report.streams import streams
 from resilver.report.sweep import sweep
 from resilver.report.timeline import degraded, timeline, together
+from resilver.study.system_runs import ResultsLike, SystemRuns, largest, systems
 
 Make = Callable[[ResultsLike, SystemRuns], Chart | None]
 

@@ -11,7 +11,7 @@ from resilver.charts.chart import Chart
 from resilver.charts.style import BLUE, INK, ORANGE, VERMILLION
 from resilver.charts.vega import READ, Spec, colours, rows
 from resilver.report.flows import Flows, flows
-from resilver.report.source import ResultsLike, SystemRuns
+from resilver.study.system_runs import ResultsLike, SystemRuns
 from resilver.tables import table
 from resilver.words import percent, plural, size_of
 

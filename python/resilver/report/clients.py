@@ -17,8 +17,8 @@ from resilver.report.arrays import (
     rows_of_run,
 )
 from resilver.report.faults import fault_marks_text, repair_seconds
-from resilver.report.source import ResultsLike, SystemRuns, number
 from resilver.report.timeline import edges_of, rate_of
+from resilver.study.system_runs import ResultsLike, SystemRuns, number
 from resilver.tables import table
 from resilver.units import format_duration, format_rate
 from resilver.words import listed, percent

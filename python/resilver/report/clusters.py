@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from resilver.errors import ConfigError
-from resilver.report.source import ResultsLike, format_swept, short_names, swept_keys
+from resilver.study.system_runs import ResultsLike, format_swept, short_names, swept_keys
 
 if TYPE_CHECKING:
     from resilver.answer import Answer

@@ -12,7 +12,7 @@ from resilver.charts.scales import log_ticks, time_scale
 from resilver.charts.style import BLUE, DASHES, GREEN, ORANGE, VERMILLION
 from resilver.charts.vega import READ, UPRIGHT, Spec, axis, lines_up, rows
 from resilver.report.arrays import Floats, column, rows_of_run
-from resilver.report.source import ResultsLike, SystemRuns
+from resilver.study.system_runs import ResultsLike, SystemRuns
 from resilver.tables import table
 from resilver.units import format_duration
 from resilver.words import percent, plural

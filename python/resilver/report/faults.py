@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from resilver.report.source import SystemRuns
 from resilver.spec.faults import Fault
+from resilver.study.system_runs import SystemRuns
 from resilver.units import format_duration
 from resilver.words import listed, percent, plural
 

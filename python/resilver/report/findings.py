@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from resilver.report.arrays import column, rows_of_run
-from resilver.report.source import ResultsLike, SystemRuns, number
+from resilver.study.system_runs import ResultsLike, SystemRuns, number
 from resilver.units import format_duration
 from resilver.words import plural, size_of
 

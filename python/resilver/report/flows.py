@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.report.arrays import column, rows_of_run
-from resilver.report.source import ResultsLike, SystemRuns
+from resilver.study.system_runs import ResultsLike, SystemRuns
 
 if TYPE_CHECKING:
     import pyarrow as pa

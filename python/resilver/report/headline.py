@@ -8,7 +8,14 @@ from dataclasses import replace
 from resilver.answer import KeyFigure as KeyFigure
 from resilver.report.findings import busiest_words, nothing_rebuilt
 from resilver.report.servers import servers
-from resilver.report.source import ResultsLike, SystemRuns, largest, number, serves_only, systems
+from resilver.study.system_runs import (
+    ResultsLike,
+    SystemRuns,
+    largest,
+    number,
+    serves_only,
+    systems,
+)
 from resilver.tables import cell_text
 from resilver.words import percent
 

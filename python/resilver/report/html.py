@@ -11,8 +11,8 @@ from resilver.answer import page as answer_page
 from resilver.answer.document import write_page
 from resilver.answer.standing import Standing
 from resilver.report.clusters import clusters_answer, is_of_clusters
-from resilver.report.source import ResultsLike, systems
 from resilver.report.study import QUESTION, page_answer, systems_shown
+from resilver.study.system_runs import ResultsLike, systems
 
 
 def write_html(

@@ -13,9 +13,9 @@ from resilver.charts.scales import time_scale
 from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.quantities import decimal_bytes
 from resilver.report.arrays import Floats, column, rows_of_run
-from resilver.report.source import ResultsLike, SystemRuns
 from resilver.spec import Traffic
 from resilver.spec.jobs import names_of
+from resilver.study.system_runs import ResultsLike, SystemRuns
 from resilver.tables import table
 from resilver.units import exact_duration, format_duration
 from resilver.words import plural

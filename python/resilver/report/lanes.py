@@ -11,7 +11,7 @@ from resilver.charts.scales import byte_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE
 from resilver.charts.vega import Spec, axis, rows
 from resilver.report.arrays import rows_of_run
-from resilver.report.source import ResultsLike, SystemRuns
+from resilver.study.system_runs import ResultsLike, SystemRuns
 from resilver.tables import Column, Table
 from resilver.units import format_duration
 from resilver.words import listed, percent, size_of

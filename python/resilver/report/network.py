@@ -11,8 +11,8 @@ import numpy.typing as npt
 from resilver.charts.chart import Chart
 from resilver.report.arrays import Floats, column, rows_of_run
 from resilver.report.graph import graph_spec
-from resilver.report.source import ResultsLike, SystemRuns, number
 from resilver.report.traffic_sentence import failed_disks
+from resilver.study.system_runs import ResultsLike, SystemRuns, number
 from resilver.tables import Table, table
 from resilver.words import percent, plural
 

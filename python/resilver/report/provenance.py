@@ -6,8 +6,8 @@ import hashlib
 import re
 from pathlib import PurePath
 
-from resilver.report.source import ResultsLike
 from resilver.study.phases import SIMULATED_PHASES
+from resilver.study.system_runs import ResultsLike
 from resilver.units import format_bytes, format_duration
 from resilver.words import percent
 

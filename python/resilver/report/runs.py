@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resilver.report.source import (
+from resilver.study.system_runs import (
     ResultsLike,
     SystemRuns,
     format_swept,

@@ -11,7 +11,7 @@ from resilver.charts.style import BLUE, ORANGE
 from resilver.charts.vega import Spec, axis, rows
 from resilver.counterfactuals import best_first
 from resilver.report.counterfactuals import SAME, help_sentence, signed
-from resilver.report.source import ResultsLike
+from resilver.study.system_runs import ResultsLike
 from resilver.tables import Table, table_of
 
 if TYPE_CHECKING:

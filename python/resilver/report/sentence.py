@@ -5,14 +5,6 @@ from __future__ import annotations
 from resilver.report.assumptions import assumptions_lead, certainty
 from resilver.report.faults import fault_sentences
 from resilver.report.jobs import jobs_words
-from resilver.report.source import (
-    ResultsLike,
-    SystemRuns,
-    format_swept,
-    number,
-    serves_only,
-    swept_keys,
-)
 from resilver.spec.cluster import Cluster
 from resilver.spec.device import DeviceClasses, DeviceTable
 from resilver.spec.lanes import CLASSES
@@ -22,6 +14,14 @@ from resilver.spec.population import Population
 from resilver.spec.redundancy import Redundancy
 from resilver.spec.system import System
 from resilver.spec.traffic import Traffic
+from resilver.study.system_runs import (
+    ResultsLike,
+    SystemRuns,
+    format_swept,
+    number,
+    serves_only,
+    swept_keys,
+)
 from resilver.units import exact_bytes, exact_duration, format_rate
 from resilver.words import listed, percent, plural
 

@@ -14,7 +14,7 @@ from resilver.charts.scales import byte_scale, time_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.report.arrays import Floats, column, descending, rows_of_run
-from resilver.report.source import ResultsLike, SystemRuns, number
+from resilver.study.system_runs import ResultsLike, SystemRuns, number
 from resilver.tables import Table, table
 from resilver.units import format_duration
 from resilver.words import against, percent, plural

@@ -14,7 +14,7 @@ from resilver.charts.scales import rate_scale
 from resilver.charts.style import BLUE, GREEN, INK, ORANGE, VERMILLION
 from resilver.charts.vega import Spec, axis, rows
 from resilver.report.arrays import Floats, column, rows_of_run
-from resilver.report.source import ResultsLike, SystemRuns, number
+from resilver.study.system_runs import ResultsLike, SystemRuns, number
 from resilver.tables import Table, table
 from resilver.units import format_rate
 from resilver.words import against, listed, plural

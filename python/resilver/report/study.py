@@ -19,7 +19,9 @@ from resilver.report.runs import classes_table, pools_table, runs_table
 from resilver.report.sensitivity import sensitivity_finding, sensitivity_table
 from resilver.report.sentence import describe
 from resilver.report.servers import hosts
-from resilver.report.source import (
+from resilver.report.traffic_sentence import traffic_sentence
+from resilver.report.waits import run_records, wait_sentence, waits_of
+from resilver.study.system_runs import (
     ResultsLike,
     SystemRuns,
     bursts_alone,
@@ -30,8 +32,6 @@ from resilver.report.source import (
     swept_keys,
     systems,
 )
-from resilver.report.traffic_sentence import traffic_sentence
-from resilver.report.waits import run_records, wait_sentence, waits_of
 from resilver.tables import Cell, cell_text, table
 from resilver.words import listed
 

@@ -14,7 +14,7 @@ import numpy as np
 from resilver.charts.scales import Scale
 from resilver.report.arrays import Floats
 from resilver.report.metrics import REBUILD_RATE, Metric
-from resilver.report.source import SystemRuns, format_swept, number
+from resilver.study.system_runs import SystemRuns, format_swept, number
 from resilver.tables import Table, table
 from resilver.words import percent
 

@@ -14,7 +14,7 @@ from resilver.charts.style import BLUE, GREEN, ORANGE, VERMILLION
 from resilver.charts.vega import Spec, axis, rows
 from resilver.report.arrays import Floats, intervals_of, moments_within, rows_of_run
 from resilver.report.faults import fault_marks_text
-from resilver.report.source import ResultsLike, SystemRuns, number
+from resilver.study.system_runs import ResultsLike, SystemRuns, number
 from resilver.tables import table
 from resilver.units import format_duration
 from resilver.words import percent

@@ -12,7 +12,7 @@ import pyarrow as pa
 from resilver.quantities import decimal_bytes
 from resilver.report.arrays import column, rows_of_run
 from resilver.report.jobs import jobs_sentence
-from resilver.report.source import ResultsLike, Row, SystemRuns, number
+from resilver.study.system_runs import ResultsLike, Row, SystemRuns, number
 from resilver.units import format_duration, format_rate
 from resilver.words import listed, percent, plural
 

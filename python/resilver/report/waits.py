@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from resilver.report.source import ResultsLike, SystemRuns, systems
+from resilver.study.system_runs import ResultsLike, SystemRuns, systems
 from resilver.units import format_duration
 from resilver.words import percent
 

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from resilver.center import LoadState, advise
+from resilver.center.assigning import Reach, assign
+from resilver.center.picking import Nested, Picker
+from resilver.center.shares import Parts
 from resilver.reproduce.tables import Row
 
 if TYPE_CHECKING:
@@ -59,8 +63,6 @@ def generator(seed: int, case: int) -> np.random.Generator:
 
 def _optimum_rows(states: int) -> Iterator[Row]:
     """Paces over those of a maximum flow: on targets behind servers, and by routers before them."""
-    from resilver.center.assigning import Reach, assign
-
     for state in range(states):
         rng = generator(state, _LAYERS)
         for case, networks in (("targets", 1), ("routers", int(rng.integers(2, 7)))):
@@ -79,8 +81,6 @@ def _optimum_rows(states: int) -> Iterator[Row]:
 
 
 def _parts(rng: np.random.Generator, count: int, factor: float = 1.0) -> Parts:
-    from resilver.center.shares import Parts
-
     rates = factor * rng.uniform(0.5, 2.0, count)
     busy = np.where(rng.random(count) < 0.5, rng.uniform(0.0, 1.0, count) * rates, 0.0)
     greedy = rng.poisson(rng.choice([0.2, 1.0, 3.0]), count) * (busy == 0.0)
@@ -90,8 +90,6 @@ def _parts(rng: np.random.Generator, count: int, factor: float = 1.0) -> Parts:
 
 def _nested(rng: np.random.Generator, networks: int) -> Nested:
     """Networks of up to three servers of up to five targets each."""
-    from resilver.center.picking import Nested
-
     network_of = np.repeat(np.arange(networks), rng.integers(1, 4, networks))
     server_of = np.repeat(np.arange(len(network_of)), rng.integers(1, 6, len(network_of)))
     targets, servers = _parts(rng, len(server_of)), _parts(rng, len(network_of), 2.0)
@@ -101,8 +99,6 @@ def _nested(rng: np.random.Generator, networks: int) -> Nested:
 
 def _pace(nested: Nested, reach: Reach | None, chosen: npt.NDArray[np.int64]) -> float:
     """The pace of the slowest stream, counted at every part."""
-    from resilver.center.picking import Picker
-
     streams = len(chosen)
     picker = Picker(nested, streams, streams, np.arange(len(nested.is_open)))
     taken = np.array([picker.take(network) for network in chosen.tolist()])
@@ -168,8 +164,6 @@ def _flow(nested: Nested, reach: Reach | None, streams: int, pace: float) -> int
 
 def _round_robin_rows(states: int) -> Iterator[Row]:
     """Random states, from every target that round robin may begin with: the least gain."""
-    from resilver.center import LoadState, advise
-
     for state in range(states):
         rng = generator(state, _ROBIN)
         count = int(rng.integers(2, 40))
@@ -190,8 +184,6 @@ def _round_robin_rows(states: int) -> Iterator[Row]:
 
 def _poisson_rows(targets: int, files: Sequence[int], draws: int) -> Iterator[Row]:
     """Streams by a Poisson law: what advice brings, and the mean rate of round robin's files."""
-    from resilver.center import LoadState, advise
-
     for draw in range(draws):
         for streams in (0.25, 0.5, 1.0, 2.0):
             drawn = generator(draw, _POISSON).poisson(streams, targets)
@@ -209,8 +201,6 @@ def _poisson_rows(targets: int, files: Sequence[int], draws: int) -> Iterator[Ro
 
 def _row_rows(targets: int) -> Iterator[Row]:
     """A hundred jobs: each asks the state with those before, or all the same state by a seed."""
-    from resilver.center import LoadState, advise
-
     rng = generator(0, _ROW)
     idle = state = LoadState.of(targets)
     at_once, alike = np.zeros(targets), np.zeros(targets)
@@ -225,8 +215,6 @@ def _row_rows(targets: int) -> Iterator[Row]:
 
 def _machine_rows(machine: str, targets: int) -> Iterator[Row]:
     """Nodes spread over a machine, a file on each target, by its routers."""
-    from resilver.center import LoadState, advise
-
     found = advise(LoadState.of(targets), files=targets, machine=machine)
     yield {
         "kind": "machine",

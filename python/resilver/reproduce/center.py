@@ -3,9 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from resilver.center import (
+    LotFile,
+    MachineFile,
+    SizingFile,
+    deal,
+    job_rates,
+    route,
+    route_figures,
+    size,
+    storage,
+)
+from resilver.center import machine as machine_of
+from resilver.center.culling import cull
+from resilver.center.namespaces import greedy, worst_load
+from resilver.center.order import (
+    clean_groups,
+    expected_group,
+    expected_replaced,
+    expected_slowest,
+    spread_most,
+)
 from resilver.reproduce.tables import Row
+from resilver.simulate import set_loss_probability
+from resilver.spec import Cluster
 from resilver.units import BytesPerSecond
 
 if TYPE_CHECKING:
@@ -27,8 +53,6 @@ def sizing_rows(sizing: str, variants: Mapping[str, Sequence[str]]) -> list[Row]
         figure's name, ``value`` in SI units), and a row a variant and demand (``part`` is "need",
         ``key`` the demand, ``value`` and ``least`` the units).
     """
-    from resilver.center import SizingFile, size
-
     rows: list[Row] = []
     for variant, settings in variants.items():
         found = size(SizingFile.load(sizing, settings))
@@ -72,18 +96,6 @@ def culling_rows(
         (``spread``, ``within``, ``of``, ``seed``, ``replaced``, ``rounds``, ``mean_gain``,
         ``slowest_gain``).
     """
-    from dataclasses import replace
-
-    from resilver.center import LotFile
-    from resilver.center.culling import cull
-    from resilver.center.order import (
-        clean_groups,
-        expected_group,
-        expected_replaced,
-        expected_slowest,
-        spread_most,
-    )
-
     one = LotFile.load(lot).lot.lot
     forms: list[tuple[str, float | None, str | None, float]] = [
         ("slowest", None, None, expected_slowest(one.members)),
@@ -135,9 +147,6 @@ def set_rows(enclosures: Sequence[int], sets: int, rebuilding: Sequence[int]) ->
     Returns:
         A row a case: ``enclosures``, ``rebuilding``, ``probability``.
     """
-    from resilver.simulate import set_loss_probability
-    from resilver.spec import Cluster
-
     rows: list[Row] = []
     for count in enclosures:
         parts = [
@@ -171,11 +180,6 @@ def namespace_rows(cases: int, projects: Sequence[int], namespaces: Sequence[int
         A row a case: ``needs`` (1 or 2), ``case``, ``namespaces``, and the greatest load over the
         optimum's, ``greedy`` and ``exchanged``.
     """
-    import numpy as np
-
-    from resilver.center import deal
-    from resilver.center.namespaces import greedy, worst_load
-
     rows: list[Row] = []
     for kinds in (1, 2):
         for case in range(cases):
@@ -214,9 +218,6 @@ def route_rows(
         A row a case: ``policy``, ``near_by``, ``clients``, ``routers`` and the policies' figures;
         and those of `job_rows`.
     """
-    from resilver.center import machine as machine_of
-    from resilver.center import route, route_figures
-
     found = machine_of(machine)
     rows: list[Row] = []
     for policy, by in cases:
@@ -265,13 +266,6 @@ def job_rows(
         bytes a second), and a row a rate of what drawn clients get in closed form (``job`` is
         "expected", or "shared" where each router has its own share of clients).
     """
-    from dataclasses import replace
-
-    import numpy as np
-
-    from resilver.center import MachineFile, route
-    from resilver.center import machine as machine_of
-
     found = machine_of(machine)
     fine = route(found)
     rows: list[Row] = []
@@ -313,10 +307,6 @@ def _job_row(
     routes: Routes, clients: str, targets: str | None, namespace: int | None, seed: int
 ) -> dict[str, Any]:
     """What a job gets, and what it is bound by."""
-    import numpy as np
-
-    from resilver.center import job_rates
-
     job = job_rates(routes, clients, targets, namespace=namespace, seed=seed)
     bound = {one.layer: one.bound_bytes_per_second for one in job.layers}
     torus = [one for one in job.layers if one.layer.startswith("channel")]
@@ -338,10 +328,7 @@ def _drawn_rate(routes: Routes, clients: int, namespace: int, is_even: bool) -> 
     A router has each of its network's clients with a chance, that of all routers or its own, so
     that their number is binomial; it passes what they ask for, or its rate.
     """
-    import numpy as np
     from scipy.special import comb
-
-    from resilver.center import storage
 
     rates, side = routes.machine.file.rates, storage(routes.machine)
     assert rates.router is not None and rates.target is not None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from resilver.catalog.entries import study_path
 from resilver.reproduce.tables import Row
+from resilver.spec import Study
+from resilver.study.profiling import needed_parts
+from resilver.units import BytesPerSecond
 
 
 def part_rows(study: str, target: str) -> list[Row]:
@@ -15,11 +19,6 @@ def part_rows(study: str, target: str) -> list[Row]:
     Returns:
         A row a level: ``level``, ``parts`` and ``each`` in bytes per second.
     """
-    from resilver.catalog.entries import study_path
-    from resilver.spec import Study
-    from resilver.study.profiling import needed_parts
-    from resilver.units import BytesPerSecond
-
     system = Study.load(study_path(study)).runs()[0].system
     return [
         {"level": one.level, "parts": float(one.parts), "each": one.each_bytes_per_second}

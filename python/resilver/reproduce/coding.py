@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import comb
 
+from resilver import redundancy
 from resilver.analytic import (
     Attachment,
     bandwidth_lost,
@@ -50,8 +51,6 @@ def survived(name: str) -> Row:
     Returns:
         ``fault_tolerance``, ``locality`` and ``survivable_<i>_share``.
     """
-    from resilver import redundancy
-
     code = redundancy(name)
     found: dict[str, float] = {
         "fault_tolerance": code.fault_tolerance,
@@ -69,8 +68,6 @@ def survivable_share(name: str, losses: int) -> Fraction:
         name: The code as studies write it.
         losses: How many pieces are lost.
     """
-    from resilver import redundancy
-
     found = redundancy(name).survivable(losses)
     assert found.survivable is not None, "every set of so few losses is looked at"
     return Fraction(found.survivable, found.all)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from resilver import code_tree, durability
 from resilver.data_loss.answer import Durability
 from resilver.data_loss.chains import approximate_mttdl, group_chain
 from resilver.data_loss.windows import rados_loss, stripe_chain, striped_mttdl, window_loss
 from resilver.errors import SimulationError
 from resilver.failure_rates import LongSeconds
 from resilver.figure import Figure
+from resilver.placement_quality import burst_losses
 from resilver.reproduce.tables import Row
 from resilver.units import Bytes, BytesPerSecond
 
@@ -112,9 +114,6 @@ def _stripe_rows(
 
 
 def _burst_rows(codes: Mapping[str, str], failures: int) -> Iterator[Row]:
-    from resilver import code_tree
-    from resilver.placement_quality import burst_losses
-
     for name, code in codes.items():
         for found in burst_losses(code_tree(code).levels, failures):
             yield {
@@ -156,8 +155,6 @@ def _estimate_rows(cases: Sequence[Mapping[str, str]], trajectories: int) -> Ite
 
 def _loss(code: str, **asked: Any) -> Figure:
     """The probability that one group of a code loses data."""
-    from resilver import durability
-
     found = durability(code, workers=0, **asked)
     if not isinstance(found, Durability):
         raise SimulationError("one code has one answer")

@@ -10,9 +10,14 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
+from resilver.errors import ConfigError
 from resilver.reproduce.entries import Entry
 from resilver.reproduce.measured import measured
 from resilver.reproduce.tables import table_of
+from resilver.spec import Study
+from resilver.study import Results
 from resilver.study.folder import RunFolder
 
 if TYPE_CHECKING:
@@ -146,8 +151,6 @@ class Gatherer:
         return self._runs(study, one.name, workers)
 
     def _runs(self, study: Study, name: str, workers: int | None) -> Evidence:
-        import pyarrow as pa
-
         results = self._kept(study, name) or self.perform(study, self.folder / name, workers)
         by_key = {run.key: run for run in study.runs()}
         kept = pa.array([key in by_key for key in results.runs["run"].to_pylist()])
@@ -162,9 +165,6 @@ class Gatherer:
 
     def _kept(self, study: Study, name: str) -> Results | None:
         """The results of a folder that has these runs and more, such as further seeds."""
-        from resilver.errors import ConfigError
-        from resilver.study import Results
-
         path = self.folder / name
         try:
             results = Results.open(path, partial=True)
@@ -184,7 +184,5 @@ def shipped_study(name: str, overrides: Sequence[str] = ()) -> Study:
     Raises:
         ConfigError: It is not valid with these.
     """
-    from resilver.spec import Study
-
     with as_file(files("resilver.catalog") / "studies" / name / "study.toml") as path:
         return Study.load(path, overrides=overrides)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from math import comb
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from resilver import redundancy
 from resilver.data_loss.answer import Durability
+from resilver.data_loss.perform import durability
+from resilver.data_loss.study_input import pools_of
 from resilver.errors import SimulationError
+from resilver.placement_quality import loss_probability
 from resilver.reproduce.tables import Row
+from resilver.spec import Study
 
 if TYPE_CHECKING:
     from resilver.spec import Study
@@ -54,11 +61,6 @@ def _study(
     name: str, placement: Mapping[str, Any], repair: str | None, durability: Mapping[str, Any]
 ) -> Study:
     """The shipped study with one layout, one repair and no sweep."""
-    import tomllib
-    from pathlib import Path
-
-    from resilver.spec import Study
-
     text = files("resilver.catalog").joinpath("studies", name, "study.toml").read_text("utf-8")
     table = tomllib.loads(text)
     del table["study"]["sweep"], table["placement"]["algorithm"]
@@ -71,8 +73,6 @@ def _study(
 
 def _alone(study: Study) -> Row:
     """Losses by drives that fail by themselves."""
-    from resilver.data_loss.perform import durability
-
     found = durability(study, workers=0)
     if not isinstance(found, Durability):
         raise SimulationError("a study without a sweep has one answer")
@@ -89,10 +89,6 @@ def _alone(study: Study) -> Row:
 
 def _outage(study: Study, share: float, most: int) -> Row:
     """That one outage loses data: the mean over how many drives do not come back from it."""
-    from resilver import redundancy
-    from resilver.data_loss.study_input import pools_of
-    from resilver.placement_quality import loss_probability
-
     (run,) = study.runs()
     (pool,) = pools_of(run.system, run.seed)
     tree = run.system.cluster.tree

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import as_file, files
 from typing import Any
 
+from resilver import calibrate_network, census, topology
+from resilver.calibration.disk import service_seconds
 from resilver.errors import ConfigError, show
 from resilver.reproduce.advising import advice_rows
 from resilver.reproduce.center import (
@@ -24,6 +26,8 @@ from resilver.reproduce.placing import placement_rates
 from resilver.reproduce.recovering import recovery_rows
 from resilver.reproduce.tables import Row
 from resilver.reproduce.watching import signature_rows, tool_rows
+from resilver.spec import Cluster, DeviceTable, Population
+from resilver.units import Bytes
 
 
 def measured(kind: str, options: Mapping[str, Any]) -> list[Row]:
@@ -54,10 +58,6 @@ def census_rows(
     Returns:
         A row a population and bin, with the columns of `resilver.census`.
     """
-    from resilver import census
-    from resilver.spec import Population
-    from resilver.units import Bytes
-
     volume = Bytes.parse(bytes)
     rows: list[Row] = []
     for name in populations:
@@ -76,8 +76,6 @@ def network_rows(network: str) -> list[Row]:
     Returns:
         A row a size from 64 B to 64 MiB, with ``message_bytes`` and ``bytes_per_second``.
     """
-    from resilver import calibrate_network
-
     sizes = [2**power for power in range(6, 27)]
     folder = files("resilver.catalog") / "networks"
     with as_file(folder / f"{network}.dat") as path:
@@ -101,9 +99,6 @@ def disk_rows(device: str) -> list[Row]:
     Raises:
         ConfigError: The device takes one time for any request.
     """
-    from resilver.calibration.disk import service_seconds
-    from resilver.spec import Cluster, DeviceTable
-
     table = Cluster.model_validate({"servers": 1, "device": device}).device
     if not isinstance(table, DeviceTable):
         rule = "this device takes one time for any request, so that it has no curve by size"
@@ -127,8 +122,6 @@ def topology_rows(topologies: Mapping[str, str], own_switches: Sequence[str]) ->
         A row a topology: ``topology``, ``nodes``, ``disks``, ``routers``, ``switches``, ``ports``,
         ``links``, ``diameter``, ``mean_hops``, ``mean_router_disk_hops``, ``bisection_links``.
     """
-    from resilver import topology
-
     rows: list[Row] = []
     for name, text in topologies.items():
         made = topology(text)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from resilver.center import LoadState, advise
+from resilver.center.expected import expect, stream_paces
 from resilver.reproduce.advising import generator
 from resilver.reproduce.tables import Row
 from resilver.units import BytesPerSecond
@@ -47,8 +49,6 @@ class _Busy:
 
     def state(self, moment: int, which: npt.NDArray[np.int64]) -> LoadState:
         """How busy they are at a moment."""
-        from resilver.center import LoadState
-
         moved = self.rate * self.shares[moment, which]
         return LoadState.of(self.targets, write_bytes_per_second=moved)
 
@@ -95,8 +95,6 @@ def busy_rows(
 
 def _advised_rows(busy: _Busy, files: Sequence[int], draws: int) -> Iterator[Row]:
     """Jobs that know how busy targets are, and such that do not."""
-    from resilver.center import advise
-
     for draw in range(draws):
         which = busy.drawn(generator(draw, _ADVISED))
         state = busy.state(draw % len(busy.seconds), which)
@@ -112,9 +110,6 @@ def _advised_rows(busy: _Busy, files: Sequence[int], draws: int) -> Iterator[Row
 
 def _old_rows(busy: _Busy, old: Sequence[float], draws: int) -> Iterator[Row]:
     """Jobs on a quarter of the targets, by a state that is old, on what then is there."""
-    from resilver.center import advise
-    from resilver.center.expected import expect
-
     files = busy.targets // 4
     for seconds in old:
         pairs = np.argwhere(busy.seconds - busy.seconds[:, None] == seconds).tolist()
@@ -135,9 +130,6 @@ def _old_rows(busy: _Busy, old: Sequence[float], draws: int) -> Iterator[Row]:
 
 def _writer_rows(busy: _Busy, writers: Sequence[int], draws: int) -> Iterator[Row]:
     """A file a writer, on a target that the file system draws for it, and where advice puts it."""
-    from resilver.center import advise
-    from resilver.center.expected import expect
-
     for draw in range(draws):
         rng = generator(draw, _WRITERS)
         state = busy.state(draw % len(busy.seconds), busy.drawn(rng))
@@ -159,7 +151,5 @@ def _writer_rows(busy: _Busy, writers: Sequence[int], draws: int) -> Iterator[Ro
 
 def _longest(layers: Layers, placed: npt.NDArray[np.int64]) -> float:
     """The longest write of a job over its shortest, of files of one size."""
-    from resilver.center.expected import stream_paces
-
     paces = stream_paces(layers, placed, None).max(axis=(0, 2))
     return float(paces.max() / paces.min())

@@ -12,7 +12,6 @@ from resilver.report import NAMES, charts
 from resilver.report.boxes import Published as Star
 from resilver.report.boxes import sweep_spec
 from resilver.report.parallel import parallel_spec, parallel_table, parallel_words
-from resilver.report.source import SystemRuns, number
 from resilver.report.sweep import Sweep, sweep, sweep_table
 from resilver.reproduce.bars import bars, bars_drawn, bars_table, bars_words
 from resilver.reproduce.compare import Comparison
@@ -34,6 +33,7 @@ from resilver.reproduce.histograms import (
 from resilver.reproduce.parallels import parallels
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
+from resilver.study.system_runs import SystemRuns, number
 from resilver.units import format_rate
 
 _GIB = 2.0**30

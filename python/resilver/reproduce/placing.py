@@ -7,6 +7,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from resilver.crush import CrushMap
 from resilver.study.pool import LocalPool
 from resilver.study.worker import Report
 
@@ -61,10 +64,6 @@ def rate(bucket: str, items: int, copies: int, _report: Report) -> float:
     Returns:
         Placements a second.
     """
-    import numpy as np
-
-    from resilver.crush import CrushMap
-
     # The paper's Ceph is 0.94, "hammer".
     crush = CrushMap.flat(items, bucket, "hammer")
     generator = np.random.default_rng(items)

@@ -14,6 +14,10 @@ from resilver.crush import CrushMap
 from resilver.errors import SimulationError
 from resilver.importers.ceph import ClusterReport, read_report
 from resilver.reproduce.tables import Row
+from resilver.simulate.ceph import heal
+from resilver.whatif.options import Request
+from resilver.whatif.perform import changes_of
+from resilver.whatif.request import prepare
 
 _HOUR = 3600.0
 
@@ -187,11 +191,6 @@ class Run:
 
 def whole_seconds(lab: Lab, run: Run) -> float:
     """How long a lab takes until it is whole."""
-    from resilver.simulate.ceph import heal
-    from resilver.whatif.options import Request
-    from resilver.whatif.perform import changes_of
-    from resilver.whatif.request import prepare
-
     plan = changes_of({"set_option": run.options, **run.changes})
     # One machine, or a network that was never the limit.
     request = Request(network="100 GB/s", load=run.load, events=run.by_events)

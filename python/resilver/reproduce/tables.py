@@ -7,6 +7,8 @@ from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from resilver.columns import TABLE_NAMES
 from resilver.errors import ConfigError, show
 
@@ -52,9 +54,9 @@ class Tables:
         views: Iterable[str] = (),
         beside: Mapping[str, pa.Table] | None = None,
     ) -> None:
+        # Everything that queries need is part of the wheel: nothing is to be asked of a network.
         import duckdb
 
-        # Everything that queries need is part of the wheel: nothing is to be asked of a network.
         self._connection = duckdb.connect(
             config={"autoinstall_known_extensions": False, "threads": 1}
         )
@@ -117,7 +119,5 @@ def table_of(rows: Sequence[Row]) -> pa.Table:
     Args:
         rows: The rows; what one lacks is null.
     """
-    import pyarrow as pa
-
     names = dict.fromkeys(name for row in rows for name in row)
     return pa.table({name: [row.get(name) for row in rows] for name in names})

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from resilver.calibration.bench_plan import GRIDS
+from resilver.center.signatures import Signature, shift_signatures, signature
+from resilver.center.stat_cost import StatCost
+from resilver.reproduce.planted import planted
 from resilver.reproduce.tables import Row
 
 
@@ -26,9 +30,6 @@ def signature_rows(
         jobs of the same period, ``together`` the share of the time of a run that both lose started
         at once, and ``best`` where the planner starts the second.
     """
-    from resilver.center.signatures import signature
-    from resilver.reproduce.planted import planted
-
     rows: list[Row] = []
     settings = [(noise, 8) for noise in noises] + [(noises[-1], many) for many in runs]
     for rank, (noise, many) in enumerate(dict.fromkeys(settings)):
@@ -52,9 +53,6 @@ def signature_rows(
 
 def _shift_rows(cases: int, rate: float) -> Iterator[Row]:
     """Two jobs like planted ones on one system: started at once, and as the planner says."""
-    from resilver.center.signatures import Signature, shift_signatures
-    from resilver.reproduce.planted import planted
-
     for case in range(cases):
         one = planted((case, 3), noise=0.0, runs=1)
         job = Signature(one.period, one.first, one.length, one.volume)
@@ -74,9 +72,6 @@ def tool_rows(stripes: Sequence[int]) -> list[Row]:
         Rows with the column ``kind``: "plan" with ``name``, ``tests`` and ``seconds``; "stat" with
         ``stripes``, ``requests`` for each file, and the ``share`` of them of a file of one stripe.
     """
-    from resilver.calibration.bench_plan import GRIDS
-    from resilver.center.stat_cost import StatCost
-
     rows: list[Row] = [
         {"kind": "plan", "name": grid.name, "tests": len(plan.tests), "seconds": plan.total_seconds}
         for grid in GRIDS["olcf3"]

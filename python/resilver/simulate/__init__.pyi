@@ -42,7 +42,6 @@ from .pools import (
 from .population import census as census
 from .progress import Progress as Progress
 from .result import RunResult as RunResult
-from .run import simulate as simulate, validate_runs as validate_runs
 from .topologies import Topology as Topology, topology as topology
 
 version: str

@@ -15,9 +15,9 @@ from resilver import _core, core_input
 from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, Interrupted, name_remedy
 from resilver.importers.ceph import ClusterReport
+from resilver.simulate.maps import maps_of
 from resilver.simulate.pools import group_sets
 from resilver.simulate.progress import Progress
-from resilver.simulate.run import maps_of
 from resilver.spec import System
 from resilver.spec.failing import ceph_members, part_names
 from resilver.spec.tree import plural

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from resilver import _core, core_input
 from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, show
-from resilver.simulate.run import maps_of
+from resilver.simulate.maps import maps_of
 from resilver.spec import System
 
 ROWS_MAX = 2**28

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from resilver import _core, core_input
 from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, show
+from resilver.simulate.maps import maps_of
 from resilver.simulate.progress import Progress
 from resilver.simulate.result import RunResult
-from resilver.simulate.run import finished, maps_of
+from resilver.simulate.stepping import finished
 from resilver.spec import System
 
 _LARGEST = 2**62

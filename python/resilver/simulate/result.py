@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from resilver import _core, core_input
+from resilver.analytic.of_groups import analytic_rates
 from resilver.columns import TABLE_NAMES, table_of
 from resilver.core_input import ports_of
 from resilver.errors import SimulationError
-from resilver.estimate.streams import analytic_rates
 from resilver.simulate.limits import named_limits
 from resilver.simulate.network import node_names, node_places, topology_of
 from resilver.simulate.steady import named_flows, named_jobs, named_layers

@@ -13,7 +13,7 @@ from resilver import _core
 from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, show
 from resilver.importers.graph import GraphFile
-from resilver.spec.topology import TopologySpec, parse_topology
+from resilver.spec.topology import TopologySpec, graph_topology, parse_topology
 
 SEED_MAX = 2**64 - 1
 """The largest seed."""
@@ -175,8 +175,6 @@ def _spec_of(text: str | TopologySpec | GraphFile, routers: int | None) -> Topol
         rule = "the number of routers is a whole number"
         raise ConfigError(rule, "use 128", key="routers", value=show(routers))
     if isinstance(text, GraphFile):
-        from resilver.spec.topology import graph_topology
-
         text = graph_topology(text)
     if isinstance(text, TopologySpec):
         if routers is not None and routers != text.routers:

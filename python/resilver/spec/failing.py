@@ -1,7 +1,7 @@
 """What the faults of a study may be of in its cluster, by name.
 
 What links and switches a topology has only the core knows; it is asked before anything runs
-(`resilver.simulate.validate_runs`), as it is for which parts are drawn.
+(`resilver.study.validate_runs`), as it is for which parts are drawn.
 """
 
 from __future__ import annotations

@@ -13,9 +13,11 @@ from .progress import (
     StudyProgress as StudyProgress,
 )
 from .results import Results as Results
+from .run import simulate as simulate, validate_runs as validate_runs
 from .sweep_status import (
     Driver as Driver,
     PointStatus as PointStatus,
     Status as Status,
     status as status,
 )
+from .system_runs import ResultsLike as ResultsLike, SystemRuns as SystemRuns, systems as systems

@@ -29,7 +29,7 @@ from resilver.study.split import SplitRun, WholeRun
 if TYPE_CHECKING:
     from resilver.spec import Run, Study
 
-SIMULATOR = "resilver.simulate:simulate"
+SIMULATOR = "resilver.study.run:simulate"
 
 # Splitting costs a second or two of tasks that wait for each other; a run that takes this long by
 # itself gains.
@@ -93,7 +93,7 @@ def execute(
     choice = None if executor is None and workers == 0 else choose(executor, workers=workers)
     runs = study.runs()
     if simulator is None:
-        from resilver.simulate import validate_runs
+        from resilver.study import validate_runs
 
         validate_runs(runs)
         if choice is None or not choice.several_machines:

@@ -174,7 +174,7 @@ def profile_study(
     Raises:
         ConfigError: The study has several systems or no flows, or a file cannot be read.
     """
-    from resilver.simulate import simulate
+    from resilver.study import simulate
 
     of_target = None if target is None else float(_target(target))
     if len(study.points) > 1:

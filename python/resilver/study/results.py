@@ -231,7 +231,7 @@ class Results(StudyTables):
 
     def _repr_html_(self) -> str:
         """A row a system, as a notebook shows it."""
-        from resilver.report.notebook import results_html
+        from resilver.study.notebook import results_html
 
         return results_html(self)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from resilver.errors import ConfigError, show
 from resilver.importers.ceph import ClusterReport, ConfigEntry
+from resilver.importers.ceph.facts import parse_release
 from resilver.whatif.answer import Assumption, Origin
 from resilver.whatif.declared import SETTINGS
 from resilver.whatif.declared.forms import CONFIG_SET, has
@@ -295,7 +296,6 @@ def release_of(report: ClusterReport, stated: str, ledger: Ledger | None = None)
     Raises:
         ConfigError: What the user says is no release.
     """
-    from resilver.importers.ceph.facts import parse_release
 
     def noted(release: Release, origin: Any, sentence: str) -> Release:
         if ledger is not None:

@@ -21,6 +21,7 @@ from resilver.whatif.answer import WhatIf
 from resilver.whatif.columns import TABLES, conform, since
 from resilver.whatif.counterfactuals import compared, ending, is_cheap, relaxed_runs
 from resilver.whatif.failing import risks_table
+from resilver.whatif.kinds import BY_KEY
 from resilver.whatif.options import Request
 from resilver.whatif.plan import Plan, joined, plan_of_options, read_plan
 from resilver.whatif.request import Prepared, prepare
@@ -162,8 +163,6 @@ def changes_of(changes: Changes | None) -> Plan:
     Raises:
         ConfigError: A key is no kind of change.
     """
-    from resilver.whatif.kinds import BY_KEY
-
     for key in changes or ():
         if key not in BY_KEY:
             remedy = name_remedy(key, list(BY_KEY))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from resilver.cli.crush.options import Editing, Inputs
 from resilver.cli.options import Json
+from resilver.cli.saving import keep_inputs
 from resilver.errors import ConfigError, PlacementError, Problem, raise_all
 from resilver.request import unused_options
 
@@ -24,7 +25,6 @@ def crush(editing: Editing, inputs: Inputs, as_json: Json = False) -> int:
     resilver crush -i map.bin --compare changed.bin
     """
     from resilver.cli.console import EXIT_FAILED, report_error
-    from resilver.cli.saving import keep_inputs
 
     _check(editing, inputs)
     if not editing.build:

@@ -18,6 +18,8 @@ from resilver.cli.place.options import Asked
 from resilver.cli.place.placements import PG, Placement, placements
 from resilver.crush import Comparison, LevelMoves, compare
 from resilver.errors import ConfigError
+from resilver.importers.buckets import read_buckets
+from resilver.importers.ceph import OsdInfo
 from resilver.tables import table
 from resilver.words import percent, plural, size_of
 
@@ -104,9 +106,6 @@ def _with_map(source: Source, other: Source) -> Source:
         return source
     if not isinstance(source, MapSource):
         return source
-    from resilver.importers.buckets import read_buckets
-    from resilver.importers.ceph import OsdInfo
-
     document = source.crush.document()
     buckets = read_buckets(document)
     known = {osd.id for osd in other.report.osds}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from resilver.answer import Answer
 from resilver.cli.place.options import Asked
+from resilver.cli.saving import PAGES, TABLES, check_output
 from resilver.errors import ConfigError, Problem, raise_all
 from resilver.request import unused_options
 
@@ -36,8 +37,6 @@ def place(asked: Asked) -> Answer:
     resilver place report.json --balance bytes --entries 50 -o upmaps.sh
     """
     from importlib import import_module
-
-    from resilver.cli.saving import PAGES, TABLES, check_output
 
     form = _form(asked)
     suffixes = () if asked.balance else (*TABLES, *PAGES) if asked.affected else PAGES

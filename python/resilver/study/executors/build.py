@@ -8,6 +8,8 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
+from resilver.spec import RESULTS_SCHEMA_VERSION
+
 # Long enough that two builds never share it, short enough to print.
 _DIGITS = 12
 
@@ -55,7 +57,6 @@ def own_build() -> Build:
         Its version and what tells builds of one version apart.
     """
     import resilver
-    from resilver.spec import RESULTS_SCHEMA_VERSION
 
     folder = Path(resilver.__file__).parent
     digest = hashlib.sha256()

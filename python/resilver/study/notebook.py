@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from resilver.answer.document import rendered
-from resilver.report.source import ResultsLike, format_swept, swept_keys, systems
+from resilver.study.system_runs import ResultsLike, format_swept, swept_keys, systems
 from resilver.tables import cell_text
 
 _ROWS_MAX = 100
