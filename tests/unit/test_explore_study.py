@@ -22,9 +22,10 @@ from resilver.explore.document import MOVING, WINDOW, Document
 from resilver.explore.patches import Patch, changes_between
 from resilver.explore.study import study_document
 from resilver.explore.study_maker import Maker
-from resilver.simulate.maps import maps_of, validate_runs
+from resilver.simulate.maps import maps_of
 from resilver.spec import Run
 from resilver.spec.ensemble import Ensemble
+from resilver.study import validate_runs
 from tests.browser.core_cases import ROOT, SYSTEMS
 from tests.browser.page_scenarios import (
     AS_THINGS_ARE,
