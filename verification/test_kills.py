@@ -1,6 +1,6 @@
-"""Sweeps killed at 20 moments drawn anew, and 40 over Dask, resume to the same bytes.
+"""Sweeps killed at 20 moments drawn anew, and 20 over Dask, resume to the same bytes.
 
-The tests keep three moments (tests/unit/test_execute.py) and two (tests/integration/test_dask.py),
+The tests keep three moments (tests/unit/test_execute.py) and one (tests/integration/test_dask.py),
 and every rename, in which there is no chance.
 """
 

@@ -152,7 +152,7 @@ def test_who_has_found_a_part_goes_on_on_the_map(page: Page, real: Path) -> None
 
 def test_a_map_that_does_not_fit_shows_what_is_chosen(page: Page, tmp_path: Path) -> None:
     shape = replace(
-        SMALL, osds=2000, osds_per_host=5, racks=40, groups=32_768, fill=0.3, balancer=False
+        SMALL, osds=2000, osds_per_host=5, racks=40, groups=4096, fill=0.3, balancer=False
     )
     report = read_cluster(write_cluster(tmp_path / "wide", shape))
     opened(page, paged(report, tmp_path / "wide.html"))

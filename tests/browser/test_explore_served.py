@@ -46,7 +46,6 @@ bucket = "straw2"
 replicas = 3
 
 [[faults]]
-at = "0 s"
 fail = { servers = 1 }
 """
 DIGEST = "/digest ([0-9a-f]{16})/.exec(document.body?.innerText ?? '')?.[1]"

@@ -65,8 +65,9 @@ def test_names_that_every_object_has_are_drawn_as_others(page: Page, tmp_path: P
     """The chart library groups by plain objects, which have these names before any pool has."""
     page.evaluate("0")
     taken = page.evaluate("Object.getOwnPropertyNames(Object.prototype).join(' ')").split()
-    assert {"constructor", "__proto__", "valueOf"} <= set(taken)
-    for name in taken:
+    # A function, an accessor, and what a conversion calls.
+    for name in ("constructor", "__proto__", "valueOf"):
+        assert name in taken
         path = tmp_path / f"{name}.html"
         write(answer_of(answer("whole", pool=name, prefix=name)), path)
         check_charts(page, path, CHARTS_EXPECTED["whole"])

@@ -35,7 +35,6 @@ histogram = "genomes1000"
 objects = { chunk = "64 MiB" }
 bytes_per_server = "64 GiB"
 [[faults]]
-at = "0 s"
 fail = { servers = 1 }
 [study]
 seeds = 3

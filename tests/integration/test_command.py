@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from resilver.columns import METRICS
+from resilver.study import Results
 from tests.front_door import command, environment
 from tests.terminal import json_output, output, refusal, written
 from tests.unit.study_fakes import tables
@@ -30,7 +31,6 @@ bucket = "straw"
 [redundancy]
 replicas = 3
 [[faults]]
-at = "0 s"
 fail = { servers = 1 }
 [study]
 seeds = 2
@@ -46,6 +46,14 @@ def arguments(*words: object) -> list[str]:
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     return written(tmp_path / "small.toml", SMALL)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its run folder, which tests read."""
+    folder = tmp_path_factory.mktemp("ran")
+    output("run", written(folder / "small.toml", SMALL), "-o", "a", "-q", cwd=folder)
+    return folder / "a"
 
 
 def test_json_is_a_flat_object_a_run_with_every_metric(small: Path, tmp_path: Path) -> None:
@@ -73,11 +81,8 @@ def test_tables_and_digests_are_equal_on_repeat_and_with_any_number_of_workers(
     assert tables(tmp_path / "a") == tables(tmp_path / "b") == tables(tmp_path / "c")
 
 
-def test_servers_transfers_and_timeline_sum_up_to_the_run(small: Path, tmp_path: Path) -> None:
-    from resilver.study import Results
-
-    assert command("run", small, "-o", "a", "-q", cwd=tmp_path).returncode == 0
-    results = Results.open(tmp_path / "a")
+def test_servers_transfers_and_timeline_sum_up_to_the_run(ran: Path) -> None:
+    results = Results.open(ran)
     # Kept in the order of their first rows, which is the order of the runs.
     servers, transfers, timeline = (
         results.to_pandas(name).groupby("run", sort=False)
@@ -108,7 +113,7 @@ def test_a_summary_goes_to_stdout_and_messages_to_stderr(small: Path, tmp_path: 
 def test_an_interrupt_exits_with_130_and_the_next_call_does_the_rest(
     small: Path, tmp_path: Path
 ) -> None:
-    words = ["run", small, "--set", "study.seeds=12", "-v", "-o"]
+    words = ["run", small, "--set", "study.seeds=5", "-v", "-o"]
     process = subprocess.Popen(
         arguments(*words, "a", "--workers", 2),
         env=environment(),
@@ -185,30 +190,27 @@ def test_check_estimates_every_point(small: Path, tmp_path: Path) -> None:
     assert "The study is valid: 4 runs" in output("check", small, cwd=tmp_path)
 
 
-def test_the_resolved_study_file_is_the_same_study(small: Path, tmp_path: Path) -> None:
-    assert command("run", small, "-o", "a", "-q", cwd=tmp_path).returncode == 0
-    again = command("run", tmp_path / "a" / "study.toml", "-o", "a", cwd=tmp_path)
+def test_the_resolved_study_file_is_the_same_study(ran: Path) -> None:
+    again = command("run", ran / "study.toml", "-o", "a", cwd=ran.parent)
     assert "4 of 4 runs were in a already" in again.stderr
 
 
 def test_one_chart_is_written_by_name_and_a_page_under_no_other_name(
-    small: Path, tmp_path: Path
+    ran: Path, tmp_path: Path
 ) -> None:
-    command("run", small, "-o", "a", "-q", cwd=tmp_path)
     wanted = ("--figures", "f", "--chart", "timeline", "--format", "pdf")
-    output("report", "a", *wanted, cwd=tmp_path)
+    output("report", ran, *wanted, cwd=tmp_path)
     assert [path.name for path in (tmp_path / "f").iterdir()] == ["timeline.pdf"]
     assert (tmp_path / "f" / "timeline.pdf").read_bytes().startswith(b"%PDF")
-    assert "--figures DIR --format pdf" in refusal("report", "a", "-o", "page.pdf", cwd=tmp_path)
+    assert "--figures DIR --format pdf" in refusal("report", ran, "-o", "page.pdf", cwd=tmp_path)
     assert not (tmp_path / "page.pdf").exists()
     assert 'did you mean "timeline"?' in refusal(
-        "report", "a", "--figures", "f", "--chart", "timelin", cwd=tmp_path
+        "report", ran, "--figures", "f", "--chart", "timelin", cwd=tmp_path
     )
 
 
-def test_a_report_is_written_with_its_figures(small: Path, tmp_path: Path) -> None:
-    assert command("run", small, "-o", "a", "-q", cwd=tmp_path).returncode == 0
-    answer = json_output("report", "a", "-o", "p.html", "--figures", "f", cwd=tmp_path)
+def test_a_report_is_written_with_its_figures(ran: Path, tmp_path: Path) -> None:
+    answer = json_output("report", ran, "-o", "p.html", "--figures", "f", cwd=tmp_path)
     assert (tmp_path / answer["report"]).read_text(encoding="utf-8").lstrip().startswith("<!")
     assert answer["figures"]
     assert all((tmp_path / path).stat().st_size > 1000 for path in answer["figures"])

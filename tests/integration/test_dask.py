@@ -228,7 +228,7 @@ execute(study, sys.argv[1], executor=sys.argv[2], simulator=SIMULATOR)
 """
 
 
-@pytest.mark.parametrize("number", numbers(2))
+@pytest.mark.parametrize("number", numbers(1))
 def test_a_driver_killed_at_any_moment_resumes_to_the_same_bytes(
     cluster: Cluster, tmp_path: Path, number: int
 ) -> None:

@@ -203,14 +203,18 @@ def without(name: str) -> object:
     return change
 
 
-@pytest.mark.parametrize("words", [["report"], ["status"], ["run", "lab.toml", "-o"]])
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("words", "change", "why"),
     [
-        (lambda text: text[:100], "it is no JSON"),
-        (lambda text: "[]", "it is no JSON object"),
-        (without("run_keys"), "it has no 'run_keys'"),
-        (lambda text: text.replace('"run_keys": [', '"run_keys": 7, "x": ['), "its 'run_keys'"),
+        (["report"], lambda text: text[:100], "it is no JSON"),
+        (["status"], lambda text: "[]", "it is no JSON object"),
+        (["status"], without("run_keys"), "it has no 'run_keys'"),
+        (["run", "lab.toml", "-o"], without("run_keys"), "it has no 'run_keys'"),
+        (
+            ["status"],
+            lambda text: text.replace('"run_keys": [', '"run_keys": 7, "x": ['),
+            "its 'run_keys'",
+        ),
     ],
 )
 def test_what_is_corrupt_is_named_and_the_advice_mends_it(

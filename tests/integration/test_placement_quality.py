@@ -28,7 +28,6 @@ files = 500
 algorithm = "crush"
 placement_groups = {groups}
 [[faults]]
-at = "0 s"
 fail = {{ servers = 1 }}
 """
 

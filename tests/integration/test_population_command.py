@@ -25,7 +25,6 @@ servers = 8
 histogram = { scan = "data" }
 bytes_per_server = "1 MiB"
 [[faults]]
-at = "0 s"
 fail = { servers = 1 }
 [study]
 seeds = 1

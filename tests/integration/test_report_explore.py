@@ -24,7 +24,6 @@ algorithm = "rendezvous"
 [redundancy]
 replicas = 3
 [[faults]]
-at = "0 s"
 fail = { servers = 1 }
 """
 
