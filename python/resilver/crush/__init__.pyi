@@ -13,4 +13,5 @@ from .pools import (
     GroupSets as GroupSets,
     group_sets as group_sets,
     object_group as object_group,
+    rule_shares as rule_shares,
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,15 @@ import numpy.typing as npt
 
 from resilver.core_errors import core_errors
 from resilver.crush import (
-    CrushMap,
-    Pool,
     UpmapEntry,
     compare,
-    group_sets,
     upmaps_by_bytes,
     upmaps_by_groups,
     with_entries,
 )
-from resilver.errors import ConfigError, PlacementError
-from resilver.importers.ceph import ClusterReport, PoolInfo
+from resilver.errors import ConfigError
+from resilver.importers.ceph import ClusterReport
+from resilver.simulate.held import Held
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ def balance_by_groups(
     Raises:
         PlacementError: There is no such pool, or the map cannot be used.
     """
-    cluster = _Cluster(report, pool_ids)
+    cluster = _Balanced(report, pool_ids)
     states, label = report.osd_states, report.label
     return cluster.plan(
         upmaps_by_groups(cluster.crush, cluster.pools, states, label=label, **limits)
@@ -110,7 +107,7 @@ def balance_by_bytes(
         ConfigError: The report does not state what the groups hold.
         PlacementError: There is no such pool, or the map cannot be used.
     """
-    cluster = _Cluster(report, pool_ids)
+    cluster = _Balanced(report, pool_ids)
     found = upmaps_by_bytes(
         cluster.crush,
         cluster.pools,
@@ -124,73 +121,8 @@ def balance_by_bytes(
     return cluster.plan(found)
 
 
-@dataclass
-class _Cluster:
-    """A cluster and the pools of it that are balanced."""
-
-    report: ClusterReport
-    pool_ids: Iterable[int] | None
-    crush: CrushMap = field(init=False)
-    pools: list[PoolInfo] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.crush = CrushMap.from_json(self.report.crushmap)
-        known = {pool.id: pool for pool in sorted(self.report.pools, key=lambda pool: pool.id)}
-        wanted = list(known) if self.pool_ids is None else sorted(set(self.pool_ids))
-        for pool_id in wanted:
-            if pool_id not in known:
-                names = ", ".join(f"{pool.id} ({pool.name})" for pool in known.values())
-                raise PlacementError(
-                    f"{self.report.label}: there is no pool {pool_id}; the pools are {names}"
-                )
-        self.pools = [known[pool_id] for pool_id in wanted]
-
-    @property
-    def device_count(self) -> int:
-        return len(self.report.osd_states.reweights)
-
-    @property
-    def capacities(self) -> npt.NDArray[np.int64]:
-        """Bytes that fit on each OSD, by number; 0 of those unknown."""
-        sizes = np.zeros(self.device_count, dtype=np.int64)
-        for osd, size in self.report.capacities.items():
-            sizes[osd] = size
-        return sizes
-
-    @cached_property
-    def piece_bytes(self) -> dict[int, npt.NDArray[np.float64]]:
-        """By pool: bytes of a piece of each group, all that it holds or a data piece's share of it.
-
-        Raises:
-            ConfigError: The report does not state bytes, or not how a pool is coded.
-        """
-        held = np.array([load.bytes for load in self.report.loads], dtype=np.float64)
-        owners = np.array([load.pool for load in self.report.loads], dtype=np.int64)
-        sizes = {}
-        for pool in self.report.pools:
-            pieces = 1
-            if pool.kind != "replicated":
-                if pool.profile is None:
-                    raise ConfigError(
-                        f"{self.report.label}: pool {pool.name} is erasure coded, and the osdmap "
-                        "does not hold its profile; add erasure_code_profiles with its k and m"
-                    )
-                pieces = pool.profile.data
-            sizes[pool.id] = np.ceil(held[owners == pool.id] / pieces)
-        return sizes
-
-    @cached_property
-    def used_bytes(self) -> npt.NDArray[np.float64]:
-        """Bytes on each OSD, by number: as `osd df` states, else what its groups hold."""
-        used = np.zeros(self.device_count)
-        for pool in self.report.pools:
-            sizes = self.piece_bytes[pool.id]
-            for column in self._sets(pool).T:
-                there = self._is_device(column)
-                np.add.at(used, column[there], sizes[there])
-        for one in self.report.usage:
-            used[one.osd] = one.used_bytes
-        return used
+class _Balanced(Held):
+    """A cluster whose pools are balanced."""
 
     def plan(self, entries: list[UpmapEntry]) -> BalancePlan:
         sizes: dict[int, npt.NDArray[np.float64]] = {}
@@ -202,9 +134,9 @@ class _Cluster:
         counts = np.zeros((2, self.device_count), dtype=np.int64)
         moved, moved_bytes = 0.0, 0.0
         for pool, changed in zip(self.pools, with_entries(self.pools, entries), strict=True):
-            sets = self._sets(pool), self._sets(changed)
+            sets = self.sets(pool), self.sets(changed)
             for number, one in enumerate(sets):
-                found = one[self._is_device(one)]
+                found = one[self.is_device(one)]
                 counts[number] += np.bincount(found, minlength=self.device_count)
             moved += compare(*sets).moved
             moves = compare(*sets, set_bytes=sizes.get(pool.id, np.zeros(pool.pg_num)))
@@ -218,9 +150,6 @@ class _Cluster:
             int(moved),
             int(moved_bytes) if sizes else None,
         )
-
-    def _sets(self, pool: Pool) -> npt.NDArray[np.int32]:
-        return group_sets(self.crush, pool, self.report.osd_states, label=self.report.label).up
 
     def _shares(
         self, counts: npt.NDArray[np.int64], used: npt.NDArray[np.float64] | None
@@ -242,6 +171,3 @@ class _Cluster:
         weights, up = self.report.osd_states.reweights, self.report.osd_states.up
         present = (osd for osd in sorted(reached) if osd < self.device_count)
         return np.array([osd for osd in present if weights[osd] > 0 and up[osd]], dtype=np.int64)
-
-    def _is_device(self, osds: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-        return (osds >= 0) & (osds < self.device_count)

@@ -23,6 +23,18 @@ _compare = partial(option, rich_help_panel="Comparison")
 _balance = partial(option, rich_help_panel="Balance")
 
 
+FORMS = {
+    "--groups": ("groups", "groups"),
+    "--object": ("groups", "object_name"),
+    "--affected": ("affected", "affected"),
+    "--room": ("room", "room"),
+    "--quality": ("quality", "quality"),
+    "--compare": ("compare", "compare"),
+    "--balance": ("balance", "balance"),
+}
+"""What may be asked: the module that answers it, and the field that asks."""
+
+
 class Balance(StrEnum):
     """What a cluster is evened out by."""
 
@@ -60,6 +72,11 @@ class Where:
     object_name: str | None = _where("--object", metavar="NAME", text="Locate an object of --pool.")
     affected: bool = _where(
         text="List the PGs, or sum the objects, that lose data when the --fail parts fail.",
+        default=False,
+    )
+    room: bool = _where(
+        text="Show how much more fits into each pool until an OSD is nearfull and full, beside "
+        "Ceph's MAX AVAIL.",
         default=False,
     )
     fail: tuple[str, ...] = _where(

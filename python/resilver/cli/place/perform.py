@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from resilver.answer import Answer
-from resilver.cli.place.options import Asked
+from resilver.cli.place.options import FORMS, Asked
 from resilver.cli.saving import PAGES, TABLES, check_output
 from resilver.errors import ConfigError, Problem, raise_all
 from resilver.request import unused_options
-
-_FORMS = {
-    "--groups": ("groups", "groups"),
-    "--object": ("groups", "object_name"),
-    "--affected": ("affected", "affected"),
-    "--quality": ("quality", "quality"),
-    "--compare": ("compare", "compare"),
-    "--balance": ("balance", "balance"),
-}
-"""What may be asked: the module that answers it, and the field that asks."""
 
 
 def place(asked: Asked) -> Answer:
@@ -30,6 +20,8 @@ def place(asked: Asked) -> Answer:
 
     resilver place report.json --affected --fail host=ceph-07 -o affected.csv
 
+    resilver place report.json --room
+
     resilver place report.json --quality
 
     resilver place --compare before.bin after.bin --rule 0
@@ -41,19 +33,19 @@ def place(asked: Asked) -> Answer:
     form = _form(asked)
     suffixes = () if asked.balance else (*TABLES, *PAGES) if asked.affected else PAGES
     check_output(asked.output, suffixes, (*asked.words, asked.crush, asked.pg_dump, asked.osd_df))
-    module = import_module(f"resilver.cli.place.{_FORMS[form][0]}")
+    module = import_module(f"resilver.cli.place.{FORMS[form][0]}")
     answer: Answer = getattr(module, f"{form.removeprefix('--')}_answer")(asked)
     return answer
 
 
 def _form(asked: Asked) -> str:
     """What is asked; refused where two things are asked for at once, or none."""
-    chosen = [form for form, (_, field) in _FORMS.items() if getattr(asked, field)]
+    chosen = [form for form, (_, field) in FORMS.items() if getattr(asked, field)]
     if len(chosen) != 1:
         example = asked.words[0] if asked.words else "report.json"
         more = " (`resilver crush` tests a rule by itself)" if asked.rule is not None else ""
         raise ConfigError(
-            f"place needs exactly one of {', '.join(_FORMS)}; for example "
+            f"place needs exactly one of {', '.join(FORMS)}; for example "
             f"`resilver place {example} --quality`{more}"
         )
     problems = unused_options(asked)

@@ -9,7 +9,7 @@ from typing import Any
 
 from resilver.cli.crush.options import Editing, Inputs
 from resilver.cli.crush.words import CrushCommand, dashed
-from resilver.cli.place.options import Asked
+from resilver.cli.place.options import FORMS, Asked
 from resilver.errors import ConfigError
 from resilver.request import names_of
 
@@ -39,7 +39,7 @@ def _remedy(args: list[str], options: list[str]) -> str:
     """The same command under its new name; where it does more, the two commands that do it."""
     if "--compare" in options and "--test" in options:
         return "`resilver crush BEFORE --compare AFTER`"
-    if {"--quality", "--compare", "--groups", "--object", "--affected", "--balance"} & {*options}:
+    if set(FORMS) & {*options}:
         return "write a map with `resilver crush FILE ... -o MAP`, then ask `resilver place` of it"
     words = re.sub(r"--build[ =](?=\d)", "--build --num-osds ", shlex.join(args))
     return f"`resilver crush {words}`"

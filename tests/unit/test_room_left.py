@@ -1,0 +1,114 @@
+"""How much more fits: Ceph's own figure to the byte, and ours by filling a cluster up."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from resilver.crush import CrushMap, Pool, object_group, rule_shares
+from resilver.errors import ConfigError, PlacementError
+from resilver.importers.ceph import ClusterReport, OsdUsage, PoolInfo, read_cluster
+from resilver.simulate import Fits, group_sets, room
+from resilver.simulate.room_left import group_shares
+from tests.terminal import Terminal
+from tests.unit.what_if_clusters import small_report
+
+
+def test_max_avail_is_what_ceph_df_says(shared_data: Path) -> None:
+    modern = shared_data / "ceph" / "modern"
+    stated = json.loads((modern / "ceph_df_detail.json").read_text(encoding="utf-8"))["pools"]
+    found = room(read_cluster(modern))
+    assert [one.pool.name for one in found.pools] == [one["name"] for one in stated]
+    assert [one.max_avail_bytes for one in found.pools] == [
+        one["stats"]["max_avail"] for one in stated
+    ]
+
+
+def test_what_a_rule_takes_is_shared_by_weight() -> None:
+    # By hand: 3 and 1 of one root, so three quarters and one; what weighs nothing has no share.
+    crush = CrushMap.flat(3).reweighted("server.0", 3.0).reweighted("server.2", 0.0)
+    assert rule_shares(crush, 0) == {0: 0.75, 1: 0.25, 2: 0.0}
+    with pytest.raises(PlacementError, match=r"no rule 7; its rules are \[0\]"):
+        rule_shares(crush, 7)
+
+
+@pytest.mark.parametrize("pg_num", [1, 12, 64, 100])
+def test_groups_hold_what_names_are_hashed_to(pg_num: int) -> None:
+    pool, names = Pool(1, "rbd", pg_num, pg_num, 3, 0), 20_000
+    counts = np.bincount(
+        [object_group(pool, f"object.{name}") for name in range(names)], minlength=pg_num
+    )
+    expected = names * group_shares(pg_num)
+    # Each count is binomial: six standard deviations are a false alarm in 10^8.
+    assert (np.abs(counts - expected) <= 6 * np.sqrt(expected)).all()
+
+
+def filled(report: ClusterReport, pool: PoolInfo, grown: float) -> np.ndarray:
+    """How full each OSD is once a pool holds so much more: group by group, piece by piece."""
+    used = {one.osd: float(one.used_bytes) for one in report.usage}
+    sets, data = group_sets(report, pool.id).up.tolist(), pool.profile.data if pool.profile else 1
+    for members, share in zip(sets, group_shares(pool.pg_num).tolist(), strict=True):
+        for osd in members:
+            if osd in used:
+                used[osd] += grown * share / data
+    return np.array([used[one.osd] / one.capacity_bytes for one in report.usage])
+
+
+def test_filled_by_so_much_the_first_osd_is_just_so_full() -> None:
+    report = small_report()
+    found = room(report).pools
+    assert {one.pool.kind for one in found} == {"replicated", "erasure"}
+    for one in found:
+        for fits, share in ((one.nearfull, 0.85), (one.backfillfull, 0.9), (one.full, 0.95)):
+            assert fits is not None and fits.bytes > 0
+            full = filled(report, one.pool, fits.bytes)
+            assert full.max() == pytest.approx(share, rel=1e-9)
+            assert report.usage[int(full.argmax())].osd == fits.osd
+
+
+def test_an_osd_that_is_full_leaves_no_room() -> None:
+    report = small_report()
+    whole = report.usage[3]
+    full = OsdUsage(whole.osd, whole.capacity_bytes, whole.capacity_bytes, whole.groups)
+    report = replace(report, usage=(*report.usage[:3], full, *report.usage[4:]))
+    vms, archive, fast = room(report).pools
+    for one in (vms, archive):
+        assert one.max_avail_bytes == 0 and one.full == Fits(0, whole.osd)
+    # Its OSDs are others, of another class.
+    assert fast.max_avail_bytes and fast.full and fast.full.bytes
+
+
+def test_what_is_out_counts_for_nothing() -> None:
+    report = small_report()
+    out = tuple(replace(one, in_cluster=False, reweight=0) for one in report.osds)
+    for one in room(replace(report, osds=out)).pools:
+        assert (one.full, one.max_avail_bytes) == (None, None)
+
+
+def test_what_osds_hold_has_to_be_stated() -> None:
+    report = small_report()
+    nothing = {"groups": (), "pool_totals": (), "total": None}
+    used = room(replace(report, **nothing)).pools
+    assert [one.full for one in used] == [one.full for one in room(report).pools]
+    assert {one.stored_bytes for one in used} == {None}
+    with pytest.raises(ConfigError, match="add a `ceph pg dump"):
+        room(replace(report, usage=(), **nothing))
+
+
+def test_the_command_says_it_and_refuses_what_is_no_cluster(
+    terminal: Terminal, shared_data: Path
+) -> None:
+    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+    text = " ".join(terminal.output("place", report, "--room").split())
+    assert "3.1 TiB more fit until osd.47 is full (94%), 2.6 TiB until the first warning" in text
+    assert "Ceph's MAX AVAIL is 3.4 TiB." in text
+    (pool,) = terminal.json_output("place", report, "--room")["pools"]
+    assert pool["full_osd"] == pool["nearfull_osd"] == 47
+    assert pool["nearfull_bytes"] < pool["full_bytes"] < pool["max_avail_bytes"]
+    assert "no such pool" in terminal.refusal("place", report, "--room", "--pool", "none")
+    crush = shared_data / "ceph" / "sample-ceph-crushmap.crush"
+    assert "--room" in terminal.refusal("place", crush, "--room")
