@@ -143,8 +143,59 @@ def test_osds_are_added_to_the_host_of_the_one_they_are_like() -> None:
 
 
 @pytest.mark.parametrize(
+    ("what", "osds", "host"),
+    [
+        ("1 host with 10 x 18 TB hdd in rack=rack-00", 10, "node-000-new1"),
+        ("1 host like node-003 with 10 x 18 TB in rack=rack-00 class hdd", 10, "node-003-new1"),
+        ("2 osds like osd.3 with 18 TB", 2, "node-000"),
+        ("2 osds with 18 TB hdd in host=node-001", 2, "node-001"),
+    ],
+)
+def test_what_is_added_may_have_a_size_of_its_own(what: str, osds: int, host: str) -> None:
+    ready = prepared(add=what)
+    (change,) = changes(ready)
+    assert len(change["osds"]) == osds
+    for one in change["osds"]:
+        assert (one["class"], one["location"][0]) == ("hdd", ("host", host))
+        assert one["osd"]["capacity_bytes"] == 18 * 10**12
+        assert one["weight"] == pytest.approx(18e12 / TIB)
+        # As fast as those that are there, whose size is another.
+        assert one["osd"]["device"] == ready.input["osds"][3]["device"]
+
+
+def test_the_same_size_is_what_a_host_like_it_has() -> None:
+    like, sized = (
+        changes(prepared(add=what))[0]["osds"]
+        for what in (
+            "2 hosts like node-000 in rack=rack-00",
+            "2 hosts with 4 x 16 TB hdd in rack=rack-00",
+        )
+    )
+    weights = [[one.pop("weight") for one in osds] for osds in (like, sized)]
+    # A map's weight is a multiple of 2^-16.
+    assert weights[0] == pytest.approx(weights[1], abs=2**-16)
+    assert like == sized
+
+
+def test_weights_that_are_no_sizes_are_told() -> None:
+    ready = prepared(
+        crush_reweight="osd.5=1.4552", add="1 osd like osd.5 with 16 TB in host=node-001 @ 1 h"
+    )
+    (said,) = [note for note in ready.notes if "New OSDs weigh" in note]
+    assert "osd.5 weighs 1.46 with 14.55 TiB, so a new one gets 10 times as much" in said
+
+
+@pytest.mark.parametrize(
     ("given", "says"),
     [
+        ({"add": "2 osds with 2 x 18 TB hdd in host=node-001"}, "an OSD has one size"),
+        ({"add": "1 host with 18 TB hdd"}, 'write it as "with 10 x 18 TB"'),
+        ({"add": "1 host with 10 x 18 TB in rack=rack-00"}, "of which class they are: hdd, ssd"),
+        ({"add": "1 host with 10 x 18 TB nvme"}, "no OSD of class nvme says how fast they are"),
+        ({"add": "1 rack with 10 x 18 TB hdd"}, "OSDs stand in a host, not in a rack"),
+        ({"add": "1 host with 0 x 18 TB hdd"}, "from 1 to 10,000 OSDs are added at a time"),
+        ({"add": "1 host with 4 x 18 GHz hdd"}, '"GHz" is not a unit of size'),
+        ({"add": "2 osds with 18 TB hdd"}, 'add their place, such as "in host=node1"'),
         ({"fail": "osd.99"}, "the cluster has no OSD or bucket of this name"),
         ({"fail": "host=node-01"}, "there are 9, node-000 to node-008"),
         ({"fail": "host=rack-00"}, "'rack-00' is of type rack"),

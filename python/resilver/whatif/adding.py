@@ -7,26 +7,33 @@ from dataclasses import replace
 from typing import Any
 
 from resilver.errors import ConfigError, name_remedy, show
+from resilver.units import Bytes
 from resilver.whatif.cluster import Cluster
 from resilver.whatif.configuration import Ledger
 from resilver.whatif.osd_settings import OsdKind, all_settings
 from resilver.whatif.tree import Device, Place
 
 _WRITTEN = re.compile(
-    r"(?P<count>\d+)\s+(?P<kind>\S+?)s?\s+like\s+(?P<like>\S+)"
+    r"(?P<count>\d+)\s+(?P<kind>\S+?)s?(?:\s+like\s+(?P<like>\S+))?"
+    r"(?:\s+with\s+(?:(?P<osds>\d+)\s*x\s*)?(?P<size>[\d.]+\s*[A-Za-z]+)(?:\s+(?P<of>(?!in\b|class\b)\S+))?)?"
     r"(?:\s+in\s+(?P<type>\S+?)=(?P<places>\S+))?(?:\s+class\s+(?P<class>\S+))?"
 )
-_EXAMPLE = 'such as "4 hosts like node1 in rack=r2" or "2 osds like osd.3 in host=node1"'
+_EXAMPLE = (
+    'such as "4 hosts like node1 in rack=r2", "1 host with 10 x 18 TB hdd in rack=r2" or '
+    '"2 osds like osd.3 with 18 TB in host=node1"'
+)
 _ADDED_MAX = 10_000
 _WEIGHT_ONE = 0x10000
+_WEIGHT_SLACK = 0.05
 
 
 def add(value: str, cluster: Cluster) -> tuple[list[dict[str, Any]], str]:
     """What adding comes to.
 
     Args:
-        value: ``4 hosts like node1 [in rack=r2] [class ssd]``; in several places they go to each in
-            turn.
+        value: ``4 hosts like node1 [with 10 x 18 TB] [in rack=r2] [class ssd]``; in several places
+            they go to each in turn. With sizes and no ``like`` they are like the OSD of the class
+            that is next in size, and its host.
         cluster: The cluster, which gets them.
 
     Returns:
@@ -36,7 +43,7 @@ def add(value: str, cluster: Cluster) -> tuple[list[dict[str, Any]], str]:
         ConfigError: It is not written so, names nothing, or leaves the place open.
     """
     match = _WRITTEN.fullmatch(value.strip())
-    if match is None:
+    if match is None or not (match["like"] or match["size"]):
         rule = "what is added is so many, of a kind, like one that is there, and their place"
         raise ConfigError(rule, _EXAMPLE, value=show(value))
     count = int(match["count"])
@@ -44,6 +51,9 @@ def add(value: str, cluster: Cluster) -> tuple[list[dict[str, Any]], str]:
         rule = f"from 1 to {_ADDED_MAX:,} are added at a time"
         raise ConfigError(rule, "add fewer, or in several steps", value=show(value))
     kind = match["kind"]
+    if match["size"]:
+        added, text = _sized(cluster, match, count, value)
+        return [*_settings(cluster, added), {"kind": "add", "osds": added}], text
     if kind == cluster.tree.types[0]:
         added, what = _osds(cluster, match, count, value), "OSD"
     else:
@@ -56,10 +66,85 @@ def add(value: str, cluster: Cluster) -> tuple[list[dict[str, Any]], str]:
     return [*_settings(cluster, added), {"kind": "add", "osds": added}], text
 
 
-def _osds(cluster: Cluster, match: re.Match[str], count: int, value: str) -> list[dict[str, Any]]:
-    """OSDs like one, in its host or in others."""
+def _sized(
+    cluster: Cluster, match: re.Match[str], count: int, value: str
+) -> tuple[list[dict[str, Any]], str]:
+    """OSDs of a stated size, or buckets of so many of them, and a clause."""
+    tree, kind, each = cluster.tree, match["kind"], int(match["osds"] or 1)
+    size = int(Bytes.parse(match["size"]))
+    is_osd = kind == tree.types[0]
+    if is_osd == bool(match["osds"]):
+        rule = "an OSD has one size" if is_osd else f"a {kind} has so many OSDs of a size"
+        remedy = "leave the number before it out" if is_osd else 'write it as "with 10 x 18 TB"'
+        raise ConfigError(rule, remedy, value=show(value))
+    if not size or not 1 <= each * count <= _ADDED_MAX:
+        rule = f"from 1 to {_ADDED_MAX:,} OSDs are added at a time, each with some bytes"
+        raise ConfigError(rule, "add fewer, or in several steps", value=show(value))
+    template = _template(cluster, match, size, value)
+    device_class = match["of"] or match["class"] or template.device_class
+    like = tree.places[template.parent]
+    if not is_osd and like.kind != kind:
+        rule, remedy = f"OSDs stand in a {like.kind}, not in a {kind}", f"add {like.kind}s"
+        raise ConfigError(rule, remedy, value=show(value))
+    parents = _named_places(cluster, match)
+    if not parents and not is_osd:
+        parents = [_place_beside(cluster, like, value)]
+    elif not parents and match["like"]:
+        parents = [like]
+    if not parents:
+        rule = "nothing says where they go"
+        raise ConfigError(rule, 'add their place, such as "in host=node1"', value=show(value))
+    added = []
+    for index in range(count):
+        parent = parents[index % len(parents)]
+        if not is_osd:
+            parent = tree.add_place(_free_name(cluster, like.name), kind, parent.name)
+        added += [_new_osd(cluster, template, device_class, parent, size) for _ in range(each)]
+    _note_weights(cluster, template, size)
+    osds = f"{count * each} OSD{'s' * (count * each > 1)} of {match['size']}"
+    what = osds if is_osd else f"{count} {kind}{'s' * (count > 1)} with {osds}"
+    return added, f"{what} {'is' if count == 1 else 'are'} added, as fast as {template.name}"
+
+
+def _template(cluster: Cluster, match: re.Match[str], size: int, value: str) -> Device:
+    """The OSD that new ones of a size are like but for it: as it is said, else next in size."""
+    tree, wanted = cluster.tree, match["of"] or match["class"] or ""
+    if match["like"] and match["kind"] == tree.types[0]:
+        return _like_osd(cluster, match["like"], value)
+    below = None
+    if match["like"]:
+        below = tree.below(tree.bucket(match["kind"], match["like"].rpartition("=")[2]).name)
+    known = [tree.devices[osd] for osd in cluster.osds if osd in tree.devices]
+    found = [
+        one
+        for one in known
+        if (below is None or one.id in below) and wanted in ("", one.device_class)
+    ]
+    classes = sorted({one.device_class for one in found})
+    if not found or len(classes) > 1:
+        rule = f"no OSD of class {wanted} says how fast they are"
+        remedy = "name an OSD or host that they are like"
+        if classes:
+            rule = f"nothing says of which class they are: {', '.join(classes)}"
+            remedy = f'add it after the size, such as "{match["size"]} {classes[-1]}"'
+        raise ConfigError(rule, remedy, value=show(value))
+    return min(found, key=lambda one: (abs(cluster.capacities[one.id] - size), one.id))
+
+
+def _note_weights(cluster: Cluster, template: Device, size: int) -> None:
+    """Say where the map's weights are no sizes, as those of new OSDs are."""
+    present = cluster.capacities[template.id] / 2**40
+    if template.weight and abs(template.weight / present - 1) > _WEIGHT_SLACK:
+        cluster.note(
+            f"New OSDs weigh their size in TiB ({size / 2**40:.2f}), as Ceph has it; "
+            f"{template.name} weighs {template.weight:.2f} with {present:.2f} TiB, so a new one "
+            f"gets {present / template.weight:.2g} times as much for its size. --crush-reweight "
+            "sets other weights."
+        )
+
+
+def _like_osd(cluster: Cluster, like: str, value: str) -> Device:
     names = cluster.osd_names
-    like = match["like"]
     if like not in names:
         rule = "there is no OSD of this name"
         raise ConfigError(rule, name_remedy(like, list(names)), value=show(like))
@@ -67,6 +152,12 @@ def _osds(cluster: Cluster, match: re.Match[str], count: int, value: str) -> lis
     if template is None:
         rule = f"{like} has no place in the CRUSH map"
         raise ConfigError(rule, "name one that has", value=show(value))
+    return template
+
+
+def _osds(cluster: Cluster, match: re.Match[str], count: int, value: str) -> list[dict[str, Any]]:
+    """OSDs like one, in its host or in others."""
+    template = _like_osd(cluster, match["like"], value)
     hosts = _named_places(cluster, match) or [cluster.tree.places[template.parent]]
     added = []
     for index in range(count):
@@ -139,14 +230,18 @@ def _free_name(cluster: Cluster, like: str) -> str:
 
 
 def _new_osd(
-    cluster: Cluster, template: Device, device_class: str, parent: Place
+    cluster: Cluster, template: Device, device_class: str, parent: Place, size: int = 0
 ) -> dict[str, Any]:
-    """An OSD like another, empty, under the lowest number that is free, as Ceph gives them."""
+    """An OSD like another, empty, under the lowest number that is free, as Ceph gives them.
+
+    Of another size, where one is given, which is then its weight.
+    """
     tree = cluster.tree
     number = next(one for one in range(len(cluster.osds) + 1) if one not in cluster.osds)
     name = f"osd.{number}"
+    capacity = size or cluster.osds[template.id]["capacity_bytes"]
     # Its size in TiB where the template has no CRUSH weight.
-    weight = template.weight or cluster.osds[template.id]["capacity_bytes"] / 2**40
+    weight = capacity / 2**40 if size or not template.weight else template.weight
     tree.add_device(Device(number, name, device_class, weight, parent.name))
     location = [(place.kind, place.name) for place in tree.above(parent.name)]
     places = tree.places_of(number)
@@ -161,6 +256,7 @@ def _new_osd(
         "up": True,
         "reweight": _WEIGHT_ONE,
         "affinity": _WEIGHT_ONE,
+        "capacity_bytes": capacity,
         "used_bytes": 0,
         "host": host.id if host is not None else -1,
     }

@@ -45,8 +45,8 @@ KINDS: tuple[ChangeKind, ...] = (
     ChangeKind(
         "add",
         "WHAT",
-        "Add hosts or OSDs like an existing one: same OSDs, sizes and device classes.",
-        "4 hosts like node1 in rack=r2",
+        "Add hosts or OSDs like an existing one, or of another size.",
+        "1 host with 10 x 18 TB in rack=r2",
     ),
     ChangeKind("set_rule", "POOL=RULE", "Change a pool's CRUSH rule.", "rbd=replicated_ssd"),
     ChangeKind(
