@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from resilver.errors import ConfigError
+from resilver.importers.ceph import ClusterReport, ErasureProfile
 from resilver.whatif.changes import CHANGES
 from resilver.whatif.fitting import PlanDoesNotFit
 from resilver.whatif.kinds import KINDS
@@ -175,6 +178,35 @@ def test_the_same_size_is_what_a_host_like_it_has() -> None:
     # A map's weight is a multiple of 2^-16.
     assert weights[0] == pytest.approx(weights[1], abs=2**-16)
     assert like == sized
+
+
+def recoded(profile: ErasureProfile | None) -> ClusterReport:
+    """The cluster with its coded pool's profile another."""
+    report = small_report()
+    pools = (one if one.profile is None else replace(one, profile=profile) for one in report.pools)
+    return replace(report, pools=tuple(pools))
+
+
+@pytest.mark.parametrize(
+    ("plugin", "says"),
+    [
+        ("clay", "each read whole; clay reads less of each"),
+        ("lrc", "may lose data with more pieces left than that."),
+        ("strange", "any 4 of its 6 pieces restore, each read whole."),
+    ],
+)
+def test_a_pool_of_another_plugin_is_taken_for_a_plain_code(plugin: str, says: str) -> None:
+    plain = prepared(fail="osd.3")
+    other = prepared(recoded(ErasureProfile("x", plugin, 4, 2)), fail="osd.3")
+    (note,) = [note for note in other.notes if "coded by the plugin" in note]
+    assert note.startswith("Pool 'archive'") and says in note
+    assert other.input == plain.input and note not in plain.notes
+
+
+def test_a_pool_of_an_unknown_profile_is_refused() -> None:
+    said = "pool 'archive' is coded by an unknown profile"
+    with pytest.raises(ConfigError, match=said):
+        prepared(recoded(None))
 
 
 def test_weights_that_are_no_sizes_are_told() -> None:

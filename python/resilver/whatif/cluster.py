@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
-from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, ConfigEntry, PoolInfo
+from resilver.importers.ceph import ClusterReport, ConfigEntry, PoolInfo
 from resilver.units import exact_bytes
 from resilver.whatif.configuration import (
     Configuration,
@@ -159,7 +159,7 @@ def read_state(
         ConfigError: A pool is coded in a way that is not modelled, no group's bytes are known, or
             what the user says names nothing.
     """
-    _check_codes(report)
+    notes = _check_codes(report)
     ledger = Ledger()
     tree = Tree(report.crushmap)
     hardware = choose_hardware(report, request.devices, request.network, ledger)
@@ -182,7 +182,7 @@ def read_state(
         )  # fmt: skip
         cluster.reweights[osd.id] = osd.reweight
     cluster.settings = all_settings(configuration, cluster.kinds.values(), ledger)
-    cluster.notes += ledger.warnings
+    cluster.notes += [*notes, *ledger.warnings]
     _read_osds(cluster)
     _note_dumps(cluster)
     return cluster
@@ -229,19 +229,33 @@ def _min_alloc(cluster: Cluster, kind: OsdKind) -> int:
     return size
 
 
-def _check_codes(report: ClusterReport) -> None:
-    problems = [
+_OTHER_CODES = {
+    "clay": "clay reads less of each to restore one piece, so that recovery is faster",
+    "lrc": "lrc restores one piece from fewer, and may lose data with more pieces left than that",
+    "shec": "shec restores one piece from fewer, and may lose data with more pieces left than that",
+}
+"""What codes do otherwise that are taken for one that any k pieces restore."""
+
+
+def _check_codes(report: ClusterReport) -> list[str]:
+    """Refuse pools of an unknown code; sentences on those that are coded otherwise than taken."""
+    coded = [one for one in report.pools if one.kind == "erasure" and one.code is None]
+    raise_all(
         Problem(
-            f"pool '{pool.name}' is coded by "
-            + (f"the plugin '{pool.profile.plugin}'" if pool.profile else "an unknown profile")
-            + ", which is not modelled",
-            f"use a cluster whose pools are coded by {' or '.join(MDS_PLUGINS)}",
+            f"pool '{pool.name}' is coded by an unknown profile",
+            "add erasure_code_profiles with its k and m to the osdmap",
             place=report.label,
         )
-        for pool in report.pools
-        if pool.kind == "erasure" and pool.code is None
+        for pool in coded
+        if pool.profile is None
+    )
+    return [
+        f"Pool '{pool.name}' is coded by the plugin '{profile.plugin}': it is taken for a code "
+        f"that any {profile.data} of its {pool.size} pieces restore, each read whole"
+        + (f"; {_OTHER_CODES[profile.plugin]}." if profile.plugin in _OTHER_CODES else ".")
+        for pool in coded
+        if (profile := pool.profile) is not None
     ]
-    raise_all(problems)
 
 
 def _note_dumps(cluster: Cluster) -> None:
