@@ -7,6 +7,7 @@ import io
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ import pytest
 
 from resilver import cli
 from resilver.importers import read_report
-from resilver.simulate import group_sets
+from resilver.simulate import affected_groups, group_sets
 from tests.front_door import command
+from tests.terminal import Terminal
 
 STUDY = """
 [cluster]
@@ -270,3 +272,18 @@ def test_failures_that_cannot_be_are_refused(
     report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
     done = command("place", report, "--quality", option, value)
     assert done.returncode == 2 and option in done.stderr and says in done.stderr
+
+
+def test_which_groups_are_affected_needs_no_bytes(
+    terminal: Terminal, shared_data: Path, report: Path
+) -> None:
+    stated = read_report(report)
+    bare = replace(stated, groups=(), pool_totals=(), total=None)
+    told, counted = (affected_groups(one, ["host=cloud3-1359"]) for one in (stated, bare))
+    sizes = ["bytes", "objects"]
+    assert counted.drop_columns(sizes) == told.drop_columns(sizes)
+    assert counted["bytes"].null_count == counted.num_rows > 0 == told["bytes"].null_count
+    osdmap = shared_data / "ceph" / "osdmaps" / "18.2.0.bin"
+    text = " ".join(terminal.output("place", osdmap, "--affected", "--fail", "osd.2").split())
+    assert text.startswith("osd.2: 347 PGs lose 347 copies or shards; 0 have too few left")
+    assert "No dump states the bytes of PGs: add a `ceph pg dump` (--pg-dump)." in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 from resilver import _core, core_input
 from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, Interrupted, name_remedy
-from resilver.importers.ceph import ClusterReport
+from resilver.importers.ceph import ClusterReport, GroupLoad
 from resilver.simulate.maps import maps_of
 from resilver.simulate.pools import group_sets
 from resilver.simulate.progress import Progress
@@ -156,7 +157,8 @@ def affected_groups(report: ClusterReport, failed: Sequence[str | int]) -> pa.Ta
 
     Returns:
         A row a group that had a failed OSD in its up set, by pool and number: ``pool``, ``group``,
-        ``bytes`` and ``objects`` (int64, before replication), ``survivors`` and ``homes`` (lists of
+        ``bytes`` and ``objects`` (int64, before replication; null where no dump states what groups
+        hold), ``survivors`` and ``homes`` (lists of
         OSDs in placement order), ``lost`` (int32). Homes are those of the cluster with the failed
         OSDs marked out.
 
@@ -174,18 +176,21 @@ def affected_groups(report: ClusterReport, failed: Sequence[str | int]) -> pa.Ta
         ),
     )
     rows: list[dict[str, Any]] = []
-    loads = {(load.pool, load.number): load for load in report.loads}
+    loads: dict[tuple[int, int], GroupLoad] = {}
+    # Which groups lose what is a matter of sets alone.
+    with suppress(ConfigError):
+        loads = {(load.pool, load.number): load for load in report.loads}
     for pool in report.pools:
         old_sets, new_sets = group_sets(before, pool.id).up, group_sets(after, pool.id).up
         for group in np.flatnonzero(np.isin(old_sets, list(lost)).any(axis=1)).tolist():
             old, new = _members(old_sets[group]), _members(new_sets[group])
-            load = loads[pool.id, group]
+            load = loads.get((pool.id, group))
             rows.append(
                 {
                     "pool": pool.id,
                     "group": group,
-                    "bytes": load.bytes,
-                    "objects": load.objects,
+                    "bytes": load and load.bytes,
+                    "objects": load and load.objects,
                     "survivors": [osd for osd in old if osd not in lost],
                     "homes": [osd for osd in new if osd not in old],
                     "lost": sum(osd in lost for osd in old),

@@ -195,7 +195,11 @@ def _of_cluster(source: ClusterSource, asked: Asked) -> _Found:
     data = [_data_pieces(pools[row["pool"]]) for row in rows]
     gone = np.array([len(row["survivors"]) < (k or 1) for row, k in zip(rows, data, strict=True)])
     piece_bytes = np.array(
-        [-(-row["bytes"] // k) if k else np.nan for row, k in zip(rows, data, strict=True)]
+        [
+            np.nan if k is None or row["bytes"] is None else -(-row["bytes"] // k)
+            for row, k in zip(rows, data, strict=True)
+        ],
+        dtype=np.float64,
     )
     osds = {osd.id: osd for osd in source.report.osds}
     parts = {
@@ -204,18 +208,24 @@ def _of_cluster(source: ClusterSource, asked: Asked) -> _Found:
     }
     homes = pa.chunked_array([pa.array([row["homes"] for row in rows], pa.list_(pa.int32()))])
     received = _received(homes, piece_bytes, gone.astype(bool), parts)
-    sums = {
+    # All are stated, or none.
+    known = [row["bytes"] for row in rows if row["bytes"] is not None]
+    has_bytes = len(known) == len(rows)
+    sums: dict[str, Any] = {
         "placement_groups": len(rows),
-        "bytes": sum(row["bytes"] for row in rows),
+        "bytes": sum(known) if has_bytes else None,
         "copies_lost": sum(row["lost"] for row in rows),
         "placement_groups_without_data": int(gone.sum()),
     }
     named = [_group_row(row, pools[row["pool"]], osds) for row in rows]
+    size = f" ({size_of(sums['bytes'])})" if has_bytes else ""
     words = (
-        f"{', '.join(dict.fromkeys(asked.fail))}: {len(rows):,} PGs "
-        f"({size_of(sums['bytes'])}) lose {sums['copies_lost']:,} copies or shards; "
+        f"{', '.join(dict.fromkeys(asked.fail))}: {len(rows):,} PGs{size} lose "
+        f"{sums['copies_lost']:,} copies or shards; "
         f"{sums['placement_groups_without_data']:,} have too few left to rebuild from."
     )
+    if not has_bytes:
+        words += " No dump states the bytes of PGs: add a `ceph pg dump` (--pg-dump)."
     return pa.Table.from_pylist(named, _group_schema()), sums, words, received
 
 
