@@ -119,6 +119,7 @@ def edited(editing: Editing) -> MapSource:
     """
     if editing.build:
         source = MapSource("--build", _built(editing.devices or 0, editing.words))
+        _note_roots(source.crush)
     else:
         source = open_map(editing.words[0])
     crush = source.crush
@@ -148,6 +149,19 @@ def _note_second_place(crush: CrushMap, edit: Edit) -> None:
         say(
             f"note: {edit.text}: {name} now stands in {' and in '.join(sorted(holders))}, and "
             f"counts in each; use --move {name} to have it in one"
+        )
+
+
+def _note_roots(crush: CrushMap) -> None:
+    """Say where a map that was built has several roots, of which its rule takes the first alone."""
+    buckets = crush.document()["buckets"]
+    held = {item["id"] for bucket in buckets for item in bucket["items"]}
+    roots = [bucket["name"] for bucket in buckets if bucket["id"] not in held]
+    if len(roots) > 1:
+        say(
+            f"note: --build: the map has {len(roots)} roots ({', '.join(roots[:3])}"
+            f"{', ...' if len(roots) > 3 else ''}), and its rule places on those below {roots[0]} "
+            "alone; end the layers with one of size 0, such as `root straw2 0`, to have one root"
         )
 
 
