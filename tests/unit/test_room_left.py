@@ -95,7 +95,7 @@ def test_what_osds_hold_has_to_be_stated() -> None:
     used = room(replace(report, **nothing)).pools
     assert [one.full for one in used] == [one.full for one in room(report).pools]
     assert {one.stored_bytes for one in used} == {None}
-    with pytest.raises(ConfigError, match="add a `ceph pg dump"):
+    with pytest.raises(ConfigError, match="does not state what OSDs hold; add `ceph osd df`"):
         room(replace(report, usage=(), **nothing))
 
 

@@ -135,7 +135,11 @@ def _free(held: Held) -> npt.NDArray[np.float64]:
     free = held.capacities.astype(np.float64)
     stated = {one.osd: one for one in held.report.usage}
     if any(osd not in stated for osd in held.report.capacities):
-        free -= held.used_bytes
+        try:
+            free -= held.used_bytes
+        except ConfigError:
+            rule = f"{held.report.label}: it does not state what OSDs hold"
+            raise ConfigError(rule, "add `ceph osd df` (--osd-df)") from None
     for one in stated.values():
         available = one.available_bytes
         free[one.osd] = one.capacity_bytes - one.used_bytes if available is None else available

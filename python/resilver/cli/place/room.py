@@ -32,11 +32,12 @@ def room_answer(asked: Asked) -> Answer:
     columns: tuple[Any, ...] = (
         ("pool", "pool", "text", lambda one: one.pool.name),
         ("stored_bytes", "stored", "bytes"),
-        ("max_avail_bytes", "MAX AVAIL", "bytes"),
-        *((f"{state}_bytes", state, "bytes", _bytes_of(state)) for state in _STATES),
+        ("full_bytes", "until full", "bytes", _bytes_of("full")),
         ("first_osd", "first full", "text", lambda one: one.full and f"osd.{one.full.osd}"),
+        *((f"{one}_bytes", f"until {one}", "bytes", _bytes_of(one)) for one in _STATES[:2]),
+        ("max_avail_bytes", "MAX AVAIL", "bytes"),
     )
-    shown = Shown("room", "What fits until the first OSD is so full", table_of(largest, *columns))
+    shown = Shown("room", "What more fits until an OSD is full", table_of(largest, *columns))
     record = {"has_ratios": found.has_ratios, "pools": [_record(one) for one in found.pools]}
     title = f"Room in {source.label}"
     return Answer(title, verdict, [Section("Room", (shown,))], record, notes=_notes(found))
