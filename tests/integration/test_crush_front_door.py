@@ -139,7 +139,7 @@ def test_edits_are_made_in_their_order_each_at_its_own_place(
 def test_a_map_that_is_built_with_several_roots_is_told(tmp_path: Path, terminal: Terminal) -> None:
     built = ("crush", "--build", "--num-osds", "5", "node", "straw", "2", "rack", "straw")
     out, err = terminal.texts(*built, "1", "--decompile")
-    assert "the map has 3 roots (rack0, rack1, rack2), and its rule places on those below " in err
+    assert "the map has 3 roots (rack0, rack1, rack2), and its rule places data only below " in err
     assert out.count("step take rack0") == 1
     assert "roots" not in terminal.texts(*built, "0", "--decompile")[1]
 

@@ -286,4 +286,4 @@ def test_which_groups_are_affected_needs_no_bytes(
     osdmap = shared_data / "ceph" / "osdmaps" / "18.2.0.bin"
     text = " ".join(terminal.output("place", osdmap, "--affected", "--fail", "osd.2").split())
     assert text.startswith("osd.2: 347 PGs lose 347 copies or shards; 0 have too few left")
-    assert "No dump states the bytes of PGs: add a `ceph pg dump` (--pg-dump)." in text
+    assert "PG sizes are unknown: add `ceph pg dump` (--pg-dump)." in text

@@ -104,7 +104,10 @@ def test_the_command_says_it_and_refuses_what_is_no_cluster(
 ) -> None:
     report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
     text = " ".join(terminal.output("place", report, "--room").split())
-    assert "3.1 TiB more fit until osd.47 is full (94%), 2.6 TiB until the first warning" in text
+    assert (
+        "3.1 TiB more fits until osd.47 is full (94%), 2.6 TiB until the first OSD is nearfull"
+        in text
+    )
     assert "Ceph's MAX AVAIL is 3.4 TiB." in text
     (pool,) = terminal.json_output("place", report, "--room")["pools"]
     assert pool["full_osd"] == pool["nearfull_osd"] == 47

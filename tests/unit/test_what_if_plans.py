@@ -190,15 +190,15 @@ def recoded(profile: ErasureProfile | None) -> ClusterReport:
 @pytest.mark.parametrize(
     ("plugin", "says"),
     [
-        ("clay", "each read whole; clay reads less of each"),
-        ("lrc", "may lose data with more pieces left than that."),
-        ("strange", "any 4 of its 6 pieces restore, each read whole."),
+        ("clay", "Clay reads less for a single lost shard"),
+        ("lrc", "may lose data while more than that are left."),
+        ("strange", "any 4 of its 6 shards restore data"),
     ],
 )
 def test_a_pool_of_another_plugin_is_taken_for_a_plain_code(plugin: str, says: str) -> None:
     plain = prepared(fail="osd.3")
     other = prepared(recoded(ErasureProfile("x", plugin, 4, 2)), fail="osd.3")
-    (note,) = [note for note in other.notes if "coded by the plugin" in note]
+    (note,) = [note for note in other.notes if "uses the plugin" in note]
     assert note.startswith("Pool 'archive'") and says in note
     assert other.input == plain.input and note not in plain.notes
 
@@ -213,21 +213,25 @@ def test_weights_that_are_no_sizes_are_told() -> None:
     ready = prepared(
         crush_reweight="osd.5=1.4552", add="1 osd like osd.5 with 16 TB in host=node-001 @ 1 h"
     )
-    (said,) = [note for note in ready.notes if "New OSDs weigh" in note]
-    assert "osd.5 weighs 1.46 with 14.55 TiB, so a new one gets 10 times as much" in said
+    (said,) = [note for note in ready.notes if "New OSDs get a CRUSH weight" in note]
+    assert "weight 1.46 for 14.55 TiB, so a new OSD gets 10 times as much data per TiB" in said
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"add": "2 osds with 2 x 18 TB hdd in host=node-001"}, "an OSD has one size"),
-        ({"add": "1 host with 18 TB hdd"}, 'write it as "with 10 x 18 TB"'),
-        ({"add": "1 host with 10 x 18 TB in rack=rack-00"}, "of which class they are: hdd, ssd"),
-        ({"add": "1 host with 10 x 18 TB nvme"}, "no OSD of class nvme says how fast they are"),
-        ({"add": "1 rack with 10 x 18 TB hdd"}, "OSDs stand in a host, not in a rack"),
-        ({"add": "1 host with 0 x 18 TB hdd"}, "from 1 to 10,000 OSDs are added at a time"),
+        ({"add": "2 osds with 2 x 18 TB hdd in host=node-001"}, "an OSD has a single size"),
+        ({"add": "1 host with 18 TB hdd"}, 'write "with 10 x 18 TB"'),
+        (
+            {"add": "1 host with 10 x 18 TB in rack=rack-00"},
+            "the device class is missing: hdd or ssd",
+        ),
+        ({"add": "1 host with 10 x 18 TB nvme"}, "no OSD of class nvme has a device model to copy"),
+        ({"add": "1 rack with 10 x 18 TB hdd"}, "OSDs are in a host, not directly in a rack"),
+        ({"add": "1 host with 0 x 18 TB hdd"}, "1 to 10,000 OSDs can be added at a time"),
         ({"add": "1 host with 4 x 18 GHz hdd"}, '"GHz" is not a unit of size'),
-        ({"add": "2 osds with 18 TB hdd"}, 'add their place, such as "in host=node1"'),
+        ({"add": "2 osds with 18 TB hdd"}, 'add it, such as "in host=node1"'),
+        ({"add": "1 host with 4 x 18 TB hdd class ssd"}, "two device classes are given"),
         ({"fail": "osd.99"}, "the cluster has no OSD or bucket of this name"),
         ({"fail": "host=node-01"}, "there are 9, node-000 to node-008"),
         ({"fail": "host=rack-00"}, "'rack-00' is of type rack"),

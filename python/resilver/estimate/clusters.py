@@ -26,7 +26,7 @@ def cluster_cost(system: System, report: ClusterReport) -> dict[str, Any]:
     objects = replicas = moved = 0.0
     for load in report.loads:
         pool = of_pool[load.pool]
-        data = pool.profile.data if pool.profile is not None else 1
+        data = pool.data_pieces or 1
         objects += load.objects
         replicas += load.objects * pool.size * share
         moved += load.bytes * pool.size / data * share

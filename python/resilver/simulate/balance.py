@@ -20,7 +20,7 @@ from resilver.crush import (
 )
 from resilver.errors import ConfigError
 from resilver.importers.ceph import ClusterReport
-from resilver.simulate.held import Held
+from resilver.simulate.stored_data import StoredData
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def balance_by_bytes(
     return cluster.plan(found)
 
 
-class _Balanced(Held):
+class _Balanced(StoredData):
     """A cluster whose pools are balanced."""
 
     def plan(self, entries: list[UpmapEntry]) -> BalancePlan:

@@ -31,9 +31,9 @@ def add(value: str, cluster: Cluster) -> tuple[list[dict[str, Any]], str]:
     """What adding comes to.
 
     Args:
-        value: ``4 hosts like node1 [with 10 x 18 TB] [in rack=r2] [class ssd]``; in several places
-            they go to each in turn. With sizes and no ``like`` they are like the OSD of the class
-            that is next in size, and its host.
+        value: ``4 hosts like node1 [with 10 x 18 TB] [in rack=r2] [class ssd]``; several places
+            take turns. Without ``like``, OSDs of a size have the device model and host type of the
+            OSD of their class that is closest in size.
         cluster: The cluster, which gets them.
 
     Returns:
@@ -69,22 +69,22 @@ def add(value: str, cluster: Cluster) -> tuple[list[dict[str, Any]], str]:
 def _sized(
     cluster: Cluster, match: re.Match[str], count: int, value: str
 ) -> tuple[list[dict[str, Any]], str]:
-    """OSDs of a stated size, or buckets of so many of them, and a clause."""
+    """OSDs of a stated size, by themselves or in new buckets, and a clause."""
     tree, kind, each = cluster.tree, match["kind"], int(match["osds"] or 1)
     size = int(Bytes.parse(match["size"]))
     is_osd = kind == tree.types[0]
     if is_osd == bool(match["osds"]):
-        rule = "an OSD has one size" if is_osd else f"a {kind} has so many OSDs of a size"
-        remedy = "leave the number before it out" if is_osd else 'write it as "with 10 x 18 TB"'
+        rule = "an OSD has a single size" if is_osd else f"the number of OSDs a {kind} is missing"
+        remedy = 'write "with 18 TB"' if is_osd else 'write "with 10 x 18 TB"'
         raise ConfigError(rule, remedy, value=show(value))
     if not size or not 1 <= each * count <= _ADDED_MAX:
-        rule = f"from 1 to {_ADDED_MAX:,} OSDs are added at a time, each with some bytes"
+        rule = f"1 to {_ADDED_MAX:,} OSDs can be added at a time, of a size above 0"
         raise ConfigError(rule, "add fewer, or in several steps", value=show(value))
     template = _template(cluster, match, size, value)
     device_class = match["of"] or match["class"] or template.device_class
     like = tree.places[template.parent]
     if not is_osd and like.kind != kind:
-        rule, remedy = f"OSDs stand in a {like.kind}, not in a {kind}", f"add {like.kind}s"
+        rule, remedy = f"OSDs are in a {like.kind}, not directly in a {kind}", f"add {like.kind}s"
         raise ConfigError(rule, remedy, value=show(value))
     parents = _named_places(cluster, match)
     if not parents and not is_osd:
@@ -92,8 +92,8 @@ def _sized(
     elif not parents and match["like"]:
         parents = [like]
     if not parents:
-        rule = "nothing says where they go"
-        raise ConfigError(rule, 'add their place, such as "in host=node1"', value=show(value))
+        rule = "the host is missing"
+        raise ConfigError(rule, 'add it, such as "in host=node1"', value=show(value))
     added = []
     for index in range(count):
         parent = parents[index % len(parents)]
@@ -103,43 +103,48 @@ def _sized(
     _note_weights(cluster, template, size)
     osds = f"{count * each} OSD{'s' * (count * each > 1)} of {match['size']}"
     what = osds if is_osd else f"{count} {kind}{'s' * (count > 1)} with {osds}"
-    return added, f"{what} {'is' if count == 1 else 'are'} added, as fast as {template.name}"
+    verb = "is" if count == 1 else "are"
+    return added, f"{what} {verb} added, with the device model of {template.name}"
 
 
 def _template(cluster: Cluster, match: re.Match[str], size: int, value: str) -> Device:
-    """The OSD that new ones of a size are like but for it: as it is said, else next in size."""
+    """The OSD that new ones are like, but for their size: of their class the closest in size."""
     tree, wanted = cluster.tree, match["of"] or match["class"] or ""
+    if match["class"] and wanted != match["class"]:
+        rule = f"two device classes are given, {wanted} and {match['class']}"
+        raise ConfigError(rule, "give one", value=show(value))
     if match["like"] and match["kind"] == tree.types[0]:
         return _like_osd(cluster, match["like"], value)
     below = None
     if match["like"]:
         below = tree.below(tree.bucket(match["kind"], match["like"].rpartition("=")[2]).name)
-    known = [tree.devices[osd] for osd in cluster.osds if osd in tree.devices]
-    found = [
-        one
-        for one in known
-        if (below is None or one.id in below) and wanted in ("", one.device_class)
+    candidates = [
+        tree.devices[osd]
+        for osd in cluster.osds
+        if osd in tree.devices
+        and (below is None or osd in below)
+        and wanted in ("", tree.devices[osd].device_class)
     ]
-    classes = sorted({one.device_class for one in found})
-    if not found or len(classes) > 1:
-        rule = f"no OSD of class {wanted} says how fast they are"
-        remedy = "name an OSD or host that they are like"
-        if classes:
-            rule = f"nothing says of which class they are: {', '.join(classes)}"
-            remedy = f'add it after the size, such as "{match["size"]} {classes[-1]}"'
+    classes = sorted({device.device_class for device in candidates})
+    if not candidates:
+        rule = f"no OSD of class {wanted} has a device model to copy"
+        raise ConfigError(rule, 'add "like osd.3", or "like node1"', value=show(value))
+    if len(classes) > 1:
+        rule = f"the device class is missing: {' or '.join(classes)}"
+        remedy = f'add it after the size, such as "{match["size"]} {classes[-1]}"'
         raise ConfigError(rule, remedy, value=show(value))
-    return min(found, key=lambda one: (abs(cluster.capacities[one.id] - size), one.id))
+    return min(candidates, key=lambda osd: (abs(cluster.capacities[osd.id] - size), osd.id))
 
 
 def _note_weights(cluster: Cluster, template: Device, size: int) -> None:
-    """Say where the map's weights are no sizes, as those of new OSDs are."""
+    """Warn where the map's weights are not sizes in TiB, as those of new OSDs are."""
     present = cluster.capacities[template.id] / 2**40
     if template.weight and abs(template.weight / present - 1) > _WEIGHT_SLACK:
         cluster.note(
-            f"New OSDs weigh their size in TiB ({size / 2**40:.2f}), as Ceph has it; "
-            f"{template.name} weighs {template.weight:.2f} with {present:.2f} TiB, so a new one "
-            f"gets {present / template.weight:.2g} times as much for its size. --crush-reweight "
-            "sets other weights."
+            f"New OSDs get a CRUSH weight of their size in TiB ({size / 2**40:.2f}), Ceph's "
+            f"default. {template.name} has weight {template.weight:.2f} for {present:.2f} TiB, so "
+            f"a new OSD gets {present / template.weight:.2g} times as much data per TiB. Use "
+            "--crush-reweight to change that."
         )
 
 

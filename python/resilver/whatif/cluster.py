@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
-from resilver.importers.ceph import ClusterReport, ConfigEntry, PoolInfo
+from resilver.importers.ceph import NEW_CLUSTER, ClusterReport, ConfigEntry, PoolInfo
 from resilver.units import exact_bytes
 from resilver.whatif.configuration import (
     Configuration,
@@ -39,7 +39,7 @@ class PoolState:
     @property
     def data_pieces(self) -> int:
         """Pieces that hold data: 1 of a replicated pool."""
-        return self.info.profile.data if self.info.profile is not None else 1
+        return self.info.data_pieces or 1
 
     @property
     def need(self) -> Need:
@@ -230,16 +230,16 @@ def _min_alloc(cluster: Cluster, kind: OsdKind) -> int:
 
 
 _OTHER_CODES = {
-    "clay": "clay reads less of each to restore one piece, so that recovery is faster",
-    "lrc": "lrc restores one piece from fewer, and may lose data with more pieces left than that",
-    "shec": "shec restores one piece from fewer, and may lose data with more pieces left than that",
+    "clay": " Clay reads less for a single lost shard, so recovery is faster.",
+    "lrc": " LRC reads fewer for a lost shard, and may lose data while more than that are left.",
+    "shec": " SHEC reads fewer for a lost shard, and may lose data while more than that are left.",
 }
-"""What codes do otherwise that are taken for one that any k pieces restore."""
+"""How codes differ from the MDS code that stands for them."""
 
 
 def _check_codes(report: ClusterReport) -> list[str]:
-    """Refuse pools of an unknown code; sentences on those that are coded otherwise than taken."""
-    coded = [one for one in report.pools if one.kind == "erasure" and one.code is None]
+    """Refuse pools of unknown k and m; notes on those for which an MDS code stands."""
+    coded = [pool for pool in report.pools if pool.kind == "erasure" and pool.code is None]
     raise_all(
         Problem(
             f"pool '{pool.name}' is coded by an unknown profile",
@@ -250,9 +250,9 @@ def _check_codes(report: ClusterReport) -> list[str]:
         if pool.profile is None
     )
     return [
-        f"Pool '{pool.name}' is coded by the plugin '{profile.plugin}': it is taken for a code "
-        f"that any {profile.data} of its {pool.size} pieces restore, each read whole"
-        + (f"; {_OTHER_CODES[profile.plugin]}." if profile.plugin in _OTHER_CODES else ".")
+        f"Pool '{pool.name}' uses the plugin '{profile.plugin}', simulated as an MDS code: any "
+        f"{profile.data} of its {pool.size} shards restore data, and recovery reads "
+        f"{profile.data} whole shards.{_OTHER_CODES.get(profile.plugin, '')}"
         for pool in coded
         if (profile := pool.profile) is not None
     ]
@@ -314,7 +314,7 @@ def ratios_of(cluster: Cluster) -> dict[str, float]:
     first = Daemon("osd")
     failsafe = float(cluster.configuration.find("osd_failsafe_full_ratio", first).value)
     back = float(cluster.configuration.find("osd_backfill_full_ratio", first).value)
-    near, full = (0.85, 0.95) if stated is None else (stated.nearfull, stated.full)
+    near, full = (stated or NEW_CLUSTER).nearfull, (stated or NEW_CLUSTER).full
     if stated is not None and stated.backfillfull is not None:
         back = stated.backfillfull
     return {

@@ -153,15 +153,15 @@ def _note_second_place(crush: CrushMap, edit: Edit) -> None:
 
 
 def _note_roots(crush: CrushMap) -> None:
-    """Say where a map that was built has several roots, of which its rule takes the first alone."""
+    """Warn where the layers leave several roots: the rule takes the first one only."""
     buckets = crush.document()["buckets"]
-    held = {item["id"] for bucket in buckets for item in bucket["items"]}
-    roots = [bucket["name"] for bucket in buckets if bucket["id"] not in held]
+    children = {item["id"] for bucket in buckets for item in bucket["items"]}
+    roots = [bucket["name"] for bucket in buckets if bucket["id"] not in children]
     if len(roots) > 1:
         say(
             f"note: --build: the map has {len(roots)} roots ({', '.join(roots[:3])}"
-            f"{', ...' if len(roots) > 3 else ''}), and its rule places on those below {roots[0]} "
-            "alone; end the layers with one of size 0, such as `root straw2 0`, to have one root"
+            f"{', ...' if len(roots) > 3 else ''}), and its rule places data only below "
+            f"{roots[0]}; add a last layer of size 0, such as `root straw2 0`, to join them"
         )
 
 

@@ -192,7 +192,7 @@ def _of_cluster(source: ClusterSource, asked: Asked) -> _Found:
     with _naming_the_option():
         found = affected_groups(source.report, list(asked.fail))
     rows = [row for row in found.to_pylist() if row["pool"] in pools]
-    data = [_data_pieces(pools[row["pool"]]) for row in rows]
+    data = [pools[row["pool"]].data_pieces for row in rows]
     gone = np.array([len(row["survivors"]) < (k or 1) for row, k in zip(rows, data, strict=True)])
     piece_bytes = np.array(
         [
@@ -225,15 +225,8 @@ def _of_cluster(source: ClusterSource, asked: Asked) -> _Found:
         f"{sums['placement_groups_without_data']:,} have too few left to rebuild from."
     )
     if not has_bytes:
-        words += " No dump states the bytes of PGs: add a `ceph pg dump` (--pg-dump)."
+        words += " PG sizes are unknown: add `ceph pg dump` (--pg-dump)."
     return pa.Table.from_pylist(named, _group_schema()), sums, words, received
-
-
-def _data_pieces(pool: PoolInfo) -> int | None:
-    """Over how many pieces a group's bytes are cut: one for copies; None where nobody states k."""
-    if pool.kind == "replicated":
-        return 1
-    return pool.profile.data if pool.profile is not None else None
 
 
 def _group_schema() -> pa.Schema:

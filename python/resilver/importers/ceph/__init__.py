@@ -9,7 +9,14 @@ Luminous, and ``pg_map`` stands for ``pgmap`` in `ceph pg dump`.
 from __future__ import annotations
 
 from resilver.importers.ceph.cluster import read_cluster, read_report
-from resilver.importers.ceph.facts import BalancerState, ConfigEntry, OsdMetadata, OsdPerf, Ratios
+from resilver.importers.ceph.facts import (
+    NEW_CLUSTER,
+    BalancerState,
+    ConfigEntry,
+    OsdMetadata,
+    OsdPerf,
+    Ratios,
+)
 from resilver.importers.ceph.kinds import is_crush_text, kind_of, looks_like_dump, parse_dump
 from resilver.importers.ceph.model import (
     MDS_PLUGINS,

@@ -33,6 +33,10 @@ class Ratios:
     full: float
 
 
+NEW_CLUSTER = Ratios(nearfull=0.85, backfillfull=0.90, full=0.95)
+"""The ratios that a new cluster has."""
+
+
 @dataclass(frozen=True)
 class ConfigEntry:
     """A setting that `ceph config dump` lists.

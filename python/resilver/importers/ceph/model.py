@@ -101,6 +101,13 @@ class PoolInfo(Pool):
     stretch: PoolStretch | None = None
 
     @property
+    def data_pieces(self) -> int | None:
+        """Into how many pieces its data is cut: one of copies; None where no dump states k."""
+        if self.kind == "replicated":
+            return 1
+        return self.profile.data if self.profile is not None else None
+
+    @property
     def code(self) -> str | None:
         """The code of its objects as a study names it, ``rs 4+2``; None for a replicated pool.
 

@@ -15,7 +15,7 @@ from resilver.importers.ceph import ClusterReport, PoolInfo
 
 
 @dataclass
-class Held:
+class StoredData:
     """What the groups of a cluster hold, and where; of some of its pools, or all."""
 
     report: ClusterReport
@@ -68,14 +68,12 @@ class Held:
         Raises:
             ConfigError: The report does not state how the pool is coded.
         """
-        if pool.kind == "replicated":
-            return 1
-        if pool.profile is None:
+        if pool.data_pieces is None:
             raise ConfigError(
                 f"{self.report.label}: pool {pool.name} is erasure coded, and the osdmap does not "
                 "hold its profile; add erasure_code_profiles with its k and m"
             )
-        return pool.profile.data
+        return pool.data_pieces
 
     @cached_property
     def used_bytes(self) -> npt.NDArray[np.float64]:
