@@ -227,6 +227,7 @@ def test_weights_that_are_no_sizes_are_told() -> None:
             "the device class is missing: hdd or ssd",
         ),
         ({"add": "1 host with 10 x 18 TB nvme"}, "no OSD of class nvme has a device model to copy"),
+        ({"add": "1 host with 10 x 18 in rack=rack-00"}, "what they are like or their size"),
         ({"add": "1 rack with 10 x 18 TB hdd"}, "OSDs are in a host, not directly in a rack"),
         ({"add": "1 host with 0 x 18 TB hdd"}, "1 to 10,000 OSDs can be added at a time"),
         ({"add": "1 host with 4 x 18 GHz hdd"}, '"GHz" is not a unit of size'),

@@ -15,7 +15,9 @@ from resilver.whatif.tree import Device, Place
 
 _WRITTEN = re.compile(
     r"(?P<count>\d+)\s+(?P<kind>\S+?)s?(?:\s+like\s+(?P<like>\S+))?"
-    r"(?:\s+with\s+(?:(?P<osds>\d+)\s*x\s*)?(?P<size>[\d.]+\s*[A-Za-z]+)(?:\s+(?P<of>(?!in\b|class\b)\S+))?)?"
+    r"(?:\s+with\s+(?:(?P<osds>\d+)\s*x\s*)?"
+    r"(?P<size>[\d.]+\s*(?!(?:x|in|class)\b)[A-Za-z]+)"
+    r"(?:\s+(?P<of>(?!in\b|class\b)\S+))?)?"
     r"(?:\s+in\s+(?P<type>\S+?)=(?P<places>\S+))?(?:\s+class\s+(?P<class>\S+))?"
 )
 _EXAMPLE = (
@@ -44,7 +46,7 @@ def add(value: str, cluster: Cluster) -> tuple[list[dict[str, Any]], str]:
     """
     match = _WRITTEN.fullmatch(value.strip())
     if match is None or not (match["like"] or match["size"]):
-        rule = "what is added is so many, of a kind, like one that is there, and their place"
+        rule = "it needs a number, a kind, and what they are like or their size"
         raise ConfigError(rule, _EXAMPLE, value=show(value))
     count = int(match["count"])
     if not 1 <= count <= _ADDED_MAX:
