@@ -112,6 +112,8 @@ def test_the_command_says_it_and_refuses_what_is_no_cluster(
     (pool,) = terminal.json_output("place", report, "--room")["pools"]
     assert pool["full_osd"] == pool["nearfull_osd"] == 47
     assert pool["nearfull_bytes"] < pool["full_bytes"] < pool["max_avail_bytes"]
+    near = terminal.json_output("what-if", report)["cluster"]["ratios"]
+    assert (near["nearfull"], near["backfillfull"]) == (0.92, 0.85)
     assert "no such pool" in terminal.refusal("place", report, "--room", "--pool", "none")
     crush = shared_data / "ceph" / "sample-ceph-crushmap.crush"
     assert "--room" in terminal.refusal("place", crush, "--room")

@@ -272,12 +272,6 @@ def _note_dumps(cluster: Cluster) -> None:
             "No `ceph config dump` was given, so release defaults apply, except for settings that "
             "you state."
         )
-    ratios = ratios_of(cluster)
-    if report.ratios is not None and report.ratios.nearfull > ratios["nearfull"]:
-        notes.append(
-            f"The map's nearfull ratio ({report.ratios.nearfull:g}) is above its backfillfull "
-            f"ratio: Ceph then warns at {ratios['backfillfull']:g}, and so does this answer."
-        )
     if not report.usage:
         notes.append(
             "No `ceph osd df` was given, so an OSD's used bytes are those of its PGs alone."
@@ -308,7 +302,7 @@ def ratios_of(cluster: Cluster) -> dict[str, float]:
     """The shares of an OSD at which Ceph acts; what the map lacks is Ceph's default.
 
     Before Luminous the share for backfills was a setting of OSDs, which may stand below the share
-    that warns. That is then taken down to it, since a warning changes nothing.
+    that warns.
     """
     stated = cluster.report.ratios
     first = Daemon("osd")
@@ -318,7 +312,7 @@ def ratios_of(cluster: Cluster) -> dict[str, float]:
     if stated is not None and stated.backfillfull is not None:
         back = stated.backfillfull
     return {
-        "nearfull": min(near, back),
+        "nearfull": near,
         "backfillfull": min(back, full),
         "full": full,
         "failsafe": max(failsafe, full),

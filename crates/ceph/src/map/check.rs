@@ -195,7 +195,8 @@ fn check_ratios(ratios: &Ratios) -> Result<(), CephError> {
             return Err(CephError::invalid(format!("ratios: {name}"), value, rule, "give a share such as 0.9"));
         }
     }
-    for pair in named.windows(2) {
+    // Before Luminous the ratio for backfills was a setting of OSDs, which could stand below nearfull.
+    for pair in named[1..].windows(2) {
         let [(low, least), (name, value)] = pair else { continue };
         if value < least {
             let rule = format!("it is not below {low} = {least}");

@@ -268,7 +268,7 @@ fn inputs_that_do_not_fit() {
         (|input| input.osds[3].settings = 1, "osd.3: settings = 1"),
         (|input| input.pools[0].pool.rule = 3, "pool 1 (pool1): rule"),
         (|input| input.pools[0].pool.pgp_num = 101, "pool 1 (pool1): pgp_num = 101"),
-        (|input| input.ratios.backfillfull = 0.8, "ratios: backfillfull = 0.8: it is not below nearfull = 0.85"),
+        (|input| input.ratios.full = 0.8, "ratios: full = 0.8: it is not below backfillfull = 0.9"),
         (|input| input.settings.mgr_tick_period = 0.0, "mgr_tick_period = 0"),
     ];
     for (change, said) in broken {
