@@ -39,7 +39,7 @@ class Entry:
         title: What it is.
         source: Who published its numbers.
         figures: The figures and tables it answers to.
-        expected_seconds: About how long it takes on two cores; of a collection, its members' sum.
+        own_seconds: About how long its own runs take on two cores; of a collection, none.
         stand_ins: Names of the inputs that stand in for unpublished ones; every entry says which,
             or that there are none.
         members: Of a collection, its entries in order, those of collections in it among them.
@@ -58,7 +58,7 @@ class Entry:
     title: str
     source: str
     figures: tuple[str, ...] = ()
-    expected_seconds: float = 0.0
+    own_seconds: float = 0.0
     stand_ins: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     published: tuple[Published, ...] = ()
@@ -69,6 +69,13 @@ class Entry:
     conclusions: tuple[Conclusion, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     is_part: bool = False
+
+    @property
+    def expected_seconds(self) -> float:
+        """About how long it takes on two cores, with its members and what runs beside them."""
+        parts = [entry(name) for name in self.members] or [self]
+        beside = {name for part in parts for name in part.beside} - {part.name for part in parts}
+        return sum(one.own_seconds for one in [*parts, *map(entry, beside)])
 
     @property
     def has_runs(self) -> bool:
@@ -148,12 +155,11 @@ def entry(name: str) -> Entry:
         parts = [entry(member) for member in lists["members"]]
         for key in ("figures", "stand_ins"):
             lists[key] = tuple(dict.fromkeys(one for part in parts for one in getattr(part, key)))
-        seconds = sum(part.expected_seconds for part in parts)
     return Entry(
         name=name,
         **plain,
         **lists,
-        expected_seconds=seconds,
+        own_seconds=seconds,
         published=published,
         pictures=pictures,
         workers=workers,
@@ -280,14 +286,12 @@ def select(one: Entry, figure: str) -> Entry:
     if one.kind == "collection":
         kept = tuple(name for name in one.members if figure in entry(name).figures)
         stand_ins = dict.fromkeys(name for member in kept for name in entry(member).stand_ins)
-        seconds = sum(entry(name).expected_seconds for name in kept)
         return replace(
             one,
             members=kept,
             is_part=True,
             figures=(figure,),
             stand_ins=tuple(stand_ins),
-            expected_seconds=seconds,
             pictures=(),
             conclusions=(),
         )
