@@ -22,9 +22,9 @@ from resilver.whatif.options import FRAMES, Request
 if TYPE_CHECKING:
     from resilver.simulate.ceph import HealProgress
     from resilver.whatif.answer import WhatIf
-    from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
+    from resilver.whatif.several import FillSearch, Maintenance, PlansCompared, Ranking, Search
 
-    Found = WhatIf | PlansCompared | Ranking | Search | FillSearch
+    Found = WhatIf | PlansCompared | Ranking | Maintenance | Search | FillSearch
 
 
 def _change(kind: ChangeKind) -> tuple[str, Any, Any]:
@@ -76,6 +76,11 @@ class Question:
         "changes: after they have settled ('host @ settled') or at a time ('host @ 2 d'), next to "
         "the same failures today.",
     )
+    maintain: str | None = _question(
+        metavar="WORK",
+        text="Rolling maintenance: stop and start every host (or another level) in turn, such as "
+        "'each host, 20 min, noout', each once the cluster is healthy again.",
+    )
     search: str | None = _question(
         metavar="SETTINGS",
         text="Try settings until --aim is met, such as 'osd_max_backfills, mclock profile' or "
@@ -124,6 +129,8 @@ def what_if(
 
     resilver what-if bundle.tar.zst --each host
 
+    resilver what-if bundle.tar.zst --maintain "each host, 20 min, noout"
+
     resilver what-if bundle.tar.zst --fail osd.12 --search "mclock profile" --aim "healthy in 1 d"
     """
     from resilver.report.whatif import answer_of
@@ -142,14 +149,20 @@ def what_if(
 def _check(question: Question, request: Request) -> None:
     """Refuse questions that do not go together."""
     problems = []
-    is_one_plan = (question.each, question.search, *question.plans[1:]) == (None, None)
+    turns = {"--each": question.each, "--maintain": question.maintain}
+    by_turns = [(name, text) for name, text in turns.items() if text is not None]
+    is_one_plan = not by_turns and question.search is None and len(question.plans) < 2
     if request.counterfactuals and not is_one_plan:
         rule = "what would help is listed for one plan"
         problems.append(Problem(rule, "ask for one plan alone", "--counterfactuals"))
-    if question.each is not None and question.plans:
-        rule = "each part fails beside one set of changes"
-        problems.append(Problem(rule, "leave --plan out", "--each", show(question.each)))
-    if question.search is not None and (len(question.plans) > 1 or question.each is not None):
+    if len(by_turns) > 1:
+        problems.append(
+            Problem("parts fail in turn or are maintained", "ask for one", "--maintain")
+        )
+    for name, text in by_turns * bool(question.plans):
+        rule = "parts take their turns beside one set of changes"
+        problems.append(Problem(rule, "leave --plan out", name, show(text)))
+    if question.search is not None and (len(question.plans) > 1 or by_turns):
         rule = "settings are searched for one plan"
         problems.append(Problem(rule, "ask for one", "--search", show(question.search)))
     if (question.search is None) != (question.aim is None):
@@ -158,7 +171,7 @@ def _check(question: Question, request: Request) -> None:
         other = "--search" if question.search is None else "--aim"
         problems.append(Problem(rule, f"add {other}", given, show(question.aim or question.search)))
     is_of_fill = question.search is not None and question.search.strip() == "fill"
-    if question.tables is not None and (question.each is not None or is_of_fill):
+    if question.tables is not None and (by_turns or is_of_fill):
         rule = "a ranking has no tables of runs"
         problems.append(Problem(rule, "ask with --json", "--tables", show(str(question.tables))))
     raise_all(problems)
@@ -168,6 +181,7 @@ def _ask(question: Question, request: Request, changes: Changes, told: _Display)
     from resilver.whatif import perform
     from resilver.whatif.each import rank_failures
     from resilver.whatif.headroom import FILL, search_fill
+    from resilver.whatif.maintaining import maintain
     from resilver.whatif.searching import search
 
     # The film is for whoever reads the tables of a plan.
@@ -177,6 +191,8 @@ def _ask(question: Question, request: Request, changes: Changes, told: _Display)
     beside = perform.changes_of(changes.by_key())
     if question.each is not None:
         return rank_failures(report, question.each, beside, request, told)
+    if question.maintain is not None:
+        return maintain(report, question.maintain, beside, request, told)
     plans = perform.plans_of(question.plans, beside)
     if len(plans) > 1:
         return perform.compare_plans(report, plans, request, told)
@@ -192,10 +208,12 @@ def _following(
 ) -> tuple[str, tuple[Question, Changes, Request] | tuple[()]]:
     """What the question that an answer leads to is for, and that question; none of most answers."""
     from resilver.whatif.searching import against_defaults
-    from resilver.whatif.several import FillSearch, PlansCompared, Ranking, Search
+    from resilver.whatif.several import FillSearch, Maintenance, PlansCompared, Ranking, Search
 
     if isinstance(found, (FillSearch, PlansCompared, Search)):
         return "", ()
+    if isinstance(found, Maintenance):
+        return _after_maintenance(found, question, changes, request)
     if not isinstance(found, Ranking):
         names, aim, left = against_defaults(changes.set_option, found)
         asked = replace(question, search=names, aim=aim), replace(changes, set_option=left)
@@ -212,6 +230,17 @@ def _following(
         return "", ()
     more = replace(changes, add=(*changes.add, f"1 {level} like {worst.name}"))
     return f"Next, to add a {level} that the rule can use", (question, more, request)
+
+
+def _after_maintenance(
+    found: Maintenance, question: Question, changes: Changes, request: Request
+) -> tuple[str, tuple[Question, Changes, Request] | tuple[()]]:
+    """The same with noout, where parts are marked out while they are down."""
+    moved = any(one.outcome.recovered_bytes + one.outcome.moved_bytes for one in found.turns)
+    if "noout" in found.work.flags or not moved:
+        return "", ()
+    text = f"{question.maintain}, noout"
+    return "Next, without marking them out", (replace(question, maintain=text), changes, request)
 
 
 class _Display(Display):

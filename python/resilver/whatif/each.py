@@ -21,6 +21,7 @@ from resilver.whatif.request import Prepared, prepare
 from resilver.whatif.several import Harm, Ranking, harm_order
 from resilver.whatif.tree import Tree
 
+OPTION = "--each"
 SETTLED = "settled"
 """What stands for the time at which the changes have settled."""
 
@@ -61,10 +62,12 @@ def rank_failures(
     """
     level, at = _read(each, bool(beside.changes))
     base = prepare(report, beside, request)
-    start = _settled(run_all([partial(same, base)], told, same)[0], each) if at is None else at
+    start = at
+    if start is None:
+        start = settled_seconds(run_all([partial(same, base)], told, same)[0], OPTION, each)
     horizon = float(base.input["horizon_seconds"])
-    _check_end(start + horizon, each)
-    parts = _parts_at(start, level, base, report)
+    check_end(start + horizon, OPTION, each)
+    parts = parts_at(start, level, base, report)
 
     def failing(like: Prepared, start: float, osds: tuple[int, ...]) -> Prepared:
         failure = {"at_seconds": start, "change": {"kind": "fail", "osds": list(osds)}}
@@ -77,9 +80,9 @@ def rank_failures(
     today: Parts = {}
     if beside.changes and with_today:
         now = prepare(report, Plan("as it is", ()), request)
-        today = _parts_at(0.0, level, now, report)
+        today = parts_at(0.0, level, now, report)
         runs += [partial(failing, now, 0.0, osds) for osds in today.values()]
-    ends = run_all(runs, told, _end)
+    ends = run_all(runs, told, harm_end)
     named = zip([*chosen.items(), *today.items()], ends, strict=True)
     harms = [Harm(*part, *end) for part, end in named]
     after, before = harms[: len(chosen)], harms[len(chosen) :]
@@ -96,7 +99,7 @@ def rank_failures(
     )
 
 
-def _end(answer: WhatIf) -> tuple[Outcome, str]:
+def harm_end(answer: WhatIf) -> tuple[Outcome, str]:
     """What comes of a failure, and why most PGs are stuck at its end."""
     reasons = Counter(answer.tables["stuck"]["reason"].to_pylist())
     return answer.outcome, max(reasons, key=reasons.__getitem__, default="")
@@ -115,11 +118,16 @@ def _read(text: str, has_changes: bool) -> tuple[str, float | None]:
     except ConfigError:
         rule = f"a part fails after a time, or once the changes have {SETTLED}"
         remedy = 'such as "host @ 2 d" or "host @ settled"'
-        raise ConfigError(rule, remedy, "--each", show(text)) from None
+        raise ConfigError(rule, remedy, OPTION, show(text)) from None
 
 
-def _settled(answer: WhatIf, each: str) -> float:
+def settled_seconds(answer: WhatIf, option: str, text: str) -> float:
     """When the last data has moved and the last PG that gets clean is.
+
+    Args:
+        answer: The changes alone.
+        option: The option that asks, for messages.
+        text: Its value.
 
     Raises:
         NotSettled: Data still moves at the end.
@@ -131,20 +139,23 @@ def _settled(answer: WhatIf, each: str) -> float:
     last = max(np.flatnonzero(moving), default=-1) + 1
     if last == len(times):
         rule = f"the changes have not settled within {duration(answer.horizon_seconds)}"
-        remedy = 'give a longer --horizon, or a time, such as --each "host @ 2 d"'
-        raise NotSettled(Problem(rule, remedy, "--each", show(each)))
+        remedy = "give a longer --horizon"
+        remedy += ', or a time, such as --each "host @ 2 d"' * (option == OPTION)
+        raise NotSettled(Problem(rule, remedy, option, show(text)))
     ends = [times[last], answer.outcome.whole_seconds or 0.0]
     return float(max([*ends, *(step.at_seconds for step in answer.steps)]))
 
 
-def _check_end(end_seconds: float, each: str) -> None:
+def check_end(end_seconds: float, option: str, text: str) -> None:
     """A run goes on as long after the failure as --horizon says, and no run beyond 213 days."""
     if end_seconds > SECONDS_MAX:
         rule = "a failure and --horizon behind it are within 213 days of the start of the changes"
-        raise ConfigError(rule, "give a shorter --horizon", "--each", show(each))
+        raise ConfigError(rule, "give a shorter --horizon", option, show(text))
 
 
-def _parts_at(start: float, level: str, base: Prepared, report: ClusterReport) -> Parts:
+def parts_at(
+    start: float, level: str, base: Prepared, report: ClusterReport, option: str = OPTION
+) -> Parts:
     """The parts of a level that run at a time, changes of that time included, with their OSDs.
 
     Raises:
@@ -166,7 +177,7 @@ def _parts_at(start: float, level: str, base: Prepared, report: ClusterReport) -
         return {f"osd.{osd}": (osd,) for osd in sorted(running)}
     if level not in tree.types:
         remedy = name_remedy(level, tree.types, "levels")
-        raise ConfigError("the map has no such level", remedy, "--each", show(level))
+        raise ConfigError("the map has no such level", remedy, option, show(level))
     of = [one for one in tree.places.values() if one.kind == level]
     found = {one.name: {osd for osd in tree.below(one.name) if osd in running} for one in of}
     for osd in running - {one.id for one in report.osds}:
@@ -176,5 +187,5 @@ def _parts_at(start: float, level: str, base: Prepared, report: ClusterReport) -
     if not parts:
         rule = f"the map has no {level} with an OSD that runs"
         kinds = sorted({tree.types[0], *(place.kind for place in tree.places.values())})
-        raise ConfigError(rule, f"it has {', '.join(kinds)}", "--each", show(level))
+        raise ConfigError(rule, f"it has {', '.join(kinds)}", option, show(level))
     return parts

@@ -47,6 +47,10 @@ class Harm:
     outcome: Outcome
     reason: str = ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """The part as a JSON-able dictionary."""
+        return {"name": self.name, "osds": list(self.osds), **asdict(self.outcome)}
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -90,22 +94,116 @@ class Ranking:
             "horizon_seconds": self.horizon_seconds,
             "at_seconds": self.at_seconds,
             "is_settled": self.is_settled,
-            "parts": [_harm(one) for one in self.harms],
-            "today": [_harm(one) for one in self.today],
+            "parts": [one.to_dict() for one in self.harms],
+            "today": [one.to_dict() for one in self.today],
             "cluster": self.cluster.to_dict(),
             "assumptions": [asdict(one) for one in self.assumptions],
             "notes": list(self.notes),
         }
 
 
-def _harm(one: Harm) -> dict[str, Any]:
-    return {"name": one.name, "osds": list(one.osds), **asdict(one.outcome)}
-
-
 def harm_order(harm: Harm) -> tuple[Any, ...]:
     """What sorts harms, the worst first; equal ones by name."""
     found = [getattr(harm.outcome, key) for key in HARM]
     return (*(-math.inf if one is None else -one for one in found), harm.name)
+
+
+FLAG_SECONDS = 60.0
+"""How long after a part is back its flags are unset: its OSDs boot meanwhile."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is done to each part of a level in turn.
+
+    Attributes:
+        level: The CRUSH type of the parts; ``osd`` for single OSDs.
+        down_seconds: How long a part is down.
+        flags: The cluster flags that are set meanwhile.
+    """
+
+    level: str
+    down_seconds: float
+    flags: tuple[str, ...]
+
+    @property
+    def noun(self) -> str:
+        """What a part is called in a sentence."""
+        return "OSD" if self.level == "osd" else self.level
+
+    @property
+    def least_seconds(self) -> float:
+        """How long a turn takes at least: until the part is back, and its flags are unset."""
+        return self.down_seconds + FLAG_SECONDS * bool(self.flags)
+
+
+@dataclass(frozen=True)
+class Maintenance:
+    """What rolling maintenance does to a cluster.
+
+    Attributes:
+        work: What is done to each part.
+        cluster: The cluster before.
+        turns: The parts, those with the greatest impact first; times count from their stop.
+        commands: The lines that do the turn of the first part of the map.
+        assumptions: What the answers rest on.
+        notes: What a reader must know of the dumps.
+        starts_seconds: When the first part is stopped: once the cluster as it is, and the changes
+            beside, have settled.
+        has_load: Whether clients are simulated; else nothing is written while a part is down.
+    """
+
+    work: Work
+    cluster: ClusterFacts
+    turns: tuple[Harm, ...]
+    commands: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
+    notes: tuple[str, ...]
+    starts_seconds: float
+    has_load: bool
+
+    def turn_seconds(self, turn: Harm) -> float | None:
+        """How long a turn takes: until the cluster is healthy again; None where it never is."""
+        healthy = turn.outcome.whole_seconds
+        if healthy is None or not turn.outcome.holds:
+            return None
+        return max(healthy, self.work.least_seconds)
+
+    @property
+    def total_seconds(self) -> float | None:
+        """How long all turns take, each after the one before; None where one has no end."""
+        each = [self.turn_seconds(turn) for turn in self.turns]
+        return None if None in each else math.fsum(one or 0.0 for one in each)
+
+    @property
+    def loss_chance(self) -> float:
+        """How likely further failures lose data in any of the turns."""
+        kept = (math.log1p(-min(one.outcome.loss_chance or 0.0, 1 - 1e-16)) for one in self.turns)
+        return -math.expm1(math.fsum(kept))
+
+    @property
+    def holds(self) -> bool:
+        """Whether no PG is inactive in any turn, and the cluster is healthy after each."""
+        ends = self.total_seconds is not None
+        return ends and not any(one.outcome.inactive_groups for one in self.turns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as a JSON-able dictionary."""
+        return {
+            **asdict(self.work),
+            "flags": list(self.work.flags),
+            "holds": self.holds,
+            "total_seconds": self.total_seconds,
+            "loss_chance": self.loss_chance,
+            "starts_seconds": self.starts_seconds,
+            "turns": [
+                {"turn_seconds": self.turn_seconds(one), **one.to_dict()} for one in self.turns
+            ],
+            "cluster": self.cluster.to_dict(),
+            "commands": list(self.commands),
+            "assumptions": [asdict(one) for one in self.assumptions],
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(frozen=True)
