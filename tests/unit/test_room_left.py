@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +17,9 @@ from resilver.errors import ConfigError, PlacementError
 from resilver.importers.ceph import ClusterReport, OsdUsage, PoolInfo, read_cluster
 from resilver.simulate import Fits, group_sets, room
 from resilver.simulate.room_left import group_shares
+from tests.reference.ceph_cluster import write_cluster
 from tests.terminal import Terminal
-from tests.unit.what_if_clusters import small_report
+from tests.unit.what_if_clusters import SMALL, small_report
 
 
 def test_max_avail_is_what_ceph_df_says(shared_data: Path) -> None:
@@ -70,6 +74,89 @@ def test_filled_by_so_much_the_first_osd_is_just_so_full() -> None:
             assert report.usage[int(full.argmax())].osd == fits.osd
 
 
+def test_growing_together_pools_bring_the_first_osd_just_to_a_ratio() -> None:
+    report = small_report()
+    plain = {one.pool.name: one for one in room(report).pools}
+    vms, archive = plain["vms"], plain["archive"]
+    grown = room(report, grow=["2%/week", "archive=1 TiB/d", "fast=0 B/d"])
+    assert vms.stored_bytes is not None
+    rates = {"vms": vms.stored_bytes / 50 / 604_800, "archive": 2**40 / 86_400, "fast": 0.0}
+    assert grown.growth == pytest.approx(rates)
+    before = filled(report, vms.pool, 0)
+    for state, share in (("nearfull", 0.85), ("backfillfull", 0.9), ("full", 0.95)):
+        one = grown.reached[state]
+        full = before.copy()
+        for pool in (vms, archive):
+            full += filled(report, pool.pool, rates[pool.pool.name] * one.seconds) - before
+        assert full.max() == pytest.approx(share, rel=1e-9)
+        assert report.usage[int(full.argmax())].osd == one.osd
+    alone = room(report, grow=["vms=1 MiB/hour"]).reached["full"]
+    assert vms.full is not None and alone.osd == vms.full.osd
+    assert alone.seconds == pytest.approx(vms.full.bytes / 2**20 * 3600, rel=1e-6)
+    assert not room(report, grow=["vms=0%/d"]).reached and not room(report).reached
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("vms=2%", "a pool grows by an amount in a period; such as"),
+        ("none=2%/week", "no such pool; choose one of vms, archive, fast"),
+        ("vms=-2%/week", "a pool grows by a share or a size, not below 0"),
+        ("vms=1e9%/week", "a pool grows by a share or a size"),
+        ("vms=9999999%/week", "at most 1,000,000 %"),
+        ("vms=2%/fortnight", "a period is one of hour, day, week, month, year, or a duration"),
+        ("vms=2%/0 s", "a period is longer than nothing"),
+        ("vms=nan/week", "a pool grows by a share or a size"),
+        ("", "a pool grows by an amount in a period"),
+    ],
+)
+def test_what_is_no_growth_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        room(small_report(), grow=[text])
+
+
+def earlier(small: Path, folder: Path, days: float, share: float, fsid: str = "") -> Path:
+    """The same cluster so many days before, when every PG held that share of its bytes."""
+    shutil.copytree(small, folder)
+    (folder / "ceph_report.json").unlink()
+    text = (folder / "ceph_pg_dump.json").read_text(encoding="utf-8")
+    dump, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
+    stamp = datetime(2026, 3, 11, tzinfo=UTC) - timedelta(days=days)
+    dump["pg_map"]["stamp"] = stamp.strftime("%Y-%m-%dT%H:%M:%S.%f%z")
+    for group in dump["pg_map"]["pg_stats"]:
+        held = group["stat_sum"]
+        held["num_bytes"] = round(held["num_bytes"] * share)
+    (folder / "ceph_pg_dump.json").write_text(json.dumps(dump), encoding="utf-8")
+    for name in ("ceph_osd_dump.json",) * bool(fsid):
+        osds = (folder / name).read_text(encoding="utf-8")
+        (folder / name).write_text(osds.replace("01234567", fsid), encoding="utf-8")
+    return folder
+
+
+def test_pools_grow_as_since_an_older_dump(terminal: Terminal, tmp_path: Path) -> None:
+    small = write_cluster(tmp_path / "small", SMALL)
+    now, older = (
+        earlier(small, tmp_path / name, *at) for name, *at in (("a", 0, 1), ("b", 10, 0.9))
+    )
+    found = terminal.json_output("place", now, "--room", "--grow-from", older)
+    for pool in found["pools"]:
+        lost = pool["stored_bytes"] * 0.1 / 864_000
+        assert found["growth_bytes_per_second"][pool["name"]] == pytest.approx(lost, rel=1e-6)
+    stated = terminal.json_output("place", now, "--room", "--grow", "1%/d")
+    assert found["reached"]["full"]["seconds"] == pytest.approx(
+        stated["reached"]["full"]["seconds"], rel=1e-6
+    )
+    # What is stated of a pool comes before; what has shrunk takes nothing.
+    words = ("place", older, "--room", "--grow-from")
+    assert '--grow-from = "a": it was taken 10 d after b' in terminal.refusal(*words, now)
+    assert "at the same time as b" in terminal.refusal(*words, older)
+    other = earlier(small, tmp_path / "c", 20, 0.5, fsid="76543210")
+    assert "it is of another cluster: 76543210-" in terminal.refusal(*words, other)
+    assert "no dump of small says when it was taken" in terminal.refusal(*words, small)
+    shrunk = earlier(small, tmp_path / "d", 20, 1.2)
+    assert not terminal.json_output(*words, shrunk)["reached"]
+
+
 def test_an_osd_that_is_full_leaves_no_room() -> None:
     report = small_report()
     whole = report.usage[3]
@@ -112,8 +199,13 @@ def test_the_command_says_it_and_refuses_what_is_no_cluster(
     (pool,) = terminal.json_output("place", report, "--room")["pools"]
     assert pool["full_osd"] == pool["nearfull_osd"] == 47
     assert pool["nearfull_bytes"] < pool["full_bytes"] < pool["max_avail_bytes"]
+    said = " ".join(terminal.output("place", report, "--room", "--grow", "1%/week").split())
+    assert "Growing at a constant rate (cephstor3 by" in said
+    assert "the first OSD is nearfull (92%) after" in said and "and full (94%) after" in said
+    assert "(osd.47)" in said
     near = terminal.json_output("what-if", report)["cluster"]["ratios"]
     assert (near["nearfull"], near["backfillfull"]) == (0.92, 0.85)
+    assert "only with --room" in terminal.refusal("place", report, "--quality", "--grow", "1%/week")
     assert "no such pool" in terminal.refusal("place", report, "--room", "--pool", "none")
     crush = shared_data / "ceph" / "sample-ceph-crushmap.crush"
     assert "--room" in terminal.refusal("place", crush, "--room")

@@ -42,7 +42,14 @@ from .pools import (
 from .population import census as census
 from .progress import Progress as Progress
 from .result import RunResult as RunResult
-from .room_left import Fits as Fits, PoolRoom as PoolRoom, Room as Room, room as room
+from .room_left import (
+    STATES as STATES,
+    Fits as Fits,
+    PoolRoom as PoolRoom,
+    Reached as Reached,
+    Room as Room,
+    room as room,
+)
 from .topologies import Topology as Topology, topology as topology
 
 version: str

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,11 @@ import numpy.typing as npt
 from resilver.crush import rule_shares
 from resilver.errors import ConfigError
 from resilver.importers.ceph import NEW_CLUSTER, ClusterReport, PoolInfo, Ratios
+from resilver.simulate.pool_growth import growth_between, growth_rates
 from resilver.simulate.stored_data import StoredData
+
+STATES = ("nearfull", "backfillfull", "full")
+"""The ratios of an OSD map, in the order in which an OSD reaches them."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,19 @@ class PoolRoom:
 
 
 @dataclass(frozen=True)
+class Reached:
+    """When the first OSD reaches a ratio.
+
+    Attributes:
+        seconds: From now, with all pools growing; 0 where one is above the ratio already.
+        osd: The OSD.
+    """
+
+    seconds: float
+    osd: int
+
+
+@dataclass(frozen=True)
 class Room:
     """How much more fits into pools.
 
@@ -60,31 +77,52 @@ class Room:
         ratios: The ratios at which an OSD is nearfull, backfillfull and full.
         has_ratios: Whether the dumps state them; else they are the defaults of a new cluster.
         pools: The pools, by number.
+        growth: Bytes of user data a second that pools gain, by name; empty for no growth.
+        reached: With growth, when the first OSD is nearfull, backfillfull and full; what no OSD
+            reaches is not there.
     """
 
     ratios: Ratios
     has_ratios: bool
     pools: tuple[PoolRoom, ...]
+    growth: Mapping[str, float] = field(default_factory=dict)
+    reached: Mapping[str, Reached] = field(default_factory=dict)
 
 
-def room(report: ClusterReport, pool_ids: Iterable[int] | None = None) -> Room:
-    """How much more fits into the pools of a cluster.
+def room(
+    report: ClusterReport,
+    pool_ids: Iterable[int] | None = None,
+    grow: Iterable[str] = (),
+    older: ClusterReport | None = None,
+) -> Room:
+    """How much more fits into the pools of a cluster, and until when.
 
     New objects spread over a pool's PGs by their hashes, and take space on each OSD of an up set.
-    Each pool grows alone; data that is still to move is counted where it is now.
+    What fits into a pool is with the others as they are; data that is still to move is counted
+    where it is now.
 
     Args:
         report: The cluster, with what its OSDs hold.
         pool_ids: The pools; None for all.
+        grow: How fast pools grow, see `growth_rates`; all of them at the same time.
+        older: The same cluster earlier: pools whose growth is not stated grow as since then.
 
     Raises:
-        ConfigError: No dump states what OSDs hold, or how a pool is coded.
+        ConfigError: No dump states what OSDs hold, or how a pool is coded; or a growth is not
+            written so.
         PlacementError: There is no such pool, or the map cannot be used.
     """
     data = StoredData(report, pool_ids)
     ratios = report.ratios or NEW_CLUSTER
     rooms = tuple(_room_of(data, pool, ratios) for pool in data.pools)
-    return Room(ratios, report.ratios is not None, rooms)
+    growth = growth_between(older, report) if older is not None else {}
+    growth |= growth_rates(grow, {one.pool.name: one.stored_bytes for one in rooms})
+    gained = np.zeros(data.device_count)
+    for pool in data.pools:
+        gained += _gained(data, pool) * growth.get(pool.name, 0.0)
+    found = {state: _first(data, gained, getattr(ratios, state)) for state in STATES}
+    reached = {state: Reached(*one) for state, one in found.items() if one is not None}
+    return Room(ratios, report.ratios is not None, rooms, growth, reached)
 
 
 def _room_of(data: StoredData, pool: PoolInfo, ratios: Ratios) -> PoolRoom:
@@ -142,13 +180,21 @@ def _free(data: StoredData) -> npt.NDArray[np.float64]:
 
 def _fits(data: StoredData, gained: npt.NDArray[np.float64], ratio: float | None) -> Fits | None:
     """What fits before an OSD that gains data reaches a ratio."""
+    found = _first(data, gained, ratio)
+    return None if found is None else Fits(int(found[0]), found[1])
+
+
+def _first(
+    data: StoredData, gained: npt.NDArray[np.float64], ratio: float | None
+) -> tuple[float, int] | None:
+    """How much of what OSDs gain data of brings the first to a ratio, and which OSD that is."""
     takers = np.flatnonzero((gained > 0) & (data.capacities > 0))
     if ratio is None or not len(takers):
         return None
     left = _free(data)[takers] - data.capacities[takers] * (1 - ratio)
     fits = np.maximum(left, 0) / gained[takers]
     first = int(np.argmin(fits))
-    return Fits(int(fits[first]), int(takers[first]))
+    return float(fits[first]), int(takers[first])
 
 
 def _max_avail(data: StoredData, pool: PoolInfo, ratios: Ratios) -> int | None:

@@ -79,6 +79,19 @@ class Where:
         "Ceph's MAX AVAIL.",
         default=False,
     )
+    grow: tuple[str, ...] = _where(
+        metavar="[POOL=]GROWTH",
+        text="Growth of a pool, or of all: 'rbd=2%/week' of what it stores, or 'rbd=1 TiB/d'. "
+        "Shows when the first OSD is nearfull and full. Repeatable.",
+        default=(),
+        of=("--room",),
+    )
+    grow_from: Path | None = _where(
+        metavar="OLDER",
+        text="Dumps of the same cluster of an earlier day: pools grow as since then.",
+        default=None,
+        of=("--room",),
+    )
     fail: tuple[str, ...] = _where(
         metavar="WHAT",
         text="What fails: osd.12, host=NAME, rack=NAME. Repeatable.",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from resilver.answer import Answer, Section, Shown
 from resilver.cli.crush.source import as_cluster, open_source
 from resilver.cli.place.options import Asked
-from resilver.simulate import PoolRoom, Room, room
+from resilver.importers.ceph import read_cluster
+from resilver.quantities import daily, duration
+from resilver.simulate import STATES, PoolRoom, Room, room
 from resilver.tables import table_of
-from resilver.words import size_of
+from resilver.words import listed, plural, size_of
 
 _SENTENCES = 3
-_STATES = ("nearfull", "backfillfull", "full")
+_DAY_SECONDS = 86_400.0
+_DAYS_MAX = 36_525
 
 
 def room_answer(asked: Asked) -> Answer:
@@ -22,9 +27,11 @@ def room_answer(asked: Asked) -> Answer:
         ConfigError: There is no such pool, or no dump states what OSDs hold.
     """
     source = as_cluster(open_source(asked.words[0], asked), "--room").reweighted(asked.weights)
-    rooms = room(source.report, [pool.id for pool in source.pools(asked.pool)])
+    older = None if asked.grow_from is None else read_cluster(asked.grow_from)
+    pools = [pool.id for pool in source.pools(asked.pool)]
+    rooms = room(source.report, pools, asked.grow, older)
     largest = sorted(rooms.pools, key=lambda pool: -(pool.stored_bytes or 0))
-    verdict = [_sentence(pool, rooms) for pool in largest[:_SENTENCES]]
+    verdict = [*_growth_words(rooms), *(_sentence(pool, rooms) for pool in largest[:_SENTENCES])]
     verdict.append(
         "User data, before copies or coding. Each pool grows alone, over its up sets; data that "
         "is still to move is counted where it is now."
@@ -41,8 +48,36 @@ def room_answer(asked: Asked) -> Answer:
     )
     shown = Shown("room", "How much more fits until an OSD is full", table_of(rows, *columns))
     record = {"has_ratios": rooms.has_ratios, "pools": [_row(pool) for pool in rooms.pools]}
+    record |= {
+        "growth_bytes_per_second": dict(rooms.growth),
+        "reached": {state: asdict(one) for state, one in rooms.reached.items()},
+    }
     title = f"Room in {source.label}"
     return Answer(title, verdict, [Section("Room", (shown,))], record, notes=_notes(rooms))
+
+
+def _growth_words(rooms: Room) -> Iterator[str]:
+    """When the first OSD is nearfull and so on, with all pools growing."""
+    if not rooms.growth:
+        return
+    pools = listed([f"{name} by {daily(rate)}" for name, rate in rooms.growth.items() if rate])
+    said = [
+        f"{state} ({getattr(rooms.ratios, state):.0%}) "
+        + (f"after {_days(one.seconds)} (osd.{one.osd})" if one.seconds else f"now (osd.{one.osd})")
+        for state, one in rooms.reached.items()
+    ]
+    if said:
+        yield f"Growing at a constant rate ({pools}), the first OSD is {listed(said)}."
+    else:
+        yield "With this growth no OSD of known capacity gains data."
+
+
+def _days(seconds: float) -> str:
+    """Days for people, who plan by them."""
+    days = seconds / _DAY_SECONDS
+    if days < _DAYS_MAX:
+        return duration(seconds) if days < 1 else plural(round(days), "day")
+    return "more than 100 years"
 
 
 def _sentence(pool: PoolRoom, rooms: Room) -> str:
@@ -67,14 +102,14 @@ def _sentence(pool: PoolRoom, rooms: Room) -> str:
 def _notes(rooms: Room) -> list[str]:
     if rooms.has_ratios:
         return []
-    ratios = ", ".join(f"{state} {getattr(rooms.ratios, state):.0%}" for state in _STATES)
+    ratios = ", ".join(f"{state} {getattr(rooms.ratios, state):.0%}" for state in STATES)
     return [f"The dumps state no ratios; the defaults of a new cluster apply: {ratios}."]
 
 
 def _row(pool: PoolRoom) -> dict[str, Any]:
     row: dict[str, Any] = {"pool": pool.pool.id, "name": pool.pool.name}
     row |= {"stored_bytes": pool.stored_bytes, "max_avail_bytes": pool.max_avail_bytes}
-    for state in _STATES:
+    for state in STATES:
         fits = getattr(pool, state)
         row[f"{state}_bytes"] = None if fits is None else fits.bytes
         row[f"{state}_osd"] = None if fits is None else fits.osd

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
@@ -284,6 +285,8 @@ def cluster_of(dumps: Dumps) -> ClusterReport:
         perf=read_perf(dumps.get("osd_perf"), pgmap),
         balancer=read_balancer(dumps.get("balancer_status"), config),
         dumps=dumps.listing,
+        fsid=_text(osdmap, "fsid"),
+        stamp_seconds=_stamp(pgmap, report),
     )
 
 
@@ -310,6 +313,18 @@ def _total(parts: Parts) -> tuple[int, int | None] | None:
 def _epoch(osdmap: Node) -> int | None:
     found = osdmap.get("epoch")
     return found.integer(0) if found is not None else None
+
+
+def _stamp(pgmap: Node | None, report: Node) -> float | None:
+    found = (pgmap.get("stamp") if pgmap is not None else None) or report.get("timestamp")
+    try:
+        time = datetime.fromisoformat(found.text()) if found is not None else None
+    except ValueError:
+        # A PG map without statistics has "0.000000".
+        time = None
+    if time is None:
+        return None
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
 def _text(node: Node, name: str) -> str:

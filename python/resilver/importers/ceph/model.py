@@ -237,6 +237,9 @@ class ClusterReport:
         perf: What `ceph osd perf` says of OSDs, by number.
         balancer: The manager's balancer, or None where no dump says it.
         dumps: What the cluster was read from: (kind, the file that it stood in), by kind.
+        fsid: The cluster's id, or empty.
+        stamp_seconds: When what its PGs hold was counted, in seconds since 1970; None where no dump
+            says it.
     """
 
     label: str
@@ -263,6 +266,8 @@ class ClusterReport:
     perf: tuple[OsdPerf, ...] = ()
     balancer: BalancerState | None = None
     dumps: tuple[tuple[str, str], ...] = ()
+    fsid: str = ""
+    stamp_seconds: float | None = None
 
     @cached_property
     def capacities(self) -> dict[int, int]:

@@ -1,0 +1,124 @@
+"""How fast pools grow, as people state it: ``rbd=2%/week``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from resilver.errors import ConfigError, show
+from resilver.failure_rates import LongSeconds
+from resilver.importers.ceph import ClusterReport
+from resilver.quantities import duration
+from resilver.units import DURATION_UNITS, Bytes
+
+_GROWTH = re.compile(r"(?:(?P<pool>[^=]+)=)?\s*\+?(?P<amount>[^/=]+)/(?P<period>[^/=]+)")
+_PERIODS = {
+    "hour": float(DURATION_UNITS["h"]),
+    "day": float(DURATION_UNITS["d"]),
+    "week": float(7 * DURATION_UNITS["d"]),
+    "month": float(DURATION_UNITS["y"] / 12),
+    "year": float(DURATION_UNITS["y"]),
+}
+_PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*")
+_PERCENT_MAX = 1e6
+_EXAMPLE = 'such as "rbd=2%/week" or "rbd=1 TiB/d"; without a pool for all'
+
+
+def growth_rates(texts: Iterable[str], stored: Mapping[str, int | None]) -> dict[str, float]:
+    """Bytes of user data a second that each pool gains, at a constant rate.
+
+    Args:
+        texts: ``rbd=2%/week``, of what the pool stores now, or ``rbd=1 TiB/d``; without a pool's
+            name for all, and of a pool the last counts. A period is hour, day, week, month, year or
+            a duration.
+        stored: User data of each pool by its name; None where no dump states it.
+
+    Raises:
+        ConfigError: A text is not written so, names no pool, or is a share of what is unknown.
+
+    >>> growth_rates(["864 MB/day"], {"rbd": None})
+    {'rbd': 10000.0}
+    """
+    rates: dict[str, float] = {}
+    for text in texts:
+        match = _GROWTH.fullmatch(text.strip())
+        if match is None:
+            raise _refused("a pool grows by an amount in a period", _EXAMPLE, text)
+        name = (match["pool"] or "").strip()
+        if name and name not in stored:
+            raise _refused("no such pool", f"choose one of {', '.join(stored)}", text)
+        seconds = _period(match["period"].strip(), text)
+        for pool in [name] if name else stored:
+            rates[pool] = _amount(match["amount"], pool, stored[pool], text) / seconds
+    return rates
+
+
+def growth_between(older: ClusterReport, newer: ClusterReport) -> dict[str, float]:
+    """Bytes of user data a second that each pool gained from one day to another.
+
+    Args:
+        older: The cluster on the earlier day; a pool that it lacks held nothing.
+        newer: The same cluster later.
+
+    Returns:
+        By the pool's name; below 0 where it has shrunk.
+
+    Raises:
+        ConfigError: They are not of one cluster, or not of two times in this order, or do not state
+            what pools hold.
+    """
+    if older.fsid and newer.fsid and older.fsid != newer.fsid:
+        rule = f"it is of another cluster: {older.fsid}, and {newer.label} of {newer.fsid}"
+        raise _not_older(older, rule, "give two dumps of one cluster")
+    times = [report.stamp_seconds for report in (older, newer)]
+    for report, time in zip((older, newer), times, strict=True):
+        if time is None:
+            remedy = "add `ceph pg dump` to it, or state the growth with --grow"
+            raise _not_older(older, f"no dump of {report.label} says when it was taken", remedy)
+    seconds = (times[1] or 0.0) - (times[0] or 0.0)
+    if seconds <= 0:
+        when = "at the same time as" if not seconds else f"{duration(-seconds)} after"
+        rule = f"it was taken {when} {newer.label}"
+        raise _not_older(older, rule, "give the older of two dumps here")
+    before, after = Counter[int](), Counter[int]()
+    for report, sums in ((older, before), (newer, after)):
+        for load in report.loads:
+            sums[load.pool] += load.bytes
+    return {pool.name: (after[pool.id] - before[pool.id]) / seconds for pool in newer.pools}
+
+
+def _not_older(older: ClusterReport, rule: str, remedy: str) -> ConfigError:
+    return ConfigError(rule, remedy, "--grow-from", show(older.label))
+
+
+def _refused(rule: str, remedy: str, text: str) -> ConfigError:
+    return ConfigError(rule, remedy, "--grow", show(text))
+
+
+def _period(text: str, whole: str) -> float:
+    if unit := _PERIODS.get(text) or DURATION_UNITS.get(text):
+        return float(unit)
+    try:
+        seconds = float(LongSeconds.parse(text))
+    except ConfigError:
+        rule = f"a period is one of {', '.join(_PERIODS)}, or a duration"
+        raise _refused(rule, _EXAMPLE, whole) from None
+    if not seconds:
+        raise _refused("a period is longer than nothing", _EXAMPLE, whole)
+    return seconds
+
+
+def _amount(text: str, pool: str, stored: int | None, whole: str) -> float:
+    if match := _PERCENT.fullmatch(text):
+        if float(match[1]) > _PERCENT_MAX:
+            rule = f"a pool grows by at most {_PERCENT_MAX:,.0f} % of what it holds"
+            raise _refused(rule, _EXAMPLE, whole)
+        if stored is None:
+            remedy = f'state an amount, such as "{pool}=1 TiB/d", or add `ceph pg dump`'
+            raise _refused(f"no dump states what pool {pool} stores", remedy, whole)
+        return float(match[1]) / 100 * stored
+    try:
+        return float(Bytes.parse(text.strip()))
+    except ConfigError:
+        raise _refused("a pool grows by a share or a size, not below 0", _EXAMPLE, whole) from None
