@@ -161,6 +161,9 @@ def serve(path: str) -> None:
 
     import resilver
     from resilver.spec.section import Section
+    from resilver.without_pandas import leave_pandas_out
+
+    leave_pandas_out()
 
     # A command imports what it uses when it uses it, and a fork what its first process has not.
     for module in pkgutil.walk_packages(resilver.__path__, "resilver."):

@@ -222,3 +222,19 @@ def test_the_demo_runs_and_is_reused(tmp_path: Path) -> None:
     again = command("demo", "--json", cwd=tmp_path)
     assert "3 of 3 runs were in runs/demo already" in again.stderr
     assert len(json.loads(again.stdout)) == 3
+
+
+def test_neither_a_command_nor_its_workers_import_pandas(tmp_path: Path) -> None:
+    """Which pyarrow does, half a second a process, wherever it is installed."""
+    package = tmp_path / "first" / "pandas" / "__init__.py"
+    package.parent.mkdir(parents=True)
+    written(package, f"open({str(tmp_path / 'imported')!r}, 'a').close()\n__version__ = '3.0.0'\n")
+    written(tmp_path / "study.toml", SMALL)
+    variables = {**environment(), "PYTHONPATH": str(package.parent.parent)}
+    words = arguments("run", "study.toml", "-o", "run", "--workers", 2, "-q")
+    subprocess.run(words, cwd=tmp_path, env=variables, check=True)
+    assert not (tmp_path / "imported").exists()
+    # A script's own arrays import it still, so that it can have data frames.
+    script = [sys.executable, "-c", "import pyarrow; pyarrow.array([1])"]
+    subprocess.run(script, cwd=tmp_path, env=variables, check=False, capture_output=True)
+    assert (tmp_path / "imported").exists()

@@ -7,9 +7,12 @@ import io
 import os
 import sys
 
+from resilver.without_pandas import leave_pandas_out
+
 
 def main() -> None:
     """Run the command with the process's arguments and exit with its code."""
+    leave_pandas_out()
     sys.exit(run(sys.argv[1:]))
 
 

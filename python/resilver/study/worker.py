@@ -15,6 +15,7 @@ from typing import Any
 
 from resilver import errors
 from resilver.study.progress import RunState
+from resilver.without_pandas import leave_pandas_out
 
 # A message costs tens of microseconds, and a person cannot follow more than a few a second.
 _SECONDS_BETWEEN_REPORTS = 0.1
@@ -56,6 +57,7 @@ def main(descriptor: int) -> None:
     """
     # Ctrl-C reaches every process of the terminal's group; the pool alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_pandas_out()
     connection = Connection(descriptor)
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     stop = threading.Event()
