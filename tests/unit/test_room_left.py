@@ -15,7 +15,7 @@ import pytest
 from resilver.crush import CrushMap, Pool, object_group, rule_shares
 from resilver.errors import ConfigError, PlacementError
 from resilver.importers.ceph import ClusterReport, OsdUsage, PoolInfo, read_cluster
-from resilver.simulate import Fits, group_sets, room
+from resilver.simulate import Fits, Reached, group_sets, room
 from resilver.simulate.room_left import group_shares
 from tests.reference.ceph_cluster import write_cluster
 from tests.terminal import Terminal
@@ -78,9 +78,9 @@ def test_growing_together_pools_bring_the_first_osd_just_to_a_ratio() -> None:
     report = small_report()
     plain = {one.pool.name: one for one in room(report).pools}
     vms, archive = plain["vms"], plain["archive"]
-    grown = room(report, grow=["2%/week", "archive=1 TiB/d", "fast=0 B/d"])
+    grown = room(report, grow=["archive=1.1 TiB/d", "2%/week", "fast=0 B/d"])
     assert vms.stored_bytes is not None
-    rates = {"vms": vms.stored_bytes / 50 / 604_800, "archive": 2**40 / 86_400, "fast": 0.0}
+    rates = {"vms": vms.stored_bytes / 50 / 604_800, "archive": 1.1 * 2**40 / 86_400, "fast": 0.0}
     assert grown.growth == pytest.approx(rates)
     before = filled(report, vms.pool, 0)
     for state, share in (("nearfull", 0.85), ("backfillfull", 0.9), ("full", 0.95)):
@@ -100,13 +100,14 @@ def test_growing_together_pools_bring_the_first_osd_just_to_a_ratio() -> None:
     ("text", "said"),
     [
         ("vms=2%", "a pool grows by an amount in a period; such as"),
-        ("none=2%/week", "no such pool; choose one of vms, archive, fast"),
-        ("vms=-2%/week", "a pool grows by a share or a size, not below 0"),
-        ("vms=1e9%/week", "a pool grows by a share or a size"),
-        ("vms=9999999%/week", "at most 1,000,000 %"),
+        ("vmz=2%/week", 'no such pool; did you mean "vms"?'),
+        ("vms=-2%/week", "a pool grows by a share from 0 to 1,000,000 % of what it stores"),
+        ("vms=9999999%/week", "a share from 0 to 1,000,000 %"),
+        ("vms=nan%/week", "a share from 0 to 1,000,000 %"),
+        ("vms=-1 TiB/d", "a pool grows by a size, not below 0"),
         ("vms=2%/fortnight", "a period is one of hour, day, week, month, year, or a duration"),
         ("vms=2%/0 s", "a period is longer than nothing"),
-        ("vms=nan/week", "a pool grows by a share or a size"),
+        ("vms=nan/week", "a pool grows by a size, not below 0"),
         ("", "a pool grows by an amount in a period"),
     ],
 )
@@ -146,15 +147,23 @@ def test_pools_grow_as_since_an_older_dump(terminal: Terminal, tmp_path: Path) -
     assert found["reached"]["full"]["seconds"] == pytest.approx(
         stated["reached"]["full"]["seconds"], rel=1e-6
     )
-    # What is stated of a pool comes before; what has shrunk takes nothing.
+    # One pool alone is shown, and full when all of them have made it so.
+    one = terminal.json_output("place", now, "--room", "--pool", "fast", "--grow-from", older)
+    assert [pool["name"] for pool in one["pools"]] == ["fast"] and one["reached"] == found[
+        "reached"
+    ]
     words = ("place", older, "--room", "--grow-from")
     assert '--grow-from = "a": it was taken 10 d after b' in terminal.refusal(*words, now)
     assert "at the same time as b" in terminal.refusal(*words, older)
     other = earlier(small, tmp_path / "c", 20, 0.5, fsid="76543210")
     assert "it is of another cluster: 76543210-" in terminal.refusal(*words, other)
     assert "no dump of small says when it was taken" in terminal.refusal(*words, small)
+    # What has shrunk does not go on shrinking, and makes no room for what grows.
     shrunk = earlier(small, tmp_path / "d", 20, 1.2)
     assert not terminal.json_output(*words, shrunk)["reached"]
+    mixed = terminal.json_output(*words, shrunk, "--grow", "vms=1%/d")
+    assert mixed["growth_bytes_per_second"]["archive"] < 0
+    assert mixed["reached"] == terminal.json_output(*words[:3], "--grow", "vms=1%/d")["reached"]
 
 
 def test_an_osd_that_is_full_leaves_no_room() -> None:
@@ -165,8 +174,9 @@ def test_an_osd_that_is_full_leaves_no_room() -> None:
     vms, archive, fast = room(report).pools
     for one in (vms, archive):
         assert one.max_avail_bytes == 0 and one.full == Fits(0, whole.osd)
-    # Its OSDs are others, of another class.
+    # Its OSDs are others, of another class; grown alone, it finds that one full all the same.
     assert fast.max_avail_bytes and fast.full and fast.full.bytes
+    assert room(report, grow=["fast=1%/d"]).reached["full"] == Reached(0.0, whole.osd)
 
 
 def test_what_is_out_counts_for_nothing() -> None:
@@ -200,9 +210,8 @@ def test_the_command_says_it_and_refuses_what_is_no_cluster(
     assert pool["full_osd"] == pool["nearfull_osd"] == 47
     assert pool["nearfull_bytes"] < pool["full_bytes"] < pool["max_avail_bytes"]
     said = " ".join(terminal.output("place", report, "--room", "--grow", "1%/week").split())
-    assert "Growing at a constant rate (cephstor3 by" in said
-    assert "the first OSD is nearfull (92%) after" in said and "and full (94%) after" in said
-    assert "(osd.47)" in said
+    assert "Growing at a constant rate (1%/week), the first OSD is nearfull (92%) after" in said
+    assert "days (osd.47) and full (94%) after" in said
     near = terminal.json_output("what-if", report)["cluster"]["ratios"]
     assert (near["nearfull"], near["backfillfull"]) == (0.92, 0.85)
     assert "only with --room" in terminal.refusal("place", report, "--quality", "--grow", "1%/week")

@@ -118,7 +118,10 @@ def list_entries(*, as_json: bool) -> int:
         console.print(Text(heading, style="bold"))
         console.print(table)
         console.print()
-    say("times are for two cores and the seeds of each study; `resilver reproduce NAME` makes one")
+    say(
+        "times are for two cores and the seeds of each study, with the runs that it compares with, "
+        "which a collection makes once; `resilver reproduce NAME` makes one"
+    )
     return 0
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
-from resilver.errors import ConfigError, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.failure_rates import LongSeconds
-from resilver.importers.ceph import ClusterReport
+from resilver.importers.ceph import ClusterReport, PoolInfo
 from resilver.quantities import duration
-from resilver.units import DURATION_UNITS, Bytes
+from resilver.units import DURATION_UNITS, BytesPerSecond
 
 _GROWTH = re.compile(r"(?:(?P<pool>[^=]+)=)?\s*\+?(?P<amount>[^/=]+)/(?P<period>[^/=]+)")
 _PERIODS = {
@@ -20,38 +22,41 @@ _PERIODS = {
     "month": float(DURATION_UNITS["y"] / 12),
     "year": float(DURATION_UNITS["y"]),
 }
-_PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*")
+_PERCENT = re.compile(r"\s*([^%]+?)\s*%\s*")
 _PERCENT_MAX = 1e6
 _EXAMPLE = 'such as "rbd=2%/week" or "rbd=1 TiB/d"; without a pool for all'
 
 
-def growth_rates(texts: Iterable[str], stored: Mapping[str, int | None]) -> dict[str, float]:
-    """Bytes of user data a second that each pool gains, at a constant rate.
+def growth_rates(
+    texts: Iterable[str], pools: Sequence[PoolInfo], stored: Mapping[int, int | None]
+) -> dict[str, float]:
+    """Bytes of user data a second that pools gain, at a constant rate.
 
     Args:
         texts: ``rbd=2%/week``, of what the pool stores now, or ``rbd=1 TiB/d``; without a pool's
-            name for all, and of a pool the last counts. A period is hour, day, week, month, year or
-            a duration.
-        stored: User data of each pool by its name; None where no dump states it.
+            name or number for all that no other text names. A period is hour, day, week, month,
+            year or a duration.
+        pools: The pools of the cluster.
+        stored: User data of each pool by its number; None where no dump states it.
 
     Raises:
         ConfigError: A text is not written so, names no pool, or is a share of what is unknown.
-
-    >>> growth_rates(["864 MB/day"], {"rbd": None})
-    {'rbd': 10000.0}
     """
+    of_all: dict[str, float] = {}
     rates: dict[str, float] = {}
     for text in texts:
         match = _GROWTH.fullmatch(text.strip())
         if match is None:
             raise _refused("a pool grows by an amount in a period", _EXAMPLE, text)
         name = (match["pool"] or "").strip()
-        if name and name not in stored:
-            raise _refused("no such pool", f"choose one of {', '.join(stored)}", text)
+        grown = [pool for pool in pools if name in ("", pool.name, str(pool.id))]
+        if not grown:
+            raise _refused("no such pool", name_remedy(name, [pool.name for pool in pools]), text)
         seconds = _period(match["period"].strip(), text)
-        for pool in [name] if name else stored:
-            rates[pool] = _amount(match["amount"], pool, stored[pool], text) / seconds
-    return rates
+        for pool in grown:
+            amount = _amount(match["amount"].strip(), pool.name, stored[pool.id], text)
+            (rates if name else of_all)[pool.name] = amount / seconds
+    return of_all | rates
 
 
 def growth_between(older: ClusterReport, newer: ClusterReport) -> dict[str, float]:
@@ -81,11 +86,23 @@ def growth_between(older: ClusterReport, newer: ClusterReport) -> dict[str, floa
         when = "at the same time as" if not seconds else f"{duration(-seconds)} after"
         rule = f"it was taken {when} {newer.label}"
         raise _not_older(older, rule, "give the older of two dumps here")
-    before, after = Counter[int](), Counter[int]()
-    for report, sums in ((older, before), (newer, after)):
+    before, after = (stored_bytes(report) for report in (older, newer))
+    if None in (*before.values(), *after.values()):
+        raise _not_older(older, "no dump states what pools store", "add `ceph pg dump` to both")
+    return {
+        pool.name: ((after[pool.id] or 0) - (before.get(pool.id) or 0)) / seconds
+        for pool in newer.pools
+    }
+
+
+def stored_bytes(report: ClusterReport) -> dict[int, int | None]:
+    """User data of each pool by its number; None where no dump states it."""
+    with suppress(ConfigError):
+        sums = Counter[int]()
         for load in report.loads:
             sums[load.pool] += load.bytes
-    return {pool.name: (after[pool.id] - before[pool.id]) / seconds for pool in newer.pools}
+        return {pool.id: sums[pool.id] for pool in report.pools}
+    return dict.fromkeys(pool.id for pool in report.pools)
 
 
 def _not_older(older: ClusterReport, rule: str, remedy: str) -> ConfigError:
@@ -110,15 +127,22 @@ def _period(text: str, whole: str) -> float:
 
 
 def _amount(text: str, pool: str, stored: int | None, whole: str) -> float:
+    """Bytes: of a size, or of a share of what a pool stores."""
     if match := _PERCENT.fullmatch(text):
-        if float(match[1]) > _PERCENT_MAX:
-            rule = f"a pool grows by at most {_PERCENT_MAX:,.0f} % of what it holds"
+        try:
+            percent = float(match[1])
+        except ValueError:
+            percent = math.nan
+        if not 0 <= percent <= _PERCENT_MAX:
+            rule = f"a pool grows by a share from 0 to {_PERCENT_MAX:,.0f} % of what it stores"
             raise _refused(rule, _EXAMPLE, whole)
         if stored is None:
             remedy = f'state an amount, such as "{pool}=1 TiB/d", or add `ceph pg dump`'
             raise _refused(f"no dump states what pool {pool} stores", remedy, whole)
-        return float(match[1]) / 100 * stored
+        return percent / 100 * stored
     try:
-        return float(Bytes.parse(text.strip()))
-    except ConfigError:
-        raise _refused("a pool grows by a share or a size, not below 0", _EXAMPLE, whole) from None
+        # A size may be of part of a byte here, as a rate may.
+        return float(BytesPerSecond.parse(f"{text}/s"))
+    except ConfigError as error:
+        rule = "a pool grows by a size, not below 0, or by a share of what it stores"
+        raise _refused(rule, _EXAMPLE, whole) from error

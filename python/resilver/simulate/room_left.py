@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,11 +11,11 @@ import numpy.typing as npt
 from resilver.crush import rule_shares
 from resilver.errors import ConfigError
 from resilver.importers.ceph import NEW_CLUSTER, ClusterReport, PoolInfo, Ratios
-from resilver.simulate.pool_growth import growth_between, growth_rates
+from resilver.simulate.pool_growth import growth_between, growth_rates, stored_bytes
 from resilver.simulate.stored_data import StoredData
 
 STATES = ("nearfull", "backfillfull", "full")
-"""The ratios of an OSD map, in the order in which an OSD reaches them."""
+"""The ratios of an OSD map at which Ceph acts."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +76,10 @@ class Room:
         ratios: The ratios at which an OSD is nearfull, backfillfull and full.
         has_ratios: Whether the dumps state them; else they are the defaults of a new cluster.
         pools: The pools, by number.
-        growth: Bytes of user data a second that pools gain, by name; empty for no growth.
-        reached: With growth, when the first OSD is nearfull, backfillfull and full; what no OSD
-            reaches is not there.
+        growth: Bytes of user data a second that pools gain, by name; below 0 where one shrinks,
+            which counts as no growth. Empty where no growth is asked for.
+        reached: With growth, when the first OSD is nearfull, backfillfull and full, without those
+            that no OSD reaches.
     """
 
     ratios: Ratios
@@ -108,33 +108,36 @@ def room(
         older: The same cluster earlier: pools whose growth is not stated grow as since then.
 
     Raises:
-        ConfigError: No dump states what OSDs hold, or how a pool is coded; or a growth is not
-            written so.
+        ConfigError: No dump states what OSDs hold, or how a pool is coded, or a growth cannot be.
         PlacementError: There is no such pool, or the map cannot be used.
     """
-    data = StoredData(report, pool_ids)
-    ratios = report.ratios or NEW_CLUSTER
-    rooms = tuple(_room_of(data, pool, ratios) for pool in data.pools)
+    wanted = StoredData(report, pool_ids)
+    ratios, grow = report.ratios or NEW_CLUSTER, tuple(grow)
+    is_growing = bool(grow) or older is not None
+    data = StoredData(report, None) if is_growing else wanted
+    # What fits needs no sizes of PGs: the use of OSDs is enough.
+    stored = stored_bytes(report)
+    gained = {pool.id: _gained(data, pool) for pool in data.pools}
+    rooms = tuple(
+        PoolRoom(
+            pool,
+            stored[pool.id],
+            _max_avail(data, pool, ratios),
+            *(_fits(data, gained[pool.id], getattr(ratios, state)) for state in STATES),
+        )
+        for pool in wanted.pools
+    )
+    if not is_growing:
+        return Room(ratios, report.ratios is not None, rooms)
     growth = growth_between(older, report) if older is not None else {}
-    growth |= growth_rates(grow, {one.pool.name: one.stored_bytes for one in rooms})
-    gained = np.zeros(data.device_count)
+    growth |= growth_rates(grow, data.pools, stored)
+    total = np.zeros(data.device_count)
     for pool in data.pools:
-        gained += _gained(data, pool) * growth.get(pool.name, 0.0)
-    found = {state: _first(data, gained, getattr(ratios, state)) for state in STATES}
+        # How far a pool goes on shrinking, nobody knows.
+        total += gained[pool.id] * max(growth.get(pool.name, 0.0), 0.0)
+    found = {state: _first(data, total, getattr(ratios, state), is_of_all=True) for state in STATES}
     reached = {state: Reached(*one) for state, one in found.items() if one is not None}
     return Room(ratios, report.ratios is not None, rooms, growth, reached)
-
-
-def _room_of(data: StoredData, pool: PoolInfo, ratios: Ratios) -> PoolRoom:
-    gained = _gained(data, pool)
-    nearfull, backfillfull, full = (
-        _fits(data, gained, ratio) for ratio in (ratios.nearfull, ratios.backfillfull, ratios.full)
-    )
-    stored = None
-    # PG sizes are not needed for what fits: the use of OSDs is.
-    with suppress(ConfigError):
-        stored = sum(load.bytes for load in data.report.loads if load.pool == pool.id)
-    return PoolRoom(pool, stored, _max_avail(data, pool, ratios), nearfull, backfillfull, full)
 
 
 def group_shares(pg_num: int) -> npt.NDArray[np.float64]:
@@ -185,14 +188,30 @@ def _fits(data: StoredData, gained: npt.NDArray[np.float64], ratio: float | None
 
 
 def _first(
-    data: StoredData, gained: npt.NDArray[np.float64], ratio: float | None
+    data: StoredData,
+    gained: npt.NDArray[np.float64],
+    ratio: float | None,
+    *,
+    is_of_all: bool = False,
 ) -> tuple[float, int] | None:
-    """How much of what OSDs gain data of brings the first to a ratio, and which OSD that is."""
-    takers = np.flatnonzero((gained > 0) & (data.capacities > 0))
-    if ratio is None or not len(takers):
+    """How much growth brings the first OSD to a ratio, and which OSD that is.
+
+    Args:
+        data: The cluster.
+        gained: Bytes that each OSD gains of one unit of growth.
+        ratio: The ratio; None for none.
+        is_of_all: Whether an OSD that gains nothing counts where it is above the ratio already.
+    """
+    if ratio is None:
         return None
-    left = _free(data)[takers] - data.capacities[takers] * (1 - ratio)
-    fits = np.maximum(left, 0) / gained[takers]
+    capacities, is_in = data.capacities, np.array(data.report.osd_states.reweights) > 0
+    left = np.maximum(_free(data) - capacities * (1 - ratio), 0)
+    counted = (capacities > 0) & ((gained > 0) | (is_of_all & is_in & (left == 0)))
+    takers = np.flatnonzero(counted)
+    if not len(takers):
+        return None
+    # What is above the ratio needs no growth to be there.
+    fits = np.divide(left, gained, out=np.zeros_like(left), where=gained > 0)[takers]
     first = int(np.argmin(fits))
     return float(fits[first]), int(takers[first])
 

@@ -9,15 +9,15 @@ from typing import Any
 from resilver.answer import Answer, Section, Shown
 from resilver.cli.crush.source import as_cluster, open_source
 from resilver.cli.place.options import Asked
-from resilver.importers.ceph import read_cluster
+from resilver.importers.ceph import ClusterReport, read_cluster
 from resilver.quantities import daily, duration
 from resilver.simulate import STATES, PoolRoom, Room, room
 from resilver.tables import table_of
-from resilver.words import listed, plural, size_of
+from resilver.words import listed, size_of
 
 _SENTENCES = 3
 _DAY_SECONDS = 86_400.0
-_DAYS_MAX = 36_525
+_DAYS_LEAST, _DAYS_MAX = 10, 36_525
 
 
 def room_answer(asked: Asked) -> Answer:
@@ -31,10 +31,13 @@ def room_answer(asked: Asked) -> Answer:
     pools = [pool.id for pool in source.pools(asked.pool)]
     rooms = room(source.report, pools, asked.grow, older)
     largest = sorted(rooms.pools, key=lambda pool: -(pool.stored_bytes or 0))
-    verdict = [*_growth_words(rooms), *(_sentence(pool, rooms) for pool in largest[:_SENTENCES])]
+    verdict = [
+        *_growth_words(rooms, _growing(asked, rooms, source.report, older)),
+        *(_sentence(pool, rooms) for pool in largest[:_SENTENCES]),
+    ]
     verdict.append(
-        "User data, before copies or coding. Each pool grows alone, over its up sets; data that "
-        "is still to move is counted where it is now."
+        "User data, before copies or coding. What fits into a pool is with the others as they are, "
+        "over its up sets; data that is still to move is counted where it is now."
     )
     rows = [_row(pool) for pool in largest]
     columns = (
@@ -56,28 +59,43 @@ def room_answer(asked: Asked) -> Answer:
     return Answer(title, verdict, [Section("Room", (shown,))], record, notes=_notes(rooms))
 
 
-def _growth_words(rooms: Room) -> Iterator[str]:
-    """When the first OSD is nearfull and so on, with all pools growing."""
-    if not rooms.growth:
+def _growing(asked: Asked, rooms: Room, report: ClusterReport, older: ClusterReport | None) -> str:
+    """How fast pools grow, as it was asked or measured."""
+    if older is None:
+        return ", ".join(asked.grow)
+    seconds = (report.stamp_seconds or 0.0) - (older.stamp_seconds or 0.0)
+    pools = sorted(rooms.growth.items(), key=lambda pair: -abs(pair[1]))
+    words = [f"{name} by {daily(rate)}" for name, rate in pools[:_SENTENCES] if rate]
+    words += [f"{len(pools) - _SENTENCES} more"] * (len(pools) > _SENTENCES)
+    shrinks = ", where shrinking counts as constant" * any(rate < 0 for _, rate in pools)
+    return f"as in the last {duration(seconds)}: {listed(words) or 'not at all'}{shrinks}"
+
+
+def _growth_words(rooms: Room, growing: str) -> Iterator[str]:
+    """When the first OSD is nearfull, backfillfull and full with all pools growing."""
+    if not growing:
         return
-    pools = listed([f"{name} by {daily(rate)}" for name, rate in rooms.growth.items() if rate])
-    said = [
-        f"{state} ({getattr(rooms.ratios, state):.0%}) "
+    states = [
+        f"{state} ({_ratio(getattr(rooms.ratios, state))}) "
         + (f"after {_days(one.seconds)} (osd.{one.osd})" if one.seconds else f"now (osd.{one.osd})")
         for state, one in rooms.reached.items()
     ]
-    if said:
-        yield f"Growing at a constant rate ({pools}), the first OSD is {listed(said)}."
+    if states:
+        yield f"Growing at a constant rate ({growing}), the first OSD is {listed(states)}."
     else:
-        yield "With this growth no OSD of known capacity gains data."
+        yield f"No OSD gains data at this growth ({growing})."
+
+
+def _ratio(ratio: float) -> str:
+    return f"{100 * ratio:.4g}%"
 
 
 def _days(seconds: float) -> str:
-    """Days for people, who plan by them."""
+    """A time until something happens, in whole days that have passed by then."""
     days = seconds / _DAY_SECONDS
-    if days < _DAYS_MAX:
-        return duration(seconds) if days < 1 else plural(round(days), "day")
-    return "more than 100 years"
+    if days < _DAYS_LEAST:
+        return duration(seconds)
+    return f"{int(days):,} days" if days < _DAYS_MAX else "more than 100 years"
 
 
 def _sentence(pool: PoolRoom, rooms: Room) -> str:
@@ -85,7 +103,7 @@ def _sentence(pool: PoolRoom, rooms: Room) -> str:
     text, full, near = f"Pool {pool.pool.name}: ", pool.full, pool.nearfull
     if full is None or near is None:
         return f"{text}none of its PGs is on an OSD of known capacity."
-    ratio = f"({rooms.ratios.full:.0%})"
+    ratio = f"({_ratio(rooms.ratios.full)})"
     if not full.bytes:
         return f"{text}nothing more fits, as osd.{full.osd} is full {ratio}."
     text += f"{size_of(full.bytes)} more fits until osd.{full.osd} is full {ratio}, "
@@ -93,7 +111,7 @@ def _sentence(pool: PoolRoom, rooms: Room) -> str:
         text += f"{size_of(near.bytes)} until the first OSD is nearfull"
     else:
         text += f"and osd.{near.osd} is nearfull already"
-    text += f" ({rooms.ratios.nearfull:.0%})"
+    text += f" ({_ratio(rooms.ratios.nearfull)})"
     if pool.max_avail_bytes is not None:
         text += f". Ceph's MAX AVAIL is {size_of(pool.max_avail_bytes)}"
     return f"{text}."
@@ -102,7 +120,7 @@ def _sentence(pool: PoolRoom, rooms: Room) -> str:
 def _notes(rooms: Room) -> list[str]:
     if rooms.has_ratios:
         return []
-    ratios = ", ".join(f"{state} {getattr(rooms.ratios, state):.0%}" for state in STATES)
+    ratios = ", ".join(f"{state} {_ratio(getattr(rooms.ratios, state))}" for state in STATES)
     return [f"The dumps state no ratios; the defaults of a new cluster apply: {ratios}."]
 
 
