@@ -156,9 +156,8 @@ def _check(question: Question, request: Request) -> None:
         rule = "what would help is listed for one plan"
         problems.append(Problem(rule, "ask for one plan alone", "--counterfactuals"))
     if len(by_turns) > 1:
-        problems.append(
-            Problem("parts fail in turn or are maintained", "ask for one", "--maintain")
-        )
+        rule = "a part fails or is maintained, and not both"
+        problems.append(Problem(rule, "leave --each or --maintain out", "--maintain"))
     for name, text in by_turns * bool(question.plans):
         rule = "parts take their turns beside one set of changes"
         problems.append(Problem(rule, "leave --plan out", name, show(text)))
@@ -172,7 +171,7 @@ def _check(question: Question, request: Request) -> None:
         problems.append(Problem(rule, f"add {other}", given, show(question.aim or question.search)))
     is_of_fill = question.search is not None and question.search.strip() == "fill"
     if question.tables is not None and (by_turns or is_of_fill):
-        rule = "a ranking has no tables of runs"
+        rule = "an answer of many runs has no tables of each"
         problems.append(Problem(rule, "ask with --json", "--tables", show(str(question.tables))))
     raise_all(problems)
 
@@ -236,8 +235,7 @@ def _after_maintenance(
     found: Maintenance, question: Question, changes: Changes, request: Request
 ) -> tuple[str, tuple[Question, Changes, Request] | tuple[()]]:
     """The same with noout, where parts are marked out while they are down."""
-    moved = any(one.outcome.recovered_bytes + one.outcome.moved_bytes for one in found.turns)
-    if "noout" in found.work.flags or not moved:
+    if not (found.is_long and found.moved_bytes):
         return "", ()
     text = f"{question.maintain}, noout"
     return "Next, without marking them out", (replace(question, maintain=text), changes, request)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -71,9 +72,7 @@ def rank_failures(
 
     def failing(like: Prepared, start: float, osds: tuple[int, ...]) -> Prepared:
         failure = {"at_seconds": start, "change": {"kind": "fail", "osds": list(osds)}}
-        plan = sorted([*like.input["plan"], failure], key=lambda step: float(step["at_seconds"]))
-        times = {"horizon_seconds": start + horizon, "counted_from_seconds": start}
-        return replace(like, input={**like.input, "plan": plan, **times})
+        return ending_after(like, [failure], start, horizon)
 
     chosen = {name: osds for name, osds in parts.items() if only in ("", name)}
     runs = [partial(failing, base, start, osds) for osds in chosen.values()]
@@ -97,6 +96,15 @@ def rank_failures(
         is_settled=at is None,
         today=tuple(sorted(before, key=harm_order)),
     )
+
+
+def ending_after(
+    like: Prepared, steps: list[dict[str, Any]], start: float, horizon: float
+) -> Prepared:
+    """A run with more steps, whose times count from their start, and which ends so long after."""
+    plan = sorted([*like.input["plan"], *steps], key=lambda step: float(step["at_seconds"]))
+    times = {"horizon_seconds": start + horizon, "counted_from_seconds": start}
+    return replace(like, input={**like.input, "plan": plan, **times})
 
 
 def harm_end(answer: WhatIf) -> tuple[Outcome, str]:
@@ -146,10 +154,12 @@ def settled_seconds(answer: WhatIf, option: str, text: str) -> float:
     return float(max([*ends, *(step.at_seconds for step in answer.steps)]))
 
 
-def check_end(end_seconds: float, option: str, text: str) -> None:
+def check_end(
+    end_seconds: float, option: str, text: str, what: str = "a failure and --horizon behind it are"
+) -> None:
     """A run goes on as long after the failure as --horizon says, and no run beyond 213 days."""
     if end_seconds > SECONDS_MAX:
-        rule = "a failure and --horizon behind it are within 213 days of the start of the changes"
+        rule = f"{what} within 213 days of the start of the changes"
         raise ConfigError(rule, "give a shorter --horizon", option, show(text))
 
 

@@ -139,31 +139,39 @@ class Work:
 
 @dataclass(frozen=True)
 class Maintenance:
-    """What rolling maintenance does to a cluster.
+    """What rolling maintenance does to a cluster that is healthy before it.
 
     Attributes:
-        work: What is done to each part.
+        work: What is done to each part, with the flags that are not set already.
         cluster: The cluster before.
         turns: The parts, those with the greatest impact first; times count from their stop.
+        before: What comes of the cluster as it is, with the changes beside, without maintenance.
+        preparing: The lines that make those changes.
         commands: The lines that do the turn of the first part of the map.
         assumptions: What the answers rest on.
         notes: What a reader must know of the dumps.
-        starts_seconds: When the first part is stopped: once the cluster as it is, and the changes
-            beside, have settled.
-        has_load: Whether clients are simulated; else nothing is written while a part is down.
+        starts_seconds: When the first part is stopped: once no data moves any more.
+        horizon_seconds: How long after its stop each turn is simulated.
+        unwritten: The pools that hold data, and into which no client writes are stated: nothing
+            changes there while a part is down.
+        is_long: Whether a part is down for so long that the monitors mark its OSDs out.
     """
 
     work: Work
     cluster: ClusterFacts
     turns: tuple[Harm, ...]
+    before: Outcome
+    preparing: tuple[str, ...]
     commands: tuple[str, ...]
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...]
     starts_seconds: float
-    has_load: bool
+    horizon_seconds: float
+    unwritten: tuple[str, ...]
+    is_long: bool
 
     def turn_seconds(self, turn: Harm) -> float | None:
-        """How long a turn takes: until the cluster is healthy again; None where it never is."""
+        """How long a turn takes: until the cluster is healthy; None beyond the horizon."""
         healthy = turn.outcome.whole_seconds
         if healthy is None or not turn.outcome.holds:
             return None
@@ -172,20 +180,29 @@ class Maintenance:
     @property
     def total_seconds(self) -> float | None:
         """How long all turns take, each after the one before; None where one has no end."""
-        each = [self.turn_seconds(turn) for turn in self.turns]
-        return None if None in each else math.fsum(one or 0.0 for one in each)
+        lengths = [self.turn_seconds(turn) for turn in self.turns]
+        return None if None in lengths else math.fsum(length or 0.0 for length in lengths)
+
+    @property
+    def unsafe(self) -> list[str]:
+        """The parts that cannot be stopped without PGs becoming inactive, the worst first."""
+        return [turn.name for turn in self.turns if turn.outcome.inactive_groups]
+
+    @property
+    def moved_bytes(self) -> int:
+        """Bytes that are backfilled in all turns: data that changes its place."""
+        return sum(turn.outcome.moved_bytes for turn in self.turns)
 
     @property
     def loss_chance(self) -> float:
         """How likely further failures lose data in any of the turns."""
-        kept = (math.log1p(-min(one.outcome.loss_chance or 0.0, 1 - 1e-16)) for one in self.turns)
-        return -math.expm1(math.fsum(kept))
+        chances = [turn.outcome.loss_chance or 0.0 for turn in self.turns]
+        return abs(math.expm1(math.fsum(math.log1p(-min(one, 1 - 1e-16)) for one in chances)))
 
     @property
     def holds(self) -> bool:
         """Whether no PG is inactive in any turn, and the cluster is healthy after each."""
-        ends = self.total_seconds is not None
-        return ends and not any(one.outcome.inactive_groups for one in self.turns)
+        return self.total_seconds is not None and not self.unsafe
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as a JSON-able dictionary."""
@@ -196,11 +213,14 @@ class Maintenance:
             "total_seconds": self.total_seconds,
             "loss_chance": self.loss_chance,
             "starts_seconds": self.starts_seconds,
+            "horizon_seconds": self.horizon_seconds,
+            "unwritten": list(self.unwritten),
+            "before": asdict(self.before),
             "turns": [
-                {"turn_seconds": self.turn_seconds(one), **one.to_dict()} for one in self.turns
+                {"turn_seconds": self.turn_seconds(turn), **turn.to_dict()} for turn in self.turns
             ],
             "cluster": self.cluster.to_dict(),
-            "commands": list(self.commands),
+            "commands": [*self.preparing, *self.commands],
             "assumptions": [asdict(one) for one in self.assumptions],
             "notes": list(self.notes),
         }

@@ -9,7 +9,7 @@ from resilver.quantities import duration
 from resilver.report.whatif.source import DETECTED, Facts, times_of
 from resilver.words import percent
 
-_SERVED = 0.995
+SERVED = 0.995
 """Clients that get this share of what they ask get all of it, but for rounding."""
 
 
@@ -24,7 +24,7 @@ def client_sentences(facts: Facts) -> list[str]:
         before = rows[0]["served_share"] or 0.0
         least = min(row["served_share"] or 0.0 for row in rows)
         text = f"Client p99 latency of pool {names.get(pool, str(pool))}"
-        if before < _SERVED:
+        if before < SERVED:
             text += ": none, as clients ask for more than the cluster serves even before the plan"
         elif p99 is None and pool in inactive:
             text += ": none while its PGs are inactive"
@@ -40,7 +40,7 @@ def client_sentences(facts: Facts) -> list[str]:
             if later is not None and later < p99:
                 text += f" until the failure is detected, then {duration(later)}"
             text += f" ({duration(was)} before)"
-        if least < _SERVED:
+        if least < SERVED:
             text += f"; at worst {percent(least)} of requests are served"
             text += f" ({percent(before)} before)" if before != least else ""
         said.append(f"{text}.")

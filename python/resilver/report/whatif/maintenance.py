@@ -1,4 +1,4 @@
-"""Rolling maintenance: how long all turns take, and what clients and data risk meanwhile."""
+"""Rolling maintenance: how long it takes, what clients get, and what data is at risk meanwhile."""
 
 from __future__ import annotations
 
@@ -13,130 +13,162 @@ from resilver.charts.scales import time_scale
 from resilver.charts.style import BLUE
 from resilver.charts.vega import axis, rows
 from resilver.quantities import duration
+from resilver.report.whatif.clients import SERVED
 from resilver.report.whatif.figures import figure_words, outcome_columns
 from resilver.report.whatif.plan import assumption_parts
-from resilver.report.whatif.sentences import assumption_sentences
+from resilver.report.whatif.sentences import EMPTY, assumption_sentences, loss_note
 from resilver.tables import Table, table
 from resilver.words import chance, listed, plural, size_of
 
 if TYPE_CHECKING:
     from resilver.whatif.several import Harm, Maintenance
 
-_LISTED, _ROWS = 24, 20
+_LISTED, _ROWS, _NAMED = 24, 20, 3
 _COLUMNS = (
     *("inactive_groups", "inactive_seconds", "at_risk_groups", "degraded_seconds"),
     *("recovered_bytes", "moved_bytes", "stuck_groups"),
 )
 _CLIENTS = ("served_share", "p99_seconds")
-_ORDER = (
-    "The parts with the greatest impact first: PGs lost, at zero redundancy at the end, stuck, "
-    "inactive, then by time."
-)
 
 
-def maintenance_answer(found: Maintenance) -> Answer:
+def maintenance_answer(maintenance: Maintenance) -> Answer:
     """The answer of rolling maintenance."""
-    made, keys = _table(found)
-    shown = Shown("turns", "Turns", made, 2 + len(keys), rows=60, printed=_ROWS, folded=True)
-    commands = Lines("commands", "Commands of the first turn", found.commands)
+    turns, keys = _table(maintenance)
+    noun = maintenance.work.noun
+    shown = Shown("turns", "Turns", turns, 2 + len(keys), rows=60, printed=_ROWS, folded=True)
+    preparing = Lines("preparing", "Commands before the first stop", maintenance.preparing)
+    commands = Lines("commands", f"Commands for the first {noun}", maintenance.commands)
+    lines = (preparing, commands) if maintenance.preparing else (commands,)
+    order = f"Each {noun} in turn, those with the greatest impact first."
     return Answer(
-        f"What does rolling maintenance of each {found.work.noun} do?",
-        list(_sentences(found)),
-        sections_of(("Turns by impact", (_chart(found), shown, commands), _ORDER)),
-        found.to_dict(),
-        holds=found.holds,
-        figures=_figures(found),
-        notes=[*assumption_sentences(found.assumptions), *found.notes],
-        basis=assumption_parts(found.assumptions),
-        source={"Cluster": found.cluster.label},
+        f"What does rolling maintenance of each {noun} do?",
+        list(_sentences(maintenance)),
+        sections_of(("Turns by impact", (_chart(maintenance), shown, *lines), order)),
+        maintenance.to_dict(),
+        holds=maintenance.holds,
+        figures=_figures(maintenance),
+        notes=[*assumption_sentences(maintenance.assumptions), *maintenance.notes],
+        basis=assumption_parts(maintenance.assumptions),
+        source={"Cluster": maintenance.cluster.label},
     )
 
 
-def _turn_words(found: Maintenance, turn: Harm) -> str:
-    seconds = found.turn_seconds(turn)
-    return "never ends" if seconds is None else duration(seconds)
+def _turn_words(maintenance: Maintenance, turn: Harm) -> str:
+    """How long a turn takes."""
+    seconds = maintenance.turn_seconds(turn)
+    return f"over {duration(maintenance.horizon_seconds)}" if seconds is None else duration(seconds)
 
 
-def _table(found: Maintenance) -> tuple[Table, tuple[str, ...]]:
+def _table(maintenance: Maintenance) -> tuple[Table, tuple[str, ...]]:
     """A turn a row, and the keys of its figures; seconds follow in the CSV."""
-    of = [turn.outcome for turn in found.turns]
-    keys = (*_CLIENTS, *_COLUMNS) if found.has_load else _COLUMNS
-    keys = (*keys, "loss_chance") if found.loss_chance else keys
-    made = table(
-        ("name", found.work.noun, "text", [turn.name for turn in found.turns]),
-        ("turn_words", "turn takes", "text", [_turn_words(found, turn) for turn in found.turns]),
-        *outcome_columns(keys, of),
-        ("osds", "OSDs", "count", [len(turn.osds) for turn in found.turns]),
-        ("turn_seconds", "turn_seconds", "seconds", [*map(found.turn_seconds, found.turns)]),
-        *(
-            (key, key, "seconds", [getattr(one, key) for one in of])
-            for key in keys
-            if "_sec" in key
-        ),
+    turns = maintenance.turns
+    outcomes = [turn.outcome for turn in turns]
+    keys = (*_CLIENTS, *_COLUMNS) if outcomes[0].served_share is not None else _COLUMNS
+    keys = (*keys, "loss_chance") if maintenance.loss_chance else keys
+    times = [key for key in keys if key.endswith("_seconds")]
+    columns = table(
+        ("name", maintenance.work.noun, "text", [turn.name for turn in turns]),
+        ("turn_words", "turn takes", "text", [_turn_words(maintenance, turn) for turn in turns]),
+        *outcome_columns(keys, outcomes),
+        ("osds", "OSDs", "count", [len(turn.osds) for turn in turns]),
+        ("turn_seconds", "turn_seconds", "seconds", [*map(maintenance.turn_seconds, turns)]),
+        *((key, key, "seconds", [getattr(one, key) for one in outcomes]) for key in times),
+        note=loss_note(maintenance.horizon_seconds) if maintenance.loss_chance else "",
     )
-    return made, keys
+    return columns, keys
 
 
-def _sentences(found: Maintenance) -> Iterator[str]:
-    """How long the work takes, and whom it hurts."""
-    work, turns, level = found.work, found.turns, found.work.noun
-    with_flags = f" with {listed(list(work.flags))} set" if work.flags else ""
-    all_of = f"{plural(len(turns), level)} in turn, {duration(work.down_seconds)} each{with_flags}"
-    total = found.total_seconds
-    unending = [turn for turn in turns if found.turn_seconds(turn) is None]
-    if total is None:
+def _sentences(maintenance: Maintenance) -> Iterator[str]:
+    """How long maintenance takes, and what it does to clients and data."""
+    turns, noun = maintenance.turns, maintenance.work.noun
+    yield _total_sentence(maintenance)
+    if unsafe := maintenance.unsafe:
+        names = listed(unsafe if len(unsafe) <= _NAMED else [*unsafe[:_NAMED], "others"])
+        most = max(turn.outcome.inactive_groups for turn in turns)
         yield (
-            f"{all_of}: the cluster is not healthy again after {len(unending):,} of them. "
-            f"{unending[0].name} leaves {plural(unending[0].outcome.stuck_groups, 'PG')} stuck"
-            f"{f': {unending[0].reason}' * bool(unending[0].reason)}."
+            f"Not safe: {len(unsafe):,} of {plural(len(turns), noun)} cannot be stopped without an "
+            f"outage ({names}); up to {plural(most, 'PG')} inactive, whose clients wait."
         )
+    elif maintenance.cluster.objects:
+        yield f"Safe to stop, one {noun} after the other: no PG becomes inactive."
     else:
-        yield f"{all_of}: {duration(total)} in all, each once the cluster is healthy again."
-    down = [turn for turn in turns if turn.outcome.inactive_groups]
-    if down:
-        most = max(down, key=lambda turn: turn.outcome.inactive_groups).outcome.inactive_groups
-        yield (
-            f"Not safe: {len(down):,} of {plural(len(turns), level)} cannot be stopped without an "
-            f"outage; up to {plural(most, 'PG')} inactive, and clients of those PGs wait."
-        )
-    else:
-        yield f"No PG is inactive: each {level} can be stopped without an outage."
+        yield EMPTY
     risk = max(turns, key=lambda turn: turn.outcome.at_risk_groups)
-    if risk.outcome.at_risk_groups:
+    if maintenance.cluster.objects and risk.outcome.at_risk_groups:
+        count = risk.outcome.at_risk_groups
+        verb = "is" if count == 1 else "are"
+        yield f"Up to {plural(count, 'PG')} {verb} at zero redundancy while {risk.name} is down."
+    recovered = sum(turn.outcome.recovered_bytes for turn in turns)
+    amounts = {"re-replicated": recovered, "backfilled": maintenance.moved_bytes}
+    if words := [f"{size_of(amount)} {what}" for what, amount in amounts.items() if amount]:
+        yield f"In all {listed(words)}."
+    yield from _client_sentences(maintenance)
+    if unwritten := list(maintenance.unwritten):
+        is_of_all = len(unwritten) == len(maintenance.cluster.pools)
+        pools = "" if is_of_all else f" for {listed(unwritten)}"
         yield (
-            f"Up to {plural(risk.outcome.at_risk_groups, 'PG')} at zero redundancy while "
-            f"{risk.name} is down: one more failure loses the latest writes there."
+            f"No client writes are stated{pools} (--load), so what is down comes back with all of "
+            "its data there; with writes each turn takes longer."
         )
-    moved = math.fsum(one.outcome.recovered_bytes + one.outcome.moved_bytes for one in turns)
-    if moved:
-        yield f"{size_of(moved)} are re-replicated and moved in all."
-    if found.has_load:
-        least = min(turns, key=lambda turn: turn.outcome.served_share or 0.0)
-        share = figure_words("served_share", least.outcome.served_share)
-        slow = max(turns, key=lambda turn: turn.outcome.p99_seconds or math.inf)
-        p99 = figure_words("p99_seconds", slow.outcome.p99_seconds)
-        yield f"Clients: at least {share} of requests served; p99 at worst {p99} ({slow.name})."
-    else:
-        yield (
-            f"No client load is stated (--load), so nothing is written while a {level} is down, "
-            "and it comes back with all its data; with writes each turn takes longer."
-        )
-    if found.starts_seconds:
-        yield f"The first stops {duration(found.starts_seconds)} after the start, as no data moves."
 
 
-def _chart(found: Maintenance) -> Chart | None:
-    """How long the longest turns take; None where all take as long."""
-    each = [(found.turn_seconds(turn), turn.name) for turn in found.turns]
-    ends = sorted(((end, name) for end, name in each if end is not None), reverse=True)
-    if len(ends) < 2 or ends[0][0] - ends[-1][0] < 0.05 * ends[0][0]:
+def _total_sentence(maintenance: Maintenance) -> str:
+    """How long all turns take, or which have no end."""
+    work, turns, total = maintenance.work, maintenance.turns, maintenance.total_seconds
+    flags = f" with {listed(list(work.flags))} set" if work.flags else ""
+    text = f"{plural(len(turns), work.noun)} in turn, {duration(work.down_seconds)} each{flags}"
+    if total is None:
+        unending = [turn for turn in turns if maintenance.turn_seconds(turn) is None]
+        first = unending[0]
+        lost, stuck = first.outcome.lost_groups, first.outcome.stuck_groups
+        left = f"{plural(lost, 'PG')} lost" if lost else f"{plural(stuck, 'PG')} not clean"
+        return (
+            f"{text}: not healthy within {duration(maintenance.horizon_seconds)} after "
+            f"{len(unending):,} of them; after {first.name} {left}."
+        )
+    text += f": {duration(total)} in all, each once the cluster is healthy again"
+    if maintenance.starts_seconds:
+        wait = duration(maintenance.starts_seconds)
+        return f"{text}, after {wait} until no data moves any more."
+    return f"{text}."
+
+
+def _client_sentences(maintenance: Maintenance) -> Iterator[str]:
+    """What clients get at worst, beside what they get without maintenance."""
+    turns, before = maintenance.turns, maintenance.before
+    if before.served_share is None:
+        return
+    if before.served_share < SERVED:
+        share = figure_words("served_share", before.served_share)
+        yield f"Clients ask for more than the cluster serves even without maintenance: {share}."
+        return
+    least = min(turns, key=lambda turn: turn.outcome.served_share or 0.0)
+    slow = max(turns, key=lambda turn: turn.outcome.p99_seconds or math.inf)
+    share = figure_words("served_share", least.outcome.served_share)
+    if (slowest := slow.outcome.p99_seconds) is None:
+        yield f"Clients: at worst {share} of requests served, while {least.name} is down."
+        return
+    p99 = f"p99 at most {duration(slowest)} ({slow.name})"
+    if before.p99_seconds is not None:
+        p99 += f", {duration(before.p99_seconds)} without maintenance"
+    yield f"Clients: {share} of requests served; {p99}."
+
+
+def _chart(maintenance: Maintenance) -> Chart | None:
+    """How long the longest turns take; None where one has no end, or all take as long."""
+    turns = [(maintenance.turn_seconds(turn), turn.name) for turn in maintenance.turns]
+    ends = sorted(((end, name) for end, name in turns if end is not None), reverse=True)
+    if len(ends) < max(2, len(turns)) or ends[0][0] - ends[-1][0] < 0.05 * ends[0][0]:
         return None
     shown, time = ends[:_LISTED], time_scale(ends[0][0])
-    names, level = [name for _, name in shown], found.work.noun
+    names, noun = [name for _, name in shown], maintenance.work.noun
+    text = f"From the stop of each {noun} until the cluster is healthy again, the longest first."
+    text += f" The longest {len(shown)} of {len(ends):,}." * (len(ends) > len(shown))
+    right = 1.3 * ends[0][0] / time.divisor
     return Chart(
         "turns-by-part",
         f"{names[0]} takes longest: {duration(ends[0][0])}",
-        f"From the stop of each {level} until the cluster is healthy again, the longest first.",
+        text,
         lambda: bars(
             rows(
                 part=names,
@@ -144,37 +176,34 @@ def _chart(found: Maintenance) -> Chart | None:
                 x=[end / time.divisor for end, _ in shown],
                 label=[duration(end) for end, _ in shown],
             ),
-            axis(
-                "x", f"length of a turn ({time.unit})", ends=(0.0, 1.3 * ends[0][0] / time.divisor)
-            ),
+            axis("x", f"length of a turn ({time.unit})", ends=(0.0, right)),
             BLUE,
-            noun=level,
+            noun=noun,
         ),
         table(
-            ("name", level, "text", names),
+            ("name", noun, "text", names),
             ("turn_seconds", "turn takes", "seconds", [end for end, _ in shown]),
         ),
         "lengths of turns",
     )
 
 
-def _figures(found: Maintenance) -> list[KeyFigure]:
-    """The work in numbers."""
-    level, total = found.work.noun, found.total_seconds
-    inactive, risk = (
-        max(found.turns, key=lambda turn, key=key: getattr(turn.outcome, key))  # type: ignore[misc]
-        for key in ("inactive_groups", "at_risk_groups")
-    )
+def _figures(maintenance: Maintenance) -> list[KeyFigure]:
+    """Maintenance in numbers."""
+    turns, total = maintenance.turns, maintenance.total_seconds
+    inactive = max(turns, key=lambda turn: turn.outcome.inactive_groups)
+    risk = max(turns, key=lambda turn: turn.outcome.at_risk_groups)
     most, risky = inactive.outcome.inactive_groups, risk.outcome.at_risk_groups
-    words = "never ends" if total is None else duration(total)
+    words = "no end" if total is None else duration(total)
+    count = plural(len(turns), maintenance.work.noun)
     figures = [
-        KeyFigure("All turns", total or math.inf, "s", words, plural(len(found.turns), level)),
+        KeyFigure("All turns", math.inf if total is None else total, "s", words, count),
         KeyFigure("Most PGs inactive", most, "PGs", f"{most:,}", inactive.name * bool(most)),
         KeyFigure(
             "Most PGs at zero redundancy", risky, "PGs", f"{risky:,}", risk.name * bool(risky)
         ),
     ]
-    if lost := found.loss_chance:
+    if lost := maintenance.loss_chance:
         detail = "by further failures"
         figures.append(KeyFigure("Probability of data loss", lost, "share", chance(lost), detail))
     return figures

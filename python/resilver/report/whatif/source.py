@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DETECTED = r"the monitors mark .* down"
 """What an event says that detects a failure."""
 LEVELS = ("nearfull", "backfillfull", "full", "failsafe")
-"""How full an OSD is, in Ceph's words, from the least."""
+"""How full an OSD is, in Ceph's words; before Luminous the second may be below the first."""
 _UNDER_WAY = frozenset({"backfilling", "backfill_wait", "recovering", "recovery_wait"})
 _COUNTED = (
     *("degraded", "undersized", "at_risk", "inactive", "backfilling", "recovering"),
