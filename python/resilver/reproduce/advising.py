@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -112,15 +113,17 @@ def _pace(nested: Nested, reach: Reach | None, chosen: npt.NDArray[np.int64]) ->
 
 
 def _optimum(nested: Nested, reach: Reach | None, streams: int, reached: float) -> float:
-    """The least pace at which a maximum flow takes all streams, to nine digits."""
-    low, high = 0.0, reached
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        if _flow(nested, reach, streams, middle) < streams:
-            low = middle
-        else:
-            high = middle
-    return high
+    """The least pace at which a maximum flow takes all streams.
+
+    A part takes one stream more at the pace of so many alone, so that is one of these.
+    """
+    counts = np.arange(1, streams + 1)[:, np.newaxis]
+    layers = [nested.targets, nested.servers, *([] if reach is None else [reach.routers])]
+    paces = np.unique(np.concatenate([parts.pace(counts).ravel() for parts in layers]))
+    paces = paces[paces <= reached]
+    return float(
+        paces[bisect_left(paces, streams, key=lambda pace: _flow(nested, reach, streams, pace))]
+    )
 
 
 def _flow(nested: Nested, reach: Reach | None, streams: int, pace: float) -> int:
