@@ -205,7 +205,6 @@ pub enum Flag {
     NoBackfill,
     NoRecover,
     NoAutoscale,
-    Pause,
 }
 
 /// The network of a host.

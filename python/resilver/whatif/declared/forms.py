@@ -51,7 +51,6 @@ FLAGS: dict[str, Span] = {
     "nobackfill": EVER,
     "norecover": EVER,
     "noautoscale": Span(QUINCY),
-    "pause": EVER,
 }
 """The flags that the model heeds, with the releases that have each."""
 
