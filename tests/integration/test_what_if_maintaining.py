@@ -101,7 +101,7 @@ def test_faults_before_it_are_not_blamed_on_maintenance(small: Path) -> None:
     down = ("--stop", "osd.3", "--flag", "noout")
     plain = answered(small, *QUIET, *down, code=1)["answer"]["stuck_groups"]
     said = refusal("what-if", small, *down, *words)
-    assert plain and f"before the first stop {plain} PGs are not clean" in said
+    assert plain and f"before the first stop {plain} PGs not clean" in said
     # An operator's own flag stays as it is.
     held = answered(small, "--flag", "noout", *words)
     assert held["flags"] == [] and held["commands"].count("ceph osd set noout") == 1
@@ -121,6 +121,42 @@ def test_what_the_cluster_cannot_serve_anyway_is_not_blamed_on_it_either(small: 
     assert f"({slowest['name']}), " in said and "without maintenance" in said
 
 
+def test_an_outage_of_a_minute_is_seen_in_a_run_of_hours(small: Path) -> None:
+    """A table over time of hours drops rows, but none of the most PGs inactive."""
+    words = (*QUIET, "--maintain", "each rack, 1 min, noout")
+    plain, busy = (
+        _by_name(answered(small, *words, *load, code=1))
+        for load in ((), ("--load", "vms: 3000 writes/s of 64 KiB"))
+    )
+    assert max(turn["turn_seconds"] for turn in busy.values()) > 3600
+    for name, turn in busy.items():
+        assert turn["inactive_groups"] == plain[name]["inactive_groups"] > 0
+        assert turn["at_risk_groups"] >= plain[name]["at_risk_groups"] > 0
+
+
+def test_without_maintenance_is_after_the_changes_have_settled(small: Path) -> None:
+    load = ("--load", "vms: 100 reads/s of 64 KiB")
+    words = (*QUIET, "--maintain", "each osd, 1 min, noout", *load)
+    found = answered(small, "--crush-reweight", "osd.3=13", *words)
+    still, moving = (
+        answered(small, *QUIET, *load, *more)["answer"]["p99_seconds"]
+        for more in ((), ("--crush-reweight", "osd.3=13"))
+    )
+    # The OSD has less to do than before, and much less than while data moves to it.
+    assert found["starts_seconds"] > 0 and moving > 2 * still
+    assert found["before"]["p99_seconds"] == pytest.approx(still, rel=0.25)
+    assert found["before"]["moved_bytes"] == 0
+    waits = [line for line in found["commands"] if line.startswith("# once no data moves")]
+    assert found["commands"].index(waits[0]) < found["commands"].index("ceph osd set noout")
+
+
+def test_a_horizon_that_is_too_short_is_said_to_be_so(small: Path) -> None:
+    words = ("--maintain", "each host, 5 min, noout", "--horizon", "30 s")
+    assert "have not settled within 30 s; give a longer --horizon" in refusal(
+        "what-if", small, *words
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -131,6 +167,8 @@ def test_what_the_cluster_cannot_serve_anyway_is_not_blamed_on_it_either(small: 
         (["each host, -5 min"], "--maintain"),
         (["each host, 300 d"], "213 days"),
         (["each hots, 20 min"], 'the map has no such level; did you mean "host"?'),
+        (["each host, 20 min, pause"], "it is no flag that healing heeds"),
+        (["each osd, 1 min", "--stop", "root=default", "--horizon", "1 h"], "320 PGs not clean"),
         (["each host, 20 min, nout"], 'did you mean "noout"?'),
         (["each host, 20 min, "], "--maintain"),
         (["each host, 20 min", "--each", "host"], "a part fails or is maintained, and not both"),

@@ -155,6 +155,9 @@ def test_pools_grow_as_since_an_older_dump(terminal: Terminal, tmp_path: Path) -
     words = ("place", older, "--room", "--grow-from")
     assert '--grow-from = "a": it was taken 10 d after b' in terminal.refusal(*words, now)
     assert "at the same time as b" in terminal.refusal(*words, older)
+    said = terminal.output("place", now, *words[2:], older, "--grow", "vms=1 TiB/d")
+    assert "as in the last 10 d: archive by" in " ".join(said.split())
+    assert "; but vms=1 TiB/d), the first OSD" in " ".join(said.split())
     other = earlier(small, tmp_path / "c", 20, 0.5, fsid="76543210")
     assert "it is of another cluster: 76543210-" in terminal.refusal(*words, other)
     assert "no dump of small says when it was taken" in terminal.refusal(*words, small)
@@ -177,6 +180,10 @@ def test_an_osd_that_is_full_leaves_no_room() -> None:
     # Its OSDs are others, of another class; grown alone, it finds that one full all the same.
     assert fast.max_avail_bytes and fast.full and fast.full.bytes
     assert room(report, grow=["fast=1%/d"]).reached["full"] == Reached(0.0, whole.osd)
+    # A pool that does not grow need not say how it is coded.
+    unknown = tuple(replace(pool, profile=None) if pool.profile else pool for pool in report.pools)
+    some = room(replace(report, pools=unknown), [vms.pool.id], ["vms=1 GiB/d"])
+    assert some.pools[0].full == vms.full and some.growth == {"vms": 2**30 / 86_400}
 
 
 def test_what_is_out_counts_for_nothing() -> None:

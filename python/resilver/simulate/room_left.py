@@ -111,13 +111,15 @@ def room(
         ConfigError: No dump states what OSDs hold, or how a pool is coded, or a growth cannot be.
         PlacementError: There is no such pool, or the map cannot be used.
     """
-    wanted = StoredData(report, pool_ids)
+    data, everything = StoredData(report, pool_ids), StoredData(report, None)
     ratios, grow = report.ratios or NEW_CLUSTER, tuple(grow)
-    is_growing = bool(grow) or older is not None
-    data = StoredData(report, None) if is_growing else wanted
     # What fits needs no sizes of PGs: the use of OSDs is enough.
     stored = stored_bytes(report)
-    gained = {pool.id: _gained(data, pool) for pool in data.pools}
+    growth = growth_between(older, report) if older is not None else {}
+    growth |= growth_rates(grow, everything.pools, stored)
+    # How far a pool goes on shrinking, nobody knows.
+    growing = [pool for pool in everything.pools if growth.get(pool.name, 0.0) > 0.0]
+    gained = {pool.id: _gained(everything, pool) for pool in {*data.pools, *growing}}
     rooms = tuple(
         PoolRoom(
             pool,
@@ -125,18 +127,15 @@ def room(
             _max_avail(data, pool, ratios),
             *(_fits(data, gained[pool.id], getattr(ratios, state)) for state in STATES),
         )
-        for pool in wanted.pools
+        for pool in data.pools
     )
-    if not is_growing:
+    if not grow and older is None:
         return Room(ratios, report.ratios is not None, rooms)
-    growth = growth_between(older, report) if older is not None else {}
-    growth |= growth_rates(grow, data.pools, stored)
     total = np.zeros(data.device_count)
-    for pool in data.pools:
-        # How far a pool goes on shrinking, nobody knows.
-        total += gained[pool.id] * max(growth.get(pool.name, 0.0), 0.0)
-    found = {state: _first(data, total, getattr(ratios, state), is_of_all=True) for state in STATES}
-    reached = {state: Reached(*one) for state, one in found.items() if one is not None}
+    for pool in growing:
+        total += gained[pool.id] * growth[pool.name]
+    first = {state: _first(data, total, getattr(ratios, state), is_of_all=True) for state in STATES}
+    reached = {state: Reached(*one) for state, one in first.items() if one is not None}
     return Room(ratios, report.ratios is not None, rooms, growth, reached)
 
 

@@ -183,17 +183,19 @@ def parts_at(
         elif kind == "crush":
             crushmap = change["crushmap"]
     tree = Tree(crushmap)
+    parts: dict[str, tuple[int, ...]]
     if level == tree.types[0]:
-        return {f"osd.{osd}": (osd,) for osd in sorted(running)}
-    if level not in tree.types:
+        parts = {f"osd.{osd}": (osd,) for osd in sorted(running)}
+    elif level in tree.types:
+        of = [one for one in tree.places.values() if one.kind == level]
+        found = {one.name: {osd for osd in tree.below(one.name) if osd in running} for one in of}
+        for osd in running - {one.id for one in report.osds}:
+            if name := base.facts.places[osd].get(level):
+                found.setdefault(name, set()).add(osd)
+        parts = {name: tuple(sorted(osds)) for name, osds in found.items() if osds}
+    else:
         remedy = name_remedy(level, tree.types, "levels")
         raise ConfigError("the map has no such level", remedy, option, show(level))
-    of = [one for one in tree.places.values() if one.kind == level]
-    found = {one.name: {osd for osd in tree.below(one.name) if osd in running} for one in of}
-    for osd in running - {one.id for one in report.osds}:
-        if name := base.facts.places[osd].get(level):
-            found.setdefault(name, set()).add(osd)
-    parts = {name: tuple(sorted(osds)) for name, osds in found.items() if osds}
     if not parts:
         rule = f"the map has no {level} with an OSD that runs"
         kinds = sorted({tree.types[0], *(place.kind for place in tree.places.values())})

@@ -77,21 +77,24 @@ def maintain(
     work = read_work(text)
     base = prepare(report, beside, request)
     before = run_all([partial(same, base)], progress, same)[0]
+    start, base_commands = settled_seconds(before, OPTION, text), before.commands
     _check_healthy(before, text)
-    start = settled_seconds(before, OPTION, text)
     work = replace(work, flags=tuple(flag for flag in work.flags if flag not in _flags_set(base)))
     horizon = float(base.input["horizon_seconds"])
     end = start + work.least_seconds + horizon
     check_end(end, OPTION, text, "a turn ends, with --horizon behind it,")
     parts = parts_at(start, work.level, base, report, OPTION)
-    first = next(iter(parts.values()))
-    plan = Plan(text, (*beside.changes, *_changes(work, first, start)))
+    first = next(iter(parts))
+    plan = Plan(text, (*beside.changes, *_changes(work, parts[first], start)))
     whole = prepare(report, plan, replace(request, horizon=f"{end:.6f} s"), base)
     own = [step for step in whole.input["plan"] if step not in base.input["plan"]]
 
     def turn(osds: Sequence[int]) -> Prepared:
         return ending_after(base, [_step_of(step, osds) for step in own], start, end - start)
 
+    if start:
+        still = ending_after(base, [], start, work.least_seconds)
+        before = run_all([partial(same, still)], progress, same)[0]
     ends = run_all([partial(turn, osds) for osds in parts.values()], progress, harm_end)
     turns = [Harm(*part, *end) for part, end in zip(parts.items(), ends, strict=True)]
     return Maintenance(
@@ -99,7 +102,8 @@ def maintain(
         base.facts,
         tuple(sorted(turns, key=harm_order)),
         before.outcome,
-        before.commands,
+        base_commands,
+        first,
         tuple(_lines(work, [step for step in whole.steps if step not in base.steps], start)),
         base.assumptions,
         base.notes,
@@ -116,11 +120,12 @@ def _check_healthy(before: WhatIf, text: str) -> None:
     Raises:
         NotSettled: PGs are not clean at the end of the changes alone.
     """
-    stuck = before.outcome.stuck_groups
-    if not before.holds or before.outcome.whole_seconds is None:
-        rule = (
-            f"before the first stop {stuck:,} PGs are not clean, {duration(before.end_seconds)} on"
-        )
+    outcome = before.outcome
+    if not before.holds or outcome.whole_seconds is None:
+        left = outcome.lost_groups or outcome.stuck_groups
+        state = "lost" if outcome.lost_groups else "not clean"
+        plural = "s" * (left != 1)
+        rule = f"before the first stop {left:,} PG{plural} {state}, and no data moves any more"
         remedy = "maintenance begins with a healthy cluster; leave --maintain out to see why"
         raise NotSettled(Problem(rule, remedy, OPTION, show(text)))
 
@@ -152,6 +157,8 @@ def _step_of(step: Mapping[str, Any], osds: Sequence[int]) -> dict[str, Any]:
 
 def _lines(work: Work, steps: Sequence[PlannedStep], start: float) -> Iterator[str]:
     """The lines that do a turn, with a comment of the shell before those that are for later."""
+    if start:
+        yield f"# once no data moves any more, some {duration(start)} after the changes:"
     last = start
     for step in steps:
         if step.at_seconds > last:

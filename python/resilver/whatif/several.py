@@ -145,9 +145,10 @@ class Maintenance:
         work: What is done to each part, with the flags that are not set already.
         cluster: The cluster before.
         turns: The parts, those with the greatest impact first; times count from their stop.
-        before: What comes of the cluster as it is, with the changes beside, without maintenance.
+        before: What comes of the cluster without maintenance, from the first stop on.
         preparing: The lines that make those changes.
-        commands: The lines that do the turn of the first part of the map.
+        first: The first part of the map.
+        commands: The lines that do its turn.
         assumptions: What the answers rest on.
         notes: What a reader must know of the dumps.
         starts_seconds: When the first part is stopped: once no data moves any more.
@@ -162,6 +163,7 @@ class Maintenance:
     turns: tuple[Harm, ...]
     before: Outcome
     preparing: tuple[str, ...]
+    first: str
     commands: tuple[str, ...]
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...]
@@ -186,7 +188,7 @@ class Maintenance:
     @property
     def unsafe(self) -> list[str]:
         """The parts that cannot be stopped without PGs becoming inactive, the worst first."""
-        return [turn.name for turn in self.turns if turn.outcome.inactive_groups]
+        return [turn.name for turn in self.turns if turn.outcome.inactive_seconds != 0.0]
 
     @property
     def moved_bytes(self) -> int:

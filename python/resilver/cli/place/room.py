@@ -12,6 +12,7 @@ from resilver.cli.place.options import Asked
 from resilver.importers.ceph import ClusterReport, read_cluster
 from resilver.quantities import daily, duration
 from resilver.simulate import STATES, PoolRoom, Room, room
+from resilver.simulate.pool_growth import growth_between
 from resilver.tables import table_of
 from resilver.words import listed, size_of
 
@@ -32,7 +33,7 @@ def room_answer(asked: Asked) -> Answer:
     rooms = room(source.report, pools, asked.grow, older)
     largest = sorted(rooms.pools, key=lambda pool: -(pool.stored_bytes or 0))
     verdict = [
-        *_growth_words(rooms, _growing(asked, rooms, source.report, older)),
+        *_growth_words(rooms, _growing(asked, source.report, older)),
         *(_sentence(pool, rooms) for pool in largest[:_SENTENCES]),
     ]
     verdict.append(
@@ -59,16 +60,19 @@ def room_answer(asked: Asked) -> Answer:
     return Answer(title, verdict, [Section("Room", (shown,))], record, notes=_notes(rooms))
 
 
-def _growing(asked: Asked, rooms: Room, report: ClusterReport, older: ClusterReport | None) -> str:
+def _growing(asked: Asked, report: ClusterReport, older: ClusterReport | None) -> str:
     """How fast pools grow, as it was asked or measured."""
+    stated = ", ".join(asked.grow)
     if older is None:
-        return ", ".join(asked.grow)
+        return stated
     seconds = (report.stamp_seconds or 0.0) - (older.stamp_seconds or 0.0)
-    pools = sorted(rooms.growth.items(), key=lambda pair: -abs(pair[1]))
-    words = [f"{name} by {daily(rate)}" for name, rate in pools[:_SENTENCES] if rate]
+    measured = {name: rate for name, rate in growth_between(older, report).items() if rate}
+    pools = sorted(measured, key=lambda name: -abs(measured[name]))
+    words = [f"{name} by {daily(measured[name])}" for name in pools[:_SENTENCES]]
     words += [f"{len(pools) - _SENTENCES} more"] * (len(pools) > _SENTENCES)
-    shrinks = ", where shrinking counts as constant" * any(rate < 0 for _, rate in pools)
-    return f"as in the last {duration(seconds)}: {listed(words) or 'not at all'}{shrinks}"
+    shrinks = ", where shrinking counts as constant" * any(rate < 0 for rate in measured.values())
+    but = f"; but {stated}" if stated else ""
+    return f"as in the last {duration(seconds)}: {listed(words) or 'not at all'}{shrinks}{but}"
 
 
 def _growth_words(rooms: Room, growing: str) -> Iterator[str]:

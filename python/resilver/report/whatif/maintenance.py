@@ -37,7 +37,7 @@ def maintenance_answer(maintenance: Maintenance) -> Answer:
     noun = maintenance.work.noun
     shown = Shown("turns", "Turns", turns, 2 + len(keys), rows=60, printed=_ROWS, folded=True)
     preparing = Lines("preparing", "Commands before the first stop", maintenance.preparing)
-    commands = Lines("commands", f"Commands for the first {noun}", maintenance.commands)
+    commands = Lines("commands", f"Commands for {maintenance.first}", maintenance.commands)
     lines = (preparing, commands) if maintenance.preparing else (commands,)
     order = f"Each {noun} in turn, those with the greatest impact first."
     return Answer(
@@ -85,9 +85,10 @@ def _sentences(maintenance: Maintenance) -> Iterator[str]:
     if unsafe := maintenance.unsafe:
         names = listed(unsafe if len(unsafe) <= _NAMED else [*unsafe[:_NAMED], "others"])
         most = max(turn.outcome.inactive_groups for turn in turns)
+        affected = f"up to {plural(most, 'PG')}" if most else "some PGs for a short time"
         yield (
             f"Not safe: {len(unsafe):,} of {plural(len(turns), noun)} cannot be stopped without an "
-            f"outage ({names}); up to {plural(most, 'PG')} inactive, whose clients wait."
+            f"outage ({names}); {affected} inactive, whose clients wait."
         )
     elif maintenance.cluster.objects:
         yield f"Safe to stop, one {noun} after the other: no PG becomes inactive."
