@@ -152,6 +152,7 @@ def test_a_page_runs_nothing_until_it_is_asked(
     assert page.complaints() == []
 
 
+@pytest.mark.usefixtures("bundle")
 def test_a_long_served_run_tells_how_long_the_rest_takes(page: Page, tmp_path: Path) -> None:
     """The page's clock runs 1,000 times as fast here, so that part of a second is minutes."""
     path = write_cluster(tmp_path / "larger", replace(SMALL, osds=240, groups=8192))

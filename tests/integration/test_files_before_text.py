@@ -124,6 +124,8 @@ def test_what_o_names_is_there_when_nobody_reads(words: str, inputs: Path, tmp_p
     for name in named:
         wanted = wanted.replace(f"-o {name}", f"-o {shlex.quote(str(tmp_path / name))}")
     done = leaving(wanted, inputs)
+    if "core.wasm for browsers is not built" in done.stderr:
+        pytest.skip(done.stderr.strip())
     assert done.returncode in (0, 1), done.stderr
     assert [name for name in named if not (tmp_path / name).exists()] == [], done.stderr
 

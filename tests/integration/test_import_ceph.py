@@ -188,6 +188,7 @@ def renamed(report: ClusterReport) -> ClusterReport:
         report,
         label="",
         sha256="",
+        fsid="",
         dumps=(),
         version="",
         crushmap="",

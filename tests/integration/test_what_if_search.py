@@ -160,7 +160,7 @@ def test_a_cluster_without_a_spare_host_heals_at_no_fill(shared_data: Path) -> N
         (["--aim", "any rak heals"], '--aim = "rak": the map has no such level; did you mean'),
         (["--aim", "whole in 1 d"], 'such as "any host heals"'),
         (["--aim", "any host heals", "--fill", "30%"], "leave --fill out"),
-        (["--aim", "any host heals", "--tables", "t"], "a ranking has no tables of runs"),
+        (["--aim", "any host heals", "--tables", "t"], "an answer of many runs has no tables"),
         (["--aim", "any host heals", "--each", "osd"], "settings are searched for one plan"),
     ],
 )

@@ -177,10 +177,9 @@ def _check(question: Question, request: Request) -> None:
 
 
 def _ask(question: Question, request: Request, changes: Changes, told: _Display) -> Found:
-    from resilver.whatif import perform
+    from resilver.whatif import maintaining, perform
     from resilver.whatif.each import rank_failures
     from resilver.whatif.headroom import FILL, search_fill
-    from resilver.whatif.maintaining import maintain
     from resilver.whatif.searching import search
 
     # The film is for whoever reads the tables of a plan.
@@ -191,7 +190,7 @@ def _ask(question: Question, request: Request, changes: Changes, told: _Display)
     if question.each is not None:
         return rank_failures(report, question.each, beside, request, told)
     if question.maintain is not None:
-        return maintain(report, question.maintain, beside, request, told)
+        return maintaining.maintain(report, question.maintain, beside, request, told)
     plans = perform.plans_of(question.plans, beside)
     if len(plans) > 1:
         return perform.compare_plans(report, plans, request, told)

@@ -72,7 +72,7 @@ def _growing(asked: Asked, report: ClusterReport, older: ClusterReport | None) -
     words += [f"{len(pools) - _SENTENCES} more"] * (len(pools) > _SENTENCES)
     shrinks = ", where shrinking counts as constant" * any(rate < 0 for rate in measured.values())
     but = f"; but {stated}" if stated else ""
-    return f"as in the last {duration(seconds)}: {listed(words) or 'not at all'}{shrinks}{but}"
+    return f"as in the last {duration(seconds)}: {listed(words) or 'without growth'}{shrinks}{but}"
 
 
 def _growth_words(rooms: Room, growing: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 from resilver.crush.model import HOLE, WEIGHT_ONE
@@ -221,8 +222,11 @@ def _pg_map(cluster: ClusterReport) -> dict[str, Any]:
         else {}
     )
     total = {} if cluster.total is None else {"pg_stats_sum": {"stat_sum": _sums(*cluster.total)}}
+    time = cluster.stamp_seconds
+    stamp = {} if time is None else {"stamp": datetime.fromtimestamp(time, UTC).isoformat()}
     return {
         **old,
+        **stamp,
         **total,
         "pool_stats": [
             {"poolid": pool, "stat_sum": _sums(size, objects)}
