@@ -156,8 +156,8 @@ def test_a_page_runs_nothing_until_it_is_asked(
 def test_a_long_served_run_tells_how_long_the_rest_takes(page: Page, tmp_path: Path) -> None:
     """The page's clock runs 1,000 times as fast here, so that part of a second is minutes."""
     path = write_cluster(tmp_path / "larger", replace(SMALL, osds=240, groups=8192))
-    rack = {"v": 1, "a": 0, "s": [{"c": {}, "h": [["fail", "rack=rack-01", 0, 1]]}]}
-    text = urlsafe_b64encode(json.dumps(rack).encode()).decode("ascii").rstrip("=")
+    host = {"v": 1, "a": 0, "s": [{"c": {}, "h": [["fail", "host=node-001", 0, 1]]}]}
+    text = urlsafe_b64encode(json.dumps(host).encode()).decode("ascii").rstrip("=")
     with serving(path) as (_, address):
         page.call("Page.navigate", url=address)
         page.wait(READY)
@@ -169,7 +169,7 @@ def test_a_long_served_run_tells_how_long_the_rest_takes(page: Page, tmp_path: P
         page.wait(f"/PGs to go after .*; about .* more to compute/.test({GOING})")
         page.wait(f"Boolean({DIGEST})")
         found = page.evaluate(DIGEST)
-    printed = command("what-if", path, "--fail", "rack=rack-01", "--json")
+    printed = command("what-if", path, "--fail", "host=node-001", "--json")
     assert json.loads(printed.stdout)["digest"] == found
     assert page.complaints() == []
 
