@@ -211,7 +211,10 @@ def _following(
     if isinstance(found, (FillSearch, PlansCompared, Search)):
         return "", ()
     if isinstance(found, Maintenance):
-        return _after_maintenance(found, question, changes, request)
+        # Where parts are marked out while they are down, the same with noout.
+        question = replace(question, maintain=f"{question.maintain}, noout")
+        is_moving = found.is_long and found.moved_bytes
+        return "Next, without marking them out", (question, changes, request) if is_moving else ()
     if not isinstance(found, Ranking):
         names, aim, left = against_defaults(changes.set_option, found)
         asked = replace(question, search=names, aim=aim), replace(changes, set_option=left)
@@ -228,16 +231,6 @@ def _following(
         return "", ()
     more = replace(changes, add=(*changes.add, f"1 {level} like {worst.name}"))
     return f"Next, to add a {level} that the rule can use", (question, more, request)
-
-
-def _after_maintenance(
-    found: Maintenance, question: Question, changes: Changes, request: Request
-) -> tuple[str, tuple[Question, Changes, Request] | tuple[()]]:
-    """The same with noout, where parts are marked out while they are down."""
-    if not (found.is_long and found.moved_bytes):
-        return "", ()
-    text = f"{question.maintain}, noout"
-    return "Next, without marking them out", (replace(question, maintain=text), changes, request)
 
 
 class _Display(Display):

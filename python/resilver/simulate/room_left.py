@@ -182,8 +182,8 @@ def _free(data: StoredData) -> npt.NDArray[np.float64]:
 
 def _fits(data: StoredData, gained: npt.NDArray[np.float64], ratio: float | None) -> Fits | None:
     """What fits before an OSD that gains data reaches a ratio."""
-    found = _first(data, gained, ratio)
-    return None if found is None else Fits(int(found[0]), found[1])
+    first = _first(data, gained, ratio)
+    return None if first is None else Fits(int(first[0]), first[1])
 
 
 def _first(

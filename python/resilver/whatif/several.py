@@ -102,6 +102,11 @@ class Ranking:
         }
 
 
+def noun_of(level: str) -> str:
+    """What a part of a level is called in a sentence."""
+    return "OSD" if level == "osd" else level
+
+
 def harm_order(harm: Harm) -> tuple[Any, ...]:
     """What sorts harms, the worst first; equal ones by name."""
     found = [getattr(harm.outcome, key) for key in HARM]
@@ -129,7 +134,7 @@ class Work:
     @property
     def noun(self) -> str:
         """What a part is called in a sentence."""
-        return "OSD" if self.level == "osd" else self.level
+        return noun_of(self.level)
 
     @property
     def least_seconds(self) -> float:
@@ -146,7 +151,7 @@ class Maintenance:
         cluster: The cluster before.
         turns: The parts, those with the greatest impact first; times count from their stop.
         before: What comes of the cluster without maintenance, from the first stop on.
-        preparing: The lines that make those changes.
+        preparing: The lines that make the changes beside.
         first: The first part of the map.
         commands: The lines that do its turn.
         assumptions: What the answers rest on.

@@ -93,7 +93,7 @@ impl Record {
         }
         self.samples.push(sample);
         if self.samples.len() > MOST_ROWS {
-            // What is told of the most holds for a time however short: its row stays.
+            // A short peak stays: the first row with the most groups at risk, inactive or toofull.
             let counts: [fn(&Totals) -> u64; 3] = [|of| of.at_risk, |of| of.inactive, |of| of.toofull];
             let most = counts.map(|of| (0..self.samples.len()).rev().max_by_key(|&row| of(&self.samples[row].totals)));
             let mut row = 0;

@@ -10,14 +10,13 @@ from resilver.answer import Answer, Section, Shown
 from resilver.cli.crush.source import as_cluster, open_source
 from resilver.cli.place.options import Asked
 from resilver.importers.ceph import ClusterReport, read_cluster
-from resilver.quantities import daily, duration
+from resilver.quantities import DAY_SECONDS, daily, duration
 from resilver.simulate import STATES, PoolRoom, Room, room
 from resilver.simulate.pool_growth import growth_between
 from resilver.tables import table_of
 from resilver.words import listed, size_of
 
 _SENTENCES = 3
-_DAY_SECONDS = 86_400.0
 _DAYS_LEAST, _DAYS_MAX = 10, 36_525
 
 
@@ -81,8 +80,9 @@ def _growth_words(rooms: Room, growing: str) -> Iterator[str]:
         return
     states = [
         f"{state} ({_ratio(getattr(rooms.ratios, state))}) "
-        + (f"after {_days(one.seconds)} (osd.{one.osd})" if one.seconds else f"now (osd.{one.osd})")
-        for state, one in rooms.reached.items()
+        + (f"after {_days(first.seconds)}" if first.seconds else "now")
+        + f" (osd.{first.osd})"
+        for state, first in rooms.reached.items()
     ]
     if states:
         yield f"Growing at a constant rate ({growing}), the first OSD is {listed(states)}."
@@ -96,7 +96,7 @@ def _ratio(ratio: float) -> str:
 
 def _days(seconds: float) -> str:
     """A time until something happens, in whole days that have passed by then."""
-    days = seconds / _DAY_SECONDS
+    days = seconds / DAY_SECONDS
     if days < _DAYS_LEAST:
         return duration(seconds)
     return f"{int(days):,} days" if days < _DAYS_MAX else "more than 100 years"

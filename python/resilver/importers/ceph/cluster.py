@@ -318,11 +318,9 @@ def _epoch(osdmap: Node) -> int | None:
 def _stamp(pgmap: Node | None, report: Node) -> float | None:
     found = (pgmap.get("stamp") if pgmap is not None else None) or report.get("timestamp")
     try:
-        time = datetime.fromisoformat(found.text()) if found is not None else None
+        time = datetime.fromisoformat(found.text() if found is not None else "")
     except ValueError:
         # A PG map without statistics has "0.000000".
-        time = None
-    if time is None:
         return None
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 

@@ -93,8 +93,7 @@ def _heading(facts: Facts) -> str:
     text = f"No OSD gets fuller than {percent_of(first, 'peak_used_bytes')} ({first['name']})"
     passed = [(level, len(found)) for level in LEVELS if (found := facts.passing(level))]
     if not passed:
-        lowest = min(LEVELS, key=facts.answer.cluster.ratios.__getitem__)
-        return f"{text}; none gets to {lowest}"
+        return f"{text}; none gets to {facts.lowest_level}"
     level_, count = passed[-1]
     return f"{text}; {plural(count, 'OSD')} {'gets' if count == 1 else 'get'} to {level_}"
 

@@ -9,6 +9,7 @@ from resilver.answer import Answer, KeyFigure, Section, Shown, sections_of
 from resilver.report.whatif.figures import outcome_columns
 from resilver.report.whatif.ranking import ranking_answer
 from resilver.tables import Table, cell_text, table
+from resilver.whatif.several import noun_of
 from resilver.words import plural
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def fill_table(search: FillSearch) -> Table:
 
 def fill_sentences(search: FillSearch) -> list[str]:
     """How full the cluster may be, how full it is, and what happens above."""
-    level = "OSD" if search.level == "osd" else search.level
+    level = noun_of(search.level)
     best, now = search.best_share, search.present_share
     present = f"it is {cell_text(now, 'fill')} full now" + ", too full" * bool(best and now > best)
     if best is None:

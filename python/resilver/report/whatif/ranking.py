@@ -18,6 +18,7 @@ from resilver.report.whatif.figures import figure_words, outcome_columns
 from resilver.report.whatif.plan import assumption_parts, plan_answer
 from resilver.report.whatif.sentences import assumption_sentences, loss_note, ratio_words
 from resilver.tables import Table, cell_text, table
+from resilver.whatif.several import noun_of
 from resilver.words import plural
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _ROWS = 20
 
 def _level(ranking: Ranking) -> str:
     """The noun of the parts that fail."""
-    return "OSD" if ranking.level == "osd" else ranking.level
+    return noun_of(ranking.level)
 
 
 _BESIDE = ("stuck_groups", "whole_seconds", "peak_share")

@@ -241,7 +241,7 @@ def fill_sentence(facts: Facts) -> str:
     ratios = facts.answer.cluster.ratios
     passed = [(level, found) for level in LEVELS if (found := facts.passing(level))]
     if not passed:
-        lowest = min(LEVELS, key=lambda level: ratios[level])
+        lowest = facts.lowest_level
         return f"{text}; no OSD reaches {lowest} ({ratio_words(ratios[lowest])})."
     said = [_passing_words(facts, level, found) for level, found in reversed(passed)]
     return f"{text}. {'; '.join(said)}."

@@ -141,6 +141,11 @@ class Facts:
         used = self.held
         return float(used.max() - max(used[0], used[-1])) if used.size else 0.0
 
+    @property
+    def lowest_level(self) -> str:
+        """The first of `LEVELS` that an OSD that fills up gets to."""
+        return min(LEVELS, key=self.answer.cluster.ratios.__getitem__)
+
     def passing(self, level: str) -> list[dict[str, Any]]:
         """OSDs that get to a ratio, the first one first.
 
