@@ -7,7 +7,6 @@ received bytes, transfers, the timeline and the metrics are sums of the same gro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,40 +15,19 @@ import pyarrow as pa
 from resilver.columns import SHARD_SCHEMAS
 from resilver.spec import Study
 from resilver.spec.sweep import Point
+from resilver.study.results import StudyTables
 
 OBJECT_BYTES = 64 * 2**20
 STREAM_BYTES_PER_SECOND = 0.4 * 2**30
 
 
-@dataclass
-class MemoryResults:
+class MemoryResults(StudyTables):
     """The tables of a study, held in memory; its study as a study file has it."""
 
-    runs: pa.Table
-    servers: pa.Table
-    transfers: pa.Table
-    timeline: pa.Table
-    study: dict[str, Any]
-    provenance: dict[str, Any] = field(default_factory=dict)
-    links: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["links"].empty_table())
-    distributions: pa.Table = field(
-        default_factory=lambda: SHARD_SCHEMAS["distributions"].empty_table()
-    )
-    traffic: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["traffic"].empty_table())
-    request_classes: pa.Table = field(
-        default_factory=lambda: SHARD_SCHEMAS["request_classes"].empty_table()
-    )
-    lanes: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["lanes"].empty_table())
-    lending: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["lending"].empty_table())
-    stripe_groups: pa.Table = field(
-        default_factory=lambda: SHARD_SCHEMAS["stripe_groups"].empty_table()
-    )
-    pools: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["pools"].empty_table())
-    limits: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["limits"].empty_table())
+    study: Any = None
 
-    @property
-    def title(self) -> str:
-        return str(self.study["study"].get("title", ""))
+    def __init__(self, **held: Any) -> None:
+        vars(self).update({"provenance": {}, **held})
 
     @property
     def systems(self) -> tuple[Point, ...]:
@@ -58,6 +36,9 @@ class MemoryResults:
     @property
     def study_file(self) -> str:
         return Study.from_dict(self.study).to_toml()
+
+    def _read(self, name: str) -> pa.Table:
+        return SHARD_SCHEMAS[name].empty_table()
 
 
 def replaced(of: MemoryResults, table: str = "runs", **columns: Any) -> MemoryResults:
@@ -68,7 +49,7 @@ def replaced(of: MemoryResults, table: str = "runs", **columns: Any) -> MemoryRe
         values = value if isinstance(value, list) else [value] * made.num_rows
         column = pa.array(values, made.schema.field(at).type if at >= 0 else None)
         made = made.set_column(at, name, column) if at >= 0 else made.append_column(name, column)
-    return replace(of, **{table: made})
+    return type(of)(**vars(of) | {table: made})
 
 
 def results(

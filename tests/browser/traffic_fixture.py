@@ -87,9 +87,8 @@ def traffic_results(
         name: pa.Table.from_pylist(rows, schema=_schema(name, swept))
         for name, rows in tables.items()
     }
-    empty = {name: SHARD_SCHEMAS[name].empty_table() for name in ("transfers", "timeline")}
     provenance = {"resilver_version": "0.1.0", "schema_version": 3, "command": ["resilver", "run"]}
-    return MemoryResults(**made, **empty, study=study, provenance=provenance)
+    return MemoryResults(**made, study=study, provenance=provenance)
 
 
 def _faults(fault: str, at: float) -> list[dict[str, Any]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import fields
 
 from resilver.spec.assumptions import Assumption, lead
-from resilver.study.system_runs import ResultsLike
+from resilver.study.results import StudyTables
 from resilver.tables import Table, table_of
 from resilver.words import listed, plural
 
 
-def assumptions(results: ResultsLike) -> list[Assumption]:
+def assumptions(results: StudyTables) -> list[Assumption]:
     """What the results rest on: device, network, throttle, memory, detection time and clients.
 
     Returns:
@@ -23,12 +23,12 @@ def assumptions(results: ResultsLike) -> list[Assumption]:
     ]
 
 
-def assumptions_lead(results: ResultsLike) -> str:
+def assumptions_lead(results: StudyTables) -> str:
     """Device, network and throttle with their origins in one sentence; empty if not kept."""
     return lead(assumptions(results))
 
 
-def assumptions_table(results: ResultsLike) -> Table | None:
+def assumptions_table(results: StudyTables) -> Table | None:
     """A row an assumption, or None where they were not kept."""
     made = table_of(
         assumptions(results),
@@ -40,7 +40,7 @@ def assumptions_table(results: ResultsLike) -> Table | None:
     return made if made.rows else None
 
 
-def certainty(results: ResultsLike) -> str:
+def certainty(results: StudyTables) -> str:
     """How many runs and seeds there are and what these draw, in a sentence."""
     runs = results.runs
     seeds = len(set(runs["seed"].to_pylist()))
@@ -54,7 +54,7 @@ def certainty(results: ResultsLike) -> str:
     return f"{count}; random: {listed(list(drawn))}"
 
 
-def spread_note(results: ResultsLike, seeds: int) -> str:
+def spread_note(results: StudyTables, seeds: int) -> str:
     """What the figures of a system are over its seeds.
 
     Args:

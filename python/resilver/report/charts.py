@@ -24,9 +24,10 @@ from resilver.report.servers import by_server, finishing, servers
 from resilver.report.streams import streams
 from resilver.report.sweep import sweep
 from resilver.report.timeline import degraded, timeline, together
-from resilver.study.system_runs import ResultsLike, SystemRuns, largest, systems
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns, largest, systems
 
-Make = Callable[[ResultsLike, SystemRuns], Chart | None]
+Make = Callable[[StudyTables, SystemRuns], Chart | None]
 
 OF_REBUILD: dict[str, Make] = {
     "timeline": timeline,
@@ -56,7 +57,7 @@ NAMES = (*OF_STUDY, *OF_REBUILD, *OF_RUN)
 """Every chart there is."""
 
 
-def of_study(results: ResultsLike, points: Sequence[SystemRuns]) -> list[Chart]:
+def of_study(results: StudyTables, points: Sequence[SystemRuns]) -> list[Chart]:
     """The charts about the whole study: its rebuilds, and what clients get over a sweep."""
     made = [over_sweep(sweep(points, metric)) for metric in _OF_REBUILDS.values()]
     made.insert(1, together(results, points))
@@ -66,7 +67,7 @@ def of_study(results: ResultsLike, points: Sequence[SystemRuns]) -> list[Chart]:
     return [one for one in made if one is not None]
 
 
-def of_system(results: ResultsLike, point: SystemRuns) -> list[Chart]:
+def of_system(results: StudyTables, point: SystemRuns) -> list[Chart]:
     """The charts about one system's median run: its rebuild, then its clients and network."""
     makes = [*OF_RUN.values()]
     if nothing_rebuilt(point) is None:
@@ -75,7 +76,7 @@ def of_system(results: ResultsLike, point: SystemRuns) -> list[Chart]:
     return [one for one in made if one is not None]
 
 
-def chart(results: ResultsLike, name: str, system: SystemRuns | None = None) -> Chart:
+def chart(results: StudyTables, name: str, system: SystemRuns | None = None) -> Chart:
     """One chart by its name.
 
     Args:
@@ -104,7 +105,7 @@ figure = chart
 
 
 def write_figures(
-    results: ResultsLike,
+    results: StudyTables,
     folder: str | Path,
     format: str = "png",
     system: SystemRuns | None = None,
@@ -162,7 +163,7 @@ def write_figures(
     return written
 
 
-def _has(results: ResultsLike, name: str, point: SystemRuns) -> bool:
+def _has(results: StudyTables, name: str, point: SystemRuns) -> bool:
     """Whether a system has a chart of this name."""
     try:
         chart(results, name, point)

@@ -11,7 +11,8 @@ from resilver.charts.chart import Chart
 from resilver.charts.style import BLUE, INK, ORANGE, VERMILLION
 from resilver.charts.vega import READ, Spec, colours, rows
 from resilver.report.flows import Flows, flows
-from resilver.study.system_runs import ResultsLike, SystemRuns
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns
 from resilver.tables import table
 from resilver.words import percent, plural, size_of
 
@@ -154,7 +155,7 @@ def label_arcs(flow: Flows, arcs: list[Arc]) -> list[tuple[Arc, str]]:
     return chosen
 
 
-def transfers(results: ResultsLike, point: SystemRuns) -> Chart | None:
+def transfers(results: StudyTables, point: SystemRuns) -> Chart | None:
     """Who sends to whom in the system's median run; None where nobody sends."""
     flow = flows(results, point)
     total = float(flow.matrix.sum())

@@ -18,7 +18,8 @@ from resilver.report.arrays import (
 )
 from resilver.report.faults import fault_marks_text, repair_seconds
 from resilver.report.timeline import edges_of, rate_of
-from resilver.study.system_runs import ResultsLike, SystemRuns, number
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns, number
 from resilver.tables import table
 from resilver.units import format_duration, format_rate
 from resilver.words import listed, percent
@@ -28,7 +29,7 @@ _HARDLY = 0.01
 _SUMS = ("requests_completed", "requests_lost", "read_bytes", "write_bytes", "packets_dropped")
 
 
-def course(results: ResultsLike, point: SystemRuns) -> Chart | None:
+def course(results: StudyTables, point: SystemRuns) -> Chart | None:
     """What clients got over the system's median run; None where it had no clients."""
     data = rows_of_run(results.traffic, point.median["run"])
     # Bursts alone are told of elsewhere.

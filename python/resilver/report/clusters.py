@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from resilver.errors import ConfigError
-from resilver.study.system_runs import ResultsLike, format_swept, short_names, swept_keys
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import format_swept, short_names, swept_keys
 
 if TYPE_CHECKING:
     from resilver.answer import Answer
@@ -20,12 +21,12 @@ ANSWERS_MAX = 12
 """Runs that are shown side by side; of more, the last to be healthy are."""
 
 
-def is_of_clusters(results: ResultsLike) -> bool:
+def is_of_clusters(results: StudyTables) -> bool:
     """Whether a study is of real Ceph clusters."""
     return bool(results.provenance.get("study", {}).get("cluster", {}).get("ceph"))
 
 
-def answers_of(results: ResultsLike) -> list[WhatIf]:
+def answers_of(results: StudyTables) -> list[WhatIf]:
     """The answers of a study's runs, each named by what is swept and by its seed.
 
     Raises:
@@ -53,7 +54,7 @@ def answers_of(results: ResultsLike) -> list[WhatIf]:
     return answers
 
 
-def clusters_answer(results: ResultsLike) -> Answer:
+def clusters_answer(results: StudyTables) -> Answer:
     """The answer of a study of real clusters: that of its run, or of several side by side.
 
     Raises:
@@ -71,7 +72,7 @@ def clusters_answer(results: ResultsLike) -> Answer:
     return replace(answer, holds=all(outcome.holds for outcome in _outcomes(results)))
 
 
-def _outcomes(results: ResultsLike) -> Iterator[Outcome]:
+def _outcomes(results: StudyTables) -> Iterator[Outcome]:
     """What came of each run of a study."""
     from resilver.whatif.answer import WhatIf
 

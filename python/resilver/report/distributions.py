@@ -12,7 +12,8 @@ from resilver.charts.scales import log_ticks, time_scale
 from resilver.charts.style import BLUE, DASHES, GREEN, ORANGE, VERMILLION
 from resilver.charts.vega import READ, UPRIGHT, Spec, axis, lines_up, rows
 from resilver.report.arrays import Floats, column, rows_of_run
-from resilver.study.system_runs import ResultsLike, SystemRuns
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns
 from resilver.tables import table
 from resilver.units import format_duration
 from resilver.words import percent, plural
@@ -76,7 +77,7 @@ class Histogram:
         return float((self.share * part).sum())
 
 
-def histogram(results: ResultsLike, point: SystemRuns, quantity: str) -> Histogram:
+def histogram(results: StudyTables, point: SystemRuns, quantity: str) -> Histogram:
     """One histogram of the system's median run, empty where it has none.
 
     Args:
@@ -121,7 +122,7 @@ _DELAY_COLOURS = {"reads": BLUE, "writes": ORANGE}
 _QUANTILES = ((0.5, "half"), (0.99, "99 %"))
 
 
-def delays(results: ResultsLike, point: SystemRuns) -> Chart | None:
+def delays(results: StudyTables, point: SystemRuns) -> Chart | None:
     """How long reads and writes take; None where no request completed."""
     found = [
         (kind, histogram(results, point, f"{kind}_delay_seconds")) for kind in ("read", "write")
@@ -198,7 +199,7 @@ def _delays_spec(kinds: list[tuple[str, Histogram]]) -> Spec:
     )  # fmt: skip
 
 
-def hops(results: ResultsLike, point: SystemRuns) -> Chart | None:
+def hops(results: StudyTables, point: SystemRuns) -> Chart | None:
     """How far packets go; None where nobody counts."""
     one = histogram(results, point, "hops")
     if not one.total:
@@ -230,7 +231,7 @@ def hops(results: ResultsLike, point: SystemRuns) -> Chart | None:
     )
 
 
-def channels(results: ResultsLike, point: SystemRuns) -> Chart | None:
+def channels(results: StudyTables, point: SystemRuns) -> Chart | None:
     """How busy the channels are; None where the network has none that are told apart."""
     one = histogram(results, point, "channel_busy_fraction")
     if not one.total:

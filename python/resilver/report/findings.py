@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from resilver.report.arrays import column, rows_of_run
-from resilver.study.system_runs import ResultsLike, SystemRuns, number
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns, number
 from resilver.units import format_duration
 from resilver.words import plural, size_of
 
@@ -81,7 +82,7 @@ def sweep_sentence(points: list[SystemRuns], level: str = "") -> str:
     )
 
 
-def at_risk(results: ResultsLike, point: SystemRuns) -> tuple[str, str]:
+def at_risk(results: StudyTables, point: SystemRuns) -> tuple[str, str]:
     """What is lost, or at the most one failure from it: in few words, and in a sentence."""
     if lost := losses(point):
         most = max(number(row, "unrecoverable_objects") or 0.0 for row in point.rows)

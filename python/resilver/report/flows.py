@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.report.arrays import column, rows_of_run
-from resilver.study.system_runs import ResultsLike, SystemRuns
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +50,7 @@ class Flows:
         return np.asarray(self.matrix.sum(axis=0))
 
 
-def flows(results: ResultsLike, point: SystemRuns) -> Flows:
+def flows(results: StudyTables, point: SystemRuns) -> Flows:
     """The flows of the system's median run, merged until a person can tell the arcs apart.
 
     Up to `ARCS_MAX` servers and `RIBBONS_MAX` ribbons, an arc is a server. Beyond, arcs are hosts

@@ -8,14 +8,8 @@ from dataclasses import replace
 from resilver.answer import KeyFigure as KeyFigure
 from resilver.report.findings import busiest_words, nothing_rebuilt
 from resilver.report.servers import servers
-from resilver.study.system_runs import (
-    ResultsLike,
-    SystemRuns,
-    largest,
-    number,
-    serves_only,
-    systems,
-)
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns, largest, number, serves_only, systems
 from resilver.tables import cell_text
 from resilver.words import percent
 
@@ -89,7 +83,7 @@ def client_figures(point: SystemRuns) -> list[KeyFigure]:
     return [figure for figure in found if figure is not None]
 
 
-def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[KeyFigure]:
+def key_figures(results: StudyTables, system: SystemRuns | None = None) -> list[KeyFigure]:
     """The key figures of one system: medians over its seeds.
 
     Args:
@@ -134,7 +128,7 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
     return [*(figure for figure in figures if figure is not None), *client_figures(point)]
 
 
-def summary(results: ResultsLike) -> list[tuple[str, str]]:
+def summary(results: StudyTables) -> list[tuple[str, str]]:
     """The key figures of the largest system as (label, value) pairs of words.
 
     Returns:
@@ -194,7 +188,7 @@ def _groups(point: SystemRuns) -> KeyFigure | None:
     return replace(figure, detail=f"{percent(figure.value / total)} of {total:,.0f}")
 
 
-def _spread(results: ResultsLike, point: SystemRuns) -> KeyFigure | None:
+def _spread(results: StudyTables, point: SystemRuns) -> KeyFigure | None:
     """The busiest device's share of the work against the mean, in the median run."""
     if nothing_rebuilt(point) is not None:
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
-from typing import Protocol, Self
 
 from resilver.answer import Answer
 from resilver.answer import page as answer_page
@@ -12,11 +11,13 @@ from resilver.answer.document import write_page
 from resilver.answer.standing import Standing
 from resilver.report.clusters import clusters_answer, is_of_clusters
 from resilver.report.study import QUESTION, page_answer, systems_shown
-from resilver.study.system_runs import ResultsLike, systems
+from resilver.study.partial import PartialResults
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import systems
 
 
 def write_html(
-    results: ResultsLike, path: str | Path, standing: Standing | None = None, explore: str = ""
+    results: StudyTables, path: str | Path, standing: Standing | None = None, explore: str = ""
 ) -> Path:
     """Write the report page of a study.
 
@@ -38,7 +39,7 @@ def write_html(
     return write_page(render(results, standing, explore), path)
 
 
-def render(results: ResultsLike, standing: Standing | None = None, explore: str = "") -> str:
+def render(results: StudyTables, standing: Standing | None = None, explore: str = "") -> str:
     """The report page of a study as text.
 
     Args:
@@ -52,7 +53,7 @@ def render(results: ResultsLike, standing: Standing | None = None, explore: str 
     return answer_page.render(page_answer(results), standing=standing, explore=explore)
 
 
-def render_waiting(results: ResultsLike, standing: Standing) -> str:
+def render_waiting(results: StudyTables, standing: Standing) -> str:
     """The page of a study of which no run is finished.
 
     Args:
@@ -62,15 +63,7 @@ def render_waiting(results: ResultsLike, standing: Standing) -> str:
     return answer_page.render(Answer(results.title or QUESTION, ()), standing=standing)
 
 
-class FinishedRuns(ResultsLike, Protocol):
-    """Results that hold the large tables of some runs; `resilver.study.PartialResults` is one."""
-
-    def holding(self, keys: list[str]) -> Self:
-        """The same results with the servers, transfers and timelines of these runs."""
-        ...
-
-
-def write_live(results: FinishedRuns, path: str | Path, standing: Standing) -> Path:
+def write_live(results: PartialResults, path: str | Path, standing: Standing) -> Path:
     """Write the page of a sweep of which some runs are finished, or none.
 
     Args:

@@ -15,7 +15,8 @@ from resilver.quantities import decimal_bytes
 from resilver.report.arrays import Floats, column, rows_of_run
 from resilver.spec import Traffic
 from resilver.spec.jobs import names_of
-from resilver.study.system_runs import ResultsLike, SystemRuns
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns
 from resilver.tables import table
 from resilver.units import exact_duration, format_duration
 from resilver.words import plural
@@ -45,7 +46,7 @@ class JobBursts:
     unended: int
 
 
-def job_bursts(results: ResultsLike, point: SystemRuns) -> list[JobBursts]:
+def job_bursts(results: StudyTables, point: SystemRuns) -> list[JobBursts]:
     """The bursts of each job in the system's median run; none without jobs."""
     found: pa.Table | None = getattr(results, "jobs", None)
     data = None if found is None else rows_of_run(found, point.median["run"])
@@ -62,7 +63,7 @@ def job_bursts(results: ResultsLike, point: SystemRuns) -> list[JobBursts]:
     return made
 
 
-def jobs_sentence(results: ResultsLike, point: SystemRuns) -> str:
+def jobs_sentence(results: StudyTables, point: SystemRuns) -> str:
     """How long the bursts of each job take, a sentence each; empty without jobs."""
     bursts = job_bursts(results, point)
     told = [_of_job(one) for one in bursts[:_TOLD_MAX]]
@@ -104,7 +105,7 @@ def jobs_words(traffic: Traffic) -> str:
     return shown + (f"; {plural(more, 'job')} more" if more > 0 else "")
 
 
-def jobs(results: ResultsLike, point: SystemRuns) -> Chart | None:
+def jobs(results: StudyTables, point: SystemRuns) -> Chart | None:
     """How long bursts take over time, a line a job; None where none ended."""
     bursts = [one for one in job_bursts(results, point) if one.seconds.size]
     if not bursts:

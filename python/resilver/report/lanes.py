@@ -11,7 +11,8 @@ from resilver.charts.scales import byte_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE
 from resilver.charts.vega import Spec, axis, rows
 from resilver.report.arrays import rows_of_run
-from resilver.study.system_runs import ResultsLike, SystemRuns
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns
 from resilver.tables import Column, Table
 from resilver.units import format_duration
 from resilver.words import listed, percent, size_of
@@ -38,7 +39,7 @@ _COLUMNS = (
 )
 
 
-def lanes(results: ResultsLike, point: SystemRuns) -> Chart | None:
+def lanes(results: StudyTables, point: SystemRuns) -> Chart | None:
     """What each class got of its lane, and who lent to whom; None without lanes."""
     made, loans = _lanes(results, point), _loans(results, point)
     if not made:
@@ -56,7 +57,7 @@ def lanes(results: ResultsLike, point: SystemRuns) -> Chart | None:
     )
 
 
-def _lanes(results: ResultsLike, point: SystemRuns) -> Lanes:
+def _lanes(results: StudyTables, point: SystemRuns) -> Lanes:
     """What each class got of each part, over all its ports; parts that carried nothing left out."""
     found = rows_of_run(results.lanes, point.median["run"]).to_pylist()
     totals: dict[str, int] = Counter()
@@ -81,7 +82,7 @@ def _lanes(results: ResultsLike, point: SystemRuns) -> Lanes:
     return made
 
 
-def _loans(results: ResultsLike, point: SystemRuns) -> Lanes:
+def _loans(results: StudyTables, point: SystemRuns) -> Lanes:
     """What one class left unused and another took."""
     made = []
     for row in rows_of_run(results.lending, point.median["run"]).to_pylist():

@@ -12,7 +12,8 @@ from resilver.charts.chart import Chart
 from resilver.report.arrays import Floats, column, rows_of_run
 from resilver.report.graph import graph_spec
 from resilver.report.traffic_sentence import failed_disks
-from resilver.study.system_runs import ResultsLike, SystemRuns, number
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns, number
 from resilver.tables import Table, table
 from resilver.words import percent, plural
 
@@ -68,7 +69,7 @@ class LinkMap:
         return order[self.load[order] > 0.0]
 
 
-def link_map(results: ResultsLike, point: SystemRuns) -> LinkMap | None:
+def link_map(results: StudyTables, point: SystemRuns) -> LinkMap | None:
     """The links of the system's median run.
 
     Returns:
@@ -126,7 +127,7 @@ def _kinds(point: SystemRuns, numbers: Indices, names: list[str], ends: Indices)
     )
 
 
-def network(results: ResultsLike, point: SystemRuns) -> Chart | None:
+def network(results: StudyTables, point: SystemRuns) -> Chart | None:
     """The topology with how busy its links were; None where no link is told apart, or all idle."""
     chart = link_map(results, point)
     if chart is None or not chart.packets.any():
@@ -243,7 +244,7 @@ def fates_table(row: dict[str, Any]) -> Table | None:
     )
 
 
-def losses_table(results: ResultsLike, point: SystemRuns) -> Table | None:
+def losses_table(results: StudyTables, point: SystemRuns) -> Table | None:
     """The servers whose requests were lost in the median run, most first.
 
     Returns:
@@ -269,7 +270,7 @@ def losses_table(results: ResultsLike, point: SystemRuns) -> Table | None:
     )
 
 
-def named_tables(results: ResultsLike, point: SystemRuns) -> list[tuple[str, str, Table]]:
+def named_tables(results: StudyTables, point: SystemRuns) -> list[tuple[str, str, Table]]:
     """What a page names below the charts of a run: nodes, packets' fates and losses by server.
 
     Returns:

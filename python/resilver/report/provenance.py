@@ -7,7 +7,7 @@ import re
 from pathlib import PurePath
 
 from resilver.study.phases import SIMULATED_PHASES
-from resilver.study.system_runs import ResultsLike
+from resilver.study.results import StudyTables
 from resilver.units import format_bytes, format_duration
 from resilver.words import percent
 
@@ -21,7 +21,7 @@ _RECORDED = (
 )
 
 
-def provenance(results: ResultsLike, command: str = "") -> dict[str, str]:
+def provenance(results: StudyTables, command: str = "") -> dict[str, str]:
     """Version, seeds, digest and command, by their labels; no path and no host, as pages travel.
 
     Args:
@@ -82,13 +82,13 @@ def seed_ranges(seeds: list[int]) -> str:
     return ", ".join(words)
 
 
-def study_digest(results: ResultsLike) -> str:
+def study_digest(results: StudyTables) -> str:
     """One digest for the study: SHA-256 over its runs' digests in their order, 16 hex digits."""
     text = "\n".join(str(digest) for digest in results.runs["digest"].to_pylist())
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def cost_note(results: ResultsLike) -> str:
+def cost_note(results: StudyTables) -> str:
     """What the runs of a study took, in a sentence; empty where nothing was measured."""
     seconds = [value for value in results.runs["wall_seconds"].to_pylist() if value is not None]
     if not seconds:

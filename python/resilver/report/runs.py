@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from resilver.study.system_runs import (
-    ResultsLike,
-    SystemRuns,
-    format_swept,
-    number,
-    serves_only,
-    swept_keys,
-)
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns, format_swept, number, serves_only, swept_keys
 from resilver.tables import Cell, Column, Table
 
 _METRICS = (
@@ -82,7 +76,7 @@ _OF_REBUILDS = frozenset(
 _FAILED_LENGTH_MAX = 40
 
 
-def runs_table(results: ResultsLike) -> Table:
+def runs_table(results: StudyTables) -> Table:
     """One row a run: its swept values, its seed, and the metrics that any run has.
 
     Returns:
@@ -145,7 +139,7 @@ _OF_CLASSES = (
 )
 
 
-def classes_table(results: ResultsLike, point: SystemRuns) -> Table | None:
+def classes_table(results: StudyTables, point: SystemRuns) -> Table | None:
     """What each class of requests of a system's median run got, in the order of the study.
 
     Returns:
@@ -158,7 +152,7 @@ def classes_table(results: ResultsLike, point: SystemRuns) -> Table | None:
     return Table(known, [[row[one.name] for one in known] for row in rows], "")
 
 
-def pools_table(results: ResultsLike, point: SystemRuns) -> Table | None:
+def pools_table(results: StudyTables, point: SystemRuns) -> Table | None:
     """The pools of a system's median run, in the order of the study.
 
     Returns:

@@ -11,7 +11,7 @@ from resilver.charts.style import BLUE, ORANGE
 from resilver.charts.vega import Spec, axis, rows
 from resilver.counterfactuals import best_first
 from resilver.report.counterfactuals import SAME, help_sentence, signed
-from resilver.study.system_runs import ResultsLike
+from resilver.study.results import StudyTables
 from resilver.tables import Table, table_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ NAME = "sensitivity"
 """What the chart is called."""
 
 
-def sensitivity_table(results: ResultsLike) -> Table | None:
+def sensitivity_table(results: StudyTables) -> Table | None:
     """A row an assumption, the weightiest first, or None where no analysis was made.
 
     Returns:
@@ -46,7 +46,7 @@ def sensitivity_table(results: ResultsLike) -> Table | None:
     )
 
 
-def sensitivity_finding(results: ResultsLike) -> str:
+def sensitivity_finding(results: StudyTables) -> str:
     """The bottleneck of a rebuild, else what the goodput depends on, without the full stop."""
     effects: list[Effect] = getattr(results, "sensitivity", [])
     if not effects:
@@ -65,7 +65,7 @@ def sensitivity_finding(results: ResultsLike) -> str:
     )
 
 
-def sensitivity_chart(results: ResultsLike) -> Chart | None:
+def sensitivity_chart(results: StudyTables) -> Chart | None:
     """The tornado chart of an analysis, or None where none was made."""
     effects: list[Effect] = getattr(results, "sensitivity", [])
     table = sensitivity_table(results)

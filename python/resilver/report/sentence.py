@@ -14,14 +14,8 @@ from resilver.spec.population import Population
 from resilver.spec.redundancy import Redundancy
 from resilver.spec.system import System
 from resilver.spec.traffic import Traffic
-from resilver.study.system_runs import (
-    ResultsLike,
-    SystemRuns,
-    format_swept,
-    number,
-    serves_only,
-    swept_keys,
-)
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns, format_swept, number, serves_only, swept_keys
 from resilver.units import exact_bytes, exact_duration, format_rate
 from resilver.words import listed, percent, plural
 
@@ -30,7 +24,7 @@ _FAILED = ("failed_servers", "failed_disks", "failed_links", "failed_switches", 
 """Columns that name what broke, for a system that is not at hand as it was declared."""
 
 
-def describe(results: ResultsLike, point: SystemRuns) -> str:
+def describe(results: StudyTables, point: SystemRuns) -> str:
     """The study in words, its swept values standing at those of `point`.
 
     Args:
@@ -332,7 +326,7 @@ def _arrivals(traffic: Traffic) -> str:
     return f"Clients keep {traffic.outstanding:,} {what} outstanding{flows}, {kinds}"
 
 
-def _swept(results: ResultsLike) -> str:
+def _swept(results: StudyTables) -> str:
     """Which keys are swept over which values, and how many seeds each combination has."""
     table = results.runs
     words = []

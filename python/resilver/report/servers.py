@@ -14,7 +14,8 @@ from resilver.charts.scales import byte_scale, time_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.report.arrays import Floats, column, descending, rows_of_run
-from resilver.study.system_runs import ResultsLike, SystemRuns, number
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns, number
 from resilver.tables import Table, table
 from resilver.units import format_duration
 from resilver.words import against, percent, plural
@@ -70,7 +71,7 @@ class Servers:
         return self.classes[index] if len(set(self.classes)) > 1 else ""
 
 
-def servers(results: ResultsLike, point: SystemRuns) -> Servers:
+def servers(results: StudyTables, point: SystemRuns) -> Servers:
     """The devices of the system's median run."""
     data = rows_of_run(results.servers, point.median["run"])
     # Beside clients, busy times begin with the warm-up's end and hold more than the rebuild.
@@ -97,7 +98,7 @@ def servers(results: ResultsLike, point: SystemRuns) -> Servers:
     )
 
 
-def hosts(results: ResultsLike, point: SystemRuns) -> dict[str, str]:
+def hosts(results: StudyTables, point: SystemRuns) -> dict[str, str]:
     """The host of each device by its name; of a server the node that it is on the network's map."""
     run = point.median["run"]
     data, links = (rows_of_run(one, run) for one in (results.servers, results.links))

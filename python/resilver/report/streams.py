@@ -14,7 +14,8 @@ from resilver.charts.scales import rate_scale
 from resilver.charts.style import BLUE, GREEN, INK, ORANGE, VERMILLION
 from resilver.charts.vega import Spec, axis, rows
 from resilver.report.arrays import Floats, column, rows_of_run
-from resilver.study.system_runs import ResultsLike, SystemRuns, number
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns, number
 from resilver.tables import Table, table
 from resilver.units import format_rate
 from resilver.words import against, listed, plural
@@ -53,7 +54,7 @@ Rates = list[tuple[str, float, float | None]]
 """Each kind that got anything or was expected to: its rate, and what the analytic model expects."""
 
 
-def streams(results: ResultsLike, point: SystemRuns) -> Chart | None:
+def streams(results: StudyTables, point: SystemRuns) -> Chart | None:
     """Rates of streams beside the analytic model, whole and by group; None without streams."""
     row = point.median
     groups = _groups(results, str(row["run"]))
@@ -76,7 +77,7 @@ def streams(results: ResultsLike, point: SystemRuns) -> Chart | None:
     )
 
 
-def _groups(results: ResultsLike, run: str) -> GroupRates | None:
+def _groups(results: StudyTables, run: str) -> GroupRates | None:
     table = rows_of_run(results.stripe_groups, run)
     if not table.num_rows:
         return None

@@ -21,8 +21,8 @@ from resilver.report.sentence import describe
 from resilver.report.servers import hosts
 from resilver.report.traffic_sentence import traffic_sentence
 from resilver.report.waits import run_records, wait_sentence, waits_of
+from resilver.study.results import StudyTables
 from resilver.study.system_runs import (
-    ResultsLike,
     SystemRuns,
     bursts_alone,
     format_swept,
@@ -81,7 +81,7 @@ _SPREAD = frozenset(
 """What is shown with its quartiles over the seeds."""
 
 
-def study_answer(results: ResultsLike) -> Answer:
+def study_answer(results: StudyTables) -> Answer:
     """The answer of a finished study, for a terminal and for programs."""
     points = systems(results)
     order = ranked(results, points)
@@ -115,7 +115,7 @@ def study_answer(results: ResultsLike) -> Answer:
     )
 
 
-def records(results: ResultsLike) -> list[dict[str, Any]]:
+def records(results: StudyTables) -> list[dict[str, Any]]:
     """The runs for ``--json``; where parts fail in turn, the slowest rebuild first."""
     found = results.runs.to_pylist()
     if _level(results):
@@ -123,7 +123,7 @@ def records(results: ResultsLike) -> list[dict[str, Any]]:
     return run_records(results, found)
 
 
-def page_answer(results: ResultsLike) -> Answer:
+def page_answer(results: StudyTables) -> Answer:
     """The same for a page: with the charts of up to `SYSTEMS_MAX` systems, and every run.
 
     Raises:
@@ -160,19 +160,19 @@ def page_answer(results: ResultsLike) -> Answer:
     )
 
 
-def _level(results: ResultsLike) -> str:
+def _level(results: StudyTables) -> str:
     """The level whose parts fail in turn; empty where none do."""
     return str(results.study["study"].get("each") or "")
 
 
-def ranked(results: ResultsLike, points: list[SystemRuns]) -> list[SystemRuns]:
+def ranked(results: StudyTables, points: list[SystemRuns]) -> list[SystemRuns]:
     """Swept points in their order; where parts fail in turn, the slowest rebuild first."""
     if not _level(results):
         return points
     return sorted(points, key=lambda point: -(point.median["rebuild_seconds"] or 0.0))
 
 
-def title_of(results: ResultsLike, point: SystemRuns) -> str:
+def title_of(results: StudyTables, point: SystemRuns) -> str:
     """The study's own title, or the question that it answers.
 
     Args:
@@ -186,12 +186,12 @@ def title_of(results: ResultsLike, point: SystemRuns) -> str:
     return f"What if {one} fail{'' if ',' in one or ' and ' in one else 's'}?" if one else QUESTION
 
 
-def _verdict(results: ResultsLike, points: list[SystemRuns]) -> list[str]:
+def _verdict(results: StudyTables, points: list[SystemRuns]) -> list[str]:
     """What is said of all systems together; nothing where there is nothing to compare."""
     return [text for text in [sweep_sentence(points, _level(results))] if text]
 
 
-def answer_of(results: ResultsLike, point: SystemRuns) -> list[str]:
+def answer_of(results: StudyTables, point: SystemRuns) -> list[str]:
     """The answer for one system: how long, what clients get, and what is at risk."""
     said = [rebuild_sentence(point), wait_sentence(results, point)]
     said += [traffic_sentence(results, point)] if has_traffic(point) else []
@@ -199,7 +199,7 @@ def answer_of(results: ResultsLike, point: SystemRuns) -> list[str]:
     return [text for text in said if text] or ["Nothing fails in this study."]
 
 
-def _overview(results: ResultsLike, points: Sequence[SystemRuns]) -> Shown:
+def _overview(results: StudyTables, points: Sequence[SystemRuns]) -> Shown:
     """A row a system, the answer in figures: medians over its seeds, what says most first."""
     keys = swept_keys(results)
     level = _level(results)
@@ -261,7 +261,7 @@ def _measured(
         yield f"{name}_quartiles", "quartiles", "note", quartiles
 
 
-def _pools(results: ResultsLike, point: SystemRuns) -> list[Part | None]:
+def _pools(results: StudyTables, point: SystemRuns) -> list[Part | None]:
     """The pools of a system and the classes of its requests, where it has several."""
     pools, classes = pools_table(results, point), classes_table(results, point)
     return [
@@ -271,7 +271,7 @@ def _pools(results: ResultsLike, point: SystemRuns) -> list[Part | None]:
 
 
 def _of_system(
-    results: ResultsLike, point: SystemRuns, rank: int, hidden: str
+    results: StudyTables, point: SystemRuns, rank: int, hidden: str
 ) -> tuple[Section, Section, Section]:
     """What the page shows of one system: its figures, what they rest on, and its charts."""
     rebuilds = not serves_only(point.rows)
@@ -310,13 +310,13 @@ def _of_system(
     )
 
 
-def _study_file(results: ResultsLike) -> list[Part]:
+def _study_file(results: StudyTables) -> list[Part]:
     """The study as a file that a reader saves, where it is at hand."""
     text = portable(results.study_file)
     return [Lines("study", "The study file", text.splitlines(), file="study.toml")] if text else []
 
 
-def _how_to_run(results: ResultsLike) -> str:
+def _how_to_run(results: StudyTables) -> str:
     """How the study on the page becomes results again, and what it needs beside itself."""
     text = (
         "Save it as study.toml and type: resilver run study.toml. Equal digests mean equal results"

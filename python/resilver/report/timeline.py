@@ -14,7 +14,8 @@ from resilver.charts.style import BLUE, GREEN, ORANGE, VERMILLION
 from resilver.charts.vega import Spec, axis, rows
 from resilver.report.arrays import Floats, intervals_of, moments_within, rows_of_run
 from resilver.report.faults import fault_marks_text
-from resilver.study.system_runs import ResultsLike, SystemRuns, number
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns, number
 from resilver.tables import table
 from resilver.units import format_duration
 from resilver.words import percent
@@ -43,7 +44,7 @@ def seconds_until(share: float, start: Floats, duration: Floats, rebuilt: Floats
     return float(start[at] + part * duration[at])
 
 
-def timeline(results: ResultsLike, point: SystemRuns) -> Chart | None:
+def timeline(results: StudyTables, point: SystemRuns) -> Chart | None:
     """The rebuild rate and the bytes in flight over the median run; None without a rebuild."""
     data = rows_of_run(results.timeline, point.median["run"])
     start, duration, (flight,), (rebuilt,) = intervals_of(
@@ -88,7 +89,7 @@ def timeline(results: ResultsLike, point: SystemRuns) -> Chart | None:
     )
 
 
-def degraded(results: ResultsLike, point: SystemRuns) -> Chart | None:
+def degraded(results: StudyTables, point: SystemRuns) -> Chart | None:
     """Objects short of pieces over the median run; None where none ever is, or nobody counted."""
     data = rows_of_run(results.timeline, point.median["run"])
     start, duration, (short, at_risk), _ = intervals_of(
@@ -143,7 +144,7 @@ def _objects(values: Floats) -> str:
     return f"{count} object{'' if most == 1.0 else 's'}"
 
 
-def together(results: ResultsLike, points: Sequence[SystemRuns]) -> Chart | None:
+def together(results: StudyTables, points: Sequence[SystemRuns]) -> Chart | None:
     """What is rebuilt over time, a line a system; None for one system, or too many, or none."""
     found = [(point, *course) for point in points if (course := _progress(results, point))]
     if len(found) < 2 or len(found) > SYSTEMS_TOGETHER_MAX:
@@ -180,7 +181,7 @@ def together(results: ResultsLike, points: Sequence[SystemRuns]) -> Chart | None
     )
 
 
-def _progress(results: ResultsLike, point: SystemRuns) -> tuple[Floats, Floats] | None:
+def _progress(results: StudyTables, point: SystemRuns) -> tuple[Floats, Floats] | None:
     """When which share of what is rebuilt is back, from the first fault; None for nothing."""
     data = rows_of_run(results.timeline, point.median["run"])
     start, duration, _, (rebuilt,) = intervals_of(data, sums=["rebuilt_bytes"])

@@ -12,14 +12,15 @@ import pyarrow as pa
 from resilver.quantities import decimal_bytes
 from resilver.report.arrays import column, rows_of_run
 from resilver.report.jobs import jobs_sentence
-from resilver.study.system_runs import ResultsLike, Row, SystemRuns, number
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import Row, SystemRuns, number
 from resilver.units import format_duration, format_rate
 from resilver.words import listed, percent, plural
 
 _NAMES_SHOWN_MAX = 3
 
 
-def traffic_sentence(results: ResultsLike, point: SystemRuns) -> str:
+def traffic_sentence(results: StudyTables, point: SystemRuns) -> str:
     """What clients got of a system: medians over its seeds, in two or three sentences.
 
     Where something fails it is what they got from the first fault to the end of its recovery, as a
@@ -109,7 +110,7 @@ def _retried(row: Row) -> str:
     return f"{plural(count, 'request')} {verb} retried on another server after a failure."
 
 
-def losses_sentence(results: ResultsLike, point: SystemRuns) -> str:
+def losses_sentence(results: StudyTables, point: SystemRuns) -> str:
     """Which requests were lost, of which servers, and what became of packets, in the median run.
 
     Args:
@@ -127,7 +128,7 @@ def losses_sentence(results: ResultsLike, point: SystemRuns) -> str:
     return " ".join(filter(None, (_lost(results, point, lost), _hanging(row), _retried(row))))
 
 
-def _lost(results: ResultsLike, point: SystemRuns, lost: list[float]) -> str:
+def _lost(results: StudyTables, point: SystemRuns, lost: list[float]) -> str:
     """Which requests were lost, of which servers, or why."""
     row = point.median
     count = number(row, "requests_lost") or 0.0
@@ -166,7 +167,7 @@ def _drops(row: Row) -> list[str]:
     ]
 
 
-def failed_disks(results: ResultsLike, point: SystemRuns) -> set[str]:
+def failed_disks(results: StudyTables, point: SystemRuns) -> set[str]:
     """The servers whose disks had failed by the end of the median run."""
     table = rows_of_run(results.servers, point.median["run"])
     names, failed = table["name"].to_pylist(), table["failed"].to_pylist()
@@ -174,7 +175,7 @@ def failed_disks(results: ResultsLike, point: SystemRuns) -> set[str]:
     return gone | set(re.split(r"[,\s]+", str(point.median.get("failed_disks") or "")))
 
 
-def losses_by_server(results: ResultsLike, point: SystemRuns) -> list[tuple[str, int]]:
+def losses_by_server(results: StudyTables, point: SystemRuns) -> list[tuple[str, int]]:
     """The servers whose requests were lost in the median run, with how many, most first."""
     table = rows_of_run(results.servers, point.median["run"])
     lost = np.nan_to_num(column(table, "requests_lost"))
@@ -189,7 +190,7 @@ _OWN = ("outstanding", "window")
 _OWN_RATE = ("client_rate", "rate", "arrivals", "signature")
 
 
-def binding_sentence(results: ResultsLike, point: SystemRuns) -> str:
+def binding_sentence(results: StudyTables, point: SystemRuns) -> str:
     """What binds most clients of the median run, in each stretch of time between its faults.
 
     Args:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from resilver.study.system_runs import ResultsLike, SystemRuns, systems
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns, systems
 from resilver.units import format_duration
 from resilver.words import percent
 
@@ -89,12 +90,12 @@ class Wait:
         return f"{text}; {self.busiest}" if self.busiest else text
 
 
-def system_wait(results: ResultsLike, point: SystemRuns) -> Wait | None:
+def system_wait(results: StudyTables, point: SystemRuns) -> Wait | None:
     """What was waited for in the run of median rebuild time, or None where it does not say."""
     return waits_of(results, (point.median["run"],)).get(point.median["run"])
 
 
-def wait_sentence(results: ResultsLike, point: SystemRuns) -> str:
+def wait_sentence(results: StudyTables, point: SystemRuns) -> str:
     """What the last device to finish waited for; empty where nothing was re-replicated."""
     if (found := system_wait(results, point)) is None:
         return ""
@@ -105,7 +106,7 @@ def wait_sentence(results: ResultsLike, point: SystemRuns) -> str:
     return f"{text}{of_runs}."
 
 
-def wait_records(results: ResultsLike) -> list[dict[str, Any]]:
+def wait_records(results: StudyTables) -> list[dict[str, Any]]:
     """What was waited for in each system, for ``--json``.
 
     Returns:
@@ -116,7 +117,7 @@ def wait_records(results: ResultsLike) -> list[dict[str, Any]]:
     return [{**point.swept, **_record(one)} for point, one in found if one is not None]
 
 
-def run_records(results: ResultsLike, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def run_records(results: StudyTables, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The runs of ``--json``, each with what was waited for in words.
 
     Args:
@@ -135,7 +136,7 @@ def _record(one: Wait | None) -> dict[str, Any]:
     return dict(zip(("waited_for", "waited_sentence"), words, strict=True))
 
 
-def waits_of(results: ResultsLike, wanted: Container[str] = ()) -> dict[str, Wait]:
+def waits_of(results: StudyTables, wanted: Container[str] = ()) -> dict[str, Wait]:
     """What was waited for in each run that says it, by its key.
 
     Args:

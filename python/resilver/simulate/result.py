@@ -15,6 +15,7 @@ from resilver.analytic.of_groups import analytic_rates
 from resilver.columns import TABLE_NAMES, table_of
 from resilver.core_input import ports_of
 from resilver.errors import SimulationError
+from resilver.result_tables import ResultTables
 from resilver.simulate.limits import named_limits
 from resilver.simulate.network import node_names, node_places, topology_of
 from resilver.simulate.steady import named_flows, named_jobs, named_layers
@@ -63,48 +64,19 @@ _Reals = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class RunResult:
+class RunResult(ResultTables):
     """What a run found.
 
     Attributes:
         metrics: The metric columns of the table ``runs`` by name, in SI units.
-        servers: A row a device.
-        transfers: A row a source and destination.
-        timeline: A row an interval of simulated time.
-        links: A row a link of the network; none where the fabric has no links of its own.
-        distributions: A row a quantity and bin of its histogram.
-        traffic: A row an interval of what clients got; none without traffic.
-        request_classes: A row a class of requests; none where requests are of one size.
-        lanes: A row a part of the system and class of traffic; none without lanes.
-        lending: A row a part, lender and borrower; none where nothing was lent.
-        stripe_groups: A row a group that streams go over; none without such streams.
-        pools: A row a pool; none where nothing is stored.
-        parts: A row a part with a service, which requests pass; none without such parts.
-        limits: A row a part that was waited for by the device which made the last lost piece.
-        flows: A row a stretch of time and part that binds steady flows; none without such flows.
-        layers: A row a stretch of time and layer of parts that flows pass; none without flows.
-        jobs: A row a burst that a job asked for; none without jobs.
-        answers: A row a table of what became of a real Ceph cluster; none of other systems.
+        tables: All other tables by name.
     """
 
     metrics: dict[str, int | float | str | None]
-    servers: pa.Table
-    transfers: pa.Table
-    timeline: pa.Table
-    links: pa.Table
-    distributions: pa.Table
-    traffic: pa.Table
-    request_classes: pa.Table
-    lanes: pa.Table
-    lending: pa.Table
-    stripe_groups: pa.Table
-    pools: pa.Table
-    parts: pa.Table
-    limits: pa.Table
-    flows: pa.Table
-    layers: pa.Table
-    jobs: pa.Table
-    answers: pa.Table
+    tables: Mapping[str, pa.Table]
+
+    def _read(self, name: str) -> pa.Table:
+        return self.tables[name]
 
 
 @dataclass(frozen=True)
@@ -184,9 +156,12 @@ def result_of(
         core |= dict.fromkeys(_TABLES_OF_A_REBUILD)
         limits = None
     rows = len(limits["kind"]) if limits is not None else 0
-    tables = {name: table_of(name, core.get(name)) for name in TABLE_NAMES[2:] if name != "limits"}
-    tables["limits"] = table_of("limits", limits, rows)
-    return RunResult(told, table_of("servers", columns, len(devices)), **tables)
+    tables = {
+        "servers": table_of("servers", columns, len(devices)),
+        "limits": table_of("limits", limits, rows),
+    }
+    others = (name for name in TABLE_NAMES[1:] if name not in tables)
+    return RunResult(told, tables | {name: table_of(name, core.get(name)) for name in others})
 
 
 def _whole(table: pa.Table | None) -> pa.Table:

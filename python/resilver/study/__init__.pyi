@@ -12,7 +12,7 @@ from .progress import (
     RunState as RunState,
     StudyProgress as StudyProgress,
 )
-from .results import Results as Results
+from .results import Results as Results, StudyTables as StudyTables
 from .run import simulate as simulate, validate_runs as validate_runs
 from .sweep_status import (
     Driver as Driver,
@@ -20,4 +20,4 @@ from .sweep_status import (
     Status as Status,
     status as status,
 )
-from .system_runs import ResultsLike as ResultsLike, SystemRuns as SystemRuns, systems as systems
+from .system_runs import SystemRuns as SystemRuns, systems as systems

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from resilver.answer.document import rendered
-from resilver.study.system_runs import ResultsLike, format_swept, swept_keys, systems
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import format_swept, swept_keys, systems
 from resilver.tables import cell_text
 
 _ROWS_MAX = 100
@@ -16,7 +17,7 @@ _COLUMNS = (
 """Headings with their metrics; a bar stands for the first that there is."""
 
 
-def results_html(results: ResultsLike) -> str:
+def results_html(results: StudyTables) -> str:
     """A table of the systems of a study.
 
     Returns:

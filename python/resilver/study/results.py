@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from resilver.columns import METRICS, SHARD_SCHEMAS, TABLE_NAMES, TABLES_ADDED_IN
 from resilver.errors import ConfigError, name_remedy
+from resilver.result_tables import ResultTables
 from resilver.spec import RESULTS_SCHEMA_VERSION, Study
 from resilver.spec.sweep import Point
 from resilver.study.provenance import STUDY_FILE, read_provenance, refuse_other_folders
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from resilver.study.effects import Effect
 
 
-class StudyTables:
+class StudyTables(ResultTables):
     """What results have in common, wherever their tables are read from."""
 
     folder: Path
@@ -53,94 +54,6 @@ class StudyTables:
             return Study.load(self.folder / STUDY_FILE).points
         except ConfigError:
             return ()
-
-    @cached_property
-    def servers(self) -> pa.Table:
-        """A row a run and server."""
-        return self._read("servers")
-
-    @cached_property
-    def transfers(self) -> pa.Table:
-        """A row a run, source and destination."""
-        return self._read("transfers")
-
-    @cached_property
-    def timeline(self) -> pa.Table:
-        """A row a run and interval."""
-        return self._read("timeline")
-
-    @cached_property
-    def links(self) -> pa.Table:
-        """A row a run and link of its network; none where the fabric has no links of its own."""
-        return self._read("links")
-
-    @cached_property
-    def distributions(self) -> pa.Table:
-        """A row a run, quantity and bin of its histogram."""
-        return self._read("distributions")
-
-    @cached_property
-    def traffic(self) -> pa.Table:
-        """A row a run and interval of what its clients got; none without traffic."""
-        return self._read("traffic")
-
-    @cached_property
-    def request_classes(self) -> pa.Table:
-        """A row a run and class of requests; none where requests are of one size."""
-        return self._read("request_classes")
-
-    @cached_property
-    def lanes(self) -> pa.Table:
-        """A row a run, part of the system and class of traffic; none without lanes."""
-        return self._read("lanes")
-
-    @cached_property
-    def lending(self) -> pa.Table:
-        """A row a run, part, lender and borrower; none where no share was lent."""
-        return self._read("lending")
-
-    @cached_property
-    def stripe_groups(self) -> pa.Table:
-        """A row a run and group of servers that streams go over; none without such streams."""
-        return self._read("stripe_groups")
-
-    @cached_property
-    def pools(self) -> pa.Table:
-        """A row a run and pool; none where nothing is stored."""
-        return self._read("pools")
-
-    @cached_property
-    def parts(self) -> pa.Table:
-        """A row a run and part that requests pass between devices and ports; none without such."""
-        return self._read("parts")
-
-    @cached_property
-    def limits(self) -> pa.Table:
-        """A row a run and part that the device waited for which made the last lost piece."""
-        return self._read("limits")
-
-    @cached_property
-    def flows(self) -> pa.Table:
-        """A row a run, stretch of time and part that binds steady flows; none without flows."""
-        return self._read("flows")
-
-    @cached_property
-    def layers(self) -> pa.Table:
-        """A row a run, stretch of time and layer of parts that flows pass; none without flows."""
-        return self._read("layers")
-
-    @property
-    def jobs(self) -> pa.Table:
-        """A row a burst that a job asked for; none without jobs."""
-        return self._read("jobs")
-
-    @cached_property
-    def answers(self) -> pa.Table:
-        """A row a run of a real Ceph cluster and part of its answer (`resilver.whatif`)."""
-        return self._read("answers")
-
-    def _read(self, name: str) -> pa.Table:
-        raise NotImplementedError
 
 
 class Results(StudyTables):

@@ -7,103 +7,19 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from resilver.errors import ConfigError
 from resilver.failure_rates import WrittenQuantity
 from resilver.quantities import LinkRate
-from resilver.spec.sweep import Point, section_models
+from resilver.spec.sweep import section_models
 from resilver.spec.system import System
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes, exact_rate
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-class ResultsLike(Protocol):
-    """The tables and records of one run folder; `resilver.study.Results` is one.
-
-    Each table has the rows of every run, by its column ``run``; `docs/tables.md` has all columns.
-    """
-
-    @property
-    def runs(self) -> pa.Table:
-        """A row a run: its key, the swept values, the seed, then the metrics."""
-
-    @property
-    def servers(self) -> pa.Table:
-        """A row a device."""
-
-    @property
-    def transfers(self) -> pa.Table:
-        """A row a source and destination."""
-
-    @property
-    def timeline(self) -> pa.Table:
-        """A row an interval of time."""
-
-    @property
-    def links(self) -> pa.Table:
-        """A row a link of the network."""
-
-    @property
-    def distributions(self) -> pa.Table:
-        """A row a quantity and bin of its histogram."""
-
-    @property
-    def traffic(self) -> pa.Table:
-        """A row an interval of what clients got."""
-
-    @property
-    def request_classes(self) -> pa.Table:
-        """A row a class of requests."""
-
-    @property
-    def lanes(self) -> pa.Table:
-        """A row a part of the system and class of traffic."""
-
-    @property
-    def lending(self) -> pa.Table:
-        """A row a part of the system, lender and borrower."""
-
-    @property
-    def stripe_groups(self) -> pa.Table:
-        """A row a group of servers that streams go over."""
-
-    @property
-    def pools(self) -> pa.Table:
-        """A row a pool."""
-
-    @property
-    def answers(self) -> pa.Table:
-        """A row a part of what became of a real Ceph cluster."""
-
-    @property
-    def limits(self) -> pa.Table:
-        """A row a part that the device waited for which made the last lost piece."""
-
-    @property
-    def study(self) -> dict[str, Any]:
-        """The study as resolved, by its sections."""
-
-    @property
-    def title(self) -> str:
-        """The study's title; empty where it has none."""
-
-    @property
-    def systems(self) -> Sequence[Point]:
-        """The swept systems as the study declares them; none where its inputs are not at hand."""
-
-    @property
-    def study_file(self) -> str:
-        """The study as TOML."""
-
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """Which version, host and command made the results."""
-
+    from resilver.study.results import StudyTables
 
 Row = dict[str, Any]
 
@@ -269,7 +185,7 @@ def number(row: Row, column: str) -> float | None:
     return float(value)
 
 
-def swept_keys(results: ResultsLike) -> list[str]:
+def swept_keys(results: StudyTables) -> list[str]:
     """The swept keys, in the order of their columns: those between `run` and `seed`."""
     names = list(results.runs.column_names)
     return names[names.index("run") + 1 : names.index("seed")]
@@ -285,7 +201,7 @@ def short_names(keys: Sequence[str]) -> list[str]:
     return last if len(set(last)) == len(last) else list(keys)
 
 
-def systems(results: ResultsLike) -> list[SystemRuns]:
+def systems(results: StudyTables) -> list[SystemRuns]:
     """The swept systems in the order of their first runs.
 
     Raises:

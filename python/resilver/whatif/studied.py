@@ -204,7 +204,7 @@ def _result(system: System, seed: int, answer: WhatIf) -> RunResult:
     tables["servers"] = table_of("servers", servers, osds.num_rows)
     tables["pools"] = table_of("pools", pools, stored.num_rows)
     tables["answers"] = table_of("answers", answer.to_rows())
-    return RunResult(metrics, **tables)
+    return RunResult(metrics, tables)
 
 
 def _failed(system: System, seed: int) -> set[int]:
