@@ -24,30 +24,12 @@ from tests.browser.chromium import Page
 from tests.browser.explore_pages import GOING, HEADLINE, READY, button, computed
 from tests.explore_client import SECONDS
 from tests.front_door import command, environment
+from tests.integration.study_runs import LOST
 from tests.reference.ceph_cluster import write_cluster
 from tests.unit.what_if_clusters import SMALL
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("explore served")]
 
-_STUDY = """
-[cluster]
-servers = 16
-device = "jbod10-sata"
-
-[population]
-file_size = "64 MiB"
-bytes_per_server = "8 GiB"
-
-[placement]
-algorithm = "crush"
-bucket = "straw2"
-
-[redundancy]
-replicas = 3
-
-[[faults]]
-fail = { servers = 1 }
-"""
 DIGEST = "/digest ([0-9a-f]{16})/.exec(document.body?.innerText ?? '')?.[1]"
 
 
@@ -120,7 +102,7 @@ def test_the_served_page_answers_as_the_command(
 
 def test_a_served_study_answers_as_its_run(page: Page, bundle: Path, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
-    study.write_text(_STUDY)
+    study.write_text(LOST)
     run = Study.load(study).runs()[0]
     with serving(study) as (_, address):
         assert digest_of(page, address) == simulate(run.system, run.seed).metrics["digest"]

@@ -25,6 +25,22 @@ replicas = 3
 """Three copies by CRUSH on 16 servers, 64 places where clients enter; what these do follows."""
 
 
+LOST = """
+[cluster]
+servers = 8
+device = "jbod10-sata"
+fabric = { model = "loggp", table = "qdr-infiniband" }
+[population]
+file_size = "64 MiB"
+bytes_per_server = "4 GiB"
+[redundancy]
+replicas = 3
+[[faults]]
+fail = { servers = 1 }
+"""
+"""One of eight servers is lost, and three copies are made whole again."""
+
+
 def _words(folder: Path, study: str, settings: tuple[str, ...]) -> list[str]:
     folder.mkdir(exist_ok=True)
     (folder / "study.toml").write_text(study, encoding="utf-8")

@@ -23,22 +23,10 @@ if importlib.util.find_spec("dask_jobqueue") is None:
 from resilver.errors import ConfigError
 from resilver.study.executors import BatchJobs
 from tests.integration.dask_cluster import environment
+from tests.integration.study_runs import LOST
 from tests.unit.study_fakes import tables
 
-STUDY = """
-[cluster]
-servers = 8
-device = "jbod10-sata"
-fabric = { model = "loggp", table = "qdr-infiniband" }
-[population]
-histogram = "genomes1000"
-objects = { chunk = "64 MiB" }
-bytes_per_server = "64 GiB"
-[[faults]]
-fail = { servers = 1 }
-[study]
-seeds = 3
-"""
+STUDY = f"{LOST}[study]\nseeds = 3\n"
 
 CONFIG = """
 jobs = 2

@@ -13,29 +13,11 @@ import pytest
 from resilver.columns import METRICS
 from resilver.study import Results
 from tests.front_door import command, environment
+from tests.integration.study_runs import LOST
 from tests.terminal import json_output, output, refusal, written
 from tests.unit.study_fakes import tables
 
-SMALL = """
-[cluster]
-servers = 16
-device = "jbod10-sata"
-fabric = { model = "loggp", table = "qdr-infiniband" }
-[population]
-histogram = "genomes1000"
-objects = { chunk = "64 MiB" }
-bytes_per_server = "256 GiB"
-[placement]
-algorithm = "crush"
-bucket = "straw"
-[redundancy]
-replicas = 3
-[[faults]]
-fail = { servers = 1 }
-[study]
-seeds = 2
-sweep = { "cluster.servers" = [8, 16] }
-"""
+SMALL = f'{LOST}[study]\nseeds = 2\nsweep = {{ "cluster.servers" = [8, 16] }}\n'
 
 
 def arguments(*words: object) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.study_runs import COPIED, rows, run, study_refusal
+from tests.integration.test_flows import SLOW_SERVER
 
 # Three copies by CRUSH under 64 clients: the servers differ by what they hold, and the one that
 # holds most binds once what the others wait with has run dry.
@@ -49,23 +50,8 @@ health = 0.3
 """
 # Requests at random moments to servers of which one works at 0.3 of its speed for 50 s: what comes
 # to it then waits, and is done after it.
-ARRIVALS = """
-[cluster]
-servers = 8
-device = "jbod10-sata"
-fabric = { routers = 16 }
-[traffic]
-arrivals = { poisson = "800 /s" }
-reads = 1.0
-request_size = "1 MiB"
-warm_up = "10 s"
-duration = "200 s"
-[[faults]]
-at = "50 s"
-until = "100 s"
-part = { servers = ["server.3"] }
-health = 0.3
-"""
+ARRIVALS = SLOW_SERVER.replace("outstanding = 256", 'arrivals = { poisson = "800 /s" }')
+ARRIVALS = ARRIVALS.replace("170 s", "100 s").replace("health = 0.5", "health = 0.3")
 PARETO = ARRIVALS.replace('{ poisson = "800 /s" }', '{ pareto = "800 /s", shape = 2.5 }')
 HOT = ARRIVALS.replace("reads", "targets = { hot_servers = 0.25, hot_requests = 0.4 }\nreads")
 STUDIES = {

@@ -9,16 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.front_door import command, environment, shell_environment
-
-STUDY = """
-[cluster]
-servers = 4
-[population]
-file_size = "1 MiB"
-files = 8
-[[faults]]
-fail = { servers = 1 }
-"""
+from tests.integration.study_runs import LOST
 
 
 @pytest.mark.parametrize(
@@ -34,7 +25,7 @@ fail = { servers = 1 }
 def test_words_and_folder_give_what_they_give_a_process(
     words: tuple[str, ...], code: int, tmp_path: Path
 ) -> None:
-    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "study.toml").write_text(LOST)
     started = subprocess.run(
         [sys.executable, "-c", "from resilver.cli import main; main()", *words],
         cwd=tmp_path,
@@ -49,7 +40,7 @@ def test_words_and_folder_give_what_they_give_a_process(
 
 def test_variables_are_those_of_the_caller(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """RESILVER_DEBUG=1 is read when an error is told: it adds where the error was raised."""
-    (tmp_path / "study.toml").write_text(STUDY.replace("4", "0"))
+    (tmp_path / "study.toml").write_text(LOST.replace("servers = 8", "servers = 0"))
     assert "Traceback" not in command("check", "study.toml", cwd=tmp_path).stderr
     monkeypatch.setenv("RESILVER_DEBUG", "1")
     assert "Traceback" in command("check", "study.toml", cwd=tmp_path).stderr

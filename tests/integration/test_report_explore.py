@@ -9,29 +9,14 @@ import pytest
 from resilver.explore import beside
 from resilver.study import Results
 from tests.browser.explore_pages import built
+from tests.integration.study_runs import LOST
 from tests.terminal import output
-
-STUDY = """
-[cluster]
-servers = 8
-device = "jbod10-sata"
-fabric = { model = "loggp", table = "qdr-infiniband" }
-[population]
-file_size = "64 MiB"
-bytes_per_server = "4 GiB"
-[placement]
-algorithm = "rendezvous"
-[redundancy]
-replicas = 3
-[[faults]]
-fail = { servers = 1 }
-"""
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("explored")
-    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
+    (folder / "study.toml").write_text(LOST, encoding="utf-8")
     output("run", folder / "study.toml", "-o", folder / "runs", "-q")
     return folder / "runs"
 
