@@ -58,12 +58,13 @@ def sync_folder(path: Path) -> None:
         sync_file(path)
 
 
-def replace_file(path: Path, write: Callable[[Path], object]) -> None:
+def replace_file(path: Path, write: Callable[[Path], object], *, last: bool = True) -> None:
     """Write a file under a temporary name and rename it over the final one.
 
     Args:
         path: the final name.
         write: writes the whole content to the path it is given.
+        last: whether the name is forced to its device too; else another file of the folder follows.
     """
     temporary = path.with_name(f"{TEMPORARY_PREFIX}{path.name}-{os.getpid()}")
     try:
@@ -73,7 +74,8 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    if last:
+        sync_folder(path.parent)
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -8,7 +8,7 @@ import fcntl
 import json
 import os
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -279,18 +279,16 @@ class RunFolder:
         table = with_swept(
             table, {key: c.take(pa.array(positions, pa.int64())) for key, c in swept.items()}
         )
-        replace_file(
-            self.path / "runs.parquet", lambda path: write_parquet(path, [table], table.schema)
-        )
         for name in TABLE_NAMES[1:]:
             shards = (self.shards.table(name, key) for key in keys)
-            self._replace_table(name, shards)
+            self._replace_table(name, shards, SHARD_SCHEMAS[name])
+        self._replace_table("runs", [table], table.schema, last=True)
 
-    def _replace_table(self, name: str, shards: Iterator[pa.Table]) -> None:
-        replace_file(
-            self.path / f"{name}.parquet",
-            lambda path: write_parquet(path, shards, SHARD_SCHEMAS[name]),
-        )
+    def _replace_table(
+        self, name: str, tables: Iterable[pa.Table], schema: pa.Schema, *, last: bool = False
+    ) -> None:
+        path = self.path / f"{name}.parquet"
+        replace_file(path, lambda made: write_parquet(made, tables, schema), last=last)
 
     def _write_provenance(self) -> None:
         text = json.dumps(self.provenance, indent=1, sort_keys=True, allow_nan=False) + "\n"

@@ -96,9 +96,9 @@ class Shards:
             OSError: the folder cannot be written, or its device is full.
         """
         with self._unfinished(key) as temporary:
-            for name in (*(f"{name}.parquet" for name in TABLE_NAMES), _COST_FILE):
+            for name, content in files.items():
                 path = temporary / name
-                path.write_bytes(files[name])
+                path.write_bytes(content)
                 sync_file(path)
             sync_folder(temporary)
             self._publish(temporary, key)
@@ -178,6 +178,9 @@ class Shards:
     def _fill(self, temporary: Path, tables: dict[str, pa.Table], cost: Cost, begun: float) -> None:
         contents: dict[str, dict[str, Any]] = {}
         for name, table in tables.items():
+            # Most runs have rows in a few of the tables; the others are no files.
+            if table.num_rows == 0:
+                continue
             path = temporary / f"{name}.parquet"
             write_parquet(path, [table], SHARD_SCHEMAS[name])
             sync_file(path)
@@ -219,13 +222,13 @@ class Shards:
         folder = self.folder / key
         try:
             files = self._record(key)["files"]
-            for name in TABLE_NAMES:
-                path = folder / f"{name}.parquet"
-                if path.stat().st_size != files[path.name]["bytes"]:
+            if "runs.parquet" not in files:
+                return False
+            for name, file in files.items():
+                path = folder / name
+                if path.stat().st_size != file["bytes"] or sha256_of(path) != file["sha256"]:
                     return False
-                if sha256_of(path) != files[path.name]["sha256"]:
-                    return False
-        except (OSError, ValueError, KeyError, TypeError):
+        except (AttributeError, KeyError, OSError, TypeError, ValueError):
             return False
         return True
 
@@ -264,7 +267,10 @@ class Shards:
         Returns:
             The table in the shard's schema.
         """
-        return read_parquet(self.folder / key / f"{name}.parquet")
+        file = f"{name}.parquet"
+        if file not in self._record(key)["files"]:
+            return SHARD_SCHEMAS[name].empty_table()
+        return read_parquet(self.folder / key / file)
 
     def cost(self, key: str) -> Cost:
         """What a finished run cost.
