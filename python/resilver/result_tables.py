@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -47,12 +47,15 @@ class ResultTables:
     answers: pa.Table
     """A row a part of the answer on a real Ceph cluster (`resilver.whatif`); none of others."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in TABLE_NAMES[1:]:
-            raise AttributeError(f"there is no {name!r}", name=name, obj=self)
-        table = self._read(name)
-        self.__dict__[name] = table
-        return table
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in TABLE_NAMES[1:]:
+                # With the error of a property that failed, if it is one.
+                return object.__getattribute__(self, name)
+            table = self._read(name)
+            self.__dict__[name] = table
+            return table
 
     def __dir__(self) -> list[str]:
         """What a notebook offers: the tables too, which are read when they are asked for."""

@@ -28,6 +28,8 @@ class StudyTables(ResultTables):
 
     folder: Path
     provenance: dict[str, Any]
+    runs: pa.Table
+    """A row a run."""
 
     @property
     def study(self) -> dict[str, Any]:

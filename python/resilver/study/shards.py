@@ -222,7 +222,7 @@ class Shards:
         folder = self.folder / key
         try:
             files = self._record(key)["files"]
-            if "runs.parquet" not in files:
+            if not {"runs.parquet"} <= set(files) <= {f"{name}.parquet" for name in TABLE_NAMES}:
                 return False
             for name, file in files.items():
                 path = folder / name
