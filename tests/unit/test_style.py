@@ -244,12 +244,12 @@ def test_only_simulate_and_maps_call_the_core() -> None:
         assert not core or may, f"{name_of(path)} imports {core}"
 
 
-BASE = {"catalog", "errors", "importers", "quantities", "units"}
+BASE = {"catalog", "errors", "importers", "quantities", "record", "units"}
 ASKS = BASE | {"analytic", "core_input", "crush", "failure_rates", "request", "simulate", "spec"}
 # What each room of Python may name: a script takes maps without the rest; fits know no run, no
 # result and no core; a center is sized without a run or a page; questions know no page.
 ROOMS = {
-    "calibration": {"errors", "importers", "failure_rates", "spec", "text", "units"},
+    "calibration": {"errors", "importers", "failure_rates", "record", "spec", "text", "units"},
     "center": BASE | {"simulate", "spec", "text"},
     "crush": {"_core", "core_errors", "errors", "text"},
     "data_loss": ASKS | {"figure", "placement_quality", "study", "whatif"},
@@ -281,7 +281,7 @@ def test_pages_read_answers_which_ask_nothing_of_the_core() -> None:
                 answers = tuple(f"resilver.{room}.{one}" for one in known)
                 assert all(name.startswith(answers) for name in read), f"{name_of(path)}: {read}"
         if path.parent.name == "whatif" and path.stem in ("answer", "columns", "several"):
-            assert ours <= {"counterfactuals", "errors", "quantities", "whatif"}, name_of(path)
+            assert ours <= {"counterfactuals", "errors", "quantities", "record", "whatif"}
 
 
 def test_report_reads_results_and_never_simulates() -> None:

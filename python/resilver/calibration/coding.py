@@ -17,6 +17,7 @@ import numpy.typing as npt
 from resilver.calibration.isal import Bytes8, Library, plain_product
 from resilver.calibration.listening import Listener
 from resilver.errors import ConfigError, Problem, ResilverError, raise_all, show
+from resilver.record import record
 from resilver.spec.toml import write_keys, write_toml
 from resilver.units import exact_bytes
 
@@ -107,12 +108,8 @@ class CodingCalibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, JSON-able, with units in the names."""
-        return {
-            "library": self.library,
-            "machine": self.machine,
-            "date": self.date,
-            "codes": [asdict(row) for row in self.rates],
-        }
+        found = record(self, "library", "machine", "date")
+        return {**found, "codes": [asdict(row) for row in self.rates]}
 
 
 def calibrate_coding(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from resilver.calibration.block_rates import read_disk
 from resilver.calibration.errors import ModelError
 from resilver.importers.fio import MODES, FioReport
+from resilver.record import record
 from resilver.spec.device import DeviceTable, fitted_table
 from resilver.spec.disk_fit import Method, fit_disk
 from resilver.spec.tables import to_plain
@@ -64,13 +65,8 @@ class DiskCalibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, JSON-able, with units in the names."""
-        return {
-            "device": to_plain_table(self.table),
-            "queue_depth": self.queue_depth,
-            "rmse": {mode: asdict(error) for mode, error in self.rmse.items()},
-            "points": [asdict(point) for point in self.points],
-            "notes": list(self.notes),
-        }
+        found = record(self, "queue_depth", "rmse", "points", "notes")
+        return {**found, "device": to_plain_table(self.table)}
 
 
 def calibrate_disk(

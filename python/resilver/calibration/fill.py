@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from resilver.errors import ConfigError
 from resilver.importers.fill_rates import FillRates, read_fill_rates
+from resilver.record import record
 
 Floats = npt.NDArray[np.float64]
 
@@ -133,12 +134,8 @@ class FillCalibration:
             "left_out": self.data.left_out,
             "fill_low": float(self.data.fills.min()),
             "fill_high": float(self.data.fills.max()),
-            "correlation": asdict(self.correlation),
-            "given": None if self.given is None else asdict(self.given),
-            "beside": [asdict(one) for one in self.beside],
-            "levels": [asdict(one) for one in self.levels],
-            "hidden_loss": self.hidden_loss,
-            "rate_at_fill": [list(pair) for pair in self.rate_at_fill],
+            **record(self, "correlation", "given", "beside", "levels", "hidden_loss"),
+            **record(self, "rate_at_fill"),
             "shown": self.is_shown,
         }
 

@@ -16,6 +16,7 @@ from resilver.calibration.errors import ModelError
 from resilver.errors import ConfigError
 from resilver.importers.bandwidth import PointToPoint, read_point_to_point
 from resilver.importers.netgauge import LogGpTable, read_netgauge
+from resilver.record import record
 
 SIZES = tuple(2**power for power in range(27))
 """The message sizes of a curve where none are asked for: 1 B to 64 MiB."""
@@ -75,12 +76,8 @@ class NetworkCalibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, JSON-able, with units in the names."""
-        return {
-            "table": [asdict(row) for row in self.table.rows],
-            "points": [asdict(point) for point in self.points],
-            "rmse": None if self.rmse is None else asdict(self.rmse),
-            "notes": list(self.notes),
-        }
+        found = record(self, "points", "rmse", "notes")
+        return {**found, "table": [asdict(row) for row in self.table.rows]}
 
 
 def calibrate_network(

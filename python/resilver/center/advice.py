@@ -21,6 +21,7 @@ from resilver.center.routes import Routes, route
 from resilver.center.shares import Floats, Ints
 from resilver.errors import ConfigError, Problem, ResilverError, raise_all, show
 from resilver.importers.part_load import DEGRADED, UP
+from resilver.record import record
 
 _STREAMS_MAX = 1_000_000
 
@@ -129,8 +130,7 @@ class Advice:
                 if reason
             },
             "rate_bytes_per_second": self.layers.rate,
-            "expected": self.expected.to_dict(),
-            "round_robin": self.round_robin.to_dict(),
+            **record(self, "expected", "round_robin"),
             "layers": self.layer_loads(),
             "notes": list(self.layers.notes),
         }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -35,10 +34,6 @@ class Expected:
     mean: float
     binding: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class RoundRobin:
@@ -59,10 +54,6 @@ class RoundRobin:
     most: float
     binding: str
     starts: int = field(default=0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return dict(vars(self))
 
 
 def expect(layers: Layers, placed: Ints, clients: Ints | None) -> Expected:

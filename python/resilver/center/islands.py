@@ -6,7 +6,7 @@ between them, and whoever analyses or looks at what a simulation wrote has it co
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator
@@ -14,6 +14,7 @@ from pydantic import Field, field_validator
 from resilver.center.figures import Figure
 from resilver.errors import ConfigError, show
 from resilver.quantities import daily, decimal_bytes, decimal_rate, duration
+from resilver.record import record
 from resilver.spec.section import AboveZero, Count, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
@@ -77,12 +78,7 @@ class Copied:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, in SI units."""
-        return {
-            "figures": [asdict(figure) for figure in self.figures],
-            "bytes_per_second": self.bytes_per_second,
-            "kept_bytes": self.kept_bytes,
-            "mover_share": self.mover_share,
-        }
+        return record(self, "figures", "bytes_per_second", "kept_bytes", "mover_share")
 
 
 def copied(islands: Islands, rate: float | None) -> Copied:

@@ -9,6 +9,7 @@ from typing import Any
 from resilver.center.benchmarks import LayerCost
 from resilver.center.culling import Culling, Reference
 from resilver.errors import name_remedy, show
+from resilver.record import record
 from resilver.text import refuse
 
 _IN_ORDER = ("read", "write")
@@ -142,19 +143,13 @@ class LayerProfile:
             del row["place"], row["is_stacked"]
             measured.append(row)
         return {
-            "title": self.title,
-            "clients": self.clients,
-            "rate_bytes_per_second": self.rate_bytes_per_second,
+            **record(self, "title", "clients", "rate_bytes_per_second", "target_bytes_per_second"),
+            **record(self, "layers", "needed", "notes", "holds"),
             "binding_layer": self.binding.layer,
             "binding": self.binding.binding,
-            "layers": [asdict(one) for one in self.layers],
-            "target_bytes_per_second": self.target_bytes_per_second,
-            "needed": [asdict(one) for one in self.needed],
             "measured": measured,
             "costs": [asdict(one) | {"cost": one.cost} for one in self.costs],
-            "notes": list(self.notes),
             **({} if self.culled is None else {"culled": self.culled.to_dict()}),
-            "holds": self.holds,
         }
 
 
@@ -193,9 +188,7 @@ class CulledLayers:
         first = self.cullings[0]
         columns = (self.groups, self.units, first.before.tolist(), first.after.tolist())
         return {
-            "level": self.level,
-            "within": self.within,
-            "of": self.of,
+            **record(self, "level", "within", "of", "after", "holds"),
             "replaced": [one.replaced for one in self.cullings],
             "rounds": [{"round": number, **asdict(one)} for number, one in enumerate(first.rounds)],
             "groups": [
@@ -203,8 +196,6 @@ class CulledLayers:
                 for row in zip(*columns, strict=True)
             ],
             "disks": self.replaced,
-            "after": self.after.to_dict(),
-            "holds": self.holds,
         }
 
 

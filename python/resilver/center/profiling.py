@@ -20,6 +20,7 @@ from resilver.center.order import (
     spread_most,
 )
 from resilver.center.rates_file import LotFile, Rates
+from resilver.record import record
 
 SEEDS = 15
 """Draws of disks by default."""
@@ -77,10 +78,8 @@ class MeasuredProfile:
             "of": self.judged.of,
             "groups": len(self.rates.groups),
             "outside": len(self.next),
-            "next": [asdict(one) for one in self.next],
-            "figures": [asdict(one) for one in self.figures],
+            **record(self, "next", "figures", "holds"),
             "rounds": rounds_json(self.cullings),
-            "holds": self.holds,
         }
 
 
@@ -111,12 +110,9 @@ class LotProfile:
         return {
             "description": self.file.description,
             "source": self.file.source,
-            "within": self.within,
-            "of": self.of,
-            "figures": [asdict(one) for one in self.figures],
+            **record(self, "within", "of", "figures", "holds"),
             "replaced": [one.replaced for one in self.cullings],
             "rounds": rounds_json(self.cullings),
-            "holds": self.holds,
         }
 
 

@@ -14,6 +14,7 @@ from resilver.center.balance import balanced
 from resilver.center.machines import Machine
 from resilver.center.torus import ChannelLoads, hops, steps
 from resilver.errors import ConfigError, name_remedy, show
+from resilver.record import record
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -137,10 +138,7 @@ class RouteFigures:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in vars(self).items()
-        }
+        return record(self, *vars(self))
 
 
 def route(machine: Machine, policy: str = "fine_grained", by: str = "cost") -> Routes:

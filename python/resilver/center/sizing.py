@@ -22,6 +22,7 @@ from resilver.center.islands import Copied, copied
 from resilver.center.namespaces import Dealt, deal
 from resilver.center.sizing_file import Demand, Offer, SizingFile
 from resilver.quantities import Price, decimal_bytes, decimal_rate, duration
+from resilver.record import record
 from resilver.units import BytesPerSecond
 
 _SLACK = 1e-9
@@ -117,13 +118,11 @@ class Sizing:
         return {
             "description": self.file.description,
             "source": self.file.source,
-            "demands": [asdict(figure) for figure in self.demands],
-            "knees": [asdict(figure) for figure in self.knees],
+            **record(self, "demands", "knees", "holds"),
             "offers": [asdict(offer) | {"needed": offer.needed} for offer in self.offers],
             "capacity": None if self.outlook is None else self.outlook.to_dict(),
             "namespaces": None if self.dealt is None else _dealt_json(self.file, self.dealt),
             "islands": None if self.copied is None else self.copied.to_dict(),
-            "holds": self.holds,
         }
 
 

@@ -9,7 +9,7 @@ is latest, when the scan began. What a purge frees is what the files occupy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from glob import escape
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +23,7 @@ from resilver.center.stat_cost import StatCost
 from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.ages import AGE_DAYS_MAX
 from resilver.importers.scanned import Scanned, read_scanned
+from resilver.record import record
 
 BY = ("owner", "age", "path", "size")
 """What usage is told by."""
@@ -122,11 +123,8 @@ class Usage:
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON can carry it."""
         return {
+            **record(self, "by", "purge_days", "purges", "stat"),
             "scan": self.scanned.to_dict(),
-            "by": {name: [asdict(row) for row in rows] for name, rows in self.by.items()},
-            "purge_days": self.purge_days,
-            "purges": [asdict(one) for one in self.purges],
-            "stat": self.stat.to_dict(),
         }
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from resilver.figure import Figure
+from resilver.record import record
 
 Origin = Literal["stated", "study", "catalog", "simulated", "dump", "default", "assumed"]
 """Who says so: the option or argument; the study file; what ships, with its source; a rebuild that
@@ -96,24 +97,11 @@ class Durability:
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as a JSON-able dictionary; tables are lists of rows."""
-        found = {name: _plain(value) for name, value in vars(self).items()}
+        found = record(self, *vars(self))
         del found["is_decimal"]
         # JSON knows no infinity; the annual probability of 0 says the same.
         has_nines = self.nines is not None and math.isfinite(self.nines)
         return found | {"nines": self.nines if has_nines else None}
-
-
-def _plain(value: Any) -> Any:
-    """A field of an answer as JSON has it."""
-    if isinstance(value, Figure):
-        return value.to_dict()
-    if isinstance(value, pa.Table):
-        return value.to_pylist()
-    if isinstance(value, Premise):
-        return dict(vars(value))
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    return dict(value) if isinstance(value, Mapping) else value
 
 
 def nines(probability: float | None) -> float | None:
@@ -141,4 +129,4 @@ class Durabilities:
 
     def to_dict(self) -> dict[str, Any]:
         """All answers as a JSON-able dictionary."""
-        return {"compared": self.compared, "systems": [one.to_dict() for one in self.systems]}
+        return record(self, "compared", "systems")

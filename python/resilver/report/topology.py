@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer, Lines, Part, Section, Shown
 from resilver.charts.chart import Chart
+from resilver.record import record
 from resilver.report.graph import graph_spec
 from resilver.report.topology_sketch import sketch
 from resilver.spec.topology_kinds import KINDS, oversubscription
@@ -32,7 +33,7 @@ def topology_answer(built: Sequence[Topology], sketched: bool = True) -> Answer:
         built: The networks.
         sketched: Whether a small one may be sketched in letters.
     """
-    records = [record(one) for one in built]
+    records = [measures(one) for one in built]
     if len(built) > 1:
         shown = Shown("topologies", "Side by side", _compared(built), is_split=True)
         sections = [Section("Side by side", (shown,))]
@@ -92,24 +93,14 @@ def kinds_answer() -> Answer:
     return Answer("Kinds of topology", [said], [Section("Kinds", parts)], rows)
 
 
-def record(one: Topology) -> dict[str, Any]:
+def measures(one: Topology) -> dict[str, Any]:
     """A network's measures, JSON-able."""
     return {
         "topology": one.spec.label,
         "kind": one.spec.kind,
-        "seed": one.seed,
-        "nodes": one.nodes,
-        "hosts": one.hosts,
-        "routers": one.routers,
-        "switches": one.switches,
-        "links": one.links,
-        "ports": one.ports,
-        "diameter": one.diameter,
-        "mean_hops": one.mean_hops,
-        "mean_router_disk_hops": one.mean_router_disk_hops,
-        "bisection_links": one.bisection_links,
-        "bisection_is_exact": one.bisection_is_exact,
-        "max_radix": one.max_radix,
+        **record(one, "seed", "nodes", "hosts", "routers", "switches", "links", "ports"),
+        **record(one, "diameter", "mean_hops", "mean_router_disk_hops", "bisection_links"),
+        **record(one, "bisection_is_exact", "max_radix"),
         "links_per_host": one.links / one.hosts,
         "ports_per_host": one.ports / one.hosts,
         "radices": [

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from resilver.record import record
 from resilver.reproduce.published import (
     CHECK,
     CONSTRUCTED,
@@ -135,9 +136,7 @@ class Comparison:
     def as_record(self) -> dict[str, Any]:
         """Everything as a flat object, for `--json`."""
         return {
-            "entry": self.entry,
-            "key": self.key,
-            "what": self.what,
+            **record(self, "entry", "key", "what"),
             "figure": self.figure or None,
             "where": self.where or None,
             "kind": self.kind,
@@ -145,15 +144,10 @@ class Comparison:
             "ours": self.ours,
             "ours_least": self.least,
             "ours_most": self.most,
-            "paper": self.paper,
-            "expected": self.expected,
-            "deviation": self.deviation,
-            "low": self.low,
-            "high": self.high,
+            **record(self, "paper", "expected", "deviation", "low", "high"),
             "why": self.why or None,
             "runs": self.rows,
-            "verdict": self.verdict,
-            "query": self.query,
+            **record(self, "verdict", "query"),
             **({"unchanged": self.unchanged} if self.is_changed else {}),
         }
 

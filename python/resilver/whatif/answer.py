@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from resilver.counterfactuals import Counterfactual
 from resilver.quantities import duration
+from resilver.record import record
 from resilver.whatif.columns import LONG
 from resilver.whatif.figures import FIGURES
 
@@ -226,19 +227,10 @@ class WhatIf:
         """The answer as a JSON-able dictionary, without the tables that are long."""
         tables = {name: one.to_pylist() for name, one in self.tables.items() if name not in LONG}
         return {
-            "plan": self.plan,
-            "steps": [asdict(step) for step in self.steps],
-            "holds": self.holds,
+            **record(self, "plan", "steps", "holds", "cluster", "assumptions", "notes", "commands"),
+            **record(self, "horizon_seconds", "end_seconds", "seed", "digest"),
             "answer": asdict(self.outcome),
-            "cluster": self.cluster.to_dict(),
-            "assumptions": [asdict(one) for one in self.assumptions],
-            "notes": list(self.notes),
-            "commands": list(self.commands),
-            "horizon_seconds": self.horizon_seconds,
-            "end_seconds": self.end_seconds,
             "engine": "events" if self.is_by_events else "flows",
-            "seed": self.seed,
-            "digest": self.digest,
             "tables": tables,
         }
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from resilver.record import record
 from resilver.whatif.answer import Assumption, ClusterFacts, Outcome, WhatIf
 from resilver.whatif.figures import HARM
 
@@ -88,18 +89,9 @@ class Ranking:
 
     def to_dict(self) -> dict[str, Any]:
         """The ranking as a JSON-able dictionary."""
-        return {
-            "level": self.level,
-            "holds": self.holds,
-            "horizon_seconds": self.horizon_seconds,
-            "at_seconds": self.at_seconds,
-            "is_settled": self.is_settled,
-            "parts": [one.to_dict() for one in self.harms],
-            "today": [one.to_dict() for one in self.today],
-            "cluster": self.cluster.to_dict(),
-            "assumptions": [asdict(one) for one in self.assumptions],
-            "notes": list(self.notes),
-        }
+        names = ("level", "holds", "horizon_seconds", "at_seconds", "is_settled", "today")
+        found = record(self, *names, "cluster", "assumptions", "notes")
+        return {**found, "parts": [one.to_dict() for one in self.harms]}
 
 
 def noun_of(level: str) -> str:
@@ -215,21 +207,12 @@ class Maintenance:
         """The answer as a JSON-able dictionary."""
         return {
             **asdict(self.work),
-            "flags": list(self.work.flags),
-            "holds": self.holds,
-            "total_seconds": self.total_seconds,
-            "loss_chance": self.loss_chance,
-            "starts_seconds": self.starts_seconds,
-            "horizon_seconds": self.horizon_seconds,
-            "unwritten": list(self.unwritten),
-            "before": asdict(self.before),
+            **record(self, "holds", "total_seconds", "loss_chance", "starts_seconds", "unwritten"),
+            **record(self, "horizon_seconds", "before", "cluster", "assumptions", "notes"),
             "turns": [
                 {"turn_seconds": self.turn_seconds(turn), **turn.to_dict()} for turn in self.turns
             ],
-            "cluster": self.cluster.to_dict(),
             "commands": [*self.preparing, *self.commands],
-            "assumptions": [asdict(one) for one in self.assumptions],
-            "notes": list(self.notes),
         }
 
 
@@ -306,16 +289,8 @@ class FillSearch:
 
     def to_dict(self) -> dict[str, Any]:
         """The search as a JSON-able dictionary."""
-        ranking = self.ranking
-        return {
-            "aim": self.aim,
-            "holds": self.holds,
-            "best_share": self.best_share,
-            "present_share": self.present_share,
-            "most_share": self.most_share,
-            "trials": [one.to_dict() for one in self.trials],
-            "ranking": None if ranking is None else ranking.to_dict(),
-        }
+        shares = ("best_share", "present_share", "most_share")
+        return record(self, "aim", "holds", *shares, "trials", "ranking")
 
 
 @dataclass(frozen=True)
@@ -335,6 +310,10 @@ class Trial:
     meets: bool
     measure: float | None
     in_force: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trial as a JSON-able dictionary."""
+        return {**record(self, "settings", "meets", "measure", "in_force"), **asdict(self.outcome)}
 
 
 @dataclass(frozen=True)
@@ -372,24 +351,5 @@ class Search:
 
     def to_dict(self) -> dict[str, Any]:
         """The search as a JSON-able dictionary."""
-        return {
-            "aim": self.aim,
-            "settings": list(self.names),
-            "holds": self.holds,
-            "is_met_already": self.is_met_already,
-            "left_out": list(self.left_out),
-            "best": _trial(self.best) if self.best else None,
-            "commands": list(self.commands),
-            "trials": [_trial(one) for one in self.trials],
-            "answer": self.answer.to_dict(),
-        }
-
-
-def _trial(one: Trial) -> dict[str, Any]:
-    return {
-        "settings": dict(one.settings),
-        "meets": one.meets,
-        "measure": one.measure,
-        "in_force": one.in_force,
-        **asdict(one.outcome),
-    }
+        names = ("aim", "holds", "is_met_already", "left_out", "best", "commands", "trials")
+        return {**record(self, *names, "answer"), "settings": list(self.names)}
