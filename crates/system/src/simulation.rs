@@ -1,22 +1,18 @@
 //! One run from its configuration to its outcome, in steps short enough to show progress and to stop between.
 
+use std::ops::Deref;
+
 use resilver_fabric::topology::Topology;
-use resilver_fabric::{InterfaceUse, NetworkUse};
 use resilver_kernel::Digest;
 use resilver_kernel::lanes::Lanes;
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::GroupTable;
 use resilver_population::RangeTotals;
-use resilver_units::{Bytes, GroupId};
+use resilver_units::GroupId;
 
-use crate::clients::measures::{ClientOutcome, StreamOutcome};
-use crate::conclusion::{Conclusion, FlowOutcome};
+use crate::conclusion::Conclusion;
 use crate::groups::place_in_parallel;
-use crate::plant::LaneReport;
-use crate::plant::ways::PartUse;
 use crate::recovery::Recovery;
-use crate::recovery::limits::Limits;
-use crate::recovery::outcome::Outcome;
 use crate::running::{Moved, Run, begin};
 use crate::scan::Scanned;
 use crate::scenario::{FabricConfig, PlaceScratch, SystemConfig, Traffic};
@@ -55,39 +51,29 @@ impl Phase {
     }
 }
 
-/// What a finished run has to tell.
+/// What a finished run has to tell, of everything in it and of what was there before it began.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// What all populations add up to.
     pub population: RangeTotals,
     /// What each pool's does.
     pub populations: Vec<RangeTotals>,
-    /// What recovery did.
-    pub outcome: Outcome,
-    /// What clients got, where there are any.
-    pub clients: Option<ClientOutcome>,
-    /// What streams did beside, where clients stream.
-    pub streams: Option<StreamOutcome>,
-    /// What each endpoint's interface did, where the fabric is one of interfaces.
-    pub interfaces: Vec<InterfaceUse>,
-    /// What links and packets did, where the fabric has them.
-    pub network: Option<NetworkUse>,
-    /// What each lane did, where there are several.
-    pub lanes: LaneReport,
-    /// What each part did that requests pass on their way, where there are such parts.
-    pub parts: Vec<PartUse>,
-    /// What limited the rebuild.
-    pub limits: Limits,
-    /// What flows came to, where clients are flows.
-    pub flows: Option<FlowOutcome>,
-    /// Data handed to the fabric by all parts of the system, control messages included.
-    pub network_bytes: Bytes,
+    /// What came of all that moved.
+    pub conclusion: Conclusion,
     /// What the groups went through, where there are any.
     pub groups: Option<GroupOutcome>,
     /// Digest of all events and of the work they did.
     pub digest: Digest,
     /// How many events were executed.
     pub events: u64,
+}
+
+impl Deref for Report {
+    type Target = Conclusion;
+
+    fn deref(&self) -> &Conclusion {
+        &self.conclusion
+    }
 }
 
 enum Stage {
@@ -279,22 +265,8 @@ impl Simulation {
     fn finish(&self, running: Running) -> Result<Report, SystemError> {
         let Running { run, populations, groups, .. } = running;
         let population = populations.iter().fold(RangeTotals::default(), |sum, &pool| sum.and(pool));
-        let (
-            Conclusion {
-                mut outcome,
-                clients,
-                streams,
-                interfaces,
-                network,
-                lanes,
-                parts,
-                limits,
-                network_bytes,
-                flows,
-            },
-            mut digest,
-            events,
-        ) = run.conclude()?;
+        let (mut conclusion, mut digest, events) = run.conclude()?;
+        let outcome = &mut conclusion.outcome;
         if !self.config.has_code() {
             // What copies take is what they weigh.
             outcome.coded = None;
@@ -311,22 +283,6 @@ impl Simulation {
         ] {
             digest.fold(word);
         }
-        Ok(Report {
-            population,
-            populations,
-            outcome,
-            clients,
-            streams,
-            interfaces,
-            network,
-            network_bytes,
-            lanes,
-            parts,
-            limits,
-            flows,
-            groups,
-            digest,
-            events,
-        })
+        Ok(Report { population, populations, conclusion, groups, digest, events })
     }
 }

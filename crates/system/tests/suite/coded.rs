@@ -56,7 +56,7 @@ fn every_code_conserves_over_every_placement_fabric_and_device() {
                         extent: Extent::Files(24),
                     };
                 }
-                let outcome = finish(&config).outcome;
+                let outcome = finish(&config).conclusion.outcome;
                 let coded = outcome.coded.unwrap();
                 let gone: Vec<u32> = failed.iter().map(|&(_, server)| server).collect();
                 let lost = lost_pieces(&config, 24, &gone);
@@ -86,7 +86,7 @@ fn every_code_conserves_over_every_placement_fabric_and_device() {
 fn a_locally_repairable_code_gathers_a_group_for_one_lost_piece() {
     // The locality says how many pieces are gathered for one: 4 for lrc 8+5 local 4 at most, and rs 8+3 takes 8.
     for (code, most) in [("lrc 8+5 local 4", 4), ("rs 8+3", 8)] {
-        let outcome = finish(&system(code, 60, &[(0.0, 3)])).outcome;
+        let outcome = finish(&system(code, 60, &[(0.0, 3)])).conclusion.outcome;
         let gathered = outcome.coded.unwrap().gathered_bytes.get();
         assert_eq!(Code::parse(code).unwrap().locality(), most);
         assert!(gathered <= u64::from(most) * outcome.rebuilt_bytes.get() && gathered > 0, "{code}");
@@ -167,7 +167,7 @@ fn failures_after_the_rebuild_of_others_lose_what_is_on_them_by_then() {
             let lost = Pieces::of((0..).zip(&now).filter(on_second).map(|(position, _)| position));
             expected += u64::from(!code_of(&config).is_survivable(lost));
         }
-        let outcome = finish(&config).outcome;
+        let outcome = finish(&config).conclusion.outcome;
         assert_eq!(outcome.losses.unrecoverable_objects, expected, "{code}");
         assert!(expected > 0 && outcome.wasted == resilver_system::Wasted::default(), "{code}");
     }
@@ -187,7 +187,7 @@ fn a_second_failure_at_any_time_keeps_the_laws() {
                     }
                     config.pools[0].placement.algorithm = placement(code_of(&config).pieces() as usize);
                     config.pools[0].code.as_mut().unwrap().coding = BytesPerSecond::new(2e9);
-                    let outcome = finish(&config).outcome;
+                    let outcome = finish(&config).conclusion.outcome;
                     assert!(outcome.losses.lost_pieces > 0, "{code}");
                 }
             }
@@ -225,7 +225,7 @@ fn dead_disks_are_made_up_for_as_far_as_the_code_allows() {
                 unreachable += u64::from(answering < 4 || dead.contains(&home.get()));
             }
         }
-        let outcome = finish(&config).outcome;
+        let outcome = finish(&config).conclusion.outcome;
         assert_eq!((outcome.losses.lost_pieces, outcome.unreachable_pieces), (lost, unreachable), "{dead:?}");
         assert_eq!(outcome.rebuilt_pieces, lost - unreachable);
         assert!(unreachable > 0 && unreachable < lost, "{dead:?}");

@@ -113,7 +113,7 @@ fn interfaces_and_links_count_what_was_sent_in_each_lane() {
     assert!(report.lanes.devices.is_empty() && report.lanes.links.is_empty());
 
     let report = finish(system(switched(), lanes(&[0.9, 0.1, 0.0], false))).unwrap();
-    let channels = report.network.unwrap().channels;
+    let channels = &report.network.as_ref().unwrap().channels;
     assert_eq!(
         sum(|lane| lane.bytes.get(), &report.lanes.links),
         channels.iter().map(|channel| channel.bytes.get()).sum::<u64>()
@@ -165,7 +165,7 @@ fn reads_pass_the_writes_of_their_class_where_devices_have_lanes() {
         traffic[0].classes[0].read_share = 0.5;
         let report = finish(SystemConfig { devices, traffic, ..config }).unwrap();
         assert!(report.outcome.rebuilt_pieces > 40 && report.lanes.devices[0].units > 1000);
-        let delays = report.clients.unwrap().reads;
+        let delays = report.conclusion.clients.unwrap().reads;
         delays.mean_seconds().unwrap()
     };
     assert!(mean_read_delay(Discipline::ReadsFirst) < 0.7 * mean_read_delay(Discipline::Fifo));

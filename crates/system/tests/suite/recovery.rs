@@ -56,7 +56,7 @@ fn pools_of_copies_and_of_a_code_are_recovered_together() {
     let lost = |pool| lost_of_objects(&config, pool, &[3]).iter().sum::<usize>() as u64;
     let (copies, pieces) = (lost(0), lost(1));
     assert!(copies > 10 && pieces > 20, "{copies} and {pieces}");
-    let outcome = finish(&config).outcome;
+    let outcome = finish(&config).conclusion.outcome;
     let (whole, quarter) = (OBJECT_BYTES, OBJECT_BYTES.div_ceil(4));
     assert_eq!(outcome.rebuilt_pieces, copies + pieces);
     assert_eq!(outcome.rebuilt_bytes.get(), copies * whole + pieces * quarter);
@@ -74,7 +74,7 @@ fn each_pool_survives_what_its_own_code_does() {
     let config = two_pools(&gone.map(|server| (0.0, server)));
     let pieces = (0..2).flat_map(|pool| lost_of_objects(&config, pool, &gone));
     let lost = pieces.filter(|&pieces| pieces >= 3).count() as u64;
-    let outcome = finish(&config).outcome;
+    let outcome = finish(&config).conclusion.outcome;
     assert!(lost > 0);
     assert_eq!(outcome.losses.unrecoverable_objects, lost);
     assert_eq!(outcome.losses.unrecoverable_bytes.get(), lost * OBJECT_BYTES);
@@ -153,7 +153,7 @@ fn failures_in_sequence_meet_lost_messages_and_silent_faults() {
             config.fabric = fabric;
             let links: &[u32] = if is_switched { &[0, 7, 12] } else { &[] };
             config.faults.extend([fault(0.7, Some(3.0), links, &[5]), fault(1.0, None, &[], &[9])]);
-            let outcome = finish(&config).outcome;
+            let outcome = finish(&config).conclusion.outcome;
             let losses = outcome.losses;
             assert!(outcome.rebuilt_pieces > 0 && losses.lost_pieces > 15, "{code}: {losses:?}");
             assert_eq!(

@@ -75,7 +75,7 @@ fn a_film_is_a_look_at_the_same_run() {
         let plain = finish(config.clone());
         let mut filmed = finish(SystemConfig { frames, ..config });
         assert_eq!((filmed.digest, filmed.events), (plain.digest, plain.events));
-        let film = filmed.outcome.film.take().unwrap();
+        let film = filmed.conclusion.outcome.film.take().unwrap();
         assert_eq!(filmed.outcome, plain.outcome);
         let (mut read, mut written) = (vec![0.0; SERVERS as usize], vec![0.0; SERVERS as usize]);
         let mut times = Vec::new();

@@ -173,7 +173,7 @@ fn operations_under_way_are_their_rate_times_their_delay() {
 fn a_stream_below_what_there_can_be_has_the_rate_that_is_asked_for() {
     // 200 MB/s a server are below 533 MB/s: 24 x 200 MB/s x 0.3 s = 2,746 stripes of 512 KiB, one more or less a server.
     let paced = StreamTraffic { rate: Some(2e8), ..streams(24, 16, 1.0) };
-    let clients = run(system(24, "rs 8+3", paced)).unwrap().clients.unwrap();
+    let clients = run(system(24, "rs 8+3", paced)).unwrap().conclusion.clients.unwrap();
     let expected = 24.0 * 2e8 * 0.3 / (8.0 * STRIP as f64);
     assert!((clients.reads.completed as f64 - expected).abs() < 24.0, "{}", clients.reads.completed);
 }
