@@ -81,7 +81,6 @@ def _table(maintenance: Maintenance) -> tuple[Table, tuple[str, ...]]:
 def _sentences(maintenance: Maintenance) -> Iterator[str]:
     """How long maintenance takes, and what it does to clients and data."""
     turns, noun = maintenance.turns, maintenance.work.noun
-    yield _total_sentence(maintenance)
     if unsafe := maintenance.unsafe:
         names = listed(unsafe if len(unsafe) <= _NAMED else [*unsafe[:_NAMED], "others"])
         most = max(turn.outcome.inactive_groups for turn in turns)
@@ -90,10 +89,10 @@ def _sentences(maintenance: Maintenance) -> Iterator[str]:
             f"Not safe: {len(unsafe):,} of {plural(len(turns), noun)} cannot be stopped without an "
             f"outage ({names}); {affected} inactive, whose clients wait."
         )
-    elif maintenance.cluster.objects:
-        yield f"Safe to stop, one {noun} after the other: no PG becomes inactive."
-    else:
-        yield EMPTY
+    yield _total_sentence(maintenance)
+    if not unsafe:
+        safe = f"Safe to stop, one {noun} after the other: no PG becomes inactive."
+        yield safe if maintenance.cluster.objects else EMPTY
     risk = max(turns, key=lambda turn: turn.outcome.at_risk_groups)
     if maintenance.cluster.objects and risk.outcome.at_risk_groups:
         count = risk.outcome.at_risk_groups
