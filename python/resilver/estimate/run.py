@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -54,11 +55,12 @@ _SECONDS_PER_GROUP = 4.5e-7
 _SECONDS_PER_OBJECT_DRAWN = 2.0e-7
 _BYTES_PER_GROUP_AND_COPY = 4
 # In one flat bucket a screen settles most objects; an affected one is placed several times. A
-# bucket that is a ring of virtual nodes looks its copies up.
+# bucket that is a ring of virtual nodes looks its copies up, in a table of 8 KiB a device: so long
+# for each doubling from 16 devices on, as fewer of its points are in a cache.
 _SECONDS_PER_OBJECT_SCREENED = 8.0e-8
 # The pieces of a code make further attempts in rounds, which are looked at one by one.
 _SECONDS_PER_PIECE_SCREENED = 1.0e-7
-_SECONDS_PER_OBJECT_LOOKED_UP = 1.6e-7
+_SECONDS_PER_OBJECT_LOOKED_UP = 1.4e-7
 _SECONDS_PER_OBJECT_PLACED_AGAIN = 3.0e-6
 _DEVICES_SCREENED = 32
 _SECONDS_TO_START = 0.1
@@ -186,7 +188,7 @@ def _placing_seconds(system: System, objects: float, devices: int, copies: float
     if algorithm in _SECONDS_PER_OBJECT_PLACED:
         return objects * _SECONDS_PER_OBJECT_PLACED[algorithm]
     if system.placement is not None and system.placement.bucket == "vring":
-        return objects * _SECONDS_PER_OBJECT_LOOKED_UP
+        return objects * _SECONDS_PER_OBJECT_LOOKED_UP * max(math.log2(max(devices, 1) / 16), 1.0)
     placing = objects * (_SECONDS_PER_OBJECT_DRAWN + draws / _DRAWS_PER_SECOND)
     is_flat = system.cluster.tree is not None and len(system.cluster.tree.levels) == 1
     if is_flat and devices >= _DEVICES_SCREENED:
