@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests import front_door
+from tests.front_door import processor_seconds
 from tests.terminal import Terminal
 from tools.summaries import allowed_seconds
 
@@ -62,11 +62,6 @@ SECONDS = pytest.StashKey[defaultdict[str, float]]()
 ELSEWHERE = "imports, and what tests share"
 
 
-def processor_seconds() -> float:
-    """What this process, its ended children and the commands of its front door have taken."""
-    return sum(os.times()[:4]) + front_door.processor_seconds()
-
-
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[SECONDS] = defaultdict(float)
 
@@ -84,7 +79,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool | None, b
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Tell the process that collects what those of its workers took."""
     taken = session.config.stash[SECONDS]
-    taken[ELSEWHERE] += processor_seconds() - sum(taken.values())
+    taken[ELSEWHERE] += max(processor_seconds() - sum(taken.values()), 0.0)
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["seconds"] = dict(taken)
 

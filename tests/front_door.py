@@ -30,11 +30,7 @@ from typing import Any, NoReturn
 
 from pydantic import BaseModel
 
-# A fork has only the thread that forks, so imports must start none, as BLAS and jemalloc would.
-WITHOUT_THREADS = {
-    "OPENBLAS_NUM_THREADS": "1",
-    "JE_ARROW_MALLOC_CONF": "background_thread:false",
-}
+from resilver.study.nursery import WITHOUT_THREADS
 
 SERVER = "import sys; from tests.front_door import serve; serve(sys.argv[1])"
 
@@ -59,17 +55,16 @@ def environment(**variables: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **variables}
 
 
-_servers: list[int] = []
-
-
 def processor_seconds() -> float:
-    """What the first process has taken, with the commands that it has seen end; 0 without /proc."""
-    ticks = 0
-    for server in _servers:
+    """What this process has taken, with all below it, those that have ended among them."""
+    ticks, processes = 0, [os.getpid()]
+    for process in processes:
         with contextlib.suppress(OSError):
-            fields = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
-            ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+            folder = Path(f"/proc/{process}")
+            ticks += sum(map(int, (folder / "stat").read_text().rpartition(")")[2].split()[11:15]))
+            for children in folder.glob("task/*/children"):
+                processes += map(int, children.read_text().split())
+    return ticks / os.sysconf("SC_CLK_TCK") or sum(os.times()[:4])
 
 
 @functools.cache
@@ -87,7 +82,6 @@ def _door() -> Path:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    _servers.append(server.pid)
     assert server.stdin is not None and server.stdout is not None
     assert server.stdout.readline() == b"open\n", "the first process did not start"
 
@@ -161,6 +155,7 @@ def serve(path: str) -> None:
 
     import resilver
     from resilver.spec.section import Section
+    from resilver.study import nursery
     from resilver.without_pandas import leave_pandas_out
 
     leave_pandas_out()
@@ -173,6 +168,8 @@ def serve(path: str) -> None:
     # What is there stays, and a fork's collector need not look at it, which would copy its pages.
     gc.collect()
     gc.freeze()
+    # The commands' workers are forks of one process, as a user's in a notebook are.
+    nursery.begin()
     threads = len(os.listdir("/proc/self/task"))
     assert threads == 1, f"an import started {threads - 1} threads, which a fork would lack"
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -25,8 +25,9 @@ import pyarrow as pa
 from resilver import errors
 from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES
 from resilver.study import Results, execute
+from resilver.study.nursery import WITHOUT_THREADS
 from resilver.study.progress import RunState
-from tests.front_door import WITHOUT_THREADS, environment
+from tests.front_door import environment
 
 _OF_TRAFFIC = (
     "requests_completed",
@@ -195,7 +196,7 @@ def perform(study: FakeStudy, folder: Path, **options: Any) -> Results:
 SCRIPT = """
 import os, signal, sys, time
 from resilver.errors import ConfigError
-from resilver.study import heartbeat
+from resilver.study import heartbeat, nursery
 from tests.unit.study_fakes import FakeStudy, perform
 """
 

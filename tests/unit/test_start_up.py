@@ -85,16 +85,6 @@ def test_the_version_imports_no_parser(tmp_path: Path) -> None:
     assert not found & (MODELS | {"typer", "rich", "resilver.cli.app"})
 
 
-def test_a_process_of_a_served_run_imports_no_study() -> None:
-    """A run that is cancelled ends its process, so that another begins with many a click."""
-    code = "import json, sys, resilver.explore.worker; print(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True
-    )
-    found = set(json.loads(done.stdout))
-    assert not found & (HEAVY - {"pyarrow"} | {"pydantic", "resilver.spec", "resilver.whatif"})
-
-
 @pytest.mark.parametrize("words", [(), ("import",), ("calibrate",), ("bench",), ("population",)])
 def test_an_overview_imports_no_command(words: tuple[str, ...], tmp_path: Path) -> None:
     """An overview has what it says of a command in its table."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resilver.cli.console import say
+from resilver.text import read_toml
 
 if TYPE_CHECKING:
     from resilver.spec import Study
@@ -25,7 +26,6 @@ def load_study(path: Path, settings: Sequence[str]) -> Study:
     from resilver.catalog.entries import study_path
     from resilver.spec import Study
     from resilver.spec.ensemble import keys_of
-    from resilver.text import read_toml
 
     path = study_path(path)
     study = Study.load(path, overrides=settings)

@@ -36,9 +36,18 @@ def demo(
 
     Example: resilver demo
     """
+    _begin_workers(request.workers)
     from resilver.cli.running import demo as perform
 
     return perform(request, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def _begin_workers(count: int | None) -> None:
+    """Have what workers import be imported while this process imports and reads the study."""
+    if count != 0:
+        from resilver.study import nursery
+
+        nursery.begin()
 
 
 @dataclass(frozen=True)
@@ -105,6 +114,8 @@ def run(
 
     resilver run study.toml --cluster slurm --cluster-config cluster.toml
     """
+    if where.cluster is None:
+        _begin_workers(where.workers)
     from resilver.cli.running import run as perform
 
     return perform(request, where, as_json=as_json, quiet=quiet, verbose=verbose)

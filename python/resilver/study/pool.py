@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from typing import IO, Any
 
 from resilver import errors
 from resilver.errors import ResilverError, SimulationError
+from resilver.study import nursery
 from resilver.study.progress import RunState
 
 
@@ -126,7 +126,8 @@ class _Slot:
         self.progress = RunState("starting")
         self._tasks = tasks
         self._environment = environment
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: nursery.Forked | None = None
+        self._pipe: socket.socket | None = None
         self._connection: Connection | None = None
         self._messages: IO[bytes] | None = None
         self._sending = threading.Lock()
@@ -139,14 +140,15 @@ class _Slot:
                 _try(lambda connection: connection.send("stop"), self._connection)
 
     def kill(self) -> None:
-        process = self._process
+        process, pipe = self._process, self._pipe
         if process is not None:
             process.kill()
+        # One that is just being forked, and is no process yet, finds its pipe closed.
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.shutdown(socket.SHUT_RDWR)
 
     def _serve(self) -> None:
-        # Workers inherit this thread's signal mask, so that a Ctrl-C in their first moments, before
-        # they ignore it, does not end them. Python delivers the parent's own to its main thread.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         while (task := self._tasks.get()) is not None:
             if not task.future.set_running_or_notify_cancel():
                 continue
@@ -183,31 +185,29 @@ class _Slot:
         return content[0]
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        code = f"from resilver.study.worker import main; main({theirs.fileno()})"
-        search_path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+        self._pipe, theirs = socket.socketpair()
         self._messages = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the worker
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", code],
-            pass_fds=[theirs.fileno()],
-            env={**os.environ, **self._environment, "PYTHONPATH": search_path},
-            stdin=subprocess.DEVNULL,
-            stdout=self._messages,
-            stderr=self._messages,
-        )
-        theirs.close()
+        with theirs:
+            variables = {**os.environ, **self._environment}
+            try:
+                self._process = nursery.Forked(theirs.fileno(), self._messages.fileno(), variables)
+            except OSError as error:
+                raise WorkerDied(str(error)) from None
         with self._sending:
-            self._connection = Connection(ours.detach())
+            self._connection = Connection(os.dup(self._pipe.fileno()))
 
-    def _end(self) -> str:
-        """Close the pipe, wait for the process, and return the last thing it printed."""
+    def _end(self) -> tuple[int | None, str]:
+        """Close the pipe, wait for the process, and return its exit code and its last words."""
         with self._sending:
             if self._connection is not None:
                 self._connection.close()
-            self._connection = None
-        last = ""
+            if self._pipe is not None:
+                self._pipe.close()
+            self._connection = self._pipe = None
+        code, last = None, ""
         if self._process is not None:
-            self._process.wait()
+            code = self._process.wait()
+        self._process = None
         if self._messages is not None:
             self._messages.seek(0)
             lines = self._messages.read().decode("utf-8", "replace").strip().splitlines()
@@ -216,20 +216,18 @@ class _Slot:
             last = told[-1] if told else ""
             self._messages.close()
         self._messages = None
-        return last
+        return code, last
 
     def _post_mortem(self) -> str:
-        process = self._process
-        last = self._end()
-        self._process = None
-        code = process.returncode if process is not None else None
+        code, last = self._end()
         if code is not None and code < 0:
             name = signal.Signals(-code).name
             message = f"its worker process was killed by {name}"
             if -code == signal.SIGKILL:
                 message += " (the system kills processes so when memory runs out)"
         else:
-            message = f"its worker process ended with exit code {code}"
+            how = "" if code is None else f" with exit code {code}"
+            message = f"its worker process ended{how}"
         return f"{message}: {last}" if last else message
 
 

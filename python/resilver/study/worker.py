@@ -5,17 +5,15 @@ from __future__ import annotations
 import importlib
 import os
 import queue
-import signal
 import threading
 import time
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NoReturn
 
 from resilver import errors
 from resilver.study.progress import RunState
-from resilver.without_pandas import leave_pandas_out
 
 # A message costs tens of microseconds, and a person cannot follow more than a few a second.
 _SECONDS_BETWEEN_REPORTS = 0.1
@@ -49,15 +47,12 @@ class Seldom:
         return self._goes_on()
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int) -> NoReturn:
     """Serve tasks until the pool closes the pipe.
 
     Args:
         descriptor: the file descriptor of this end of the pipe.
     """
-    # Ctrl-C reaches every process of the terminal's group; the pool alone decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    leave_pandas_out()
     connection = Connection(descriptor)
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     stop = threading.Event()

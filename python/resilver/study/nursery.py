@@ -1,0 +1,222 @@
+"""Workers as forks of one process that has imported what they need, once for all of them.
+
+An interpreter and its imports take half a second of processor, often more than a worker's run. The
+first process runs nothing itself and has one thread, so that a fork lacks nothing. Unlike the fork
+server of Python's `multiprocessing` it has the search path of the process that started it, holds
+none of its files, and is waited for at its end, so that its workers' time counts.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from typing import NoReturn
+
+from resilver.study.worker import main
+from resilver.without_pandas import leave_pandas_out
+
+# A fork has only the thread that forks, so imports must start none, as BLAS and jemalloc would.
+WITHOUT_THREADS = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
+
+# What a run of a study needs, with what it imports only when it uses it.
+_IMPORTED = ("resilver.study.perform", "resilver.study.run", "resilver.simulate.result")
+
+
+class _First:
+    """The first process, as the process that started it and forks of that know it."""
+
+    def __init__(self) -> None:
+        self.messages = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
+        self.socket, theirs = socket.socketpair()
+        code = f"from resilver.study.nursery import serve; serve({theirs.fileno()})"
+        search_path = os.pathsep.join(_search_path())
+        # It inherits the mask, so that no Ctrl-C ends it before it ignores them.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-c", code],
+                pass_fds=[theirs.fileno()],
+                env={**os.environ, **WITHOUT_THREADS, "PYTHONPATH": search_path},
+                stdin=subprocess.DEVNULL,
+                stdout=self.messages,
+                stderr=self.messages,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            theirs.close()
+        self._starter = os.getpid()
+        atexit.register(self.end)
+
+    def end(self) -> None:
+        """End it, unless this process is a fork of the one that started it."""
+        if os.getpid() == self._starter:
+            self._process.kill()
+            self._process.wait()
+
+
+_lock = threading.Lock()
+_first: list[_First] = []
+
+
+def begin() -> _First:
+    """The first process, which is started where there is none; it may not be ready yet."""
+    with _lock:
+        if not _first:
+            _first.append(_First())
+        return _first[0]
+
+
+class Forked:
+    """A worker process, in the folder and with the search path of this process.
+
+    Its umask, niceness and limits are those that this process had when it started the first one.
+
+    Args:
+        connection: the descriptor of its end of the pipe to its pool.
+        messages: the descriptor of the file for what it prints.
+        environment: all its variables.
+
+    Raises:
+        OSError: the first process does not start; with the last that it printed.
+    """
+
+    def __init__(self, connection: int, messages: int, environment: dict[str, str]) -> None:
+        self._lock = threading.Lock()
+        self._ended = False
+        request = json.dumps([environment, _search_path()]).encode() + b"\n"
+        folder = os.open(".", os.O_RDONLY)
+        try:
+            self._lifeline = _lifeline_of([connection, messages, folder], request)
+        finally:
+            os.close(folder)
+        self._told = self._lifeline.makefile()
+        self.number = int(self._told.readline())
+
+    def kill(self) -> None:
+        """End the process at once, if it has not ended."""
+        with self._lock, contextlib.suppress(ProcessLookupError):
+            news = select.poll()
+            news.register(self._lifeline, select.POLLIN)
+            if not self._ended and not news.poll(0):
+                os.kill(self.number, signal.SIGKILL)
+
+    def wait(self) -> int | None:
+        """Wait for its end; return its exit code, negative for a signal, None where unknown."""
+        told = self._told.readline()
+        with self._lock:
+            self._ended = True
+            self._lifeline.close()
+        return int(told) if told else None
+
+
+def _lifeline_of(descriptors: list[int], request: bytes) -> socket.socket:
+    """A socket that tells a new worker's number and, at its end, its exit code."""
+    for _ in range(2):
+        first = begin()
+        ours, theirs = socket.socketpair()
+        with contextlib.suppress(ConnectionError):
+            with theirs:
+                socket.send_fds(first.socket, [b"\0"], [*descriptors, theirs.fileno()])
+            ours.sendall(request)
+            if ours.recv(1, socket.MSG_PEEK):
+                return ours
+        # It has ended, perhaps killed: another takes its place.
+        ours.close()
+        first.end()
+        with _lock, contextlib.suppress(ValueError):
+            _first.remove(first)
+    first.messages.seek(0)
+    lines = first.messages.read().decode("utf-8", "replace").strip().splitlines()
+    raise OSError(f"no worker process can be started: {lines[-1] if lines else 'it ends at once'}")
+
+
+def _search_path() -> list[str]:
+    return [entry or os.getcwd() for entry in sys.path]
+
+
+def serve(descriptor: int) -> NoReturn:
+    """Be the first process.
+
+    Args:
+        descriptor: of the socket that asks for forks, and closes when nobody will ask any more.
+    """
+    # Ctrl-C reaches every process of the terminal's group; the pools alone decide what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_pandas_out()
+    for module in _IMPORTED:
+        importlib.import_module(module)
+    # What is there stays, and a fork's collector need not look at it, which would copy its pages.
+    gc.collect()
+    gc.freeze()
+    asked = socket.socket(fileno=descriptor)
+    woken, wakes = socket.socketpair()
+    wakes.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+    lifelines: dict[int, socket.socket] = {}
+    while True:
+        ready, _, _ = select.select([asked, woken], [], [])
+        if woken in ready:
+            woken.recv(4096)
+            _tell_ends(lifelines)
+        if asked not in ready:
+            continue
+        byte, descriptors, _, _ = socket.recv_fds(asked, 1, 4)
+        if not byte:
+            os._exit(0)
+        *others, lifeline = descriptors
+        line = socket.socket(fileno=lifeline)
+        try:
+            number = os.fork()
+        except OSError as error:
+            # Nothing is told on the closed line, so the pool starts another first process.
+            print(error, file=sys.stderr, flush=True)
+            os._exit(1)
+        if number == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for ours in (asked, woken, wakes, *lifelines.values()):
+                ours.close()
+            _become_worker(others, line)
+        for other in others:
+            os.close(other)
+        lifelines[number] = line
+
+
+def _tell_ends(lifelines: dict[int, socket.socket]) -> None:
+    """Tell pools the exit codes of workers that have ended."""
+    for number, lifeline in list(lifelines.items()):
+        ended, status = os.waitpid(number, os.WNOHANG)
+        if ended:
+            with lifeline, contextlib.suppress(OSError):
+                lifeline.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+            del lifelines[number]
+
+
+def _become_worker(descriptors: list[int], lifeline: socket.socket) -> NoReturn:
+    connection, messages, folder = descriptors
+    for stream in (1, 2):
+        os.dup2(messages, stream)
+    os.fchdir(folder)
+    for descriptor in (messages, folder):
+        os.close(descriptor)
+    with lifeline, lifeline.makefile() as request:
+        environment, sys.path[:] = json.loads(request.readline())
+        os.environ.clear()
+        os.environ.update(environment)
+        lifeline.sendall(f"{os.getpid()}\n".encode())
+    main(connection)
