@@ -14,9 +14,6 @@ from tests.integration.test_mutants import (
     originals,
     test_any_mutant_of_a_file_is_read_or_refused_as_input,
 )
-from tests.integration.test_quality_command import (
-    test_any_change_to_a_file_of_runs_is_read_or_refused_as_input,
-)
 from tests.oracle.test_code_text import test_both_take_the_same_texts_for_the_same_codes
 from tests.unit.test_any_file import (
     test_a_mutant_is_read_or_refused,
