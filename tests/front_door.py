@@ -30,7 +30,7 @@ from typing import Any, NoReturn
 
 from pydantic import BaseModel
 
-from resilver.study.nursery import WITHOUT_THREADS
+from resilver.study.fork_server import WITHOUT_THREADS
 
 SERVER = "import sys; from tests.front_door import serve; serve(sys.argv[1])"
 
@@ -155,7 +155,7 @@ def serve(path: str) -> None:
 
     import resilver
     from resilver.spec.section import Section
-    from resilver.study import nursery
+    from resilver.study import fork_server
     from resilver.without_pandas import leave_pandas_out
 
     leave_pandas_out()
@@ -169,7 +169,7 @@ def serve(path: str) -> None:
     gc.collect()
     gc.freeze()
     # The commands' workers are forks of one process, as a user's in a notebook are.
-    nursery.begin()
+    fork_server.begin()
     threads = len(os.listdir("/proc/self/task"))
     assert threads == 1, f"an import started {threads - 1} threads, which a fork would lack"
     signal.signal(signal.SIGINT, signal.SIG_DFL)

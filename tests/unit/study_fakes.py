@@ -25,7 +25,7 @@ import pyarrow as pa
 from resilver import errors
 from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES
 from resilver.study import Results, execute
-from resilver.study.nursery import WITHOUT_THREADS
+from resilver.study.fork_server import WITHOUT_THREADS
 from resilver.study.progress import RunState
 from tests.front_door import environment
 
@@ -196,7 +196,7 @@ def perform(study: FakeStudy, folder: Path, **options: Any) -> Results:
 SCRIPT = """
 import os, signal, sys, time
 from resilver.errors import ConfigError
-from resilver.study import heartbeat, nursery
+from resilver.study import heartbeat, fork_server
 from tests.unit.study_fakes import FakeStudy, perform
 """
 

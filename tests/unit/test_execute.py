@@ -227,7 +227,7 @@ def killed(folder, left):
                 os.kill(os.getpid(), signal.SIGKILL)
     sys.addaudithook(watch)
     perform(FakeStudy(), folder)
-nursery.begin()
+fork_server.begin()
 renames, code = 0, -signal.SIGKILL
 while code == -signal.SIGKILL:
     process = os.fork()
@@ -304,7 +304,7 @@ def test_the_provenance_says_what_made_the_tables(tmp_path: Path) -> None:
 
 
 def _workers(pid: int) -> list[int]:
-    """The forks of a process's first process."""
+    """The forks of a process's fork server."""
     return [worker for first in _children(pid) for worker in _children(first)]
 
 

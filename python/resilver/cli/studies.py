@@ -45,9 +45,9 @@ def demo(
 def _begin_workers(count: int | None) -> None:
     """Have what workers import be imported while this process imports and reads the study."""
     if count != 0:
-        from resilver.study import nursery
+        from resilver.study import fork_server
 
-        nursery.begin()
+        fork_server.begin()
 
 
 @dataclass(frozen=True)

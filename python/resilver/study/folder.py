@@ -288,7 +288,7 @@ class RunFolder:
         self, name: str, tables: Iterable[pa.Table], schema: pa.Schema, *, last: bool = False
     ) -> None:
         path = self.path / f"{name}.parquet"
-        replace_file(path, lambda made: write_parquet(made, tables, schema), last=last)
+        replace_file(path, lambda temporary: write_parquet(temporary, tables, schema), last=last)
 
     def _write_provenance(self) -> None:
         text = json.dumps(self.provenance, indent=1, sort_keys=True, allow_nan=False) + "\n"

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from resilver import errors
 from resilver.errors import ResilverError, SimulationError
-from resilver.study import nursery
+from resilver.study.fork_server import Worker
 from resilver.study.progress import RunState
 
 
@@ -126,7 +126,7 @@ class _Slot:
         self.progress = RunState("starting")
         self._tasks = tasks
         self._environment = environment
-        self._process: nursery.Forked | None = None
+        self._process: Worker | None = None
         self._pipe: socket.socket | None = None
         self._connection: Connection | None = None
         self._messages: IO[bytes] | None = None
@@ -190,7 +190,7 @@ class _Slot:
         with theirs:
             variables = {**os.environ, **self._environment}
             try:
-                self._process = nursery.Forked(theirs.fileno(), self._messages.fileno(), variables)
+                self._process = Worker(theirs.fileno(), self._messages.fileno(), variables)
             except OSError as error:
                 raise WorkerDied(str(error)) from None
         with self._sending:

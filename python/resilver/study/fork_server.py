@@ -1,9 +1,8 @@
 """Workers as forks of one process that has imported what they need, once for all of them.
 
 An interpreter and its imports take half a second of processor, often more than a worker's run. The
-first process runs nothing itself and has one thread, so that a fork lacks nothing. Unlike the fork
-server of Python's `multiprocessing` it has the search path of the process that started it, holds
-none of its files, and is waited for at its end, so that its workers' time counts.
+server runs nothing itself and has one thread, so that a fork lacks nothing. Unlike that of Python's
+`multiprocessing` it has its starter's search path and none of its files, and is waited for.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ WITHOUT_THREADS = {
 _IMPORTED = ("resilver.study.perform", "resilver.study.run", "resilver.simulate.result")
 
 
-class _First:
-    """The first process, as the process that started it and forks of that know it."""
+class _Server:
+    """The fork server, as the process that started it and forks of that know it."""
 
     def __init__(self) -> None:
         self.messages = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
         self.socket, theirs = socket.socketpair()
-        code = f"from resilver.study.nursery import serve; serve({theirs.fileno()})"
+        code = f"from resilver.study.fork_server import serve; serve({theirs.fileno()})"
         search_path = os.pathsep.join(_search_path())
         # It inherits the mask, so that no Ctrl-C ends it before it ignores them.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -69,21 +68,21 @@ class _First:
 
 
 _lock = threading.Lock()
-_first: list[_First] = []
+_servers: list[_Server] = []
 
 
-def begin() -> _First:
-    """The first process, which is started where there is none; it may not be ready yet."""
+def begin() -> _Server:
+    """The fork server, which is started where there is none; it may not be ready yet."""
     with _lock:
-        if not _first:
-            _first.append(_First())
-        return _first[0]
+        if not _servers:
+            _servers.append(_Server())
+        return _servers[0]
 
 
-class Forked:
+class Worker:
     """A worker process, in the folder and with the search path of this process.
 
-    Its umask, niceness and limits are those that this process had when it started the first one.
+    Its umask, niceness and limits are those that this process had when it started the fork server.
 
     Args:
         connection: the descriptor of its end of the pipe to its pool.
@@ -91,7 +90,7 @@ class Forked:
         environment: all its variables.
 
     Raises:
-        OSError: the first process does not start; with the last that it printed.
+        OSError: the fork server does not start; with the last line that it printed.
     """
 
     def __init__(self, connection: int, messages: int, environment: dict[str, str]) -> None:
@@ -100,47 +99,49 @@ class Forked:
         request = json.dumps([environment, _search_path()]).encode() + b"\n"
         folder = os.open(".", os.O_RDONLY)
         try:
-            self._lifeline = _lifeline_of([connection, messages, folder], request)
+            self._status = _status_of([connection, messages, folder], request)
         finally:
             os.close(folder)
-        self._told = self._lifeline.makefile()
-        self.number = int(self._told.readline())
+        self._lines = self._status.makefile()
+        self.number = int(self._lines.readline())
 
     def kill(self) -> None:
         """End the process at once, if it has not ended."""
         with self._lock, contextlib.suppress(ProcessLookupError):
-            news = select.poll()
-            news.register(self._lifeline, select.POLLIN)
-            if not self._ended and not news.poll(0):
+            if self._ended:
+                return
+            ready = select.poll()
+            ready.register(self._status, select.POLLIN)
+            if not ready.poll(0):
                 os.kill(self.number, signal.SIGKILL)
 
     def wait(self) -> int | None:
         """Wait for its end; return its exit code, negative for a signal, None where unknown."""
-        told = self._told.readline()
+        line = self._lines.readline()
         with self._lock:
             self._ended = True
-            self._lifeline.close()
-        return int(told) if told else None
+            self._status.close()
+        return int(line) if line else None
 
 
-def _lifeline_of(descriptors: list[int], request: bytes) -> socket.socket:
+def _status_of(descriptors: list[int], request: bytes) -> socket.socket:
     """A socket that tells a new worker's number and, at its end, its exit code."""
     for _ in range(2):
-        first = begin()
+        server = begin()
         ours, theirs = socket.socketpair()
         with contextlib.suppress(ConnectionError):
             with theirs:
-                socket.send_fds(first.socket, [b"\0"], [*descriptors, theirs.fileno()])
+                socket.send_fds(server.socket, [b"\0"], [*descriptors, theirs.fileno()])
             ours.sendall(request)
             if ours.recv(1, socket.MSG_PEEK):
                 return ours
         # It has ended, perhaps killed: another takes its place.
         ours.close()
-        first.end()
+        server.end()
         with _lock, contextlib.suppress(ValueError):
-            _first.remove(first)
-    first.messages.seek(0)
-    lines = first.messages.read().decode("utf-8", "replace").strip().splitlines()
+            _servers.remove(server)
+    server.messages.seek(0)
+    lines = server.messages.read().decode("utf-8", "replace").strip().splitlines()
     raise OSError(f"no worker process can be started: {lines[-1] if lines else 'it ends at once'}")
 
 
@@ -149,7 +150,7 @@ def _search_path() -> list[str]:
 
 
 def serve(descriptor: int) -> NoReturn:
-    """Be the first process.
+    """Be the fork server.
 
     Args:
         descriptor: of the socket that asks for forks, and closes when nobody will ask any more.
@@ -162,61 +163,60 @@ def serve(descriptor: int) -> NoReturn:
     # What is there stays, and a fork's collector need not look at it, which would copy its pages.
     gc.collect()
     gc.freeze()
-    asked = socket.socket(fileno=descriptor)
-    woken, wakes = socket.socketpair()
-    wakes.setblocking(False)
+    requests = socket.socket(fileno=descriptor)
+    wake_read, wake_write = socket.socketpair()
+    wake_write.setblocking(False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
-    lifelines: dict[int, socket.socket] = {}
+    signal.set_wakeup_fd(wake_write.fileno(), warn_on_full_buffer=False)
+    statuses: dict[int, socket.socket] = {}
     while True:
-        ready, _, _ = select.select([asked, woken], [], [])
-        if woken in ready:
-            woken.recv(4096)
-            _tell_ends(lifelines)
-        if asked not in ready:
+        ready, _, _ = select.select([requests, wake_read], [], [])
+        if wake_read in ready:
+            wake_read.recv(4096)
+            _tell_ends(statuses)
+        if requests not in ready:
             continue
-        byte, descriptors, _, _ = socket.recv_fds(asked, 1, 4)
+        byte, descriptors, _, _ = socket.recv_fds(requests, 1, 4)
         if not byte:
             os._exit(0)
-        *others, lifeline = descriptors
-        line = socket.socket(fileno=lifeline)
+        *others, descriptor = descriptors
+        status = socket.socket(fileno=descriptor)
         try:
             number = os.fork()
         except OSError as error:
-            # Nothing is told on the closed line, so the pool starts another first process.
-            print(error, file=sys.stderr, flush=True)
-            os._exit(1)
+            # The status stays empty, so the pool starts another server.
+            sys.exit(str(error))
         if number == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for ours in (asked, woken, wakes, *lifelines.values()):
+            for ours in (requests, wake_read, wake_write, *statuses.values()):
                 ours.close()
-            _become_worker(others, line)
+            _become_worker(others, status)
         for other in others:
             os.close(other)
-        lifelines[number] = line
+        statuses[number] = status
 
 
-def _tell_ends(lifelines: dict[int, socket.socket]) -> None:
+def _tell_ends(statuses: dict[int, socket.socket]) -> None:
     """Tell pools the exit codes of workers that have ended."""
-    for number, lifeline in list(lifelines.items()):
-        ended, status = os.waitpid(number, os.WNOHANG)
+    for number, status in list(statuses.items()):
+        ended, code = os.waitpid(number, os.WNOHANG)
         if ended:
-            with lifeline, contextlib.suppress(OSError):
-                lifeline.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-            del lifelines[number]
+            with status, contextlib.suppress(OSError):
+                status.sendall(f"{os.waitstatus_to_exitcode(code)}\n".encode())
+            del statuses[number]
 
 
-def _become_worker(descriptors: list[int], lifeline: socket.socket) -> NoReturn:
+def _become_worker(descriptors: list[int], status: socket.socket) -> NoReturn:
     connection, messages, folder = descriptors
     for stream in (1, 2):
         os.dup2(messages, stream)
     os.fchdir(folder)
     for descriptor in (messages, folder):
         os.close(descriptor)
-    with lifeline, lifeline.makefile() as request:
+    with status, status.makefile() as request:
         environment, sys.path[:] = json.loads(request.readline())
         os.environ.clear()
         os.environ.update(environment)
-        lifeline.sendall(f"{os.getpid()}\n".encode())
+        status.sendall(f"{os.getpid()}\n".encode())
     main(connection)
