@@ -64,6 +64,7 @@ def test_tables_and_digests_are_equal_on_repeat_and_with_any_number_of_workers(
 
 
 def test_servers_transfers_and_timeline_sum_up_to_the_run(ran: Path) -> None:
+    assert not list(ran.glob("shards/*/traffic.parquet")) and (ran / "traffic.parquet").exists()
     results = Results.open(ran)
     # Kept in the order of their first rows, which is the order of the runs.
     servers, transfers, timeline = (

@@ -76,7 +76,6 @@ def test_a_fork_server_that_was_killed_is_replaced_and_its_workers_go_on() -> No
         os.kill(first, signal.SIGKILL)
         os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
         assert new.submit(f"{HERE}:lasts", 0.0).result() != first
-        # Its worker is nobody's child now.
         assert going_on.result() != first
         with pytest.raises(WorkerDied, match=r"^its worker process ended: last words$"):
             old.submit(f"{HERE}:ends", 3).result()
