@@ -216,8 +216,8 @@ def test_bytes_of_places_sum_to_those_of_osds() -> None:
     for level, count in (("host", 4), ("rack", 2), ("OSD", 12)):
         found = places(facts, level)
         assert len(found) == count
-        assert sum(one.received_bytes for one in found) == osds
-        assert sum(one.sent_bytes for one in found) == osds
+        assert sum(one["received_bytes"] for one in found) == osds
+        assert sum(one["sent_bytes"] for one in found) == osds
 
 
 def test_a_question_of_many_changes_names_the_first() -> None:

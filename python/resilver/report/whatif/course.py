@@ -10,7 +10,6 @@ from resilver.charts.chart import Chart
 from resilver.charts.over_time import Marks, Panel, over_time
 from resilver.charts.scales import Scale, byte_scale, count_scale, rate_scale, time_scale
 from resilver.charts.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILLION
-from resilver.charts.vega import Spec
 from resilver.quantities import duration
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX, Floats
 from resilver.report.timeline import rate_of
@@ -244,16 +243,13 @@ def clients_chart(facts: Facts) -> Chart | None:
     if any((values < 0.9995).any() for _, _, values in served):
         panels.append(Panel("served (%)", Scale(0.01, ""), tuple(served), filled=False))
 
-    def make() -> Spec:
-        return over_time(edges, tuple(panels), SINCE, _marks(facts))
-
     every = [(names.get(pool, str(pool)), row) for pool, of_pool in of.items() for row in of_pool]
     return Chart(
         "clients",
         f"Of clients' requests, 99 % are answered within {duration(worst)} at the worst",
         "The delay that 99 % of each pool's requests stay below, over time, and the share of what "
         f"its clients ask that is served. {marks_words(facts)}".strip(),
-        make,
+        lambda: over_time(edges, tuple(panels), SINCE, _marks(facts)),
         table(
             ("pool", "pool", "text", [name for name, _ in every]),
             *(

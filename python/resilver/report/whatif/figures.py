@@ -57,17 +57,12 @@ def outcome_columns(
     """
     made: list[Column] = []
     for key in keys:
-        values = [None if one is None else getattr(one, key) for one in outcomes]
-        name, heading, kind = f"{key}{after}", f"{BY_KEY[key].heading} {after}".strip(), "text"
-        if BY_KEY[key].unit == "seconds":
-            values = [
-                None if one is None else figure_words(key, value)
-                for one, value in zip(outcomes, values, strict=True)
-            ]
-            name = name.replace("_seconds", "_words")
-        else:
-            kind = _KINDS.get(key, BY_KEY[key].unit)
-        made.append((name.replace(" ", "_"), heading, kind, values))
+        name, kind = f"{key}{after}", _KINDS.get(key, BY_KEY[key].unit)
+        values = [one and getattr(one, key) for one in outcomes]
+        if kind == "seconds":
+            words = [one and figure_words(key, getattr(one, key)) for one in outcomes]
+            name, kind, values = name.replace("_seconds", "_words"), "text", words
+        made.append((name, f"{BY_KEY[key].heading} {after}".strip(), kind, values))
     return made
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.scales import byte_scale
@@ -9,7 +11,7 @@ from resilver.charts.style import BLUE, GREY, VERMILLION
 from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.report.whatif.sentences import unwritten_words
 from resilver.report.whatif.source import Facts
-from resilver.report.whatif.tables import Place, places, places_table, pools_table
+from resilver.report.whatif.tables import places, places_table, pools_table
 from resilver.tables import cell_text
 from resilver.words import against, plural
 
@@ -76,15 +78,15 @@ def places_chart(facts: Facts, of: str, rank: int = 0) -> Chart | None:
         rank: Its number among those of a page; a type may have any name.
     """
     every = places(facts, of)
-    found = [one for one in every if one.received_bytes or one.sent_bytes]
+    found = [one for one in every if one["received_bytes"] or one["sent_bytes"]]
     if not found:
         return None
     first = found[0]
-    heading = f"{first.name} receives most: {cell_text(first.received_bytes, 'bytes')}"
-    takers = [one.received_bytes for one in found if one.received_bytes]
+    heading = f"{first['name']} receives most: {cell_text(first['received_bytes'], 'bytes')}"
+    takers = [one["received_bytes"] for one in found if one["received_bytes"]]
     if len(takers) > 1:
         mean = sum(takers) / len(takers)
-        heading += f", {against(first.received_bytes / mean, 'the mean')} of all that receive"
+        heading += f", {against(first['received_bytes'] / mean, 'the mean')} of all that receive"
     text = f"What each {of} writes, and what is read from it for others"
     text += f"; the first {_LISTED} of {len(found):,}." if len(found) > _LISTED else "."
     shown = found[:_LISTED]
@@ -98,10 +100,10 @@ def places_chart(facts: Facts, of: str, rank: int = 0) -> Chart | None:
     )
 
 
-def _places_spec(shown: list[Place]) -> Spec:
-    names = [one.name for one in shown]
+def _places_spec(shown: list[dict[str, Any]]) -> Spec:
+    names = [one["name"] for one in shown]
     kinds = [kind for kind, _ in _PLACES]
-    values = [one.received_bytes for one in shown] + [one.sent_bytes for one in shown]
+    values = [one[key] for key in ("received_bytes", "sent_bytes") for one in shown]
     scale = byte_scale(float(max(values)))
     data = rows(
         part=names * 2,

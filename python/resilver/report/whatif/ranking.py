@@ -37,11 +37,6 @@ _ROWS = 20
 """Rows that a terminal shows."""
 
 
-def _level(ranking: Ranking) -> str:
-    """The noun of the parts that fail."""
-    return noun_of(ranking.level)
-
-
 _BESIDE = ("stuck_groups", "whole_seconds", "peak_share")
 """Figures that stand beside those without the changes."""
 _MORE = (
@@ -64,7 +59,7 @@ def ranking_table(ranking: Ranking) -> Table:
     columns += outcome_columns(_MORE, of)
     seconds = (*_ENDS, "inactive_seconds", "backfillfull_seconds")
     return table(
-        ("name", _level(ranking), "text", [harm.name for harm in harms]),
+        ("name", noun_of(ranking.level), "text", [harm.name for harm in harms]),
         *columns,
         ("osds", "OSDs", "count", [len(harm.osds) for harm in harms]),
         ("peak_osd", "fullest OSD's name", "text", [one.peak_osd for one in of]),
@@ -75,7 +70,7 @@ def ranking_table(ranking: Ranking) -> Table:
 
 def ranking_sentences(ranking: Ranking) -> list[str]:
     """Which part has the greatest impact, how many leave PGs stuck, and what is usual."""
-    harms, level = ranking.harms, _level(ranking)
+    harms, level = ranking.harms, noun_of(ranking.level)
     if not harms:
         return [f"There is no {level} that could fail."]
     said = [f"Worst {level} of {len(harms):,}: {_impact(harms[0])}."]
@@ -166,7 +161,7 @@ def stuck_chart(ranking: Ranking) -> Chart | None:
     if len(harms) < 2:
         return None
     stuck = [one.outcome.stuck_groups for one in harms]
-    names, level = [one.name for one in harms], _level(ranking)
+    names, level = [one.name for one in harms], noun_of(ranking.level)
     return Chart(
         "stuck-by-part",
         f"The failure of {names[0]} leaves most PGs stuck: {stuck[0]:,}",
@@ -191,9 +186,9 @@ def impact_chart(ranking: Ranking) -> Chart | None:
         return None
     more = f" The worst {_LISTED} of {len(ranking.harms):,}." * (len(ranking.harms) > len(harms))
     text = (
-        f"How long the failure of each {_level(ranking)} is felt, the worst first: full while PGs "
-        "are at zero redundancy, pale until the cluster is healthy; the tick is when no PG is "
-        f"degraded any more.{more}"
+        f"How long the failure of each {noun_of(ranking.level)} is felt, the worst first: full "
+        "while PGs are at zero redundancy, pale until the cluster is healthy; the tick is when no "
+        f"PG is degraded any more.{more}"
     )
     if None in ends:
         text += " What is so at the end of the run reaches beyond all others."
@@ -232,7 +227,7 @@ def _impact_spec(ranking: Ranking, harms: Sequence[Harm], most: float) -> Spec:
     across = axis("x", f"time since the failure ({time.unit})", ends=ends)
     kinds = {row["kind"] for row in data["values"]}
     shown = {kind: colour for kind, colour in _IMPACTS.items() if kind in kinds}
-    return bars(data, across, shown, noun=_level(ranking), step=22)
+    return bars(data, across, shown, noun=noun_of(ranking.level), step=22)
 
 
 def _outcome_words(found: Outcome) -> tuple[str, str]:
@@ -254,7 +249,7 @@ def ranking_answer(ranking: Ranking) -> Answer:
     title = "The worst first"
     shown = Shown("ranking", title, made, columns, rows=60, printed=_ROWS, folded=True)
     return Answer(
-        f"Which {_level(ranking)} has the greatest impact when it fails?",
+        f"Which {noun_of(ranking.level)} has the greatest impact when it fails?",
         ranking_sentences(ranking),
         sections_of(
             ("Parts by impact", (stuck_chart(ranking), impact_chart(ranking), shown), _ORDER)
@@ -276,7 +271,7 @@ def _figures(ranking: Ranking) -> list[KeyFigure]:
     healing, ends = sum(one.outcome.holds for one in harms), _ends(harms)
     worst, fullest = harms[0], max(harms, key=lambda one: one.outcome.peak_share)
     stuck, peak = worst.outcome.stuck_groups, fullest.outcome.peak_share
-    level, of = _level(ranking), f"{healing:,} of {len(harms):,}"
+    level, of = noun_of(ranking.level), f"{healing:,} of {len(harms):,}"
     made = [
         KeyFigure(f"Failures of a {level} that heal", healing, "failures", of),
         KeyFigure("Most PGs stuck", stuck, "PGs", f"{stuck:,}", f"{worst.name} fails"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -121,58 +120,28 @@ def osds_table(facts: Facts) -> Table:
     )
 
 
-@dataclass
-class Place:
-    """What a bucket, or an OSD, received and sent, in bytes.
-
-    Attributes:
-        name: Its name.
-        osds: How many OSDs it has.
-        received_bytes: What was written to them to recover or to backfill.
-        sent_bytes: What was read from them for others.
-        used_start_bytes: What they had used at the start.
-        used_end_bytes: What they had used at the end.
-        capacity_bytes: What they have.
-    """
-
-    name: str
-    osds: int = 0
-    received_bytes: int = 0
-    sent_bytes: int = 0
-    used_start_bytes: int = 0
-    used_end_bytes: int = 0
-    capacity_bytes: int = 0
-
-    @property
-    def start(self) -> float:
-        """How full it was at the start, as a share."""
-        return self.used_start_bytes / self.capacity_bytes if self.capacity_bytes else 0.0
-
-    @property
-    def end(self) -> float:
-        """How full it was at the end, as a share."""
-        return self.used_end_bytes / self.capacity_bytes if self.capacity_bytes else 0.0
-
-
-def places(facts: Facts, level: str) -> list[Place]:
+def places(facts: Facts, level: str) -> list[dict[str, Any]]:
     """What the buckets of a CRUSH type received and sent, those that received most first.
 
     Args:
         facts: The answer's facts.
         level: The type, such as ``host`` or ``rack``; ``OSD`` for OSDs themselves.
+
+    Returns:
+        A row a bucket: its name, how many OSDs it has, and the sums of their bytes.
     """
-    found: dict[str, Place] = {}
+    osds_of: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for osd in facts.osds:
         name = facts.answer.cluster.places.get(osd["osd"], {}).get(level, f"no {level}")
-        name = osd["name"] if level == "OSD" else name
-        place = found.setdefault(name, Place(name))
-        place.osds += 1
-        for key in _SUMMED:
-            setattr(place, key, getattr(place, key) + (osd[key] or 0))
-    return sorted(found.values(), key=lambda one: (-one.received_bytes, one.name))
+        osds_of[osd["name"] if level == "OSD" else name].append(osd)
+    found = [
+        {"name": name, "osds": len(of)} | {key: sum(osd[key] or 0 for osd in of) for key in _SUMMED}
+        for name, of in osds_of.items()
+    ]
+    return sorted(found, key=lambda one: (-one["received_bytes"], one["name"]))
 
 
-def places_table(found: list[Place], level: str) -> Table:
+def places_table(found: list[dict[str, Any]], level: str) -> Table:
     """What the buckets of a CRUSH type received and sent.
 
     Args:
@@ -185,8 +154,8 @@ def places_table(found: list[Place], level: str) -> Table:
         ("osds", "OSDs", "count"),
         ("received_bytes", "received", "bytes"),
         ("sent_bytes", "sent", "bytes"),
-        ("start", "fill at the start", "fill"),
-        ("end", "at the end", "fill"),
+        ("start", "fill at the start", "fill", partial(share, name="used_start_bytes")),
+        _FILLS[-1],
     )
 
 
