@@ -44,7 +44,7 @@ def durability_answer(found: Durability | Durabilities) -> Answer:
             holds=found.loss_probability.value is not None,
             figures=_tiles(found),
             notes=found.notes,
-            basis=_premises("premises", "Inputs", found.premises),
+            basis=_premises("Inputs", found.premises),
             source={"Digest": found.digest},
         )
     systems = found.systems
@@ -169,8 +169,9 @@ def _together(
     return Shown(name, title, Table(heads, rows), columns, _ROWS)
 
 
-def _premises(name: str, title: str, premises: Sequence[Premise]) -> list[Part]:
-    return [Shown(name, title, tables.premises_table(premises), rows=100)] if premises else []
+def _premises(title: str, premises: Sequence[Premise]) -> list[Part]:
+    made = tables.premises_table(premises)
+    return [Shown("premises", title, made, rows=100)] if premises else []
 
 
 def _basis(systems: Sequence[Durability]) -> list[Part]:
@@ -181,4 +182,4 @@ def _basis(systems: Sequence[Durability]) -> list[Part]:
     made = list(map(tables.premises_table, own))
     differ = _together("differing", "Inputs that differ", systems, made, columns=5)
     some = [differ] if differ is not None and differ.table.rows else []
-    return [*_premises("premises", "Inputs of all", shared), *some]
+    return [*_premises("Inputs of all", shared), *some]

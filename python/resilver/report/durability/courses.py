@@ -40,6 +40,8 @@ _SCIENTIFIC: Spec = {"labelExpr": "datum.value == 0 ? '0' : format(datum.value, 
 """Labels of an axis of small probabilities."""
 _RARE = 0.02
 """Where no burst is likelier than this its axis is logarithmic."""
+_LOST: Spec = {"field": "text", "type": "nominal", "title": "data lost"}
+"""What the pointer reads of a chance of a loss."""
 _WORDS_ACROSS = 8
 """Numbers of failures whose chances fit their fields on a telephone."""
 
@@ -197,7 +199,7 @@ def _burst_lines(rows_of: Sequence[dict[str, Any]]) -> Spec:
     low = 10.0 ** math.floor(math.log10(0.999 * min(chances))) if is_log else 0.0
     top = 10.0 ** math.ceil(math.log10(max(chances))) if is_log else 100.0
     most = max(one["failures"] for one in rows_of)
-    read = [*tip(("kind", "of"), ("x", "simultaneous failures")), _told_text("data lost")]
+    read = [*tip(("kind", "of"), ("x", "simultaneous failures")), _LOST]
     title = "data lost" if is_log else "data lost (%)"
     ticks = [at for at in log_ticks(low, top) if low <= at <= top] if is_log else None
     upwards = axis("y", title, ends=(low, top), log=10 * is_log, ticks=ticks)
@@ -215,10 +217,6 @@ def _burst_lines(rows_of: Sequence[dict[str, Any]]) -> Spec:
         data, across, upwards, series(names), dots="true", interval="rule", width=1.5, height=280,
         read=read,
     )  # fmt: skip
-
-
-def _told_text(title: str) -> Spec:
-    return {"field": "text", "type": "nominal", "title": title}
 
 
 def heat_chart(found: Durability) -> Chart | None:
@@ -263,7 +261,7 @@ def _heat(rows_of: Sequence[dict[str, Any]], level: str) -> Spec:
         text=[burst_words(one) for one in rows_of],
         name=[within_words(one) for one in rows_of],
     )
-    read = [*tip(("x", "failures"), ("name", "in")), _told_text("data lost")]
+    read = [*tip(("x", "failures"), ("name", "in")), _LOST]
     made = heat(
         data,
         fields("x", "simultaneous failures", across),

@@ -11,7 +11,6 @@ from resilver.report.durability import words
 from resilver.report.durability.source import (
     are_apart,
     have_one_overhead,
-    is_simulated,
     is_yearly,
     known,
     label,
@@ -146,7 +145,7 @@ def named_factor(row: dict[str, Any]) -> str:
 def basis_sentence(found: Durability) -> str:
     """What a simulated answer rests on; empty where it is exact."""
     figure = found.loss_probability
-    if not is_simulated(found) or figure.value is None or figure.relative_error is None:
+    if figure.method != "simulated" or figure.value is None or figure.relative_error is None:
         return ""
     text = f"From {figure.trajectories:,} simulated missions: relative standard error "
     text += percent(figure.relative_error)

@@ -9,7 +9,6 @@ from resilver.data_loss.answer import Durability
 from resilver.figure import Figure
 from resilver.quantities import decimal_bytes
 from resilver.report.durability import words
-from resilver.report.durability.words import is_a_year, mission
 from resilver.words import size_of
 
 SAME_OVERHEAD = 0.005
@@ -38,12 +37,12 @@ def labels(systems: Sequence[Durability]) -> list[str]:
 
 def within(of: Durability) -> str:
     """``within a year``."""
-    return f"within {mission(of.mission_seconds)}"
+    return f"within {words.mission(of.mission_seconds)}"
 
 
 def is_yearly(of: Durability) -> bool:
-    """Whether its mission is a year."""
-    return is_a_year(of.mission_seconds)
+    """Whether its mission is a year, so that its probability is that of a year."""
+    return words.mission(of.mission_seconds) == "a year"
 
 
 def known(systems: Sequence[Durability]) -> list[Durability]:
@@ -71,11 +70,6 @@ def pareto(systems: Sequence[Durability]) -> list[Durability]:
         if not found or (one.annual.value or 0.0) < (found[-1].annual.value or 0.0):
             found.append(one)
     return found
-
-
-def is_simulated(of: Durability) -> bool:
-    """Whether its probability rests on trajectories."""
-    return of.loss_probability.method == "simulated"
 
 
 def stored_words(of: Durability) -> str:

@@ -13,6 +13,7 @@ from resilver.report.durability import words
 from resilver.report.durability.source import (
     have_one_overhead,
     is_yearly,
+    known,
     labels,
     lost_size,
     pareto,
@@ -103,11 +104,7 @@ def compared_table(systems: Sequence[Durability]) -> Table:
     """
     named = dict(zip(map(id, systems), labels(systems), strict=True))
     unknown = [one for one in systems if one.annual.value is None]
-    ordered = sorted(
-        (one for one in systems if one.annual.value is not None),
-        key=lambda one: (one.annual.value or 0.0, one.overhead),
-    )
-    ordered += unknown
+    ordered = known(systems) + unknown
     line = [id(one) for one in pareto(systems)]
     texts = [column for column in _columns(ordered) if any(value for value in column[3])]
     if len(ordered) > 1 and have_one_overhead(ordered):

@@ -25,16 +25,11 @@ _PERCENT_FROM = 1e-3
 _SURE = 0.9999
 
 
-def chance(figure: Figure, most: int = DIGITS) -> str:
-    """A probability: ``3.1e-9``, ``0.12 %``, ``99.7 %``, ``at most 3.0e-6``.
-
-    Args:
-        figure: The probability.
-        most: The most digits.
-    """
+def chance(figure: Figure) -> str:
+    """A probability: ``3.1e-9``, ``0.12 %``, ``99.7 %``, ``at most 3.0e-6``."""
     if figure.value is None and figure.high >= 1.0:
         return UNKNOWN
-    return _value(figure, _chance, most)
+    return _value(figure, _chance)
 
 
 def chance_between(figure: Figure) -> str:
@@ -42,9 +37,9 @@ def chance_between(figure: Figure) -> str:
     return _between(figure, _chance)
 
 
-def span(figure: Figure, most: int = DIGITS) -> str:
+def span(figure: Figure) -> str:
     """A time: ``3.2e8 years``, ``250 days``, ``never``."""
-    return _with_unit(figure, _SPANS, "never", lambda of: _value(of, _number, most))
+    return _with_unit(figure, _SPANS, "never", lambda of: _value(of, _number))
 
 
 def span_between(figure: Figure) -> str:
@@ -55,7 +50,7 @@ def span_between(figure: Figure) -> str:
 def size(figure: Figure, is_decimal: bool = False) -> str:
     """Bytes, also less than one: ``1.2 GiB``, ``4.0e-6 B``; ``1.3 GB`` where sizes are decimal."""
     units = _DECIMAL if is_decimal else _BINARY
-    return _with_unit(figure, units, UNKNOWN, lambda of: _value(of, _number, DIGITS), least=1.0)
+    return _with_unit(figure, units, UNKNOWN, lambda of: _value(of, _number), least=1.0)
 
 
 def size_between(figure: Figure, is_decimal: bool = False) -> str:
@@ -95,11 +90,6 @@ def mission(seconds: float) -> str:
     return f"a {unit.removesuffix('s')}" if (count, unit) == ("1", "days") else f"{count} {unit}"
 
 
-def is_a_year(seconds: float) -> bool:
-    """Whether a mission is a year, so that its probability is that of a year."""
-    return mission(seconds) == "a year"
-
-
 def times_words(ratio: float) -> str:
     """How many times something is something else: ``3.4``, ``120``, ``2.0e6``.
 
@@ -128,24 +118,24 @@ def _off(figure: Figure) -> float:
     return (figure.high - figure.low) / (3.92 * figure.value) if figure.value else 0.0
 
 
-def _last(figure: Figure, most: int) -> int:
+def _last(figure: Figure) -> int:
     """The last digit that is known: a power of ten of which the standard error has at most 4."""
     assert figure.value
-    finest, first = _power(figure.value, most), _power(figure.value, 1)
+    finest, first = _power(figure.value, DIGITS), _power(figure.value, 1)
     error = _off(figure) * figure.value
     if error <= 0.0:
         return finest
     return min(first, max(finest, math.ceil(math.log10(error / 4.0))))
 
 
-def _value(figure: Figure, words: _Words, most: int) -> str:
+def _value(figure: Figure, words: _Words) -> str:
     if figure.value is None:
         if not math.isfinite(figure.high) or figure.high <= 0.0:
             return UNKNOWN
         return f"at most {words(figure.high, _power(figure.high, DIGITS), ROUND_CEILING)}"
     if figure.value <= 0.0:
         return words(0.0, 0, ROUND_HALF_EVEN)
-    return words(figure.value, _last(figure, most), ROUND_HALF_EVEN)
+    return words(figure.value, _last(figure), ROUND_HALF_EVEN)
 
 
 def _between(figure: Figure, words: _Words) -> str:
@@ -154,7 +144,7 @@ def _between(figure: Figure, words: _Words) -> str:
         return TOO_FEW
     if not value or not low < high:
         return ""
-    power = _last(figure, DIGITS)
+    power = _last(figure)
     low_words = words(low, min(power, _power(low, 1)), ROUND_FLOOR) if low > 0.0 else "0"
     if not math.isfinite(high):
         return f"over {low_words}"
