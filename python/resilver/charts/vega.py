@@ -330,7 +330,7 @@ def check_format(path: Path, key: str) -> str:
     return format
 
 
-def write_picture(spec: Spec, path: Path, heading: str, key: str, width: int = WIDTH) -> Path:
+def write_picture(spec: Spec, path: Path, heading: str, key: str) -> Path:
     """Write one chart as a file.
 
     Args:
@@ -338,7 +338,6 @@ def write_picture(spec: Spec, path: Path, heading: str, key: str, width: int = W
         path: The file, ending in one of `FORMATS`.
         heading: What to see in it; may be empty.
         key: What asks for it, for the message if it cannot be written.
-        width: Its width in pixels.
 
     Returns:
         The path.
@@ -346,7 +345,7 @@ def write_picture(spec: Spec, path: Path, heading: str, key: str, width: int = W
     Raises:
         ConfigError: The format is not known, or the file cannot be written.
     """
-    data = drawn(spec, check_format(path, key), heading, width)
+    data = drawn(spec, check_format(path, key), heading)
     try:
         path.write_bytes(data)
     except OSError as error:

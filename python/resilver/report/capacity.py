@@ -80,10 +80,8 @@ def capacity_sentences(sizing: Sizing) -> list[str]:
 
 def slope_words(found: Trend) -> str:
     """What a series gains a day, with its interval."""
-    verb = "gains" if found.slope >= 0 else "loses"
-    ends = sorted((found.low, found.high), key=lambda end: end * (1 if found.slope >= 0 else -1))
-    sign = 1 if found.slope >= 0 else -1
-    low, high = (daily(sign * end) for end in ends)
+    verb, sign = ("gains", 1) if found.slope >= 0 else ("loses", -1)
+    low, high = map(daily, sorted((sign * found.low, sign * found.high)))
     return f"{verb} {daily(abs(found.slope))} ({low} to {high})"
 
 

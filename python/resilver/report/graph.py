@@ -40,7 +40,6 @@ def graph_spec(
     *,
     load: npt.ArrayLike | None = None,
     failed: npt.ArrayLike = (),
-    failed_nodes: npt.ArrayLike = (),
     labels: Sequence[str] = (),
 ) -> Spec:
     """A network as a chart.
@@ -51,7 +50,6 @@ def graph_spec(
         kinds: ``host``, ``router`` or ``switch`` for each node.
         load: How busy each link is, 0 to 1; NaN where it is not known.
         failed: The numbers of the links that failed.
-        failed_nodes: The numbers of the nodes that failed.
         labels: The name of each node; with a load, the busiest links are named by them.
     """
     places = np.asarray(positions, dtype=np.float64).reshape(-1, 2)
@@ -71,8 +69,7 @@ def graph_spec(
     layers = _links(lines, busy, dead, low, high, ratio)
     hottest = [] if busy is None or not labels else _hottest(busy)
     ranks = _ranked(lines, hottest)
-    gone = np.asarray(failed_nodes, dtype=np.int64)
-    layers += _nodes(places, kinds, labels, gone, joined, ratio, [at for _, at in ranks])
+    layers += _nodes(places, kinds, labels, joined, ratio, [at for _, at in ranks])
     if dead.any():
         layers.append(_crosses(lines, joined, dead, labels))
     view: Spec = {
@@ -177,12 +174,11 @@ def _nodes(
     places: Floats,
     kinds: Sequence[str],
     labels: Sequence[str],
-    failed: Indices,
     ends: Indices,
     ratio: float,
     taken: list[Floats],
 ) -> list[Spec]:
-    """Marks for the nodes, names where there is room, and crosses on those that failed."""
+    """Marks for the nodes, and names where there is room."""
     across = float(np.clip(220.0 / np.sqrt(max(len(places), 1)), 1.6, 8.0))
     counts = {kind: sum(one == kind for one in kinds) for kind in _MARKS}
     names = {kind: plural(counts[kind], kind) for kind in _MARKS if counts[kind]}
@@ -208,15 +204,6 @@ def _nodes(
         encoding["tooltip"] = {"field": "part", "type": "nominal"}
     point = {"type": "point", "filled": True, "opacity": 1}
     layers: list[Spec] = [{"data": data, "mark": point, "encoding": encoding}]
-    if failed.size:
-        cross = {"type": "point", "shape": "cross", "angle": 45, "size": 130, "filled": True}
-        gone = rows(
-            x=places[failed, 0],
-            y=places[failed, 1],
-            text=[f"{labels[at]} failed" if labels else "failed" for at in failed],
-        )
-        read = {"tooltip": READ}
-        layers.append({"data": gone, "mark": cross | {"color": FAILED}, "encoding": read})
     if labels and len(places) <= NODES_DRAWN_MAX:
         layers += _names(places, kinds, labels, ends, ratio, taken)
     return layers

@@ -38,14 +38,12 @@ class Lines:
         link: The link that each segment is of.
         is_stub: Whether each is a stub.
         takes_mark: Whether a mark for the link may stand on it: not on every piece of a bow.
-        spacing: The usual distance of neighbours that are drawn in full.
     """
 
     segments: Floats
     link: Integers
     is_stub: npt.NDArray[np.bool_]
     takes_mark: npt.NDArray[np.bool_]
-    spacing: float
 
 
 def lines_of(positions: Floats, ends: Integers) -> Lines:
@@ -86,7 +84,6 @@ def lines_of(positions: Floats, ends: Integers) -> Lines:
         link=np.concatenate([near, owner, np.repeat(arcs, ARC_PIECES)]),
         is_stub=np.repeat([False, True, False], counts),
         takes_mark=np.concatenate([np.ones(near.size + owner.size, dtype=np.bool_), middle]),
-        spacing=spacing,
     )
 
 
