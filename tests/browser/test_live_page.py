@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from resilver.answer.document import write_page
-from resilver.answer.standing import Standing
+from resilver.answer.model import Standing
 from resilver.report import write_html
 from resilver.report.html import render_waiting
 from tests.browser.chromium import Page

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from resilver import cli
-from resilver.answer.standing import Standing
+from resilver.answer.model import Standing
 from resilver.columns import TABLE_NAMES
 from resilver.errors import ConfigError
 from resilver.report.html import write_live

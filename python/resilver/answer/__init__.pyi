@@ -13,4 +13,4 @@ from .model import (
     sections_of as sections_of,
 )
 from .page import render as render, write as write
-from .pictures import write_files as write_files
+from .page import write_files as write_files

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.answer.standing import Standing
+from resilver.answer.model import Standing
 from resilver.charts.chart import Chart
 from resilver.charts.style import CONFIG, DARK
 from resilver.charts.vega import GAP, NARROW, ROOM, free_names
@@ -54,12 +54,7 @@ def _unbroken(text: str) -> str:
 
 
 def rendered(template: str, /, **values: Any) -> str:
-    """A template, filled in.
-
-    Args:
-        template: Its name.
-        values: What it names.
-    """
+    """A template, filled in."""
     return _environment().get_template(template).render(**values)
 
 
@@ -116,7 +111,6 @@ class Document:
         """The whole page.
 
         Args:
-            title: Its title.
             body: The HTML between its head and its scripts.
             standing: How far the study is, on a page that follows it.
         """

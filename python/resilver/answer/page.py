@@ -1,15 +1,18 @@
-"""An answer as one offline HTML page, and as a notebook shows it."""
+"""An answer as an offline HTML page, as a notebook shows it, and its tables and charts as files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from resilver.answer.document import Document, parts, rendered, write_page
-from resilver.answer.model import Answer, Figures, Lines, Part, Section, Shown, turned
-from resilver.answer.standing import Standing
+from resilver.answer.model import Answer, Figures, Lines, Part, Section, Shown, Standing, turned
+from resilver.charts.vega import write_picture
+from resilver.errors import ConfigError
+from resilver.tables import Table, table_bytes, to_csv
 
 
 def shown(page: Document, part: Part, suffix: str = "") -> str:
@@ -109,3 +112,40 @@ def notebook(answer: Answer) -> str:
         f"<h4>{escape(one.title)}</h4>{parts().table(one.table, one.title, one.printed)}"
         for one in tables
     )
+
+
+def write_files(
+    answer: Answer, tables: Path | None, pictures: Path | None, format: str = "png"
+) -> None:
+    """Write the tables of an answer and its charts as pictures, each named by its part.
+
+    Args:
+        tables: The folder of its tables and of those of its charts, as CSV, or of the tables of its
+            runs; None for none.
+        pictures: The folder of its charts; None for none.
+        format: "png", "svg" or "pdf".
+
+    Raises:
+        ConfigError: A file cannot be written.
+    """
+    if tables is not None:
+        files = {f"{name}.csv": partial(_csv, one) for name, one in answer.tables().items()}
+        if answer.runs:
+            runs = answer.runs.items()
+            files = {f"{name}.parquet": partial(table_bytes, one, ".parquet") for name, one in runs}
+        for name, content in files.items():
+            path = tables / name
+            try:
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(content())
+            except OSError as error:
+                rule = f"--tables: {str(path)!r} cannot be written ({error.strerror})"
+                raise ConfigError(f"{rule}; choose another place") from error
+    if pictures is not None:
+        for chart in answer.charts():
+            path = pictures / f"{chart.name}.{format}"
+            write_picture(chart.make(), path, chart.heading, "--figures")
+
+
+def _csv(table: Table) -> bytes:
+    return to_csv(table, None).encode()

@@ -28,11 +28,7 @@ _TEXT_MAX = 100
 
 
 def print_answer(answer: Answer, console: Console) -> None:
-    """Print an answer: the verdict, what it rests on, its tables and its lines to copy.
-
-    Args:
-        console: Where to.
-    """
+    """Print an answer: the verdict, what it rests on, its tables and its lines to copy."""
     print_said(answer.said, console)
     for text in answer.notes:
         _print_text(text, "dim", console)
@@ -58,12 +54,7 @@ def _table_of(chart: Chart) -> Shown:
 
 
 def print_said(said: Sequence[str], console: Console) -> None:
-    """Print sentences, of which the first one is the answer.
-
-    Args:
-        said: The sentences.
-        console: Where to.
-    """
+    """Print sentences, of which the first one is the answer."""
     for rank, text in enumerate(said):
         _print_text(text, "" if rank else "bold", console)
 
@@ -93,12 +84,7 @@ def _print_figures(part: Figures, console: Console) -> None:
 
 
 def print_lines(part: Lines, console: Console) -> None:
-    """Print lines to copy, each whole on a line of its own; nothing where there are none.
-
-    Args:
-        part: The lines.
-        console: Where to.
-    """
+    """Print lines to copy, each whole on a line of its own; nothing where there are none."""
     if not part.lines or part.printed == 0:
         return
     _print_title(f"{part.title}:", console)
@@ -112,10 +98,6 @@ def print_table(part: Shown, console: Console) -> None:
 
     No word and no number is broken. Columns without room are left out, notes first and then from
     the last on, and named, or stand below the others.
-
-    Args:
-        part: The table.
-        console: Where to.
     """
     read, splits = part.read(), part.is_split or part.is_turned
     made = Table(read.columns, read.rows[: part.printed], read.note)
@@ -252,7 +234,6 @@ def _range(column: Column, cells: Sequence[str], whole: int) -> Range:
     """The least width of a column, which breaks no word, and the width that it wants.
 
     Args:
-        cells: Its cells.
         whole: Letters of a text that stays on one line.
     """
     words = [*column.heading.split()]

@@ -329,9 +329,6 @@ def curve(
     """One line beside the data of a chart, such as an ideal: a layer.
 
     Args:
-        xs: Its places across.
-        ys: Its heights.
-        colour: Its colour.
         dash: Which of `DASHES`.
         mark: More about its mark, in Vega-Lite's words.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -23,20 +24,22 @@ _BYTES = ((2**50, "PiB"), (2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10
 _SECONDS = ((86400.0, "days"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
+def _first(
+    largest: float, units: Sequence[tuple[float, str]], rest: Scale, least: float = 1.0
+) -> Scale:
+    """The first of these units of which `largest` has at least so many."""
+    return next((Scale(float(size), of) for size, of in units if largest >= least * size), rest)
+
+
 def byte_scale(largest: float) -> Scale:
     """The binary unit in which `largest` bytes is at least 1."""
-    for size, unit in _BYTES:
-        if largest >= size:
-            return Scale(float(size), unit)
-    return Scale(1.0, "B")
+    return _first(largest, _BYTES, Scale(1.0, "B"))
 
 
 def count_scale(largest: float) -> Scale:
     """The power of a thousand that leaves an axis of counts up to `largest` short labels."""
-    for power, unit in ((1e9, "billions"), (1e6, "millions"), (1e3, "thousands")):
-        if largest >= 20.0 * power:
-            return Scale(power, unit)
-    return Scale(1.0, "")
+    units = ((1e9, "billions"), (1e6, "millions"), (1e3, "thousands"))
+    return _first(largest, units, Scale(1.0, ""), 20.0)
 
 
 def rate_scale(largest: float) -> Scale:
@@ -49,24 +52,19 @@ def decimal_scale(largest: float, unit: str) -> Scale:
     """The unit with a decimal prefix in which `largest` is at least 1, as disks are sold.
 
     Args:
-        largest: The largest value.
         unit: The unit without a prefix, such as ``B/s``.
 
     >>> decimal_scale(2.5e12, "B/s")
     Scale(divisor=1000000000000.0, unit='TB/s')
     """
-    for prefix, divisor in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6)):
-        if largest >= divisor:
-            return Scale(divisor, f"{prefix}{unit}")
-    return Scale(1.0, unit)
+    units = [(1e15, f"P{unit}"), (1e12, f"T{unit}"), (1e9, f"G{unit}"), (1e6, f"M{unit}")]
+    return _first(largest, units, Scale(1.0, unit))
 
 
 def time_scale(largest: float) -> Scale:
     """The unit of time in which `largest` seconds is at least 2: one tick says little."""
-    for seconds, unit in _SECONDS:
-        if largest >= 2.0 * seconds:
-            return Scale(seconds, unit)
-    return Scale(1e-6, "µs") if largest > 0.0 else Scale(1.0, "s")
+    rest = Scale(1e-6, "µs") if largest > 0.0 else Scale(1.0, "s")
+    return _first(largest, _SECONDS, rest, 2.0)
 
 
 def time_title(fault_seconds: tuple[float, ...]) -> str:

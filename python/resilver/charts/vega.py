@@ -181,7 +181,6 @@ def lines_up(
 
     Args:
         places: Where they stand.
-        colour: Their colour.
         dash: Which of `DASHES`.
         whole: What reaches from the top to the bottom: nothing in a panel of several, where no
             layer below has an axis upwards and `height` is that of no panel.
@@ -219,7 +218,6 @@ def sized(spec: Spec, width: int) -> Spec:
     """The specification with the widths of its views.
 
     Args:
-        spec: A specification of this package.
         width: All there is, in pixels.
     """
     made = {name: value for name, value in spec.items() if name not in ("room", "letters", "clock")}
@@ -246,7 +244,6 @@ def legend_columns(spec: Spec, width: int) -> int:
     """How many names of a legend stand side by side, at most four.
 
     Args:
-        spec: A specification of this package.
         width: All there is, in pixels.
     """
     longest = 0
@@ -269,7 +266,6 @@ def finished(spec: Spec, heading: str = "", width: int = WIDTH, note: str = "") 
     """The specification as it stands outside of a page: sized, on white, with its title.
 
     Args:
-        spec: A specification of this package.
         heading: What to see in it; may be empty.
         width: Its width in pixels.
         note: A line below the title; may be empty.
@@ -288,7 +284,6 @@ def drawn(spec: Spec, format: str, heading: str = "", width: int = WIDTH) -> byt
     """A chart as the bytes of a file; equal charts give equal bytes.
 
     Args:
-        spec: A specification of this package.
         format: One of `FORMATS`.
         heading: What to see in it; may be empty.
         width: Its width in pixels; a PNG has 2.5 dots to each.
@@ -334,7 +329,6 @@ def write_picture(spec: Spec, path: Path, heading: str, key: str) -> Path:
     """Write one chart as a file.
 
     Args:
-        spec: A specification of this package.
         path: The file, ending in one of `FORMATS`.
         heading: What to see in it; may be empty.
         key: What asks for it, for the message if it cannot be written.

@@ -84,7 +84,7 @@ def written(answer: Answer, places: Mapping[str, Any], command: str = "") -> lis
     for name in folders:
         make_folder(places[name], name)
     if folders:
-        from resilver.answer.pictures import write_files
+        from resilver.answer.page import write_files
 
         tables, pictures = map(places.get, _FOLDERS)
         write_files(answer, tables, pictures, places.get("--format", "png"))

@@ -116,7 +116,7 @@ def follow(folder: Path, page: Path, *, as_json: bool) -> bool:
 
 
 def _write_so_far(found: Status, page: Path, *, reload_seconds: int | None) -> None:
-    from resilver.answer.standing import Standing
+    from resilver.answer.model import Standing
     from resilver.report.html import this_moment, write_live
 
     progress = found.progress

@@ -8,7 +8,7 @@ from pathlib import Path
 from resilver.answer import Answer
 from resilver.answer import page as answer_page
 from resilver.answer.document import write_page
-from resilver.answer.standing import Standing
+from resilver.answer.model import Standing
 from resilver.report.clusters import clusters_answer, is_of_clusters
 from resilver.report.study import QUESTION, page_answer, systems_shown
 from resilver.study.partial import PartialResults
