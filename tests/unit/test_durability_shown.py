@@ -17,7 +17,7 @@ from resilver.answer import Shown, render
 from resilver.data_loss.answer import Durabilities, Durability, Premise
 from resilver.figure import Figure
 from resilver.report.durability import durability_answer, words
-from resilver.report.durability.naming import Point, named_points
+from resilver.report.durability.charts import Point, named_points
 from resilver.report.durability.source import pareto
 from resilver.report.durability.tables import bursts_grid, compared_table
 from resilver.tables import to_csv

@@ -8,18 +8,10 @@ from dataclasses import replace
 from resilver.answer import Answer, KeyFigure, Part, Section, Shown, sections_of
 from resilver.data_loss.answer import Durabilities, Durability, Premise
 from resilver.figure import Figure
-from resilver.report.durability import tables, words
+from resilver.report.durability import source, tables
 from resilver.report.durability.charts import causes_chart, pareto_chart, sensitivity_chart
 from resilver.report.durability.courses import bursts_chart, heat_chart, survival_chart
 from resilver.report.durability.sentences import answer_sentences, compared_sentences
-from resilver.report.durability.source import (
-    is_yearly,
-    label,
-    labels,
-    lost_size,
-    stored_words,
-    within,
-)
 from resilver.tables import Column, Table
 from resilver.words import plural
 
@@ -37,7 +29,7 @@ def durability_answer(found: Durability | Durabilities) -> Answer:
     """The answer for one system or for several."""
     if isinstance(found, Durability):
         return Answer(
-            f"Probability of data loss: {label(found)}",
+            f"Probability of data loss: {source.label(found)}",
             answer_sentences(found),
             _sections(found),
             found.to_dict(),
@@ -70,34 +62,26 @@ def _tiles(found: Durability) -> list[KeyFigure]:
     """The answer in numbers, each with its interval."""
     tiles = []
 
-    def add(name: str, figure: Figure | None, unit: str, text: str, detail: str) -> None:
+    def add(
+        name: str, figure: Figure | None, unit: str, shown: tables.Shows, otherwise: str = ""
+    ) -> None:
         if figure is not None and (figure.value is not None or figure.high < 1.0):
             value = float("nan") if figure.value is None else figure.value
+            text, between = (words_of(figure) for words_of in shown)
+            detail = f"95 %: {between}" if between else otherwise
             tiles.append(KeyFigure(name, value, unit, text, detail))
 
-    loss, annual = found.loss_probability, found.annual
-    add(f"Data lost {within(found)}", loss, "1", words.chance(loss), _interval(loss))
-    between = tables.nines_between(annual)
-    detail = f"95 %: {between}" if between else "-log10 of the yearly probability"
-    add("Nines", annual, "1", words.nines_of(annual), detail)
-    if not is_yearly(found):
-        add("Data lost in a year", annual, "1", words.chance(annual), _interval(annual))
-    if (mean := found.mttdl_seconds) is not None:
-        text = words.span_between(mean)
-        detail = f"95 %: {text}" if text else "the inverse of a rate, not an age"
-        add("Mean time to data loss", mean, "s", words.span(mean), detail)
-    if (lost := found.expected_lost_bytes) is not None:
-        text = words.size_between(lost, found.is_decimal)
-        detail = f"95 %: {text}" if text else f"of {stored_words(found)}"
-        add(f"Expected loss {within(found)}", lost, "B", lost_size(found) or "", detail)
-    if (one := found.object_loss_probability) is not None:
-        add("A given object lost", one, "1", words.chance(one), _interval(one) or within(found))
+    annual, when = found.annual, source.within(found)
+    add(f"Data lost {when}", found.loss_probability, "1", tables.CHANCE)
+    add("Nines", annual, "1", tables.NINES, "-log10 of the yearly probability")
+    if not source.is_yearly(found):
+        add("Data lost in a year", annual, "1", tables.CHANCE)
+    mean, lost = found.mttdl_seconds, found.expected_lost_bytes
+    add("Mean time to data loss", mean, "s", tables.SPAN, "the inverse of a rate, not an age")
+    stored = f"of {source.stored_words(found)}"
+    add(f"Expected loss {when}", lost, "B", tables.sizes(found), stored)
+    add("A given object lost", found.object_loss_probability, "1", tables.CHANCE, when)
     return tiles
-
-
-def _interval(figure: Figure) -> str:
-    between = words.chance_between(figure)
-    return f"95 %: {between}" if between else ""
 
 
 def _sections(found: Durability) -> list[Section]:
@@ -120,9 +104,9 @@ def _sections(found: Durability) -> list[Section]:
 
 def _counted(found: Durability) -> str:
     """How large a system is."""
-    text = f"{label(found)}: {plural(found.groups, 'group')} on {plural(found.devices, 'device')}"
-    text += f", storage overhead {found.overhead:.4g}x"
-    return f"{text}, {stored_words(found)} stored." if found.user_bytes else f"{text}."
+    text = f"{source.label(found)}: {plural(found.groups, 'group')} on "
+    text += f"{plural(found.devices, 'device')}, storage overhead {found.overhead:.4g}x"
+    return f"{text}, {source.stored_words(found)} stored." if found.user_bytes else f"{text}."
 
 
 def _compared(found: Durabilities) -> list[Section]:
@@ -142,7 +126,7 @@ def _compared(found: Durabilities) -> list[Section]:
         ("When data is lost", (survival_chart(systems),)),
     )
     few = systems if len(systems) <= _DETAILED_MAX else ()
-    for rank, (name, one) in enumerate(zip(labels(systems), few, strict=False), 1):
+    for rank, (name, one) in enumerate(zip(source.labels(systems), few, strict=False), 1):
         charts = (sensitivity_chart(one), bursts_chart(one), heat_chart(one))
         parts = [
             replace(chart, name=f"{chart.name}-{rank}", printed=0) for chart in charts if chart
@@ -160,7 +144,7 @@ def _together(
     columns: int,
 ) -> Shown | None:
     """The tables of systems below each other."""
-    named = zip(labels(systems), of_each, strict=True)
+    named = zip(source.labels(systems), of_each, strict=True)
     found = [(label, one) for label, one in named if one is not None]
     if not found:
         return None

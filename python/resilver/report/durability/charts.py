@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
 
 from resilver.charts.chart import Chart
 from resilver.charts.idioms import curve, points, series
@@ -12,19 +14,97 @@ from resilver.charts.named import bars
 from resilver.charts.style import BLUE, GREY, INK, VERMILLION
 from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.data_loss.answer import Durability, nines
-from resilver.report.durability import words
-from resilver.report.durability.naming import Point, Side, named_points
+from resilver.report.durability import tables, words
 from resilver.report.durability.sentences import named_factor
 from resilver.report.durability.source import labels, pareto
-from resilver.report.durability.tables import (
-    SENSITIVITY_WORDS,
-    cause_names,
-    causes_table,
-    compared_table,
-    sensitivity_rows,
-    sensitivity_table,
-)
 from resilver.words import percent, plural
+
+Side = Literal["above", "left", "right"]
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom, in pixels."""
+
+_WIDTH = 290
+"""Pixels across on a telephone: what is clear there is clear on anything wider."""
+_LETTER, _HALF_HEIGHT, _POINT, _AWAY = 6.3, 7.0, 6.0, 8.0
+_OFF_LINE_MAX = 8
+"""Points off the line that are named."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a chart: its name, its place, and whether it is on the line."""
+
+    name: str
+    x: float
+    y: float
+    is_on_line: bool
+
+
+def named_points(
+    points: Sequence[Point],
+    across: tuple[float, float],
+    upwards: tuple[float, float],
+    height: float,
+) -> list[tuple[Point, Side]]:
+    """The points that are named and on which side, those of the line first, its ends before all.
+
+    One of the line is named beside it where its name has no room above.
+
+    Args:
+        points: All points; those of the line in its order.
+        across: The ends of the axis across.
+        upwards: The ends of the axis upwards.
+        height: The height of the chart in pixels.
+    """
+
+    def place(one: Point) -> tuple[float, float]:
+        x = (one.x - across[0]) / (across[1] - across[0]) * _WIDTH
+        return x, (upwards[1] - one.y) / (upwards[1] - upwards[0]) * height
+
+    line = [one for one in points if one.is_on_line]
+    taken: list[Box] = []
+    found: list[tuple[Point, Side]] = []
+    for one in [*line[-1:], *line[:1], *line[1:-1]]:
+        box = _box(place(one), one.name, "above")
+        if box[0] >= 0.0 and not _meets(box, taken):
+            taken.append(box)
+            found.append((one, "above"))
+    places = [place(one) for one in points]
+    taken += [(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in places]
+    taken += _steps([place(one) for one in line])
+    for one, (x, y) in zip(points, places, strict=True):
+        own = (x - _POINT, y - _POINT, x + _POINT, y + _POINT)
+        others = [box for box in taken if box != own]
+        for side in () if (one, "above") in found else ("right", "left"):
+            box = _box((x, y), one.name, side)
+            is_within = box[0] >= 0.0 and box[2] <= _WIDTH
+            if is_within and not _meets(box, others) and len(found) < len(line) + _OFF_LINE_MAX:
+                taken.append(box)
+                found.append((one, side))
+                break
+    return found
+
+
+def _box(at: tuple[float, float], name: str, side: Side) -> Box:
+    width = _LETTER * len(name)
+    middle = at[1] - 6.0 if side == "above" else at[1]
+    left = at[0] + _AWAY if side == "right" else at[0] - _AWAY - width
+    return left, middle - _HALF_HEIGHT, left + width, middle + _HALF_HEIGHT
+
+
+def _meets(box: Box, others: Sequence[Box]) -> bool:
+    return any(
+        box[0] < right and left < box[2] and box[1] < bottom and top < box[3]
+        for left, top, right, bottom in others
+    )
+
+
+def _steps(line: Sequence[tuple[float, float]]) -> Iterator[Box]:
+    """The line's flights and rises: from each point across, then up to the next."""
+    for (x, y), (next_x, next_y) in pairwise(line):
+        yield x, y - 1.0, next_x, y + 1.0
+        yield next_x - 1.0, min(y, next_y), next_x + 1.0, max(y, next_y)
+
 
 _CAUSED_MAX = 24
 """Systems whose causes stand below each other."""
@@ -60,7 +140,7 @@ def pareto_chart(systems: Sequence[Durability], what: str) -> Chart | None:
     if len(shown) < len(systems):
         left = plural(len(systems) - len(shown), "system")
         text += f" Not shown: {left} that cannot lose data or whose probability is unknown."
-    made = compared_table(systems)
+    made = tables.compared_table(systems)
     return Chart(
         "pareto", heading, text, lambda: _pareto_spec(shown, line), made, f"{what} by nines"
     )
@@ -146,16 +226,12 @@ def _names(found: Sequence[tuple[Point, Side]]) -> list[Spec]:
 
 
 def causes_chart(systems: Sequence[Durability]) -> Chart | None:
-    """The losses' causes: a bar each, or a stacked bar a system; None where there is one cause.
-
-    Args:
-        systems: One system or several.
-    """
+    """The losses' causes: a bar each, or a stacked bar a system; None where there is one cause."""
     shown = [one for one in systems if one.causes]
-    names = cause_names(shown)
+    names = tables.cause_names(shown)
     if len(names) < 2 or len(shown) > _CAUSED_MAX:
         return None
-    made = causes_table(shown)
+    made = tables.causes_table(shown)
     if len(shown) == 1:
         first = names[0]
         heading = f"{percent(shown[0].causes[first])} of data losses are from {first}"
@@ -191,7 +267,7 @@ def _stacked(shown: Sequence[Durability], names: Sequence[str]) -> Spec:
 
 def sensitivity_chart(found: Durability) -> Chart | None:
     """By what a loss becomes likelier with 1 % more of each rate; None where nobody asked."""
-    effects = sensitivity_rows(found.sensitivity)[:_FACTORS_MAX]
+    effects = tables.sensitivity_rows(found.sensitivity)[:_FACTORS_MAX]
     if not effects:
         return None
     most = effects[0]
@@ -205,8 +281,8 @@ def sensitivity_chart(found: Durability) -> Chart | None:
     is_sampled = any(_is_sampled(one) for one in effects)
     if is_sampled:
         text += " Thin lines are 95 % intervals."
-    made = sensitivity_table(found.sensitivity)
-    columns = SENSITIVITY_WORDS if is_sampled else SENSITIVITY_WORDS - 1
+    made = tables.sensitivity_table(found.sensitivity)
+    columns = tables.SENSITIVITY_WORDS if is_sampled else tables.SENSITIVITY_WORDS - 1
     spec, title = lambda: _effects(effects), "What matters most"
     return Chart("matters", heading, text, spec, made, title, printed=24, columns=columns)
 

@@ -16,16 +16,8 @@ from resilver.charts.style import BLUE
 from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.data_loss.answer import Durability
 from resilver.report.arrays import Floats, column
-from resilver.report.durability import words
+from resilver.report.durability import tables, words
 from resilver.report.durability.source import labels, within
-from resilver.report.durability.tables import (
-    across_words,
-    burst_figure,
-    burst_words,
-    bursts_table,
-    plural_of,
-    within_words,
-)
 from resilver.tables import table
 
 _LINES_MAX = 7
@@ -164,10 +156,10 @@ def bursts_chart(found: Durability) -> Chart | None:
     heading = "No such failures lose data"
     if sure := [one for one in rows_of if one["loss_probability"] > 0.0]:
         least = min(sure, key=lambda one: one["failures"])
-        what = f"{least['failures']} simultaneous failures of {plural_of(least['level'])}"
+        what = f"{least['failures']} simultaneous failures of {tables.plural_of(least['level'])}"
         heading = f"{what} lose data {_cases(least)}"
     text = "The probability that so many simultaneous random failures lose data."
-    made = bursts_table(pa.Table.from_pylist(rows_of))
+    made = tables.bursts_table(pa.Table.from_pylist(rows_of))
     return Chart(
         "bursts", heading, text, lambda: _burst_lines(rows_of), made, "Simultaneous failures"
     )
@@ -175,7 +167,7 @@ def bursts_chart(found: Durability) -> Chart | None:
 
 def _cases(one: dict[str, Any]) -> str:
     """How often a burst loses data, as a sentence ends."""
-    text = burst_words(one)
+    text = tables.burst_words(one)
     return f"in {text} of the cases" if "%" in text else f"with a probability of {text}"
 
 
@@ -189,12 +181,14 @@ def _rows(found: Durability, *, is_placed: bool) -> list[dict[str, Any]]:
 
 
 def _burst_lines(rows_of: Sequence[dict[str, Any]]) -> Spec:
-    names = list(dict.fromkeys(plural_of(one["level"]) for one in rows_of))
+    names = list(dict.fromkeys(tables.plural_of(one["level"]) for one in rows_of))
     positive = [one for one in rows_of if one["loss_probability"] > 0.0]
     chances = [one["loss_probability"] for one in positive] or [1.0]
     is_log = max(chances) < _RARE or math.log10(max(chances) / min(chances)) > _DECADES
     shown = positive if is_log else rows_of
-    figures = [burst_figure(one["loss_probability"], one["standard_error"] or 0.0) for one in shown]
+    figures = [
+        tables.burst_figure(one["loss_probability"], one["standard_error"] or 0.0) for one in shown
+    ]
     scale = 1.0 if is_log else 100.0
     low = 10.0 ** math.floor(math.log10(0.999 * min(chances))) if is_log else 0.0
     top = 10.0 ** math.ceil(math.log10(max(chances))) if is_log else 100.0
@@ -205,12 +199,12 @@ def _burst_lines(rows_of: Sequence[dict[str, Any]]) -> Spec:
     upwards = axis("y", title, ends=(low, top), log=10 * is_log, ticks=ticks)
     upwards["axis"] |= _SCIENTIFIC if is_log else {}
     data = rows(
-        kind=[plural_of(one["level"]) for one in shown],
+        kind=[tables.plural_of(one["level"]) for one in shown],
         x=[one["failures"] for one in shown],
         y=[scale * one["loss_probability"] for one in shown],
         low=[scale * max(one.low, low / scale) for one in figures],
         high=[scale * one.high for one in figures],
-        text=[burst_words(one) for one in shown],
+        text=[tables.burst_words(one) for one in shown],
     )
     across = axis("x", "simultaneous failures", ends=(0.5, most + 0.5), tickMinStep=1)
     return lines(
@@ -224,7 +218,7 @@ def heat_chart(found: Durability) -> Chart | None:
     rows_of = _rows(found, is_placed=True)
     if not rows_of:
         return None
-    level = across_words(rows_of[0])
+    level = tables.across_words(rows_of[0])
     worst = max(rows_of, key=lambda one: one["loss_probability"])
     safe = [one for one in rows_of if one["loss_probability"] == 0.0]
     heading = (
@@ -238,7 +232,7 @@ def heat_chart(found: Durability) -> Chart | None:
         "Each cell is a number of simultaneous failures within a number of parts: the darker, the "
         "more likely is data loss. Empty cells lose nothing."
     )
-    made = bursts_table(pa.Table.from_pylist(rows_of))
+    made = tables.bursts_table(pa.Table.from_pylist(rows_of))
     return Chart(
         "heat", heading, text, lambda: _heat(rows_of, level), made, "Simultaneous failures by place"
     )
@@ -258,8 +252,8 @@ def _heat(rows_of: Sequence[dict[str, Any]], level: str) -> Spec:
         x=[one["failures"] for one in rows_of],
         y=[one["within"] for one in rows_of],
         depth=[depth(one["loss_probability"]) for one in rows_of],
-        text=[burst_words(one) for one in rows_of],
-        name=[within_words(one) for one in rows_of],
+        text=[tables.burst_words(one) for one in rows_of],
+        name=[tables.within_words(one) for one in rows_of],
     )
     read = [*tip(("x", "failures"), ("name", "in")), _LOST]
     made = heat(

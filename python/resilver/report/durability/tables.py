@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.data_loss.answer import Durability, Premise, nines
 from resilver.figure import TOO_FEW, Figure
-from resilver.report.durability import words
-from resilver.report.durability.source import (
-    have_one_overhead,
-    is_yearly,
-    known,
-    labels,
-    lost_size,
-    pareto,
-    within,
-)
+from resilver.report.durability import source, words
 from resilver.tables import Table, table
 
 if TYPE_CHECKING:
@@ -28,42 +19,6 @@ _MTTDL = "MTTDL: mean time to data loss, the inverse of its rate; no system last
 _STARRED = "* Pareto-optimal: none with the same or lower storage overhead is safer."
 ANSWER_WORDS, SENSITIVITY_WORDS = 4, 3
 """Columns of these tables that are for people; the rest are in SI units, for the CSV."""
-
-
-def answer_table(found: Durability) -> Table:
-    """The figures of one answer, a row each: what, value, 95 % interval, how."""
-    rows: list[tuple[str, str, str, Figure]] = []
-
-    def add(what: str, figure: Figure | None, value: Any, between: Any) -> None:
-        # Of what is not known the probability of a loss alone has a bound.
-        if figure is not None and (figure.value is not None or figure.high < 1.0):
-            rows.append((what, value(figure), between(figure), figure))
-
-    mission = within(found)
-    add(f"data lost {mission}", found.loss_probability, words.chance, words.chance_between)
-    if not is_yearly(found):
-        add("data lost in a year", found.annual, words.chance, words.chance_between)
-    add("nines", found.annual, words.nines_of, nines_between)
-    add("mean time to data loss", found.mttdl_seconds, words.span, words.span_between)
-    add(
-        f"expected loss {mission}",
-        found.expected_lost_bytes,
-        partial(words.size, is_decimal=found.is_decimal),
-        partial(words.size_between, is_decimal=found.is_decimal),
-    )
-    add(
-        f"a given object lost {mission}",
-        found.object_loss_probability,
-        words.chance,
-        words.chance_between,
-    )
-    return table(
-        ("figure", "figure", "text", [row[0] for row in rows]),
-        ("value", "value", "text", [row[1] for row in rows]),
-        ("interval", "95 %", "text", [row[2] or None for row in rows]),
-        ("method", "how", "text", [row[3].method for row in rows]),
-        *_raw("si_value", [row[3] for row in rows]),
-    )
 
 
 def nines_between(figure: Figure) -> str:
@@ -78,6 +33,49 @@ def nines_between(figure: Figure) -> str:
         return f"over {least:.1f}"
     digits = 1 if f"{least:.1f}" != f"{most:.1f}" else 2
     return f"{least:.{digits}f} to {most:.{digits}f}"
+
+
+Shows = tuple[Callable[[Figure], str], Callable[[Figure], str]]
+"""What says a figure, and what says its 95 % interval."""
+CHANCE: Shows = (words.chance, words.chance_between)
+NINES: Shows = (words.nines_of, nines_between)
+SPAN: Shows = (words.span, words.span_between)
+
+
+def sizes(found: Durability) -> Shows:
+    """The same of bytes, in the units in which sizes were given."""
+    is_decimal = found.is_decimal
+    return (
+        partial(words.size, is_decimal=is_decimal),
+        partial(words.size_between, is_decimal=is_decimal),
+    )
+
+
+def answer_table(found: Durability) -> Table:
+    """The figures of one answer, a row each: what, value, 95 % interval, how."""
+    rows: list[tuple[str, str, str, Figure]] = []
+
+    def add(what: str, figure: Figure | None, shown: Shows) -> None:
+        # Of what is not known the probability of a loss alone has a bound.
+        if figure is not None and (figure.value is not None or figure.high < 1.0):
+            value, between = shown
+            rows.append((what, value(figure), between(figure), figure))
+
+    mission = source.within(found)
+    add(f"data lost {mission}", found.loss_probability, CHANCE)
+    if not source.is_yearly(found):
+        add("data lost in a year", found.annual, CHANCE)
+    add("nines", found.annual, NINES)
+    add("mean time to data loss", found.mttdl_seconds, SPAN)
+    add(f"expected loss {mission}", found.expected_lost_bytes, sizes(found))
+    add(f"a given object lost {mission}", found.object_loss_probability, CHANCE)
+    return table(
+        ("figure", "figure", "text", [row[0] for row in rows]),
+        ("value", "value", "text", [row[1] for row in rows]),
+        ("interval", "95 %", "text", [row[2] or None for row in rows]),
+        ("method", "how", "text", [row[3].method for row in rows]),
+        *_raw("si_value", [row[3] for row in rows]),
+    )
 
 
 def _raw(name: str, figures: Sequence[Figure | None]) -> list[tuple[str, str, str, list[Any]]]:
@@ -102,14 +100,14 @@ def compared_table(systems: Sequence[Durability]) -> Table:
 
     Its first `compared_words` columns are for people.
     """
-    named = dict(zip(map(id, systems), labels(systems), strict=True))
+    named = dict(zip(map(id, systems), source.labels(systems), strict=True))
     unknown = [one for one in systems if one.annual.value is None]
-    ordered = known(systems) + unknown
-    line = [id(one) for one in pareto(systems)]
+    ordered = source.known(systems) + unknown
+    line = [id(one) for one in source.pareto(systems)]
     texts = [column for column in _columns(ordered) if any(value for value in column[3])]
-    if len(ordered) > 1 and have_one_overhead(ordered):
+    if len(ordered) > 1 and source.have_one_overhead(ordered):
         texts = [column for column in texts if column[0] != "overhead"]
-    stars = [] if have_one_overhead(ordered) else line
+    stars = [] if source.have_one_overhead(ordered) else line
     names = [f"{named[id(one)]}{' *' * (id(one) in stars)}" for one in ordered]
     first = ("system", "system", "text", names)
     more: list[tuple[str, str, str, list[Any]]] = [
@@ -128,7 +126,7 @@ def compared_table(systems: Sequence[Durability]) -> Table:
     notes += [_MTTDL] * ("mttdl" in shown)
     if shown & {"bytes", "object"}:
         lost = " Object lost: the probability that one given object is." * ("object" in shown)
-        notes.append(f"Losses of bytes and objects are {within(ordered[0])}.{lost}")
+        notes.append(f"Losses of bytes and objects are {source.within(ordered[0])}.{lost}")
     devices = ("devices", "devices", "count", [one.devices for one in ordered])
     return table(first, *texts, devices, *more, note=" ".join(notes))
 
@@ -152,7 +150,7 @@ def _columns(ordered: Sequence[Durability]) -> list[tuple[str, str, str, list[An
         ("annual_words", "loss in a year", "text", cells("annual", words.chance)),
         ("interval", "95 %", "text", cells("annual", words.chance_between)),
         ("mttdl", "MTTDL", "text", cells("mttdl_seconds", words.span)),
-        ("bytes", "expected loss", "text", [lost_size(one) for one in ordered]),
+        ("bytes", "expected loss", "text", [source.lost_size(one) for one in ordered]),
         ("object", "object lost", "text", cells("object_loss_probability", words.chance)),
     ]
     return columns[:-1] if are_alone else columns
@@ -160,7 +158,7 @@ def _columns(ordered: Sequence[Durability]) -> list[tuple[str, str, str, list[An
 
 def causes_table(systems: Sequence[Durability]) -> Table:
     """By what data is lost, the most frequent first; a column a system."""
-    names = labels(systems)
+    names = source.labels(systems)
     causes = cause_names(systems)
     heads = names if len(names) > 1 else ["share of losses"]
     columns = [
