@@ -134,13 +134,7 @@ def course_chart(facts: Facts) -> Chart | None:
 
 
 def _means(facts: Facts, column: str, at: npt.NDArray[np.int64]) -> Floats:
-    """The means of a rate between moments; a row has that since the row before.
-
-    Args:
-        facts: The answer's facts.
-        column: The rate.
-        at: The moments that are shown.
-    """
+    """The means of a rate between moments; a row has that since the row before."""
     amounts = facts.series(column)[1:] * np.diff(facts.times)
     sums = np.diff(np.append(0.0, np.cumsum(amounts))[at])
     return rate_of(sums, np.diff(facts.times[at]))

@@ -25,7 +25,6 @@ def figure_words(key: str, value: Any, facts: Facts | None = None, pool: int | N
 
     Args:
         key: Its key in `resilver.whatif.figures`.
-        value: Its value.
         facts: The answer's facts, which tell a run that was cut short from one without an end.
         pool: Of which pool it is; None for all.
     """
@@ -67,13 +66,7 @@ def outcome_columns(
 
 
 def key_figure(facts: Facts, key: str, detail: str = "") -> KeyFigure:
-    """A figure of an answer as a tile.
-
-    Args:
-        facts: The answer's facts.
-        key: Its key.
-        detail: Its context.
-    """
+    """A figure of an answer as a tile."""
     value, figure = getattr(facts.answer.outcome, key), BY_KEY[key]
     number = math.inf if value is None else float(value)
     unit = {"seconds": "s", "bytes": "B", "count": "PGs"}.get(figure.unit, "share")

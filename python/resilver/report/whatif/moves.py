@@ -73,7 +73,6 @@ def places_chart(facts: Facts, of: str, rank: int = 0) -> Chart | None:
     """What the buckets of a CRUSH type took in and read; None where none did.
 
     Args:
-        facts: The answer's facts.
         of: The type, or ``OSD``.
         rank: Its number among those of a page; a type may have any name.
     """

@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING
 from resilver.answer import Answer, KeyFigure, Lines, Part, Section, Shown, sections_of
 from resilver.quantities import duration
 from resilver.report.counterfactuals import HEADING, counterfactuals_table
-from resilver.report.whatif import tables
+from resilver.report.whatif import sentences, tables
 from resilver.report.whatif.course import clients_chart, course_chart, rates_chart, space_chart
 from resilver.report.whatif.figures import key_figure
 from resilver.report.whatif.fill import fill_chart, fullest_chart
 from resilver.report.whatif.moves import places_chart, pools_chart
-from resilver.report.whatif.sentences import (
-    answer_sentences,
-    assumption_sentences,
-    loss_span,
-    question,
-    unwritten_words,
-)
 from resilver.report.whatif.source import Facts
 from resilver.tables import Table, cell_text
 from resilver.words import percent
@@ -43,13 +36,13 @@ def plan_answer(answer: WhatIf) -> Answer:
     facts = Facts(answer)
     release = f", Ceph {answer.cluster.release}" if answer.cluster.release else ""
     return Answer(
-        question(answer),
-        answer_sentences(answer),
+        sentences.question(answer),
+        sentences.answer_sentences(answer),
         _sections(facts),
         answer.to_dict(),
         holds=answer.holds,
         figures=_figures(facts),
-        notes=[*assumption_sentences(answer.assumptions), *answer.notes],
+        notes=[*sentences.assumption_sentences(answer.assumptions), *answer.notes],
         basis=assumption_parts(answer.assumptions),
         source={
             "Cluster": f"{answer.cluster.label}{release}",
@@ -72,7 +65,6 @@ def pools_shown(facts: Facts, rank: str = "", printed: int = 0) -> Shown:
     """The table of pools.
 
     Args:
-        facts: The answer's facts.
         rank: What stands behind its name.
         printed: How many of its rows the terminal shows.
     """
@@ -85,13 +77,15 @@ def _figures(facts: Facts) -> list[KeyFigure]:
     outcome = facts.answer.outcome
     made = [key_figure(facts, f"{of}_seconds") for of in ("whole", "degraded", "at_risk")]
     if outcome.loss_chance and not outcome.lost_groups:
-        made.append(key_figure(facts, "loss_chance", f"by further failures {loss_span(facts)}"))
+        made.append(
+            key_figure(facts, "loss_chance", f"by further failures {sentences.loss_span(facts)}")
+        )
     made.append(key_figure(facts, "peak_share", outcome.peak_osd))
     if outcome.stuck_groups:
         full = f"up to {outcome.toofull_groups:,} in backfill_toofull"
         made.append(key_figure(facts, "stuck_groups", full if outcome.toofull_groups else ""))
     written = outcome.recovered_bytes + outcome.moved_bytes
-    least = unwritten_words(facts) or f"minimum {cell_text(outcome.least_bytes, 'bytes')}"
+    least = sentences.unwritten_words(facts) or f"minimum {cell_text(outcome.least_bytes, 'bytes')}"
     text = cell_text(written, "bytes")
     made.append(KeyFigure("Re-replicated and backfilled", written, "B", text, least))
     if outcome.served_share is not None:

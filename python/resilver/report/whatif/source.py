@@ -167,7 +167,6 @@ def times_of(facts: Facts, pattern: str) -> list[float]:
     """When events happened, in seconds, rising.
 
     Args:
-        facts: The answer's facts.
         pattern: What the whole text of such an event matches.
     """
     rows = facts.rows("history")

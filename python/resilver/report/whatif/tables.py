@@ -124,7 +124,6 @@ def places(facts: Facts, level: str) -> list[dict[str, Any]]:
     """What the buckets of a CRUSH type received and sent, those that received most first.
 
     Args:
-        facts: The answer's facts.
         level: The type, such as ``host`` or ``rack``; ``OSD`` for OSDs themselves.
 
     Returns:
@@ -146,7 +145,6 @@ def places_table(found: list[dict[str, Any]], level: str) -> Table:
 
     Args:
         found: What `places` gives.
-        level: The type.
     """
     return table_of(
         found,
