@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from resilver.report.graph import graph_spec
-from resilver.report.topology_lines import ARC_PIECES, STUB_LENGTH, lines_of
-from resilver.report.topology_sketch import COLUMNS, sketch
+from resilver.report.topology_lines import ARC_PIECES, COLUMNS, STUB_LENGTH, lines_of, sketch
 
 
 def torus(side: int) -> tuple[np.ndarray, np.ndarray]:

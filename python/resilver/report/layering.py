@@ -12,8 +12,7 @@ from resilver.charts.style import BLUE, VERMILLION
 from resilver.charts.vega import Spec, axis, rows, tip
 from resilver.quantities import decimal_rate
 from resilver.report.benchmarks import cost_sentences, costs_table
-from resilver.report.culling import culling_sentence, rounds_chart
-from resilver.report.group_heat import heat_chart
+from resilver.report.culling import culling_sentence, heat_chart, rounds_chart
 from resilver.tables import Table, table_of
 from resilver.words import plural
 

@@ -10,7 +10,7 @@ from resilver.answer import Answer, Lines, Part, Section, Shown
 from resilver.charts.chart import Chart
 from resilver.record import record
 from resilver.report.graph import graph_spec
-from resilver.report.topology_sketch import sketch
+from resilver.report.topology_lines import sketch
 from resilver.spec.topology_kinds import KINDS, oversubscription
 from resilver.tables import Table, table
 from resilver.words import plural
@@ -30,7 +30,6 @@ def topology_answer(built: Sequence[Topology], sketched: bool = True) -> Answer:
     """The answer about one network or several.
 
     Args:
-        built: The networks.
         sketched: Whether a small one may be sketched in letters.
     """
     records = [measures(one) for one in built]
