@@ -9,11 +9,12 @@ from pathlib import Path
 from resilver.charts.chart import Chart
 from resilver.charts.vega import FORMATS, WIDTH
 from resilver.errors import ConfigError, name_remedy
-from resilver.report import distributions, sensitivity
+from resilver.report import distributions
 from resilver.report.boxes import over_sweep
 from resilver.report.chord import transfers
 from resilver.report.clients import course, has_traffic
 from resilver.report.clusters import is_of_clusters
+from resilver.report.counterfactuals import SENSITIVITY, sensitivity_chart
 from resilver.report.devices import busy
 from resilver.report.findings import nothing_rebuilt
 from resilver.report.jobs import jobs
@@ -51,7 +52,7 @@ OF_RUN: dict[str, Make] = {
 """The charts of one run whatever it did, after those of its rebuild."""
 _OF_REBUILDS = {metric.name: metric for metric in (REBUILD_TIME, REBUILD_RATE)}
 _OF_CLIENTS = {metric.name: metric for metric in (*TRAFFIC_METRICS, *STREAM_METRICS)}
-OF_STUDY = (sensitivity.NAME, *_OF_REBUILDS, "together", *_OF_CLIENTS)
+OF_STUDY = (SENSITIVITY, *_OF_REBUILDS, "together", *_OF_CLIENTS)
 """The charts of the whole study."""
 NAMES = (*OF_STUDY, *OF_REBUILD, *OF_RUN)
 """Every chart there is."""
@@ -61,7 +62,7 @@ def of_study(results: StudyTables, points: Sequence[SystemRuns]) -> list[Chart]:
     """The charts about the whole study: its rebuilds, and what clients get over a sweep."""
     made = [over_sweep(sweep(points, metric)) for metric in _OF_REBUILDS.values()]
     made.insert(1, together(results, points))
-    made.insert(0, sensitivity.sensitivity_chart(results))
+    made.insert(0, sensitivity_chart(results))
     if points[0].swept and any(has_traffic(point) for point in points):
         made += [over_sweep(sweep(points, metric)) for metric in _OF_CLIENTS.values()]
     return [one for one in made if one is not None]

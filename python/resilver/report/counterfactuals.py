@@ -1,13 +1,22 @@
-"""What would make healing end sooner: the bottleneck in a sentence, and every rerun in a table."""
+"""What would end healing sooner and what each assumption is worth: sentences, tables, a tornado."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from resilver.counterfactuals import HELPS_SHARE, Counterfactual, bottleneck
+from resilver.charts.chart import Chart
+from resilver.charts.named import bars
+from resilver.charts.style import BLUE, ORANGE
+from resilver.charts.vega import Spec, axis, rows
+from resilver.counterfactuals import HELPS_SHARE, Counterfactual, best_first, bottleneck
 from resilver.quantities import duration
-from resilver.tables import Table, table
+from resilver.study.results import StudyTables
+from resilver.tables import Table, table, table_of
 from resilver.words import listed, percent, plural
+
+if TYPE_CHECKING:
+    from resilver.study.effects import Effect
 
 HEADING = "What would help"
 SAME = 0.001
@@ -53,11 +62,7 @@ def signed(change: float | None) -> str:
 
 
 def counterfactuals_table(found: Sequence[Counterfactual]) -> Table:
-    """A row a thing relaxed, the best first: its values, and when healing then ends.
-
-    Args:
-        found: The counterfactuals, the best first.
-    """
+    """A row a thing relaxed, the best first: its values, and when healing then ends."""
     is_stuck = any(one.stuck_groups for one in found)
     end = "ends after" if is_stuck else "healthy after"
     stuck = [("stuck_groups", "PGs stuck", "count", [one.stuck_groups for one in found])]
@@ -71,3 +76,87 @@ def counterfactuals_table(found: Sequence[Counterfactual]) -> Table:
         *(stuck if is_stuck else ()),
         ("setting", "set by", "text", [one.setting for one in found]),
     )
+
+
+SENSITIVITY = "sensitivity"
+"""What the chart is called."""
+
+
+def sensitivity_table(results: StudyTables) -> Table | None:
+    """A row an assumption, the weightiest first, or None where no analysis was made.
+
+    Returns:
+        The assumption, its value as it is, lower and higher, what came of these, and by how much
+        that is another result.
+    """
+    effects: list[Effect] = getattr(results, "sensitivity", [])
+    if not effects:
+        return None
+    kind = "seconds" if effects[0].metric == "rebuild_seconds" else "rate"
+    what = "Rebuild time" if kind == "seconds" else "Goodput"
+    return table_of(
+        effects,
+        ("assumption", "Assumption", "text"),
+        ("low_change", "Change if lower", "text", lambda one: signed(one.changes[0])),
+        ("high_change", "Change if higher", "text", lambda one: signed(one.changes[1])),
+        ("base", "As it is", "text"),
+        ("low", "Lower", "text"),
+        (f"low_{effects[0].metric}", f"{what} if lower", kind, lambda one: one.low_value),
+        ("high", "Higher", "text"),
+        (f"high_{effects[0].metric}", f"{what} if higher", kind, lambda one: one.high_value),
+    )
+
+
+def sensitivity_finding(results: StudyTables) -> str:
+    """The bottleneck of a rebuild, else what the goodput depends on, without the full stop."""
+    effects: list[Effect] = getattr(results, "sensitivity", [])
+    if not effects:
+        return ""
+    relaxed = [made for one in effects if (made := one.counterfactual) is not None]
+    if relaxed:
+        return help_sentence(best_first(relaxed), "the rebuild ends").removesuffix(".")
+    most = effects[0]
+    what = "The rebuild time" if most.metric == "rebuild_seconds" else "The goodput"
+    if most.swing < SAME:
+        return f"{what} depends on none of the assumptions alone"
+    low, high = most.changes
+    return (
+        f"{what} depends most on the {most.assumption}: {signed(low)} at {most.low}, "
+        f"{signed(high)} at {most.high}"
+    )
+
+
+def sensitivity_chart(results: StudyTables) -> Chart | None:
+    """The tornado chart of an analysis, or None where none was made."""
+    effects: list[Effect] = getattr(results, "sensitivity", [])
+    made = sensitivity_table(results)
+    if made is None:
+        return None
+    text = (
+        "What the result changes by where one assumption is lower or higher and all others, and "
+        "the seed, are as they are; the weightiest first."
+    )
+    title = "what each assumption is worth"
+    heading = sensitivity_finding(results)
+    return Chart(SENSITIVITY, heading, text, lambda: tornado_spec(effects), made, title)
+
+
+def tornado_spec(effects: Sequence[Effect]) -> Spec:
+    """Two bars an assumption, from the result as it is.
+
+    Args:
+        effects: The effects, the weightiest first.
+    """
+    sides = ("lower", "higher")
+    found = [
+        (one.assumption, side, 100.0 * change, f"{one.assumption} {value}: {signed(change)}")
+        for one in effects
+        for side, value, change in zip(sides, (one.low, one.high), one.changes, strict=True)
+        if change is not None
+    ]
+    names, kinds, changes, texts = zip(*found, strict=True)
+    what = "the rebuild time" if effects[0].metric == "rebuild_seconds" else "the goodput"
+    data = rows(name=names, kind=kinds, x=changes, text=texts)
+    shown = dict(zip(sides, (BLUE, ORANGE), strict=True))
+    across = axis("x", f"change of {what} (%)")
+    return bars(data, across, shown, step=36, room=170, grouped=True, signed=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from resilver.report.assumptions import assumptions_lead, certainty
 from resilver.report.faults import fault_sentences
 from resilver.report.jobs import jobs_words
+from resilver.report.provenance import assumptions_lead, certainty
 from resilver.spec.cluster import Cluster
 from resilver.spec.device import DeviceClasses, DeviceTable
 from resilver.spec.lanes import CLASSES
@@ -28,7 +28,6 @@ def describe(results: StudyTables, point: SystemRuns) -> str:
     """The study in words, its swept values standing at those of `point`.
 
     Args:
-        results: The study's results.
         point: The system that stands for the study.
 
     Returns:
@@ -205,7 +204,6 @@ def population_words(population: Population, holder: str) -> str:
     """What is stored, before redundancy.
 
     Args:
-        population: The section.
         holder: What an amount of each is of, such as "server".
     """
     what = "Files"

@@ -9,14 +9,13 @@ import numpy as np
 
 from resilver.answer import Answer, Case, Figures, Lines, Part, Section, Shown, sections_of
 from resilver.report import charts
-from resilver.report.assumptions import assumptions_table, spread_note
 from resilver.report.clients import has_traffic
+from resilver.report.counterfactuals import sensitivity_finding, sensitivity_table
 from resilver.report.findings import at_risk, nothing_rebuilt, rebuild_sentence, sweep_sentence
 from resilver.report.headline import key_figures
 from resilver.report.network import named_tables
-from resilver.report.provenance import portable, provenance
+from resilver.report.provenance import assumptions_table, portable, provenance, spread_note
 from resilver.report.runs import classes_table, pools_table, runs_table
-from resilver.report.sensitivity import sensitivity_finding, sensitivity_table
 from resilver.report.sentence import describe
 from resilver.report.servers import hosts
 from resilver.report.traffic_sentence import traffic_sentence
@@ -176,7 +175,6 @@ def title_of(results: StudyTables, point: SystemRuns) -> str:
     """The study's own title, or the question that it answers.
 
     Args:
-        results: The study's results.
         point: The system that stands for it.
     """
     if results.title:
