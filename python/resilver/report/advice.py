@@ -36,7 +36,6 @@ def answer_sentences(found: Advice, volume: float | None) -> list[str]:
     """The answer: what the job gets, beside the file system's own round robin.
 
     Args:
-        found: The advice.
         volume: What the job writes in all, in bytes; None where that was not said.
     """
     ours, other = found.expected, found.round_robin

@@ -46,7 +46,6 @@ def moments_within(point: SystemRuns, start: Floats, duration: Floats) -> tuple[
     """The moments of the system's faults that a chart over time can mark.
 
     Args:
-        point: The system.
         start: Start of each interval of the chart.
         duration: Length of each interval.
     """
@@ -60,7 +59,6 @@ def intervals_of(
     """The intervals of one run's rows of a table over time, few enough to draw; nulls are zero.
 
     Args:
-        data: The rows.
         means: Columns that are means over an interval.
         sums: Columns that are sums over an interval.
 

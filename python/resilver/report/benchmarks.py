@@ -90,12 +90,7 @@ def costs_table(costs: Sequence[LayerCost]) -> Table:
 
 
 def benchmarks_answer(found: Benchmarks, costs: Sequence[LayerCost]) -> Answer:
-    """The answer of what benchmark programs wrote.
-
-    Args:
-        found: The rates.
-        costs: What layers cost that were measured alike.
-    """
+    """The answer of what benchmark programs wrote."""
     from resilver.importers.benchmarks import own
 
     use = "resilver profile STUDY --measured reads it"

@@ -50,7 +50,6 @@ def sweep_spec(data: Sweep, across: str = "", published: Sequence[Published] = (
     Args:
         data: The boxes, at least one.
         across: The title of the axis across; by default the swept key.
-        published: A source's numbers.
     """
     if not data.key:
         return _one_system(data)

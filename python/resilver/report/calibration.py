@@ -13,6 +13,7 @@ from resilver.charts.scales import log_ticks
 from resilver.charts.style import BLUE, DASHES, MARKS, VERMILLION
 from resilver.charts.vega import Spec, axis, rows
 from resilver.quantities import decimal_rate
+from resilver.report.benchmarks import MODE_WORDS
 from resilver.tables import table, table_of
 from resilver.units import exact_bytes
 
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
     from resilver.calibration.failures import FailureCalibration
 
 _MEBIBYTE = 2**20
-_MODES = {
-    "read": "sequential read",
-    "write": "sequential write",
-    "randread": "random read",
-    "randwrite": "random write",
-}
 _PANELS = (
     ("reads", (("read", "sequential"), ("randread", "random"))),
     ("writes", (("write", "sequential"), ("randwrite", "random"))),
@@ -58,15 +53,11 @@ def disk_answer(calibration: DiskCalibration) -> Answer:
         ("read_seconds", "read seek", "us", map(float, fitted.read_seek)),
         ("write_seconds", "write seek", "us", map(float, fitted.write_seek)),
     )
-    errors = table(
-        ("mode", "mode", "text", [_MODES[mode] for mode in calibration.rmse]),
-        (
-            "megabytes",
-            "MB/s",
-            "number",
-            [_mega(e.bytes_per_second) for e in calibration.rmse.values()],
-        ),
-        ("share", "of the mean measured", "share", [e.fraction for e in calibration.rmse.values()]),
+    errors = table_of(
+        [*calibration.rmse.items()],
+        ("mode", "mode", "text", lambda row: MODE_WORDS[row[0]].removesuffix("s")),
+        ("megabytes", "MB/s", "number", lambda row: _mega(row[1].bytes_per_second)),
+        ("share", "of the mean measured", "share", lambda row: row[1].fraction),
     )
     title = f"Error over {len(fitted.request_sizes)} sizes (root mean square)"
     read, write = (decimal_rate(float(rate)) for _, rate, _ in sides)
@@ -170,23 +161,14 @@ def _network_chart(calibration: NetworkCalibration) -> Chart:
     )
     known = [point for point in points if point.measured_bytes_per_second is not None]
     sizes = [point.message_bytes for point in points]
-    columns: list[tuple[str, str, str, Iterable[object]]] = [
-        (
-            "modelled_bytes_per_second",
-            "model",
-            "rate",
-            [p.modelled_bytes_per_second for p in points],
-        )
-    ]
-    if calibration.rmse is not None:
-        error = calibration.rmse
+    measured = []
+    if (error := calibration.rmse) is not None:
         heading = (
             f"The model's root-mean-square error over {len(known)} sizes is "
             f"{error.bytes_per_second / _MEBIBYTE:,.1f} MiB/s, "
             f"{100 * error.fraction:.2g} % of the mean bandwidth"
         )
-        measured = [p.measured_bytes_per_second for p in points]
-        columns.append(("measured_bytes_per_second", "measured", "rate", measured))
+        measured = [("measured_bytes_per_second", "measured", "rate")]
 
     def spec() -> Spec:
         modelled = [point.modelled_bytes_per_second / _MEBIBYTE for point in points]
@@ -197,7 +179,12 @@ def _network_chart(calibration: NetworkCalibration) -> Chart:
             lines.insert(0, ("bandwidth", False, own, rates))
         return _panel(lines, "message size", "bandwidth (MiB/s)", log=False)
 
-    made = table(("message_bytes", "message", "bytes", sizes), *columns)
+    made = table_of(
+        points,
+        ("message_bytes", "message", "bytes"),
+        ("modelled_bytes_per_second", "model", "rate"),
+        *measured,
+    )
     text = (
         "Bandwidth between two endpoints by message size: solid as measured, dashed by the model."
     )

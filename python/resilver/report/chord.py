@@ -116,13 +116,9 @@ def chord(flow: Flows) -> tuple[list[Arc], list[Ribbon]]:
             ends[other, arc.index] = in_angle
             in_angle += radians * float(flow.matrix[other, arc.index])
     ribbons = [
-        Ribbon(
-            int(i),
-            int(j),
-            float(flow.matrix[i, j]),
-            _ribbon(starts[int(i), int(j)], ends[int(i), int(j)], radians * flow.matrix[i, j]),
-        )
-        for i, j in zip(*np.nonzero(flow.matrix), strict=True)
+        Ribbon(i, j, size, _ribbon(starts[i, j], ends[i, j], radians * size))
+        for i, j in np.argwhere(flow.matrix).tolist()
+        for size in [float(flow.matrix[i, j])]
     ]
     ribbons.sort(key=lambda ribbon: (ribbon.bytes, ribbon.source, ribbon.destination))
     return arcs, ribbons
@@ -252,10 +248,7 @@ def _shapes(
             f"{flow.labels[arc.index]} sends {size_of(float(flow.sent[arc.index]))}, receives "
             f"{size_of(float(flow.received[arc.index]))}"
         )
-        for start, end, kind in (
-            (arc.start, arc.turn, _KINDS[0]),
-            (arc.turn, arc.end, _KINDS[1]),
-        ):
+        for start, end, kind in ((arc.start, arc.turn, _KINDS[0]), (arc.turn, arc.end, _KINDS[1])):
             if end > start:
                 label = flow.labels[arc.index]
                 shapes.append((ring(start, end), kind, 1.0, text, label, label))

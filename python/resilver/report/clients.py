@@ -9,13 +9,7 @@ from resilver.charts.over_time import Marks, Panel, over_time
 from resilver.charts.scales import Scale, rate_scale, time_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from resilver.charts.vega import Spec
-from resilver.report.arrays import (
-    Floats,
-    column,
-    merged_intervals,
-    moments_within,
-    rows_of_run,
-)
+from resilver.report.arrays import Floats, column, merged_intervals, moments_within, rows_of_run
 from resilver.report.faults import fault_marks_text, repair_seconds
 from resilver.report.timeline import edges_of, rate_of
 from resilver.study.results import StudyTables

@@ -81,8 +81,6 @@ def histogram(results: StudyTables, point: SystemRuns, quantity: str) -> Histogr
     """One histogram of the system's median run, empty where it has none.
 
     Args:
-        results: The study's results.
-        point: The system.
         quantity: The name in the column `quantity`.
     """
     import pyarrow.compute as pc

@@ -54,7 +54,6 @@ def sweep_sentence(points: list[SystemRuns], level: str = "") -> str:
     """Which system is fully redundant first and which last; empty where there are not two.
 
     Args:
-        points: The systems.
         level: The level whose parts fail in turn, a system each; empty for another sweep.
     """
     known = [
@@ -126,7 +125,6 @@ def busiest_words(names: tuple[str, ...], amounts: np.ndarray) -> tuple[str, str
     """Who rebuilds most, and how many times the mean; None where nobody rebuilds.
 
     Args:
-        names: The devices' names.
         amounts: The bytes that each rebuilt.
     """
     mean = float(np.mean(amounts)) if amounts.size else 0.0

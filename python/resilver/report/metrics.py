@@ -58,11 +58,6 @@ class Metric:
         """The title of its axis with the unit, where it has one."""
         return f"{self.title} ({scale.unit})" if scale.unit else self.title
 
-    @property
-    def ending(self) -> str:
-        """The unit at the end of a column's name."""
-        return {"rate": "bytes_per_second", "seconds": "seconds"}.get(self.kind, self.kind)
-
 
 REBUILD_TIME = Metric(
     "rebuild-time",

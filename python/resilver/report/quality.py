@@ -129,12 +129,7 @@ def findings_table(found: QualityCharts) -> Table:
 
 
 def control_chart(found: QualityCharts, rank: int) -> Chart:
-    """The runs of one series with the level that holds at each and its limits.
-
-    Args:
-        found: The charts.
-        rank: Which series.
-    """
+    """The runs of one series with the level that holds at each and its limits."""
     one = found.series[rank]
     count = len(one.findings)
     heading = f"{one.name}: {plural(count, 'finding')}" if count else f"{one.name} is in control"

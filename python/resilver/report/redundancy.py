@@ -23,7 +23,6 @@ def redundancy_answer(trees: Sequence[CodeTree], records: Sequence[Record]) -> A
     """The answer about codes.
 
     Args:
-        trees: The codes.
         records: What is known of each, in the same order.
     """
     names = ", ".join(one["code"] for one in records)

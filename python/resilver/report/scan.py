@@ -19,7 +19,6 @@ def scan_answer(found: Scanned, output: str | None = None, *, is_strict: bool = 
     """The answer of a scan.
 
     Args:
-        found: What was counted.
         output: Where its table is, if anywhere.
         is_strict: Whether the answer is no where anything could not be read.
     """

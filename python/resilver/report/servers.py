@@ -115,12 +115,7 @@ def hosts(results: StudyTables, point: SystemRuns) -> dict[str, str]:
 
 
 def rank_axis(title: str, count: int) -> Spec:
-    """The axis across of devices in the order of their ranks.
-
-    Args:
-        title: Its title.
-        count: How many devices there are.
-    """
+    """The axis across of devices in the order of their ranks."""
     made = axis("rank", title, ends=(0.25, count + 0.75), form=",d", tickMinStep=1)
     # Vega-Lite widens an axis of bars by itself, so that what stands below would not be in line.
     made["scale"]["padding"] = 0
@@ -288,8 +283,6 @@ def servers_table(data: Servers, order: Sequence[int] | npt.NDArray[np.int64], p
     """One row a device, in the order given.
 
     Args:
-        data: The devices.
-        order: Their indices.
         piece: What is rebuilt, in the singular.
     """
     at = np.asarray(order)

@@ -57,15 +57,12 @@ def figures_table(found: FoundSignature) -> Table:
     made = found.signature
     rows_of: list[tuple[str, str, str]] = []
     if made is not None:
+        error = made.volume_error
         rows_of = [
-            ("period", duration(made.period), _within(duration, made.period_error)),
+            ("period", duration(made.period), f"± {duration(made.period_error)}"),
             ("first burst", duration(made.first), ""),
-            ("length of a burst", duration(made.length), _within(duration, made.length_error)),
-            (
-                "volume of a burst",
-                decimal_bytes(made.volume),
-                _within(decimal_bytes, made.volume_error),
-            ),
+            ("length of a burst", duration(made.length), f"± {duration(made.length_error)}"),
+            ("volume of a burst", decimal_bytes(made.volume), f"± {decimal_bytes(error)}"),
             ("height", decimal_rate(made.height), ""),
         ]
     step = found.runs.step
@@ -88,10 +85,6 @@ def figures_table(found: FoundSignature) -> Table:
         ("value", "value", "text", values),
         ("known_to", "known to", "text", more),
     )
-
-
-def _within(of: object, error: float) -> str:
-    return f"± {of(error)}" if callable(of) else ""
 
 
 def runs_table(found: FoundSignature) -> Table:

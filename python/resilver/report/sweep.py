@@ -157,7 +157,6 @@ def sweep(points: Sequence[SystemRuns], metric: Metric = REBUILD_RATE) -> Sweep:
 
     Args:
         points: The systems, at least one.
-        metric: What the boxes are of.
     """
     key = _axis_key(points)
     values = list(dict.fromkeys(point.swept.get(key) for point in points))
@@ -198,7 +197,8 @@ def _ideal(series: Sequence[tuple[str, tuple[Box, ...]]]) -> tuple[Floats, Float
 
 def sweep_table(data: Sweep) -> Table:
     """One row a box."""
-    boxes, ending, kind = data.boxes, data.metric.ending, data.metric.kind
+    boxes, kind = data.boxes, data.metric.kind
+    ending = "bytes_per_second" if kind == "rate" else kind
     columns: list[tuple[str, str, str, list[object]]] = [
         ("value", data.key or "system", "text", [box.label for box in boxes]),
         ("runs", "runs", "count", [box.values.size for box in boxes]),

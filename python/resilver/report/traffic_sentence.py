@@ -27,7 +27,6 @@ def traffic_sentence(results: StudyTables, point: SystemRuns) -> str:
     mean over the whole run would mix in the time before and after.
 
     Args:
-        results: The study's results.
         point: A system with clients.
     """
     during = point.middle("during_throughput_bytes_per_second")
@@ -114,7 +113,6 @@ def losses_sentence(results: StudyTables, point: SystemRuns) -> str:
     """Which requests were lost, of which servers, and what became of packets, in the median run.
 
     Args:
-        results: The study's results.
         point: A system with clients.
     """
     lost = [number(row, "requests_lost") or 0.0 for row in point.rows]
@@ -194,7 +192,6 @@ def binding_sentence(results: StudyTables, point: SystemRuns) -> str:
     """What binds most clients of the median run, in each stretch of time between its faults.
 
     Args:
-        results: The study's results.
         point: A system with clients.
 
     Returns:

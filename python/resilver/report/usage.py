@@ -78,8 +78,6 @@ def usage_table(found: Usage, by: str, owner: Callable[[str], str] = str) -> Tab
     """Usage by owner, age, path or size.
 
     Args:
-        found: What a table says.
-        by: By which.
         owner: The name of an owner of this number.
     """
     whole = sum(row.allocated_bytes for row in found.by[by])
@@ -153,7 +151,6 @@ def usage_answer(
     """The answer of a scan's table.
 
     Args:
-        found: What the table says.
         by: Of which table a terminal shows rows.
         rates: How fast servers answer, if known.
         owner: The name of an owner of this number.

@@ -121,7 +121,6 @@ def run_records(results: StudyTables, records: list[dict[str, Any]]) -> list[dic
     """The runs of ``--json``, each with what was waited for in words.
 
     Args:
-        results: The study's results.
         records: A dictionary a run, with its key ``run``.
 
     Returns:
@@ -132,15 +131,13 @@ def run_records(results: StudyTables, records: list[dict[str, Any]]) -> list[dic
 
 
 def _record(one: Wait | None) -> dict[str, Any]:
-    words = (None, None) if one is None else (one.what, one.sentence)
-    return dict(zip(("waited_for", "waited_sentence"), words, strict=True))
+    return {"waited_for": one and one.what, "waited_sentence": one and one.sentence}
 
 
 def waits_of(results: StudyTables, wanted: Container[str] = ()) -> dict[str, Wait]:
     """What was waited for in each run that says it, by its key.
 
     Args:
-        results: The study's results.
         wanted: The keys of the runs; all by default.
     """
     of_runs: dict[str, list[SimpleNamespace]] = {}
