@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from resilver.answer import Answer, Form, KeyFigure, Lines, Section, Shown, render, sections_of
-from resilver.charts.chart import Chart
+from resilver.charts.vega import Chart
 from resilver.cli.replying import reply, written
 from resilver.cli.saving import PICTURES, check_output
 from resilver.errors import ConfigError

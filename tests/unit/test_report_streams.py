@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from resilver.charts.chart import Chart
+from resilver.charts.vega import Chart
 from resilver.report import charts
 from resilver.report.html import render
 from resilver.report.lanes import lanes

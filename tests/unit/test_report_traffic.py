@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from resilver.charts.chart import Chart
+from resilver.charts.vega import Chart
 from resilver.errors import ConfigError
 from resilver.report import charts, figure, key_figures
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX

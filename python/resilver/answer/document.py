@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.answer.model import Standing
-from resilver.charts.chart import Chart
 from resilver.charts.style import CONFIG, DARK
-from resilver.charts.vega import GAP, NARROW, ROOM, free_names
+from resilver.charts.vega import GAP, NARROW, ROOM, Chart, free_names
 from resilver.errors import ConfigError
 from resilver.tables import Table, cell_text, to_csv
 

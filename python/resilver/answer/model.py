@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from resilver.charts.chart import Chart
+from resilver.charts.vega import Chart
 from resilver.tables import Column, Table, cell_text
 from resilver.units import format_duration
 

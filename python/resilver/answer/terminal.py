@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from resilver.answer.model import Answer, Figures, Lines, Section, Shown, turned
-from resilver.charts.chart import Chart
+from resilver.charts.vega import Chart
 from resilver.tables import Column, Table, cell_text
 
 _GAP = 3

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver.answer import Answer, Shown, sections_of
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import data_of, lines, series
 from resilver.charts.named import bars
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.errors import ConfigError, show
 from resilver.quantities import decimal_rate, duration
 from resilver.tables import Table, table

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, curve, points, series, stars
 from resilver.charts.scales import log_ticks
 from resilver.charts.style import GREY, SERIES
-from resilver.charts.vega import Spec, axis, letters, rows
+from resilver.charts.vega import Chart, Spec, axis, letters, rows
 from resilver.report.arrays import Floats
 from resilver.report.metrics import REBUILD_RATE, REBUILD_TIME
 from resilver.report.sweep import LABELS_ROOM, Sweep, finding, sweep_table

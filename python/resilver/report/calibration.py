@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer, Form, Lines, Shown, sections_of
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import lines, series
 from resilver.charts.scales import log_ticks
 from resilver.charts.style import BLUE, DASHES, MARKS, VERMILLION
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.quantities import decimal_rate
 from resilver.report.benchmarks import MODE_WORDS
 from resilver.tables import table, table_of

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from resilver.answer import Section, Shown
 from resilver.answer.figure_tables import figures_table
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import columns, data_of, levels, lines, points, series
 from resilver.charts.scales import decimal_scale
-from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.quantities import DAY_SECONDS, daily, decimal_bytes, duration
 from resilver.tables import Table, table, table_of
 from resilver.words import plural

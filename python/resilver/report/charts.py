@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from resilver.charts.chart import Chart
-from resilver.charts.vega import FORMATS, WIDTH
+from resilver.charts.vega import FORMATS, WIDTH, Chart
 from resilver.errors import ConfigError, name_remedy
 from resilver.report import distributions
 from resilver.report.boxes import over_sweep

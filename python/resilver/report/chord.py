@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resilver.charts.chart import Chart
 from resilver.charts.style import BLUE, INK, ORANGE, VERMILLION
-from resilver.charts.vega import READ, Spec, colours, rows
+from resilver.charts.vega import READ, Chart, Spec, colours, rows
 from resilver.report.flows import Flows, flows
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns

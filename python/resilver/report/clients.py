@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from resilver.charts.chart import Chart
 from resilver.charts.over_time import Marks, Panel, over_time
 from resilver.charts.scales import Scale, rate_scale, time_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
-from resilver.charts.vega import Spec
+from resilver.charts.vega import Chart, Spec
 from resilver.report.arrays import Floats, column, merged_intervals, moments_within, rows_of_run
 from resilver.report.faults import fault_marks_text, repair_seconds
 from resilver.report.timeline import edges_of, rate_of

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.style import BLUE, ORANGE
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.counterfactuals import HELPS_SHARE, Counterfactual, best_first, bottleneck
 from resilver.quantities import duration
 from resilver.study.results import StudyTables

@@ -12,10 +12,9 @@ import numpy as np
 
 from resilver.answer import Answer, Part, Shown, sections_of
 from resilver.answer.figure_tables import figures_table
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import curve, fields, heat, lines, points, series
 from resilver.charts.style import BLUE, VERMILLION
-from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.report.arrays import Floats
 from resilver.tables import Table, table, table_of
 from resilver.words import plural

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import points
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.report.arrays import Floats, descending
 from resilver.report.servers import Servers, rank_axis
 from resilver.tables import Table, table

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, columns, lines
 from resilver.charts.scales import log_ticks, time_scale
 from resilver.charts.style import BLUE, DASHES, GREEN, ORANGE, VERMILLION
-from resilver.charts.vega import READ, UPRIGHT, Spec, axis, lines_up, rows
+from resilver.charts.vega import READ, UPRIGHT, Chart, Spec, axis, lines_up, rows
 from resilver.report.arrays import Floats, column, rows_of_run
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer, Form, Shown, sections_of
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, points
 from resilver.charts.style import BLUE, GREY, VERMILLION
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.tables import Table, table, table_of
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import lines, series
 from resilver.charts.scales import time_scale
-from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.quantities import decimal_bytes
 from resilver.report.arrays import Floats, column, rows_of_run
 from resilver.spec import Traffic

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.scales import byte_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.report.arrays import rows_of_run
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer, Form, Part, Shown, sections_of
-from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.scales import decimal_scale
 from resilver.charts.style import BLUE, VERMILLION
-from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.quantities import decimal_rate
 from resilver.report.benchmarks import cost_sentences, costs_table
 from resilver.report.culling import culling_sentence, heat_chart, rounds_chart

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from resilver.charts.chart import Chart
+from resilver.charts.vega import Chart
 from resilver.report.arrays import Floats, column, rows_of_run
 from resilver.report.graph import graph_spec
 from resilver.report.traffic_sentence import failed_disks

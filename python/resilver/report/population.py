@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.answer import Answer, Shown, sections_of
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, columns
 from resilver.charts.style import BLUE, INK, VERMILLION
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.tables import Table, table, table_of
 from resilver.units import exact_bytes, format_bytes
 from resilver.words import listed, plural

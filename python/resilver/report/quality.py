@@ -12,10 +12,9 @@ import numpy as np
 from resilver.answer import Answer, Shown, sections_of
 from resilver.center.control import DECISION, LIMIT, run_length
 from resilver.center.quality import is_correlated
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, curve, frame, levels, points, uprights
 from resilver.charts.style import BLUE, GREY, VERMILLION
-from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.tables import Table, cell_text, table_of
 from resilver.units import RATE_UNITS
 from resilver.words import plural

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, data_of, fields, frame, heat, lines, series
 from resilver.charts.style import GREY, INK
-from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.tables import Table, table, table_of
 
 if TYPE_CHECKING:

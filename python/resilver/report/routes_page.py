@@ -9,11 +9,10 @@ import numpy as np
 
 from resilver.answer import Answer, Form, Shown, sections_of
 from resilver.center.routes import route_figures
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import data_of, lines, series
 from resilver.charts.named import bars, dots
 from resilver.charts.style import SERIES, VERMILLION
-from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.quantities import decimal_rate
 from resilver.report.routes import (
     WORDS,

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import columns, panels, points, series
 from resilver.charts.scales import byte_scale, time_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
-from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.report.arrays import Floats, column, descending, rows_of_run
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns, number

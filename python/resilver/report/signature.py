@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver.answer import Answer, Form, Shown, sections_of
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import curve, data_of, lines, panels, uprights
 from resilver.charts.style import BLUE, GREY
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.quantities import decimal_bytes, decimal_rate, duration
 from resilver.tables import Table, table, table_of
 

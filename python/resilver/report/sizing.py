@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from resilver.answer import Answer, Part, Section, Shown
 from resilver.answer.figure_tables import figures_table
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import series
 from resilver.charts.named import bars
-from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.quantities import daily, decimal_bytes
 from resilver.report.capacity import capacity_sections, capacity_sentences
 from resilver.tables import Table, table, table_of

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import points
 from resilver.charts.named import bars
 from resilver.charts.scales import rate_scale
 from resilver.charts.style import BLUE, GREEN, INK, ORANGE, VERMILLION
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.report.arrays import Floats, column, rows_of_run
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns, number

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import lines, series
 from resilver.charts.over_time import Marks, Panel, over_time
 from resilver.charts.scales import Scale, byte_scale, rate_scale, time_scale, time_title
 from resilver.charts.style import BLUE, GREEN, ORANGE, VERMILLION
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.report.arrays import Floats, intervals_of, moments_within, rows_of_run
 from resilver.report.faults import fault_marks_text
 from resilver.study.results import StudyTables

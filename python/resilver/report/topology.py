@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer, Lines, Part, Section, Shown
-from resilver.charts.chart import Chart
+from resilver.charts.vega import Chart
 from resilver.record import record
 from resilver.report.graph import graph_spec
 from resilver.report.topology_lines import sketch

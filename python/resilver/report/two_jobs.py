@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver.answer import Answer, Shown, sections_of
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import lines, series, uprights
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.quantities import decimal_bytes, decimal_rate, duration
 from resilver.tables import Table, table
 

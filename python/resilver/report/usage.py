@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer, Shown, sections_of
-from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.style import BLUE, SKY
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.quantities import decimal_bytes
 from resilver.report.capacity import ages_chart
 from resilver.tables import Table, table, table_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from resilver.charts.chart import Chart
+from resilver.charts.vega import Chart
 from resilver.report import NAMES, charts
 from resilver.report.boxes import Published as Star
 from resilver.report.boxes import sweep_spec

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import curve, points, series
 from resilver.charts.named import bars
 from resilver.charts.style import BLUE, GREY, INK, VERMILLION
-from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.data_loss.answer import Durability, nines
 from resilver.report.durability import tables, words
 from resilver.report.durability.sentences import named_factor

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import fields, heat, lines, series
 from resilver.charts.scales import Scale, log_ticks, time_scale
 from resilver.charts.style import BLUE
-from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.data_loss.answer import Durability
 from resilver.report.arrays import Floats, column
 from resilver.report.durability import tables, words

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from resilver.answer import Answer, Lines, Shown, sections_of
-from resilver.charts.chart import Chart
 from resilver.charts.over_time import Marks, Panel, over_time
 from resilver.charts.scales import Scale, count_scale
 from resilver.charts.style import SERIES
+from resilver.charts.vega import Chart
 from resilver.quantities import duration
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX, Floats
 from resilver.report.whatif import tables

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resilver.charts.chart import Chart
 from resilver.charts.over_time import Marks, Panel, over_time
 from resilver.charts.scales import Scale, byte_scale, count_scale, rate_scale, time_scale
 from resilver.charts.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILLION
+from resilver.charts.vega import Chart
 from resilver.quantities import duration
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX, Floats
 from resilver.report.timeline import rate_of
-from resilver.report.whatif.clients import clients_by_pool
+from resilver.report.whatif.figures import clients_by_pool
 from resilver.report.whatif.source import Facts
 from resilver.tables import cell_text, table
 from resilver.words import plural

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from resilver.charts.chart import Chart
 from resilver.charts.idioms import coloured, curve, lines, series
 from resilver.charts.named import dots
 from resilver.charts.scales import time_scale
 from resilver.charts.style import BLUE, GREEN, GREY, INK, PURPLE, VERMILLION
-from resilver.charts.vega import Spec, axis, rows, told_apart
+from resilver.charts.vega import Chart, Spec, axis, rows, told_apart
 from resilver.report.arrays import Floats
 from resilver.report.whatif.course import shown_moments
 from resilver.report.whatif.sentences import percent_of, ratio_words

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer, KeyFigure, Lines, Shown, sections_of
-from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.scales import time_scale
 from resilver.charts.style import BLUE
-from resilver.charts.vega import axis, rows
+from resilver.charts.vega import Chart, axis, rows
 from resilver.quantities import duration
-from resilver.report.whatif.clients import SERVED
-from resilver.report.whatif.figures import figure_words, outcome_columns
+from resilver.report.whatif.figures import SERVED, figure_words, outcome_columns
 from resilver.report.whatif.plan import assumption_parts
 from resilver.report.whatif.sentences import EMPTY, assumption_sentences, loss_note
 from resilver.tables import Table, table

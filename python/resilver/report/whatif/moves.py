@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.scales import byte_scale
 from resilver.charts.style import BLUE, GREY, VERMILLION
-from resilver.charts.vega import Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.report.whatif.sentences import unwritten_words
 from resilver.report.whatif.source import Facts
 from resilver.report.whatif.tables import places, places_table, pools_table

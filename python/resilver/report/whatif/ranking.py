@@ -8,11 +8,10 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer, KeyFigure, Lines, Part, Section, Shown, sections_of
-from resilver.charts.chart import Chart
 from resilver.charts.named import bars
 from resilver.charts.scales import time_scale
 from resilver.charts.style import BLUE, PURPLE, VERMILLION
-from resilver.charts.vega import Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.quantities import duration
 from resilver.report.whatif.figures import figure_words, outcome_columns
 from resilver.report.whatif.plan import assumption_parts, plan_answer

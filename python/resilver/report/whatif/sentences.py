@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.quantities import duration
 from resilver.report.counterfactuals import help_sentence
-from resilver.report.whatif.clients import client_sentences
+from resilver.report.whatif.figures import client_sentences
 from resilver.report.whatif.source import DETECTED, LEVELS, Facts, share, times_of
 from resilver.tables import cell_text
 from resilver.words import chance, listed, plural

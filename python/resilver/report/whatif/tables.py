@@ -10,8 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from resilver.quantities import duration
-from resilver.report.whatif.clients import clients_by_pool, worst_delay
-from resilver.report.whatif.figures import figure_words
+from resilver.report.whatif.figures import clients_by_pool, figure_words, worst_delay
 from resilver.report.whatif.sentences import GOVERNS, ratio_words, waits_by_kind
 from resilver.report.whatif.source import LEVELS, Facts, share
 from resilver.tables import Table, table, table_of
