@@ -9,12 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.report.faults import fault_seconds
-from resilver.study.system_runs import SystemRuns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from resilver.study.system_runs import SystemRuns
+
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 TIMELINE_INTERVALS_MAX = 400
 """Intervals of a drawn course: more than one for two pixels of a chart on a laptop are wasted."""
@@ -37,7 +40,7 @@ def column(table: pa.Table, name: str) -> Floats:
     return np.asarray(filled.to_numpy(), dtype=np.float64)
 
 
-def descending(values: Floats) -> npt.NDArray[np.int64]:
+def descending(values: Floats) -> Integers:
     """The order from the largest value to the smallest, ties by index, NaN last."""
     return np.argsort(-np.where(np.isnan(values), -np.inf, values), kind="stable")
 

@@ -15,10 +15,8 @@ from resilver.tables import Table, table, table_of
 from resilver.words import plural
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from resilver.center import FillOutlook, Outlook, Sizing, Trend
+    from resilver.report.arrays import Floats
 
 _REACH = 10
 """A series tells of no more than so many times its own length."""
@@ -172,7 +170,7 @@ def fill_chart(found: Outlook, knees: tuple[float, ...]) -> Chart:
     return Chart("fill", heading, text, spec, made, "fill by day")
 
 
-def ages_chart(by_day: npt.NDArray[np.float64], days: int) -> Chart:
+def ages_chart(by_day: Floats, days: int) -> Chart:
     """What is stored by days since its last use, and what a purge frees.
 
     Args:

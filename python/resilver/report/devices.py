@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from resilver.charts.idioms import points
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from resilver.charts.vega import Chart, Spec, axis, rows
-from resilver.report.arrays import Floats, descending
+from resilver.report.arrays import Floats, Integers, descending
 from resilver.report.servers import Servers, rank_axis
 from resilver.tables import Table, table
 from resilver.words import percent, plural
@@ -53,7 +52,7 @@ def busy(data: Servers) -> Chart | None:
     )
 
 
-def _busy_spec(data: Servers, order: npt.NDArray[np.int64]) -> Spec:
+def _busy_spec(data: Servers, order: Integers) -> Spec:
     """A mark a device by its class, or as failed, and one for its link."""
     has_links = not np.isnan(data.link_share[order]).all()
     kinds = [data.class_of(at) or "device" for at in order]
@@ -89,7 +88,7 @@ def _busy_text(data: Servers, at: int, what: str) -> str:
     return f"{text}{served}{', failed' if data.failed[at] else ''}"
 
 
-def _busy_table(data: Servers, order: npt.NDArray[np.int64]) -> Table:
+def _busy_table(data: Servers, order: Integers) -> Table:
     at = order
     served = data.completed.any() or data.lost.any()
     clients: list[tuple[str, str, str, Floats]] = [

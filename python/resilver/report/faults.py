@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from resilver.spec.faults import Fault
-from resilver.study.system_runs import SystemRuns
 from resilver.units import format_duration
 from resilver.words import listed, percent, plural
+
+if TYPE_CHECKING:
+    from resilver.spec.faults import Fault
+    from resilver.study.system_runs import SystemRuns
 
 _SHOWN_MAX = 6
 _MOMENTS_SHOWN_MAX = 4

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from resilver.report.arrays import column, rows_of_run
+from resilver.report.arrays import Floats, Integers, column, rows_of_run
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns
 
@@ -34,18 +33,18 @@ class Flows:
     """
 
     labels: tuple[str, ...]
-    matrix: npt.NDArray[np.float64]
+    matrix: Floats
     servers_per_arc: int
     kind: str
     pairs: int
 
     @property
-    def sent(self) -> npt.NDArray[np.float64]:
+    def sent(self) -> Floats:
         """Bytes sent by each arc."""
         return np.asarray(self.matrix.sum(axis=1))
 
     @property
-    def received(self) -> npt.NDArray[np.float64]:
+    def received(self) -> Floats:
         """Bytes received by each arc."""
         return np.asarray(self.matrix.sum(axis=0))
 
@@ -84,9 +83,7 @@ def flows(results: StudyTables, point: SystemRuns) -> Flows:
     return Flows(tuple(labels[arc] for arc in arcs), matrix, size, kind, int(moved.size))
 
 
-def _groupings(
-    names: list[str], servers: pa.Table
-) -> list[tuple[str, npt.NDArray[np.int64], list[str]]]:
+def _groupings(names: list[str], servers: pa.Table) -> list[tuple[str, Integers, list[str]]]:
     """The ways to merge servers, finest first: (kind, arc of each server, label of each arc)."""
     count = len(names)
     ways = [("server", np.arange(count), names)]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from resilver.charts.style import BLUE, FAILED, GREY, INK, LOAD, ORANGE, PAPER
 from resilver.charts.vega import READ, Spec, axis, colours, rows, told_apart
+from resilver.report.arrays import Flags, Floats, Integers
 from resilver.report.topology_lines import Lines, lines_of
 from resilver.words import percent, plural
 
@@ -28,9 +29,6 @@ _GRID = 1000
 """Places of a path are whole thousandths of half the width, which keeps a large network small."""
 _LETTER_PIXELS = 6.2
 _LABEL_LETTERS = 32
-
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 
 
 def graph_spec(
@@ -110,7 +108,7 @@ def _path(segments: Floats, low: Floats, high: Floats, ratio: float) -> str:
 def _links(
     lines: Lines,
     busy: Floats | None,
-    dead: npt.NDArray[np.bool_],
+    dead: Flags,
     low: Floats,
     high: Floats,
     ratio: float,
@@ -174,7 +172,7 @@ def _nodes(
     places: Floats,
     kinds: Sequence[str],
     labels: Sequence[str],
-    ends: Indices,
+    ends: Integers,
     ratio: float,
     taken: list[Floats],
 ) -> list[Spec]:
@@ -213,7 +211,7 @@ def _names(
     places: Floats,
     kinds: Sequence[str],
     labels: Sequence[str],
-    ends: Indices,
+    ends: Integers,
     ratio: float,
     taken: list[Floats],
 ) -> list[Spec]:
@@ -275,9 +273,7 @@ def _with_room(
     return shown
 
 
-def _crosses(
-    lines: Lines, ends: Indices, dead: npt.NDArray[np.bool_], labels: Sequence[str]
-) -> Spec:
+def _crosses(lines: Lines, ends: Integers, dead: Flags, labels: Sequence[str]) -> Spec:
     """Crosses in the middles of failed links."""
     chosen = dead[lines.link] & lines.takes_mark
     middles = lines.segments[chosen].mean(axis=1)

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from resilver.charts.vega import Chart
-from resilver.report.arrays import Floats, column, rows_of_run
+from resilver.report.arrays import Flags, Floats, Integers, column, rows_of_run
 from resilver.report.graph import graph_spec
 from resilver.report.traffic_sentence import failed_disks
 from resilver.study.results import StudyTables
@@ -19,8 +18,6 @@ from resilver.words import percent, plural
 
 HOTTEST = 10
 """Links and nodes that are named."""
-
-Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +37,11 @@ class LinkMap:
         bytes: Bytes that each direction carried; shape (links, 2).
     """
 
-    ends: Indices
+    ends: Integers
     node_names: tuple[str, ...]
     node_kinds: tuple[str, ...]
     positions: Floats
-    failed: npt.NDArray[np.bool_]
+    failed: Flags
     busy_share: Floats
     packets: Floats
     queued: Floats
@@ -63,7 +60,7 @@ class LinkMap:
         return f"{self.node_names[first]} to {self.node_names[second]}"
 
     @property
-    def hottest(self) -> Indices:
+    def hottest(self) -> Integers:
         """The busiest links, busiest first: at most `HOTTEST`, none that carried nothing."""
         order = np.argsort(-self.load, kind="stable")[:HOTTEST]
         return order[self.load[order] > 0.0]
@@ -107,7 +104,7 @@ def link_map(results: StudyTables, point: SystemRuns) -> LinkMap | None:
     )
 
 
-def _kinds(point: SystemRuns, numbers: Indices, names: list[str], ends: Indices) -> tuple[str, ...]:
+def _kinds(point: SystemRuns, nodes: Integers, names: list[str], ends: Integers) -> tuple[str, ...]:
     """What each node is: as a graph of one's own says it, else as its name does."""
     topology = point.system.cluster.fabric.topology if point.system is not None else None
     graph = topology.graph if topology is not None else None
@@ -115,7 +112,7 @@ def _kinds(point: SystemRuns, numbers: Indices, names: list[str], ends: Indices)
         hosts, routers = set(graph.hosts), set(graph.routers)
         return tuple(
             "router" if at in routers else "host" if at in hosts else "switch"
-            for at in map(int, numbers)
+            for at in map(int, nodes)
         )
     # Where the graph is not at hand, a node with one link is a host.
     links = np.bincount(ends.ravel(), minlength=len(names))

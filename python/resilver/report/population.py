@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from resilver.answer import Answer, Shown, sections_of
 from resilver.charts.idioms import coloured, columns
 from resilver.charts.style import BLUE, INK, VERMILLION
 from resilver.charts.vega import Chart, Spec, axis, rows
+from resilver.report.arrays import Floats, Integers
 from resilver.tables import Table, table, table_of
 from resilver.units import exact_bytes, format_bytes
 from resilver.words import listed, plural
@@ -43,8 +43,8 @@ class PopulationSizes:
     name: str
     cut: str
     first_class: int
-    drawn: npt.NDArray[np.int64]
-    expected: npt.NDArray[np.float64]
+    drawn: Integers
+    expected: Floats
 
     @classmethod
     def of_census(

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from resilver.charts.idioms import columns, panels, points, series
 from resilver.charts.scales import byte_scale, time_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from resilver.charts.vega import Chart, Spec, axis, rows, tip
-from resilver.report.arrays import Floats, column, descending, rows_of_run
+from resilver.report.arrays import Flags, Floats, Integers, column, descending, rows_of_run
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns, number
 from resilver.tables import Table, table
@@ -48,7 +47,7 @@ class Servers:
     names: tuple[str, ...]
     holder: str
     classes: tuple[str, ...]
-    failed: npt.NDArray[np.bool_]
+    failed: Flags
     pieces: Floats
     bytes: Floats
     groups: Floats | None
@@ -61,7 +60,7 @@ class Servers:
     backlog: Floats
 
     @property
-    def alive(self) -> npt.NDArray[np.int64]:
+    def alive(self) -> Integers:
         """The indices of those that survive."""
         return np.flatnonzero(~self.failed)
 
@@ -268,7 +267,7 @@ def finishing(data: Servers, point: SystemRuns) -> Chart | None:
     )
 
 
-def _finish_finding(data: Servers, active: npt.NDArray[np.int64], last: int) -> str:
+def _finish_finding(data: Servers, active: Integers, last: int) -> str:
     """Who finishes last, and how much later than half of those that rebuild."""
     words = format_duration(float(data.finish_seconds[last]))
     text = f"{data.names[last]} finishes last, after {words}"
@@ -278,7 +277,7 @@ def _finish_finding(data: Servers, active: npt.NDArray[np.int64], last: int) -> 
     return f"{text}; half of them are done after {half}"
 
 
-def servers_table(data: Servers, order: Sequence[int] | npt.NDArray[np.int64], piece: str) -> Table:
+def servers_table(data: Servers, order: Sequence[int] | Integers, piece: str) -> Table:
     """One row a device, in the order given.
 
     Args:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from resilver.charts.idioms import points
 from resilver.charts.named import bars
 from resilver.charts.scales import rate_scale
 from resilver.charts.style import BLUE, GREEN, INK, ORANGE, VERMILLION
 from resilver.charts.vega import Chart, Spec, axis, rows
-from resilver.report.arrays import Floats, column, rows_of_run
+from resilver.report.arrays import Flags, Floats, column, rows_of_run
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns, number
 from resilver.tables import Table, table
@@ -36,7 +35,7 @@ class GroupRates:
     """
 
     group: Floats
-    rebuilding: npt.NDArray[np.bool_]
+    rebuilding: Flags
     ports_working: Floats
     rates: dict[str, Floats]
     mean_delay_seconds: Floats

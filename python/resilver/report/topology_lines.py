@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from resilver.report.arrays import Flags, Floats, Integers
 
 STUB_LENGTH = 0.38
 """The length of a stub in spacings of the grid: two that meet leave a gap between them."""
@@ -42,8 +41,8 @@ class Lines:
 
     segments: Floats
     link: Integers
-    is_stub: npt.NDArray[np.bool_]
-    takes_mark: npt.NDArray[np.bool_]
+    is_stub: Flags
+    takes_mark: Flags
 
 
 def lines_of(positions: Floats, ends: Integers) -> Lines:
@@ -107,7 +106,7 @@ def _pitch(positions: Floats, steps: Floats) -> Floats | None:
     return np.array([across, down])
 
 
-def _far(positions: Floats, ends: Integers, sizes: Floats, pitch: Floats) -> npt.NDArray[np.bool_]:
+def _far(positions: Floats, ends: Integers, sizes: Floats, pitch: Floats) -> Flags:
     """The links between equals that run past other nodes; those of a hub show what it reaches."""
     degrees = np.bincount(ends.ravel(), minlength=len(positions))
     is_far = np.any(sizes > FAR * pitch, axis=1)
@@ -118,9 +117,7 @@ def _far(positions: Floats, ends: Integers, sizes: Floats, pitch: Floats) -> npt
     return np.asarray(is_far & ~np.any(shows_reach[ends], axis=1), dtype=np.bool_)
 
 
-def _both_outwards(
-    positions: Floats, ends: Integers, far: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
+def _both_outwards(positions: Floats, ends: Integers, far: Flags) -> Flags:
     """The straight links behind both of whose ends no near link leads on: they close a ring."""
     taken = _taken(positions, ends, far)
     steps = positions[ends[:, 1]] - positions[ends[:, 0]]
@@ -131,7 +128,7 @@ def _both_outwards(
     return np.asarray(is_straight & is_free, dtype=np.bool_)
 
 
-def _taken(positions: Floats, ends: Integers, far: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _taken(positions: Floats, ends: Integers, far: Flags) -> Flags:
     """The directions in which near links leave each node."""
     taken = np.zeros((len(positions), DIRECTIONS), dtype=np.bool_)
     for nodes, others in ((ends[~far, 0], ends[~far, 1]), (ends[~far, 1], ends[~far, 0])):
@@ -175,8 +172,8 @@ def _aside(positions: Floats, ends: Integers, links: Integers, spacing: float) -
 def _stubs(
     positions: Floats,
     ends: Integers,
-    far: npt.NDArray[np.bool_],
-    closes: npt.NDArray[np.bool_],
+    far: Flags,
+    closes: Flags,
     lengths: Floats,
     size: float,
 ) -> tuple[Integers, Floats]:
@@ -219,7 +216,7 @@ ROWS_MAX = 18
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 
 
-def sketch(positions: npt.NDArray[np.float64], ends: npt.NDArray[np.int32]) -> list[str]:
+def sketch(positions: Floats, ends: npt.NDArray[np.int32]) -> list[str]:
     """Lines of text that show a network's links.
 
     Args:

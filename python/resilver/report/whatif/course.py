@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from resilver.charts.over_time import Marks, Panel, over_time
@@ -11,15 +9,12 @@ from resilver.charts.scales import Scale, byte_scale, count_scale, rate_scale, t
 from resilver.charts.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILLION
 from resilver.charts.vega import Chart
 from resilver.quantities import duration
-from resilver.report.arrays import TIMELINE_INTERVALS_MAX, Floats
+from resilver.report.arrays import TIMELINE_INTERVALS_MAX, Floats, Integers
 from resilver.report.timeline import rate_of
 from resilver.report.whatif.figures import clients_by_pool
 from resilver.report.whatif.source import Facts
 from resilver.tables import cell_text, table
 from resilver.words import plural
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 _COUNT = Scale(1.0, "")
 _MARKED_MAX = 12
@@ -47,7 +42,7 @@ _RATES = (
 )
 
 
-def shown_moments(times: Floats, most: int = TIMELINE_INTERVALS_MAX) -> npt.NDArray[np.int64]:
+def shown_moments(times: Floats, most: int = TIMELINE_INTERVALS_MAX) -> Integers:
     """Which moments a chart shows: all, or some, evenly over time, with the first and the last.
 
     Args:
@@ -72,7 +67,7 @@ def marks_words(facts: Facts) -> str:
     return "Upright lines are the plan's later changes." if _marks(facts).faults else ""
 
 
-def _panels(facts: Facts, at: npt.NDArray[np.int64]) -> tuple[Panel, ...]:
+def _panels(facts: Facts, at: Integers) -> tuple[Panel, ...]:
     """Objects, PGs short of OSDs, and PGs that move or wait; those with anything in them."""
     found = []
     for what, columns, stacked, filled in (
@@ -133,7 +128,7 @@ def course_chart(facts: Facts) -> Chart | None:
     )
 
 
-def _means(facts: Facts, column: str, at: npt.NDArray[np.int64]) -> Floats:
+def _means(facts: Facts, column: str, at: Integers) -> Floats:
     """The means of a rate between moments; a row has that since the row before."""
     amounts = facts.series(column)[1:] * np.diff(facts.times)
     sums = np.diff(np.append(0.0, np.cumsum(amounts))[at])
