@@ -96,12 +96,8 @@ def read_of(data: Spec, read: Read, noun: str, kinds: Kinds, *axes: Spec) -> Rea
 
 def frame(data: Spec, across: Spec, upwards: Spec, layers: Sequence[Spec], height: int) -> Spec:
     """Layers over two axes."""
-    return {
-        "height": height,
-        "data": data,
-        "encoding": {"x": across, "y": upwards},
-        "layer": list(layers),
-    }
+    encoding = {"x": across, "y": upwards}
+    return {"height": height, "data": data, "encoding": encoding, "layer": list(layers)}
 
 
 def lines(

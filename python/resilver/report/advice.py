@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,10 +52,9 @@ def answer_sentences(found: Advice, volume: float | None) -> list[str]:
         f"({_rate(found, other.mean)}){shares if ours.mean < _LESS * other.mean else ''}."
     )
     if volume is not None and found.layers.rate is not None:
-        times = [
-            duration(volume / rate) if rate else "n/a" for rate in (ours.slowest, other.slowest)
-        ]
-        said.append(f"Writing takes {times[0]}, and {times[1]} with round robin.")
+        rates = (ours.slowest, other.slowest)
+        ours_takes, others = (duration(volume / rate) if rate else "n/a" for rate in rates)
+        said.append(f"Writing takes {ours_takes}, and {others} with round robin.")
     return said
 
 
@@ -73,13 +71,12 @@ def _ratio(ours: float, other: float) -> str:
 
 def files_table(found: Advice) -> Table:
     """Where each file goes."""
-    columns: list[tuple[str, str, str, Sequence[object]]] = [
-        ("file", "file", "count", range(len(found.placed)))
-    ]
-    if found.client_names:
-        columns.append(("client", "client", "text", found.client_names))
-    targets = [", ".join(row) for row in found.targets]
-    return table(*columns, ("targets", "targets", "text", targets))
+    clients = [("client", "client", "text", found.client_names)] if found.client_names else []
+    return table(
+        ("file", "file", "count", range(len(found.placed))),
+        *clients,
+        ("targets", "targets", "text", [", ".join(row) for row in found.targets]),
+    )
 
 
 def layers_table(found: Advice) -> Table:
@@ -214,31 +211,23 @@ def advice_answer(advice: Advice, volume: float | None = None) -> Answer:
     """
     files = len(advice.placed)
     layers = list(dict.fromkeys(row["layer"] for row in advice.layer_loads()))
-    last = last_table(advice)
+    last, rest = last_table(advice), targets_table(advice)
+    placed = Shown("files", "Where files go", files_table(advice), rows=_ROWS, printed=20)
+    shared = Shown("layers", "Streams that share a part", layers_table(advice))
+    spared = last and Shown("last", "Targets used last or never", last, printed=20)
+    targets = Shown("targets", "Targets", rest, rows=_ROWS, printed=0)
     return Answer(
         f"Where {files:,} files should go" if files > 1 else "Where a file should go",
         answer_sentences(advice, volume),
         sections_of(
             ("What the job gets", [expected_chart(advice, volume)], _HOW),
-            (
-                "Where files go",
-                [Shown("files", "Where files go", files_table(advice), rows=_ROWS, printed=20)],
-            ),
+            ("Where files go", [placed]),
             (
                 "Load of every layer",
-                [
-                    Shown("layers", "Streams that share a part", layers_table(advice)),
-                    *(load_chart(advice, layer) for layer in reversed(layers)),
-                ],
+                [shared, *(load_chart(advice, layer) for layer in reversed(layers))],
                 _LOADS,
             ),
-            (
-                "Targets in order",
-                [
-                    Shown("last", "Targets used last or never", last, printed=20) if last else None,
-                    Shown("targets", "Targets", targets_table(advice), rows=_ROWS, printed=0),
-                ],
-            ),
+            ("Targets in order", [spared, targets]),
         ),
         advice.to_dict(),
         notes=[f"{note[0].upper()}{note[1:]}." for note in advice.layers.notes],

@@ -317,13 +317,8 @@ def _ranks(chosen: list[tuple[int, Floats]]) -> list[Spec]:
     )
     disc = {"type": "point", "filled": True, "size": 190, "color": PAPER, "opacity": 1}
     disc |= {"stroke": BLUE, "strokeWidth": 1.5}
-    number = {
-        "type": "text",
-        "fontSize": 10,
-        "fontWeight": "bold",
-        "color": INK,
-        "baseline": "middle",
-    }
+    number: Spec = {"type": "text", "fontSize": 10, "fontWeight": "bold", "color": INK}
+    number["baseline"] = "middle"
     return [
         {"data": data, "mark": disc},
         {"data": data, "mark": number, "encoding": {"text": {"field": "rank", "type": "nominal"}}},

@@ -199,11 +199,7 @@ def _run_layers(made: Parallel, named: Kinds) -> list[Spec]:
     """The runs as faint dots, where an axis has several."""
     if made.runs[1] < 2:
         return []
-    runs = [
-        (place.name, made.x(place) + ASIDE, value)
-        for place in made.places
-        for value in place.values
-    ]
+    runs = [(one.name, made.x(one) + ASIDE, value) for one in made.places for value in one.values]
     kinds, xs, ys = zip(*runs, strict=True)
     dot = {"type": "point", "filled": True, "size": 16, "opacity": 0.35}
     return [{"data": rows(kind=kinds, x=xs, y=ys), **coloured(dot, named)}]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,16 +92,6 @@ class PopulationSizes:
         return int(self.drawn[:, 1].sum())
 
     @property
-    def mean_file_bytes(self) -> float | None:
-        """The mean size of a drawn file; None without files."""
-        return self.bytes / self.file_count if self.file_count else None
-
-    @property
-    def mean_object_bytes(self) -> float | None:
-        """The mean size of an object; None without objects."""
-        return self.bytes / self.object_count if self.object_count else None
-
-    @property
     def expected_mean_file_bytes(self) -> float:
         """The expected size of a file."""
         return float(self.expected[:, 1].sum())
@@ -116,22 +107,22 @@ class PopulationSizes:
                 "expected_file_share": float(share),
                 "expected_file_bytes_share": float(size) / mean if mean else 0.0,
             }
-            for index, (drawn, (share, size)) in enumerate(
-                zip(self.drawn, self.expected, strict=True)
-            )
+            for index, drawn in enumerate(self.drawn)
+            for share, size in [self.expected[index]]
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
+        """All of it as JSON has it; mean sizes are None of none."""
+        files, objects, size = self.file_count, self.object_count, self.bytes
         return {
             "name": self.name,
             "objects_are": self.cut,
-            "files": self.file_count,
-            "objects": self.object_count,
-            "bytes": self.bytes,
-            "mean_file_bytes": self.mean_file_bytes,
+            "files": files,
+            "objects": objects,
+            "bytes": size,
+            "mean_file_bytes": size / files if files else None,
             "expected_mean_file_bytes": self.expected_mean_file_bytes,
-            "mean_object_bytes": self.mean_object_bytes,
+            "mean_object_bytes": size / objects if objects else None,
             "classes": self.rows(),
         }
 
@@ -162,16 +153,17 @@ def population_answer(populations: Sequence[PopulationSizes]) -> Answer:
     Args:
         populations: The populations, at least one.
     """
+    records = [sizes.to_dict() for sizes in populations]
     totals = table_of(
-        populations,
+        records,
         ("name", "population", "text"),
-        ("file_count", "files", "count"),
-        ("object_count", "objects", "count"),
+        ("file_count", "files", "count", itemgetter("files")),
+        ("object_count", "objects", "count", itemgetter("objects")),
         ("bytes", "volume", "bytes"),
         ("mean_file_bytes", "mean file", "bytes"),
         ("expected_mean_file_bytes", "expected mean file", "bytes"),
         ("mean_object_bytes", "mean object", "bytes"),
-        ("cut", "objects are", "text"),
+        ("cut", "objects are", "text", itemgetter("objects_are")),
     )
     classes = [
         Shown(f"classes-{rank}", f"{sizes.name} by size", sizes.table(), printed=64)
@@ -197,7 +189,7 @@ def population_answer(populations: Sequence[PopulationSizes]) -> Answer:
             ("Populations", [Shown("totals", "In all", totals, is_turned=True), chart]),
             ("By size", classes),
         ),
-        [sizes.to_dict() for sizes in populations],
+        records,
     )
 
 
@@ -209,20 +201,13 @@ def population_spec(populations: Sequence[PopulationSizes]) -> Spec:
     """
     low = min(item.first_class for item in populations)
     high = max(item.first_class + len(item.drawn) for item in populations)
-    blocks = [
-        {
-            "vconcat": [
-                _panel(
-                    sizes,
-                    0,
-                    f"{sizes.name}: {sizes.file_count:,} files, {format_bytes(sizes.bytes)}",
-                    (low, high),
-                ),
-                _panel(sizes, 2, f"{sizes.object_count:,} objects: {sizes.cut}", (low, high)),
-            ]
-        }
-        for sizes in populations
-    ]
+    blocks = []
+    for sizes in populations:
+        files = f"{sizes.name}: {sizes.file_count:,} files, {format_bytes(sizes.bytes)}"
+        objects = f"{sizes.object_count:,} objects: {sizes.cut}"
+        panels = ((0, files), (2, objects))
+        views = [_panel(sizes, column, title, (low, high)) for column, title in panels]
+        blocks.append({"vconcat": views})
     rows_of_blocks = [{"hconcat": blocks[at : at + 2]} for at in range(0, len(blocks), 2)]
     return {"vconcat": rows_of_blocks} if len(blocks) > 1 else blocks[0]
 

@@ -102,11 +102,7 @@ def _codes(trees: Sequence[CodeTree], records: Sequence[Record]) -> Table:
     columns = [
         ("code", "code", [one["code"] for one in records]),
         ("sizes", "data + parity", [f"{one['data']} + {one['parity']}" for one in records]),
-        (
-            "overhead",
-            "storage overhead",
-            [f"{one['pieces'] / one['data']:.4g}x" for one in records],
-        ),
+        ("overhead", "storage overhead", [f"{of['pieces'] / of['data']:.4g}x" for of in records]),
         ("parity", "parity / all", [_percent(one["redundancy_share"]) for one in records]),
         ("tolerance", "losses always survived", [str(one["fault_tolerance"]) for one in records]),
         ("reads", "strips read per stripe", [str(one["stripe_read"]) for one in records]),

@@ -94,12 +94,7 @@ def job_table(jobs: Sequence[JobRates]) -> Table:
         ("bytes_per_second", "all clients", "TB/s"),
         ("lasting_bytes_per_second", "clients × slowest", "TB/s"),
         ("least_bytes_per_second", "slowest client", "TB/s", lambda job: job.client_rates.min()),
-        (
-            "median_bytes_per_second",
-            "median client",
-            "TB/s",
-            lambda job: np.median(job.client_rates),
-        ),
+        ("median_bytes_per_second", "median client", "TB/s", lambda of: np.median(of.client_rates)),
         ("most_bytes_per_second", "fastest client", "TB/s", lambda job: job.client_rates.max()),
         ("bound_by", "limited by", "text", lambda job: LAYER_WORDS[job.layer.layer]),
     )
@@ -193,14 +188,10 @@ def held_chart(jobs: Sequence[JobRates]) -> Chart:
     first = jobs[0]
     share = "all" if sum(one.bound > 0 for one in first.layers) == 1 else "most"
     heading = f"{WORDS[first.routes.policy].capitalize()}: the job gets "
-    heading += (
-        f"{decimal_rate(first.bytes_per_second)}; {LAYER_WORDS[first.layer.layer]} hold back "
-    )
-    heading += f"{share} of it"
-    text = (
-        "What all clients get while all write, by what holds each back: the part on its way that "
-    )
-    text += "is full and that gives none more."
+    heading += f"{decimal_rate(first.bytes_per_second)}; {LAYER_WORDS[first.layer.layer]} hold "
+    heading += f"back {share} of it"
+    text = "What all clients get while all write, by what holds each back: the part on its way "
+    text += "that is full and that gives none more."
     return Chart("held", heading, text, spec, made, "what holds the job back")
 
 
@@ -310,13 +301,11 @@ def routes_answer(
             clients_chart(jobs),
             layers_chart(jobs),
         ]
-    policies = policies_table(figures)
+    rows_max, every = 0 if jobs else len(figures), policies_table(figures)
+    policies = Shown("policies", "The policies", every, printed=rows_max, is_turned=True)
     if node is not None:
-        nodes = [
-            Shown(
-                "node", "Its routers by network", node_policies_table(routes, node), is_split=True
-            )
-        ]
+        served = node_policies_table(routes, node)
+        nodes = [Shown("node", "Its routers by network", served, is_split=True)]
         record["node"] = machine.names[node]
         record["routers"] = {
             one.policy: [
@@ -331,19 +320,7 @@ def routes_answer(
         job_sentences(jobs) if jobs else answer_sentences(figures),
         sections_of(
             ("What the job gets", job, _SHARED),
-            (
-                "Policies",
-                [
-                    Shown(
-                        "policies",
-                        "The policies",
-                        policies,
-                        printed=0 if jobs else len(figures),
-                        is_turned=True,
-                    )
-                ],
-                _LAST_CHANNEL,
-            ),
+            ("Policies", [policies], _LAST_CHANNEL),
             ("Where routers stand", [cabinet_chart(machine)]),
             ("How far", [hops_chart(routes)]),
             ("How many clients a router has", [served_chart(routes)]),

@@ -90,11 +90,7 @@ def runs_table(results: StudyTables) -> Table:
         for column in _METRICS
         if column.name not in hidden and any(row.get(column.name) is not None for row in rows)
     ]
-    columns = (
-        *(Column(key, key, "text") for key in keys),
-        Column("seed", "seed", "text"),
-        *metrics,
-    )
+    columns = (*(Column(key, key, "text") for key in [*keys, "seed"]), *metrics)
     cells: list[list[Cell]] = []
     for row in rows:
         line: list[Cell] = [format_swept(key, row[key]) for key in keys]

@@ -65,15 +65,11 @@ def figures_table(found: FoundSignature) -> Table:
             ("height", decimal_rate(made.height), ""),
         ]
     step = found.runs.step
-    other = found.period.spectral_samples * step
+    other, needed = found.period.spectral_samples * step, f"{found.period.least:g} σ or more needed"
     rows_of += [
         ("period by autocorrelation", duration(found.period.samples * step), ""),
         ("period by the spectrum", duration(other) if other else "none", ""),
-        (
-            "stands out by",
-            f"{found.period.stands_out:.1f} σ",
-            f"{found.period.least:g} σ or more needed",
-        ),
+        ("stands out by", f"{found.period.stands_out:.1f} σ", needed),
         ("bursts present", f"{100.0 * _seen(found):.0f} %", "beyond chance"),
     ]
     if len(found.runs.runs) > 1:

@@ -276,12 +276,8 @@ def _of_system(
     nothing = (nothing_rebuilt(point) or "") if rebuilds else ""
     rests = assumptions_table(results)
     median = f"The run of median {'rebuild time' if rebuilds else 'goodput'} has seed "
-    texts = [
-        hidden,
-        f"{median}{point.median['seed']}.",
-        nothing,
-        spread_note(results, len(point.rows)),
-    ]
+    spread = spread_note(results, len(point.rows))
+    texts = [hidden, f"{median}{point.median['seed']}.", nothing, spread]
     named = [
         Shown(name, title, found, is_closed=True)
         for name, title, found in named_tables(results, point)

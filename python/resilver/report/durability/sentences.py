@@ -75,11 +75,8 @@ def _most_often(found: Durability) -> str:
 def _expected(found: Durability) -> list[str]:
     """How long until a loss, how many bytes it takes, and what that is for one object."""
     said = []
-    mean, lost, of_object = (
-        found.mttdl_seconds,
-        found.expected_lost_bytes,
-        found.object_loss_probability,
-    )
+    mean, lost = found.mttdl_seconds, found.expected_lost_bytes
+    of_object = found.object_loss_probability
     if mean is not None and mean.value is not None and words.span(mean) != "never":
         said.append(f"Mean time to data loss: {words.span(mean)}.")
     if lost is not None and lost.value is not None and found.user_bytes:

@@ -44,11 +44,8 @@ SPAN: Shows = (words.span, words.span_between)
 
 def sizes(found: Durability) -> Shows:
     """The same of bytes, in the units in which sizes were given."""
-    is_decimal = found.is_decimal
-    return (
-        partial(words.size, is_decimal=is_decimal),
-        partial(words.size_between, is_decimal=is_decimal),
-    )
+    size, between = words.size, words.size_between
+    return partial(size, is_decimal=found.is_decimal), partial(between, is_decimal=found.is_decimal)
 
 
 def answer_table(found: Durability) -> Table:
