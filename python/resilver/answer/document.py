@@ -168,9 +168,6 @@ def write_page(text: str, path: str | Path, name: str = "report") -> Path:
             link is followed, and what is no file (a pipe, a device) is written into.
         name: What the page is, for the message if it cannot be written.
 
-    Returns:
-        The path.
-
     Raises:
         ConfigError: The file cannot be written.
     """

@@ -93,9 +93,6 @@ def write(answer: Answer, path: str | Path, command: str = "") -> Path:
         path: The file to write; it is replaced in one step.
         command: What makes it again.
 
-    Returns:
-        The path.
-
     Raises:
         ConfigError: The file cannot be written.
     """

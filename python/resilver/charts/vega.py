@@ -335,9 +335,6 @@ def write_picture(spec: Spec, path: Path, heading: str, key: str) -> Path:
         heading: What to see in it; may be empty.
         key: What asks for it, for the message if it cannot be written.
 
-    Returns:
-        The path.
-
     Raises:
         ConfigError: The format is not known, or the file cannot be written.
     """

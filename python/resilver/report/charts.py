@@ -140,13 +140,14 @@ def write_figures(
         raise ConfigError(f"figures = {str(folder)!r}: {rule}; leave it out")
     points = systems(results)
     chosen = points if every else [system or largest(points)]
-    for name in names:
-        if not any(_has(results, name, point) for point in chosen):
-            chart(results, name, chosen[0])
     made = [(one.name, one) for one in of_study(results, points)]
     for point in chosen:
         suffix = f"-{_slug(point.label)}" if len(chosen) > 1 else ""
         made += [(f"{one.name}{suffix}", one) for one in of_system(results, point)]
+    for name in names:
+        if all(name != one.name for _, one in made):
+            # It says which charts there are, or why none of these systems has it.
+            chart(results, name, chosen[0])
     target = Path(folder)
     written = []
     try:
@@ -161,15 +162,6 @@ def write_figures(
             f"figures = {str(target)!r} cannot be written ({error.strerror}); choose another folder"
         ) from error
     return written
-
-
-def _has(results: StudyTables, name: str, point: SystemRuns) -> bool:
-    """Whether a system has a chart of this name."""
-    try:
-        chart(results, name, point)
-    except ConfigError:
-        return False
-    return True
 
 
 def _slug(label: str) -> str:

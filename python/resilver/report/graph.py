@@ -67,7 +67,9 @@ def graph_spec(
     layers = _links(lines, busy, dead, low, high, ratio)
     hottest = [] if busy is None or not labels else _hottest(busy)
     ranks = _ranked(lines, hottest)
-    layers += _nodes(places, kinds, labels, joined, ratio, [at for _, at in ranks])
+    layers.append(_nodes(places, kinds, labels))
+    if labels and len(places) <= NODES_DRAWN_MAX:
+        layers += _names(places, kinds, labels, joined, ratio, [at for _, at in ranks])
     if dead.any():
         layers.append(_crosses(lines, joined, dead, labels))
     view: Spec = {
@@ -168,15 +170,8 @@ def _strokes(
     return {"data": data, "mark": mark, "encoding": encoding}
 
 
-def _nodes(
-    places: Floats,
-    kinds: Sequence[str],
-    labels: Sequence[str],
-    ends: Integers,
-    ratio: float,
-    taken: list[Floats],
-) -> list[Spec]:
-    """Marks for the nodes, and names where there is room."""
+def _nodes(places: Floats, kinds: Sequence[str], labels: Sequence[str]) -> Spec:
+    """Marks for the nodes."""
     across = float(np.clip(220.0 / np.sqrt(max(len(places), 1)), 1.6, 8.0))
     counts = {kind: sum(one == kind for one in kinds) for kind in _MARKS}
     names = {kind: plural(counts[kind], kind) for kind in _MARKS if counts[kind]}
@@ -201,10 +196,7 @@ def _nodes(
     if "part" in data["values"][0]:
         encoding["tooltip"] = {"field": "part", "type": "nominal"}
     point = {"type": "point", "filled": True, "opacity": 1}
-    layers: list[Spec] = [{"data": data, "mark": point, "encoding": encoding}]
-    if labels and len(places) <= NODES_DRAWN_MAX:
-        layers += _names(places, kinds, labels, ends, ratio, taken)
-    return layers
+    return {"data": data, "mark": point, "encoding": encoding}
 
 
 def _names(

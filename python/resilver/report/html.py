@@ -28,9 +28,6 @@ def write_html(
         standing: How far the study is, where its results are not all there.
         explore: The name of the page beside it that computes (`resilver.explore`); empty for none.
 
-    Returns:
-        The path.
-
     Raises:
         ConfigError: There is no finished run, or the file cannot be written.
     """
@@ -40,12 +37,7 @@ def write_html(
 
 
 def render(results: StudyTables, standing: Standing | None = None, explore: str = "") -> str:
-    """The report page of a study as text.
-
-    Args:
-        results: The study's results.
-        standing: How far the study is, where its results are not all there.
-        explore: The name of the page beside it that computes; empty for none.
+    """The report page of a study as text, of the same as `write_html`.
 
     Raises:
         ConfigError: There is no finished run.
@@ -70,9 +62,6 @@ def write_live(results: PartialResults, path: str | Path, standing: Standing) ->
         results: The finished runs.
         path: The file to write, as in `write_html`.
         standing: How far the sweep is.
-
-    Returns:
-        The path.
 
     Raises:
         ConfigError: The file cannot be written.

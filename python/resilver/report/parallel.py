@@ -106,15 +106,10 @@ def parallel(
     level_name: str = "",
     published: Mapping[tuple[str, int], float] | None = None,
 ) -> Parallel | None:
-    """Put a chart together.
+    """Put a chart together, of which `Parallel` says the rest.
 
     Args:
-        axes: The names of the axes, left to right.
         lines: For each quantity the values of its runs by the number of the axis.
-        title: What the values are, with their unit.
-        unit: The unit; may be empty.
-        level: A value to compare with.
-        level_name: What it is.
         published: What a source has, by quantity and axis.
 
     Returns:

@@ -149,7 +149,9 @@ def compared_sentences(found: Durabilities) -> list[str]:
     said = []
     if ordered:
         is_even = source.have_one_overhead(systems)
-        said.append(_even(ordered, named) if is_even else _safest(ordered, named))
+        first = _even(ordered, named) if is_even else _safest(ordered, named)
+        alone = f"Only {_told(ordered[0], named)} has a known probability."
+        said.append(first if len(ordered) > 1 else alone)
         if not is_even:
             said.append(_pareto(systems, named, found.compared or "systems"))
         if all(one.groups == 1 for one in systems):
@@ -173,8 +175,6 @@ def _told(one: Durability, named: dict[int, str]) -> str:
 def _safest(ordered: Sequence[Durability], named: dict[int, str]) -> str:
     """The safest and the least safe, with what they cost."""
     best, worst = ordered[0], ordered[-1]
-    if best is worst:
-        return f"Only {_told(best, named)} has a known probability."
     text = f"{_told(best, named)} is the most durable, at {best.overhead:.4g}x storage overhead"
     return f"{text}; {_told(worst, named)} is the least durable, at {worst.overhead:.4g}x."
 
@@ -182,8 +182,6 @@ def _safest(ordered: Sequence[Durability], named: dict[int, str]) -> str:
 def _even(ordered: Sequence[Durability], named: dict[int, str]) -> str:
     """The same where all cost alike: then how many times matters, as far as it is known."""
     best, worst = ordered[0], ordered[-1]
-    if best is worst:
-        return f"Only {_told(best, named)} has a known probability."
     if not source.are_apart(best.annual, worst.annual):
         return f"The differences are not significant: about {words.chance(best.annual)} a year."
     text = f"{_told(best, named)} is the most durable"
