@@ -15,8 +15,7 @@ from resilver.charts.scales import byte_scale, log_ticks, time_scale
 from resilver.errors import ConfigError
 from resilver.report import charts, findings
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX, merged_intervals
-from resilver.report.chord import chord
-from resilver.report.flows import ARCS_MAX, RIBBONS_MAX, Flows, flows
+from resilver.report.chord import ARCS_MAX, RIBBONS_MAX, Flows, chord, flows
 from resilver.report.metrics import REBUILD_TIME
 from resilver.report.servers import servers
 from resilver.report.sweep import Box, sweep

@@ -14,13 +14,12 @@ from resilver.report.chord import transfers
 from resilver.report.clients import course, has_traffic
 from resilver.report.clusters import is_of_clusters
 from resilver.report.counterfactuals import SENSITIVITY, sensitivity_chart
-from resilver.report.devices import busy
 from resilver.report.findings import nothing_rebuilt
 from resilver.report.jobs import jobs
 from resilver.report.lanes import lanes
 from resilver.report.metrics import REBUILD_RATE, REBUILD_TIME, STREAM_METRICS, TRAFFIC_METRICS
 from resilver.report.network import network
-from resilver.report.servers import by_server, finishing, servers
+from resilver.report.servers import busy, by_server, finishing, servers
 from resilver.report.streams import streams
 from resilver.report.sweep import sweep
 from resilver.report.timeline import degraded, timeline, together

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer, Form, Shown, sections_of
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 def logs_answer(found: Sequence[Log]) -> Answer:
     """The answer of logs."""
+    from resilver.importers.logs import logs_table
+
+    def content(suffix: str) -> bytes:
+        return table_bytes(logs_table(found), suffix)
+
     read, written = (
         sum(getattr(log, name) or 0.0 for log in found) for name in ("read_bytes", "write_bytes")
     )
@@ -32,15 +38,8 @@ def logs_answer(found: Sequence[Log]) -> Answer:
         sections_of(("Logs", [Shown("logs", "Logs", _table(found))]), ("Jobs", [jobs])),
         [_record(log) for log in found],
         notes=[f"{log.path.name}, {log.kind}: {log.note}." for log in found if log.note],
-        forms={suffix: _form(found, suffix) for suffix in (".csv", ".parquet")},
+        forms={suffix: Form(partial(content, suffix)) for suffix in (".csv", ".parquet")},
     )
-
-
-def _form(found: Sequence[Log], suffix: str) -> Form:
-    """All rows as a file."""
-    from resilver.importers.logs import logs_table
-
-    return Form(lambda: table_bytes(logs_table(found), suffix))
 
 
 def _table(found: Sequence[Log]) -> Table:

@@ -7,7 +7,7 @@ import re
 from dataclasses import fields
 from pathlib import PurePath
 
-from resilver.spec.assumptions import Assumption, lead
+from resilver.spec.assumptions import Assumption
 from resilver.study.phases import SIMULATED_PHASES
 from resilver.study.results import StudyTables
 from resilver.tables import Table, table_of
@@ -119,11 +119,6 @@ def assumptions(results: StudyTables) -> list[Assumption]:
         Assumption(**{name: record[name] for name in names})
         for record in results.provenance.get("assumptions", [])
     ]
-
-
-def assumptions_lead(results: StudyTables) -> str:
-    """Device, network and throttle with their origins in one sentence; empty if not kept."""
-    return lead(assumptions(results))
 
 
 def assumptions_table(results: StudyTables) -> Table | None:

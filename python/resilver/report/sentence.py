@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from resilver.report.faults import fault_sentences
 from resilver.report.jobs import jobs_words
-from resilver.report.provenance import assumptions_lead, certainty
+from resilver.report.provenance import assumptions, certainty
+from resilver.spec.assumptions import lead
 from resilver.spec.cluster import Cluster
 from resilver.spec.device import DeviceClasses, DeviceTable
 from resilver.spec.lanes import CLASSES
@@ -39,12 +40,12 @@ def describe(results: StudyTables, point: SystemRuns) -> str:
         lost = f"Lost: {names}." if names else "Nothing fails."
         return f"{plural(point.devices, point.holder)}. {lost} {_swept(results)}"
     first, *rest = system_sentences(system, point)
-    lead = assumptions_lead(results)
+    origins = lead(assumptions(results))
     # What it rests on names a LogGP network already, with who says so.
-    is_told = bool(lead) and system.cluster.fabric.topology is None
+    is_told = bool(origins) and system.cluster.fabric.topology is None
     network = f"{fabric_words(system.cluster)}."
     rest = [text for text in rest if not (is_told and text == network)]
-    said = [text for text in (first, lead, *rest) if text]
+    said = [text for text in (first, origins, *rest) if text]
     faults = fault_sentences(point)
     # A system that stores nothing has nothing that ought to fail.
     if faults != ["Nothing fails."] or not serves_only(point.rows):
