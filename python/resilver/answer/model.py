@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from resilver.charts.vega import Chart
-from resilver.tables import Column, Table, cell_text
+from resilver.quantities import daily, duration
+from resilver.tables import Column, Table, cell_text, table
 from resilver.units import format_duration
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from resilver.center.figures import Figure
 
 
 @dataclass(frozen=True)
@@ -326,3 +329,28 @@ class Standing:
         else:
             more = "Do the rest by running the study again."
         return f"As of {self.moment}. {more}"
+
+
+_KINDS = {"bytes": "TB", "rate": "TB/s"}
+"""How figures are shown: sizes and rates in decimal units, as they are bought."""
+
+
+def figure_words(figure: Figure) -> str:
+    """A figure's value for people."""
+    if figure.kind == "seconds":
+        return duration(figure.value)
+    if figure.kind == "daily":
+        return daily(figure.value)
+    if figure.kind == "share":
+        return f"{100 * figure.value:.3g} %"
+    return cell_text(figure.value, _KINDS.get(figure.kind, figure.kind))
+
+
+def figures_table(figures: Sequence[Figure]) -> Table:
+    """Figures with their derivations, a row each."""
+    return table(
+        ("figure", "figure", "text", [one.what for one in figures]),
+        ("value", "value", "text", [figure_words(one) for one in figures]),
+        ("derivation", "derivation", "text", [one.derivation for one in figures]),
+        ("si_value", "in SI units", "number", [one.value for one in figures]),
+    )

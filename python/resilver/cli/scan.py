@@ -52,7 +52,7 @@ def scan(asked: Asked, quiet: bool = False) -> Answer:
     resilver scan /scratch --workers 64 --strict -o usage.parquet
     """
     from resilver.importers.walk import TreeWalk
-    from resilver.report.scan import scan_answer
+    from resilver.report.usage import scan_answer
 
     with TreeWalk(
         asked.folder,

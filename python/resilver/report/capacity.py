@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from resilver.answer import Section, Shown
-from resilver.answer.figure_tables import figures_table
+from resilver.answer.model import figures_table
 from resilver.charts.idioms import columns, data_of, levels, lines, points, series
 from resilver.charts.scales import decimal_scale
 from resilver.charts.vega import Chart, Spec, axis, rows, tip

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver.answer import Answer, Part, Shown, sections_of
-from resilver.answer.figure_tables import figures_table
+from resilver.answer.model import figures_table
 from resilver.charts.idioms import curve, fields, heat, lines, points, series
 from resilver.charts.style import BLUE, VERMILLION
 from resilver.charts.vega import Chart, Spec, axis, rows, tip

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer, Part, Section, Shown
-from resilver.answer.figure_tables import figures_table
+from resilver.answer.model import figures_table
 from resilver.charts.idioms import series
 from resilver.charts.named import bars
 from resilver.charts.vega import Chart, Spec, axis, rows, tip

@@ -10,10 +10,16 @@ from resilver.answer import Answer, KeyFigure, Lines, Part, Section, Shown, sect
 from resilver.quantities import duration
 from resilver.report.counterfactuals import HEADING, counterfactuals_table
 from resilver.report.whatif import sentences, tables
-from resilver.report.whatif.course import clients_chart, course_chart, rates_chart, space_chart
+from resilver.report.whatif.course import (
+    clients_chart,
+    course_chart,
+    places_chart,
+    pools_chart,
+    rates_chart,
+    space_chart,
+)
 from resilver.report.whatif.figures import key_figure
 from resilver.report.whatif.fill import fill_chart, fullest_chart
-from resilver.report.whatif.moves import places_chart, pools_chart
 from resilver.report.whatif.source import Facts
 from resilver.tables import Table, cell_text
 from resilver.words import percent
