@@ -67,7 +67,6 @@ def coloured(mark: Spec, kinds: Kinds, **encoding: Any) -> Spec:
     """A layer in the colour of its kinds.
 
     Args:
-        mark: Its mark.
         kinds: One colour, or that of each kind.
         encoding: Its channels but for the colour.
     """
@@ -127,9 +126,6 @@ def lines(
 
     Args:
         data: Columns `x` and `y`; may have `kind`, `low` and `high`, `text`, `part`.
-        across: The axis across.
-        upwards: The axis upwards.
-        kinds: The colours.
         noun: What a kind is, for the pointer.
         steps: How Vega-Lite interpolates steps; empty for straight lines.
         dots: A condition on data, in Vega's words, of those that get a dot; "true" for all.
@@ -143,7 +139,6 @@ def lines(
         width: Of a line, in pixels; 0 for no line.
         size: Of a dot, in square pixels.
         height: In pixels.
-        read: What the pointer reads.
         below: Layers below the lines.
         over: Layers over them.
         dot: More about the mark of dots, in Vega-Lite's words.
@@ -178,9 +173,6 @@ def points(
 
     Args:
         data: Columns `x` and `y`; may have `kind`, `low` and `high`, `text`, `part`.
-        across: The axis across.
-        upwards: The axis upwards.
-        kinds: The colours.
         size: Of a point, in square pixels.
         look: What else `lines` takes.
     """
@@ -205,12 +197,8 @@ def columns(
     Args:
         data: Columns `x`, the middle of a bar, and `y`; may have `base`, `kind`, `low` and `high`,
             `text`, `part`.
-        across: The axis across.
-        upwards: The axis upwards.
-        kinds: The colours.
         wide: How wide a bar is, in units of the axis across.
         height: In pixels.
-        read: What the pointer reads.
         zooms: Whether a reader can move and widen the axis across.
         over: Layers over the bars.
     """
@@ -249,14 +237,10 @@ def heat(
 
     Args:
         data: Columns `x`, `y` and `depth`; may have `kind`, `text`, `part`.
-        across: The axis across.
-        upwards: The axis upwards.
         ends: The values that are palest and deepest.
-        kinds: The colours.
         depths: The opacity at both ends.
         legend: What the depth is; empty for no legend.
         height: In pixels.
-        read: What the pointer reads.
         words: Whether the column `text` stands in the fields.
         mark: More about the fields' mark, in Vega-Lite's words.
     """
@@ -283,7 +267,6 @@ def levels(places: Mapping[float, str], colour: str = VERMILLION) -> Spec:
 
     Args:
         places: The words of each height; may be empty ones.
-        colour: Of the lines.
     """
     data = rows(y=list(places), text=list(places.values()))
     rule = {"type": "rule", "color": colour, "strokeDash": DASHES[1], "strokeWidth": 1.5}

@@ -71,14 +71,12 @@ def bars(
     Args:
         data: Columns `name` and `x`, and those of this module.
         across: The axis across, of `x`.
-        kinds: The colours.
         noun: What a name is, for the pointer.
         step: Pixels of a name.
         room: Pixels left of the bars, for the names.
         stacked: Whether bars of one name follow each other, in the order of the kinds.
         grouped: Whether they stand below each other.
         signed: Whether bars go both ways from a line at zero.
-        read: What the pointer reads.
         axis: More about the axis of the names, in Vega-Lite's words.
     """
     order = [] if isinstance(kinds, str) else list(kinds)
@@ -133,14 +131,12 @@ def dots(
     Args:
         data: Columns `name` and `x`, and those of this module.
         across: The axis across, of `x`.
-        kinds: The colours.
         noun: What a name is, for the pointer.
         step: Pixels of a name.
         room: Pixels left of the points, for the names.
         marks: The marks of the kinds.
         large: The kind whose points are larger, so that what is behind another is seen.
         wide: Of a span, in pixels.
-        read: What the pointer reads.
         over: Layers over the points.
         axis: More about the axis of the names, in Vega-Lite's words.
     """

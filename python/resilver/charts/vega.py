@@ -106,7 +106,6 @@ def axis(
     """A channel of numbers.
 
     Args:
-        field: The column.
         title: The title of its axis, with the unit; None leaves the axis out.
         ends: The ends of the axis.
         ticks: Where its ticks stand, and their words if they have some.
@@ -182,7 +181,6 @@ def lines_up(
     """Upright lines over the whole height: a layer, or none.
 
     Args:
-        places: Where they stand.
         dash: Which of `DASHES`.
         whole: What reaches from the top to the bottom: nothing in a panel of several, where no
             layer below has an axis upwards and `height` is that of no panel.

@@ -28,11 +28,7 @@ _COUNTED = (
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What the tables of an answer say.
-
-    Args:
-        answer: The answer.
-    """
+    """What the tables of an answer say."""
 
     answer: WhatIf
 
