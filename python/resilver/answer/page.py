@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from resilver.answer.document import Document, parts, rendered, write_page
 from resilver.answer.model import Answer, Figures, Lines, Part, Section, Shown, Standing, turned
@@ -64,6 +63,9 @@ def render(
     sections = [*answer.sections]
     if answer.notes or answer.basis:
         sections.append(Section("What this rests on", answer.basis, answer.notes))
+    # Each heading stands once, with what its sections show: one for all cases, or one a case.
+    named = groupby(sections, key=lambda one: (one.heading, one.case is None))
+    shown_of = [[(one, _drawn(page, one)) for one in group] for _, group in named]
     every = {"resilver": __version__, **answer.source, **(source or {})}
     body = rendered(
         "answer.html",
@@ -71,19 +73,10 @@ def render(
         answer=answer,
         standing=standing,
         explore=explore,
-        sections=_grouped(page, sections),
+        sections=[(of[0][0], of) for of in shown_of],
         provenance={key: text for key, text in every.items() if text},
     )
     return page.assemble(answer.title, body, standing)
-
-
-def _grouped(page: Document, sections: Sequence[Section]) -> list[tuple[Section, Any]]:
-    """Each heading once, with what its sections show: one for all cases, or one a case."""
-    named = groupby(sections, key=lambda one: (one.heading, one.case is None))
-    return [
-        (every[0], [(one, _drawn(page, one)) for one in every])
-        for every in ([*group] for _, group in named)
-    ]
 
 
 def write(answer: Answer, path: str | Path, command: str = "") -> Path:

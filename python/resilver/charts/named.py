@@ -12,7 +12,7 @@ from typing import Any
 
 from resilver.charts.idioms import Kinds, Read, apart, coloured, count_of, has, read_of, zero_line
 from resilver.charts.style import BLUE, GREY, INK, MARKS
-from resilver.charts.vega import Spec, level
+from resilver.charts.vega import Spec
 
 _ENDS = ("x", "x2", "mark", "high")
 """The columns at whose largest a label stands."""
@@ -21,13 +21,15 @@ _ENDS = ("x", "x2", "mark", "high")
 def _by_name(
     data: Spec, across: Spec, layers: Sequence[Spec], step: int, room: int, **axis: Any
 ) -> Spec:
-    """Layers over a line a name."""
+    """Layers over a line a name, from the top down."""
     count = len({row["name"] for row in data["values"]})
+    down: Spec = {"field": "name", "type": "nominal", "sort": None, "title": None}
+    down["axis"] = {"minExtent": 0, "maxExtent": 400, "labelLimit": 150, **axis}
     return {
         "height": step * max(count, 1),
         "room": (room, 24),
         "data": data,
-        "encoding": {"y": level("", **axis), "x": across},
+        "encoding": {"y": down, "x": across},
         "layer": list(layers),
     }
 

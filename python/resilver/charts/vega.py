@@ -138,17 +138,6 @@ def words_of(labels: Mapping[float, str]) -> str:
     return f"split({words}[indexof({places}, datum.value)], '\\n')"
 
 
-def level(title: str, **axis: Any) -> Spec:
-    """A channel of names from the top down, each with a line of its own."""
-    return {
-        "field": "name",
-        "type": "nominal",
-        "sort": None,
-        "title": title or None,
-        "axis": {"minExtent": 0, "maxExtent": 400, "labelLimit": 150, **axis},
-    }
-
-
 def colours(names: Sequence[str], values: Sequence[str], *, legend: bool = True) -> Spec:
     """A channel of colours by the column `kind`, or by a datum.
 

@@ -111,8 +111,8 @@ def jobs(results: StudyTables, point: SystemRuns) -> Chart | None:
         return None
     # Those that are slowed most are shown where there are many.
     shown = sorted(bursts, key=lambda one: -float(one.slowed.max()))[:_JOBS_SHOWN_MAX]
-    names = [one.name for one in bursts if one in shown]
     shown = [one for one in bursts if one in shown]
+    named = series(one.name for one in shown)
     time = time_scale(max(float(one.began.max()) for one in bursts))
 
     def make() -> Spec:
@@ -125,7 +125,7 @@ def jobs(results: StudyTables, point: SystemRuns) -> Chart | None:
         across = axis("x", f"burst began ({time.unit})")
         upwards = axis("y", "times as long as alone")
         read = tip(("text", "burst"), ("y", "times as long as alone"))
-        return lines(data, across, upwards, series(names), dots="true", height=240, read=read)
+        return lines(data, across, upwards, named, dots="true", height=240, read=read)
 
     slowest = max(bursts, key=lambda one: float(one.slowed.max()))
     most = float(slowest.slowed.max())

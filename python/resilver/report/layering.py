@@ -75,16 +75,6 @@ def layers_table(profile: LayerProfile) -> Table:
     )
 
 
-def needed_table(found: LayerProfile) -> Table:
-    """What each part must pass for the target."""
-    return table_of(
-        found.needed,
-        ("level", "level", "text"),
-        ("parts", "parts", "count"),
-        ("each_bytes_per_second", "each needs", "TB/s"),
-    )
-
-
 def measured_table(found: LayerProfile) -> Table:
     """Measured rates beside expected ones; columns without a value are left out."""
     return table_of(
@@ -153,7 +143,13 @@ def _waterfall(layers: tuple[Layer, ...]) -> Spec:
 def layers_answer(profile: LayerProfile) -> Answer:
     """The answer of a profile of layers."""
     culled, target = profile.culled, decimal_rate(profile.target_bytes_per_second or 0.0)
-    needed = Shown("needed", f"What each part needs for {target}", needed_table(profile))
+    made = table_of(
+        profile.needed,
+        ("level", "level", "text"),
+        ("parts", "parts", "count"),
+        ("each_bytes_per_second", "each needs", "TB/s"),
+    )
+    needed = Shown("needed", f"What each part needs for {target}", made)
     measured = Shown("measured", "Measured and expected rates", measured_table(profile))
     costs = Shown("costs", "What the layer above costs", costs_table(profile.costs))
     return Answer(

@@ -28,7 +28,12 @@ def logs_answer(found: Sequence[Log]) -> Answer:
         sum(getattr(log, name) or 0.0 for log in found) for name in ("read_bytes", "write_bytes")
     )
     moved = _jobs(found)
-    jobs = Shown("jobs", "Who moved most", _jobs_table(moved), printed=10) if moved else None
+    of_jobs = table(
+        ("job", "job", "text", list(moved)),
+        ("read_bytes", "read", "TB", [job_read for job_read, _ in moved.values()]),
+        ("write_bytes", "written", "TB", [job_written for _, job_written in moved.values()]),
+    )
+    jobs = Shown("jobs", "Who moved most", of_jobs, printed=10) if moved else None
     return Answer(
         "What logs hold",
         [
@@ -71,14 +76,6 @@ def _jobs(found: Sequence[Log]) -> dict[str, tuple[float, float]]:
             jobs[row.job or ""][1] += row.write_bytes or 0.0
     order = sorted(jobs, key=lambda job: (-sum(jobs[job]), job))
     return {job: (jobs[job][0], jobs[job][1]) for job in order}
-
-
-def _jobs_table(jobs: dict[str, tuple[float, float]]) -> Table:
-    return table(
-        ("job", "job", "text", list(jobs)),
-        ("read_bytes", "read", "TB", [read for read, _ in jobs.values()]),
-        ("write_bytes", "written", "TB", [written for _, written in jobs.values()]),
-    )
 
 
 def _record(log: Log) -> dict[str, Any]:
