@@ -75,21 +75,6 @@ def layers_table(profile: LayerProfile) -> Table:
     )
 
 
-def measured_table(found: LayerProfile) -> Table:
-    """Measured rates beside expected ones; columns without a value are left out."""
-    return table_of(
-        found.measured,
-        ("layer", "layer", "text"),
-        ("rate_bytes_per_second", "measured", "TB/s"),
-        ("expected_bytes_per_second", "expected", "TB/s"),
-        ("of_expected", "of it", "share"),
-        ("parts", "parts", "count"),
-        ("mode", "mode", "text"),
-        ("size", "size", "bytes"),
-        filled=True,
-    )
-
-
 def waterfall_chart(found: LayerProfile) -> Chart:
     """What each layer passes behind those below it, and what is lost there."""
     binding = found.binding
@@ -150,7 +135,18 @@ def layers_answer(profile: LayerProfile) -> Answer:
         ("each_bytes_per_second", "each needs", "TB/s"),
     )
     needed = Shown("needed", f"What each part needs for {target}", made)
-    measured = Shown("measured", "Measured and expected rates", measured_table(profile))
+    beside = table_of(
+        profile.measured,
+        ("layer", "layer", "text"),
+        ("rate_bytes_per_second", "measured", "TB/s"),
+        ("expected_bytes_per_second", "expected", "TB/s"),
+        ("of_expected", "of it", "share"),
+        ("parts", "parts", "count"),
+        ("mode", "mode", "text"),
+        ("size", "size", "bytes"),
+        filled=True,
+    )
+    measured = Shown("measured", "Measured and expected rates", beside)
     costs = Shown("costs", "What the layer above costs", costs_table(profile.costs))
     return Answer(
         profile.title or "The layers of a file system",

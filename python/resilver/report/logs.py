@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer, Form, Shown, sections_of
 from resilver.quantities import decimal_bytes
-from resilver.tables import Table, table, table_bytes, table_of
+from resilver.tables import table, table_bytes, table_of
 from resilver.words import plural
 
 if TYPE_CHECKING:
@@ -27,6 +27,16 @@ def logs_answer(found: Sequence[Log]) -> Answer:
     read, written = (
         sum(getattr(log, name) or 0.0 for log in found) for name in ("read_bytes", "write_bytes")
     )
+    logs = table_of(
+        found,
+        ("file", "file", "text", lambda log: log.path.name),
+        ("kind", "kind", "text"),
+        ("parts", "parts", "count"),
+        ("from", "from (UTC)", "text", lambda log: _time(log.begin_seconds)),
+        ("to", "to (UTC)", "text", lambda log: _time(log.end_seconds)),
+        ("read_bytes", "read", "TB"),
+        ("write_bytes", "written", "TB"),
+    )
     moved = _jobs(found)
     of_jobs = table(
         ("job", "job", "text", list(moved)),
@@ -40,23 +50,10 @@ def logs_answer(found: Sequence[Log]) -> Answer:
             f"{plural(len(found), 'log')}: {decimal_bytes(read)} read and {decimal_bytes(written)} "
             "written in all."
         ],
-        sections_of(("Logs", [Shown("logs", "Logs", _table(found))]), ("Jobs", [jobs])),
+        sections_of(("Logs", [Shown("logs", "Logs", logs)]), ("Jobs", [jobs])),
         [_record(log) for log in found],
         notes=[f"{log.path.name}, {log.kind}: {log.note}." for log in found if log.note],
         forms={suffix: Form(partial(content, suffix)) for suffix in (".csv", ".parquet")},
-    )
-
-
-def _table(found: Sequence[Log]) -> Table:
-    return table_of(
-        found,
-        ("file", "file", "text", lambda log: log.path.name),
-        ("kind", "kind", "text"),
-        ("parts", "parts", "count"),
-        ("from", "from (UTC)", "text", lambda log: _time(log.begin_seconds)),
-        ("to", "to (UTC)", "text", lambda log: _time(log.end_seconds)),
-        ("read_bytes", "read", "TB"),
-        ("write_bytes", "written", "TB"),
     )
 
 

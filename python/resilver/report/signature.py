@@ -99,17 +99,6 @@ def runs_table(found: FoundSignature) -> Table:
     )
 
 
-def common_table(found: FoundSignature) -> Table:
-    """The bursts that half of the runs or more have at about one time."""
-    return table_of(
-        found.common,
-        ("begin_seconds", "begins", "seconds", lambda burst: burst.begin),
-        ("length_seconds", "lasts", "seconds", lambda burst: burst.length),
-        ("volume_bytes", "moved in it", "TB", lambda burst: burst.volume),
-        ("runs", "runs", "count"),
-    )
-
-
 def runs_chart(found: FoundSignature) -> Chart:
     """The runs under each other, with the signature over them."""
     runs, step = found.runs.runs[:_RUNS_SHOWN], found.runs.step
@@ -262,7 +251,15 @@ def signature_answer(found: FoundSignature) -> Answer:
     """The answer to whether runs share a pattern, and which."""
     made = found.signature
     figures = Shown("figures", "The signature", figures_table(found))
-    bursts = Shown("bursts", "Bursts common to runs", common_table(found), rows=24, printed=12)
+    # Those that half of the runs or more have at about one time.
+    common = table_of(
+        found.common,
+        ("begin_seconds", "begins", "seconds", lambda burst: burst.begin),
+        ("length_seconds", "lasts", "seconds", lambda burst: burst.length),
+        ("volume_bytes", "moved in it", "TB", lambda burst: burst.volume),
+        ("runs", "runs", "count"),
+    )
+    bursts = Shown("bursts", "Bursts common to runs", common, rows=24, printed=12)
     return Answer(
         f"The signature of {made.name if made else 'no pattern'}",
         answer_sentences(found),

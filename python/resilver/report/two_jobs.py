@@ -108,19 +108,6 @@ def starts_table(plan: ShiftPlan) -> Table:
     )
 
 
-def jobs_table(plan: ShiftPlan) -> Table:
-    """Both signatures."""
-    jobs = (plan.one, plan.other)
-    return table(
-        ("job", "job", "text", job_names(plan.one, plan.other)),
-        ("period_seconds", "period", "text", [duration(job.period) for job in jobs]),
-        ("length_seconds", "burst", "text", [duration(job.length) for job in jobs]),
-        ("volume_bytes", "volume", "text", [decimal_bytes(job.volume) for job in jobs]),
-        ("height", "height", "text", [decimal_rate(job.height) for job in jobs]),
-        ("bursts", "bursts looked at", "count", plan.bursts),
-    )
-
-
 def curve_chart(plan: ShiftPlan) -> Chart:
     """What each job loses, by the start of the second."""
     is_minutes = max(plan.lost_one.max(), plan.lost_other.max()) >= 600.0
@@ -169,15 +156,23 @@ def compared_answer(found: SignaturesCompared) -> Answer:
 def shift_answer(plan: ShiftPlan) -> Answer:
     """The answer to when a second job should start."""
     starts = Shown("starts", "By the start of the second", starts_table(plan))
-    jobs = Shown("jobs", "Signatures", jobs_table(plan), printed=0)
-    names = job_names(plan.one, plan.other)
+    names, jobs = job_names(plan.one, plan.other), (plan.one, plan.other)
+    made = table(
+        ("job", "job", "text", names),
+        ("period_seconds", "period", "text", [duration(job.period) for job in jobs]),
+        ("length_seconds", "burst", "text", [duration(job.length) for job in jobs]),
+        ("volume_bytes", "volume", "text", [decimal_bytes(job.volume) for job in jobs]),
+        ("height", "height", "text", [decimal_rate(job.height) for job in jobs]),
+        ("bursts", "bursts looked at", "count", plan.bursts),
+    )
+    both = Shown("jobs", "Signatures", made, printed=0)
     carries = f"The system carries {decimal_rate(plan.rate)}."
     return Answer(
         f"When {names[1]} should start beside {names[0]}",
         shift_sentences(plan),
         sections_of(
             ("By the start of the second", [curve_chart(plan), starts], _HOW, carries),
-            ("The jobs", [jobs]),
+            ("The jobs", [both]),
         ),
         plan.to_dict(),
     )

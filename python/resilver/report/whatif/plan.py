@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING
 from resilver.answer import Answer, KeyFigure, Lines, Part, Section, Shown, sections_of
 from resilver.quantities import duration
 from resilver.report.counterfactuals import HEADING, counterfactuals_table
-from resilver.report.whatif import sentences, tables
-from resilver.report.whatif.course import (
-    clients_chart,
-    course_chart,
-    places_chart,
-    pools_chart,
-    rates_chart,
-    space_chart,
-)
+from resilver.report.whatif import course, sentences, tables
 from resilver.report.whatif.figures import key_figure
 from resilver.report.whatif.fill import fill_chart, fullest_chart
 from resilver.report.whatif.source import Facts
@@ -117,13 +109,13 @@ def _sections(facts: Facts) -> list[Section]:
     healing = (
         pools_shown(facts, printed=0 if facts.is_calm else _ROWS),
         _table("risks", "If further OSDs fail", tables.risks_table(facts)),
-        course_chart(facts),
-        rates_chart(facts),
+        course.course_chart(facts),
+        course.rates_chart(facts),
     )
     fill = (
         fill_chart(facts),
         fullest_chart(facts),
-        space_chart(facts),
+        course.space_chart(facts),
         _table("ratios", "OSDs that reach a ratio", tables.crossings_table(facts), 24, _ROWS),
     )
     stuck = (
@@ -135,8 +127,11 @@ def _sections(facts: Facts) -> list[Section]:
     helps = _table("counterfactuals", HEADING, reruns, printed=_ROWS)
     waits = _table("waits", "By kind", tables.waits_table(facts))
     levels = enumerate([*tables.levels(facts), "OSD"])
-    moved = [pools_chart(facts), *(places_chart(facts, level, rank) for rank, level in levels)]
-    chart = clients_chart(facts)
+    moved = [
+        course.pools_chart(facts),
+        *(course.places_chart(facts, level, rank) for rank, level in levels),
+    ]
+    chart = course.clients_chart(facts)
     served = _table("clients-of-pools", "By pool", tables.clients_table(facts))
     return sections_of(
         ("When it is healthy", healing, f"Times count from the start{late}."),
