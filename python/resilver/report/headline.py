@@ -84,14 +84,11 @@ def client_figures(point: SystemRuns) -> list[KeyFigure]:
 
 
 def key_figures(results: StudyTables, system: SystemRuns | None = None) -> list[KeyFigure]:
-    """The key figures of one system: medians over its seeds.
+    """The key figures that one system has, most important first: medians over its seeds.
 
     Args:
         results: The study's results.
         system: Which system; the largest swept one by default.
-
-    Returns:
-        The figures that the system has, most important first.
 
     Raises:
         ConfigError: There is no finished run.

@@ -67,11 +67,7 @@ class LinkMap:
 
 
 def link_map(results: StudyTables, point: SystemRuns) -> LinkMap | None:
-    """The links of the system's median run.
-
-    Returns:
-        The numbers; None where the network has no links that are told apart.
-    """
+    """The links of the system's median run; None where its network tells none apart."""
     table = rows_of_run(results.links, point.median["run"])
     seconds = number(point.median, "statistics_seconds")
     if not table.num_rows or not seconds:
@@ -216,13 +212,10 @@ _ALWAYS = ("packets_delivered", "packets_dropped")
 
 
 def fates_table(row: dict[str, Any]) -> Table | None:
-    """What became of the packets of a run.
+    """What became of the packets of a run, a row a fate; None where its network has no packets.
 
     Args:
         row: The run's row of the table `runs`.
-
-    Returns:
-        One row a fate; None where the network has no packets.
     """
     delivered = number(row, "packets_delivered")
     dropped = number(row, "packets_dropped") or 0.0
@@ -242,11 +235,7 @@ def fates_table(row: dict[str, Any]) -> Table | None:
 
 
 def losses_table(results: StudyTables, point: SystemRuns) -> Table | None:
-    """The servers whose requests were lost in the median run, most first.
-
-    Returns:
-        At most `HOTTEST` rows; None where nothing was lost.
-    """
+    """Up to `HOTTEST` servers that lost requests in a median run, most first; None without any."""
     data = rows_of_run(results.servers, point.median["run"])
     lost = np.nan_to_num(column(data, "requests_lost"))
     completed = np.nan_to_num(column(data, "requests_completed"))
@@ -268,11 +257,7 @@ def losses_table(results: StudyTables, point: SystemRuns) -> Table | None:
 
 
 def named_tables(results: StudyTables, point: SystemRuns) -> list[tuple[str, str, Table]]:
-    """What a page names below the charts of a run: nodes, packets' fates and losses by server.
-
-    Returns:
-        Those that the run has, as (name, title, table).
-    """
+    """What a page names below a run's charts: (name, title, table) of nodes, fates and losses."""
     made: list[tuple[str, str, Table | None]] = []
     if (links := link_map(results, point)) is not None and links.packets.any():
         made.append(("nodes", "The nodes that send most packets", nodes_table(links)))

@@ -106,14 +106,11 @@ def parallel(
     level_name: str = "",
     published: Mapping[tuple[str, int], float] | None = None,
 ) -> Parallel | None:
-    """Put a chart together, of which `Parallel` says the rest.
+    """Put a chart together, of which `Parallel` says the rest; None where no quantity has a run.
 
     Args:
         lines: For each quantity the values of its runs by the number of the axis.
         published: What a source has, by quantity and axis.
-
-    Returns:
-        The chart; None where no quantity has a run.
 
     >>> made = parallel(("full", "half"), {"read": {0: [98.0, 100.0], 1: [70.0]}}, "share (%)")
     >>> [(place.axis, place.mean) for place in made.places], made.limits

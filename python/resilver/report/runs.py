@@ -77,11 +77,7 @@ _FAILED_LENGTH_MAX = 40
 
 
 def runs_table(results: StudyTables) -> Table:
-    """One row a run: its swept values, its seed, and the metrics that any run has.
-
-    Returns:
-        The table; columns that are null in every run are left out.
-    """
+    """One row a run: its swept values, its seed, and the metrics that any run has."""
     keys = swept_keys(results)
     rows = results.runs.to_pylist()
     hidden = _OF_REBUILDS if serves_only(rows) else frozenset()
@@ -149,11 +145,7 @@ def classes_table(results: StudyTables, point: SystemRuns) -> Table | None:
 
 
 def pools_table(results: StudyTables, point: SystemRuns) -> Table | None:
-    """The pools of a system's median run, in the order of the study.
-
-    Returns:
-        A row a pool; None where there is one pool, or none.
-    """
+    """The pools of a system's median run, in the order of the study; None of fewer than two."""
     rows = [row for row in results.pools.to_pylist() if row["run"] == point.median["run"]]
     if len(rows) < 2:
         return None

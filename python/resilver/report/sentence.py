@@ -26,13 +26,10 @@ _FAILED = ("failed_servers", "failed_disks", "failed_links", "failed_switches", 
 
 
 def describe(results: StudyTables, point: SystemRuns) -> str:
-    """The study in words, its swept values standing at those of `point`.
+    """The study in two to six short sentences, its swept values standing at those of `point`.
 
     Args:
         point: The system that stands for the study.
-
-    Returns:
-        Plain text of two to six short sentences.
     """
     system = point.system
     if system is None:

@@ -298,11 +298,7 @@ def servers_table(data: Servers, order: Sequence[int] | Integers, piece: str) ->
 
 
 def busy(data: Servers) -> Chart | None:
-    """The busy share of each device and of its link, busiest device first.
-
-    Returns:
-        The chart; None where nobody knows how busy they were.
-    """
+    """The busy share of each device and its link, busiest device first; None where nobody knows."""
     known = np.flatnonzero(~np.isnan(data.device_share))
     if not known.size:
         return None

@@ -111,11 +111,7 @@ def offers_table(offers: Sequence[SizedOffer]) -> Table:
 
 
 def units_chart(sizing: Sizing) -> Chart | None:
-    """The units that each demand needs of each offer, as bars.
-
-    Returns:
-        The chart; None without demands.
-    """
+    """The units that each demand needs of each offer, as bars; None without demands."""
     found = [(offer, need) for offer in sizing.offers for need in offer.needs]
     if not found:
         return None

@@ -323,11 +323,7 @@ def _how_to_run(results: StudyTables) -> str:
 
 
 def systems_shown(points: list[SystemRuns]) -> list[SystemRuns]:
-    """The systems whose charts a page carries: the largest and others, evenly over the sweep.
-
-    Returns:
-        At most `SYSTEMS_MAX` of them, in their order.
-    """
+    """At most `SYSTEMS_MAX` systems for a page, in their order: the largest, and others evenly."""
     chosen = largest(points)
     if len(points) <= SYSTEMS_MAX:
         return points

@@ -46,7 +46,7 @@ class Lines:
 
 
 def lines_of(positions: Floats, ends: Integers) -> Lines:
-    """The segments that show a network's links.
+    """The segments that show a network's links; parallel links lie side by side.
 
     In a grid, a link that closes a ring or leads to another plane would cover the nodes between
     its ends. One that closes a ring is drawn as a stub at each end, outwards. Another is bowed
@@ -55,9 +55,6 @@ def lines_of(positions: Floats, ends: Integers) -> Lines:
     Args:
         positions: The place of each node, shape (nodes, 2).
         ends: The two nodes of each link, shape (links, 2).
-
-    Returns:
-        The segments; parallel links lie side by side.
     """
     steps = positions[ends[:, 1]] - positions[ends[:, 0]]
     lengths = np.hypot(steps[:, 0], steps[:, 1])

@@ -189,13 +189,10 @@ _OWN_RATE = ("client_rate", "rate", "arrivals", "signature")
 
 
 def binding_sentence(results: StudyTables, point: SystemRuns) -> str:
-    """What binds most clients of the median run, in each stretch of time between its faults.
+    """What binds most clients of the median run between its faults; empty where they are no flows.
 
     Args:
         point: A system with clients.
-
-    Returns:
-        A sentence; empty where clients are no flows.
     """
     table: pa.Table | None = getattr(results, "flows", None)
     rows = [] if table is None else rows_of_run(table, point.median["run"]).to_pylist()
