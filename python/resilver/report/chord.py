@@ -298,11 +298,7 @@ _KINDS = ("sends", "receives", "to the busiest")
 
 
 def chord_spec(flow: Flows) -> Spec:
-    """The diagram: ribbons and ring as paths around the middle, names around them.
-
-    Args:
-        flow: The flows, at least one.
-    """
+    """The diagram of at least one flow: ribbons and ring as paths around the middle, and names."""
     arcs, ribbons = chord(flow)
     named = label_arcs(flow, arcs)
     longest = max((len(text) for _, text in named), default=0)

@@ -141,11 +141,7 @@ def sensitivity_chart(results: StudyTables) -> Chart | None:
 
 
 def tornado_spec(effects: Sequence[Effect]) -> Spec:
-    """Two bars an assumption, from the result as it is.
-
-    Args:
-        effects: The effects, the weightiest first.
-    """
+    """Two bars an assumption, the weightiest first, from the result as it is."""
     sides = ("lower", "higher")
     found = [
         (one.assumption, side, 100.0 * change, f"{one.assumption} {value}: {signed(change)}")

@@ -38,11 +38,7 @@ def _is_slow(fault: Fault) -> bool:
 
 
 def targets_words(fault: Fault) -> list[str]:
-    """What a fault is of: its names, or how many are drawn.
-
-    Args:
-        fault: A fault of parts.
-    """
+    """What a fault of parts is of: its names, or how many are drawn."""
     broken = fault.broken
     if broken is None:
         return []
@@ -104,11 +100,7 @@ def _rotten(fault: Fault) -> str:
 
 
 def fault_marks_text(seconds: Iterable[float]) -> str:
-    """What the dashed lines of a chart over time are; empty for one fault at the beginning.
-
-    Args:
-        seconds: When something breaks.
-    """
+    """What the dashed lines at these seconds are; empty for one fault at the beginning."""
     moments = [format_duration(at) for at in seconds]
     if not any(seconds):
         return ""

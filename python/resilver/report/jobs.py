@@ -89,11 +89,7 @@ def _of_job(one: JobBursts) -> str:
 
 
 def jobs_words(traffic: Traffic) -> str:
-    """What jobs move, and how often.
-
-    Args:
-        traffic: The section, which has jobs.
-    """
+    """What the jobs of a section move, and how often."""
     said = []
     for name, job in zip(names_of(traffic.jobs), traffic.jobs, strict=True):
         of = job.signature

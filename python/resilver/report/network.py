@@ -212,11 +212,7 @@ _ALWAYS = ("packets_delivered", "packets_dropped")
 
 
 def fates_table(row: dict[str, Any]) -> Table | None:
-    """What became of the packets of a run, a row a fate; None where its network has no packets.
-
-    Args:
-        row: The run's row of the table `runs`.
-    """
+    """What became of packets, from a run's row of `runs`; None where its network has no packets."""
     delivered = number(row, "packets_delivered")
     dropped = number(row, "packets_dropped") or 0.0
     if delivered is None:

@@ -148,11 +148,7 @@ class PopulationSizes:
 
 
 def population_answer(populations: Sequence[PopulationSizes]) -> Answer:
-    """The answer of populations side by side: files and objects by count and by volume.
-
-    Args:
-        populations: The populations, at least one.
-    """
+    """The answer of one population or more side by side: files and objects, by count and volume."""
     records = [sizes.to_dict() for sizes in populations]
     totals = table_of(
         records,
@@ -194,11 +190,7 @@ def population_answer(populations: Sequence[PopulationSizes]) -> Answer:
 
 
 def population_spec(populations: Sequence[PopulationSizes]) -> Spec:
-    """Populations side by side, two in a row.
-
-    Args:
-        populations: The populations, at least one.
-    """
+    """One population or more side by side, two in a row."""
     low = min(item.first_class for item in populations)
     high = max(item.first_class + len(item.drawn) for item in populations)
     blocks = []

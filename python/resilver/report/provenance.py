@@ -58,10 +58,7 @@ _PATH = re.compile(r'(?<==)(\s*\[?\s*)"(?:/[^"\n]*/)([^"/\n]+)"')
 
 
 def portable(study: str) -> str:
-    """A study file without folders: the files it names are looked for beside it.
-
-    Args:
-        study: The study as TOML.
+    """A study's TOML without folders: the files it names are looked for beside it.
 
     >>> portable('ceph = "/home/me/report.json"')
     'ceph = "report.json"'
@@ -148,11 +145,7 @@ def certainty(results: StudyTables) -> str:
 
 
 def spread_note(results: StudyTables, seeds: int) -> str:
-    """What the figures of a system are over its seeds.
-
-    Args:
-        seeds: How many of them the system has.
-    """
+    """What the figures of a system with so many seeds are over these."""
     if results.provenance.get("chances") == []:
         return "Deterministic: every seed gives these figures."
     if seeds == 1:

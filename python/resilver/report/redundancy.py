@@ -20,11 +20,7 @@ Record = Mapping[str, Any]
 
 
 def redundancy_answer(trees: Sequence[CodeTree], records: Sequence[Record]) -> Answer:
-    """The answer about codes.
-
-    Args:
-        records: What is known of each, in the same order.
-    """
+    """The answer about codes, with what is known of each in the same order."""
     names = ", ".join(one["code"] for one in records)
     levels = [
         Shown(f"levels-{rank}", f"{one['code']}, level by level", _levels(one["levels"]))

@@ -182,11 +182,7 @@ def _lower(text: str) -> str:
 
 
 def lanes_words(system: System) -> str:
-    """What each class of traffic is guaranteed of every port.
-
-    Args:
-        system: A system with lanes.
-    """
+    """What each class of traffic of a system with lanes is guaranteed of every port."""
     lanes = system.lanes
     assert lanes is not None
     if lanes.order == "priority":
@@ -240,11 +236,7 @@ def bit_rate(bytes_per_second: float) -> str:
 
 
 def fabric_words(cluster: Cluster) -> str:
-    """The network: a LogGP table by its name, or a topology with its links; empty without a name.
-
-    Args:
-        cluster: The section that it is a key of.
-    """
+    """A cluster's network: a LogGP table by name, or a topology and links; empty without a name."""
     fabric = cluster.fabric
     if fabric.topology is None:
         label = getattr(fabric.table, "label", "")

@@ -278,11 +278,7 @@ def _finish_finding(data: Servers, active: Integers, last: int) -> str:
 
 
 def servers_table(data: Servers, order: Sequence[int] | Integers, piece: str) -> Table:
-    """One row a device, in the order given.
-
-    Args:
-        piece: What is rebuilt, in the singular.
-    """
+    """One row a device, in the order given; `piece` is what is rebuilt, in the singular."""
     at = np.asarray(order)
     groups = [None] * at.size if data.groups is None else data.groups[at]
     return table(

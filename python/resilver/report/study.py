@@ -172,11 +172,7 @@ def ranked(results: StudyTables, points: list[SystemRuns]) -> list[SystemRuns]:
 
 
 def title_of(results: StudyTables, point: SystemRuns) -> str:
-    """The study's own title, or the question that it answers.
-
-    Args:
-        point: The system that stands for it.
-    """
+    """The study's own title, or the question that it answers by the system that stands for it."""
     if results.title:
         return results.title
     named = [str(point.median[key]) for key in _FAILED if point.median.get(key)]

@@ -135,11 +135,7 @@ def _record(one: Wait | None) -> dict[str, Any]:
 
 
 def waits_of(results: StudyTables, wanted: Container[str] = ()) -> dict[str, Wait]:
-    """What was waited for in each run that says it, by its key.
-
-    Args:
-        wanted: The keys of the runs; all by default.
-    """
+    """What was waited for in each run that says it, all or those of the keys wanted, by its key."""
     of_runs: dict[str, list[SimpleNamespace]] = {}
     for row in results.limits.to_pylist():
         if not wanted or row["run"] in wanted:

@@ -91,11 +91,7 @@ def mission(seconds: float) -> str:
 
 
 def times_words(ratio: float) -> str:
-    """How many times something is something else: ``3.4``, ``120``, ``2.0e6``.
-
-    Args:
-        ratio: At least 1.
-    """
+    """A ratio of at least 1 as how many times: ``3.4``, ``120``, ``2.0e6``."""
     return _number(ratio, _power(ratio, DIGITS), ROUND_HALF_EVEN)
 
 

@@ -150,11 +150,7 @@ def _table(name: str, title: str, made: Table, rows: int = 60, printed: int = 0)
 
 
 def command_parts(answer: WhatIf, rank: str = "") -> list[Part | None]:
-    """The plan and its commands.
-
-    Args:
-        rank: What stands behind their names.
-    """
+    """The plan and its commands, with `rank` behind their names."""
     steps = _table(f"steps{rank}", "What happens when", tables.steps_table(answer))
     made = Lines(f"commands{rank}", "Commands", answer.commands)
     return [steps, made if answer.commands else None]

@@ -82,11 +82,7 @@ class Facts:
         return float(self.times[min(found[-1] + 1, self.times.size - 1)]) if found.size else 0.0
 
     def has_no_end(self, pool: int | None = None) -> bool:
-        """Whether what is not clean at the end would not be with more time either.
-
-        Args:
-            pool: Of which pool; None for all.
-        """
+        """Whether what is not clean at the end, of a pool or all, stays so with more time."""
         of = [row for row in self.waiting if pool is None or row["pool"] == pool]
         return bool(of) or not self.stuck
 
@@ -143,11 +139,7 @@ class Facts:
         return min(LEVELS, key=self.answer.cluster.ratios.__getitem__)
 
     def passing(self, level: str) -> list[dict[str, Any]]:
-        """OSDs that get to a ratio, the first one first.
-
-        Args:
-            level: One of `LEVELS`.
-        """
+        """OSDs that get to a ratio, one of `LEVELS`, the first one first."""
         name = f"{level}_seconds"
         return sorted(
             (osd for osd in self.osds if osd[name] is not None), key=lambda osd: osd[name]
@@ -160,20 +152,13 @@ def share(osd: Mapping[str, Any], name: str) -> float:
 
 
 def times_of(facts: Facts, pattern: str) -> list[float]:
-    """When events happened, in seconds, rising.
-
-    Args:
-        pattern: What the whole text of such an event matches.
-    """
+    """When events happened whose whole text matches a pattern, in seconds, rising."""
     rows = facts.rows("history")
     return sorted({r["time_seconds"] for r in rows if re.fullmatch(pattern, r["what"])})
 
 
 def is_under_way(state: str) -> bool:
-    """Whether PGs in a state of Ceph's leave it by themselves.
-
-    Args:
-        state: Ceph's words, joined by ``+``.
+    """Whether PGs in a state, Ceph's words joined by ``+``, leave it by themselves.
 
     >>> is_under_way("active+remapped+backfill_wait"), is_under_way("active+undersized+degraded")
     (True, False)

@@ -140,11 +140,7 @@ def places(facts: Facts, level: str) -> list[dict[str, Any]]:
 
 
 def places_table(found: list[dict[str, Any]], level: str) -> Table:
-    """What the buckets of a CRUSH type received and sent.
-
-    Args:
-        found: What `places` gives.
-    """
+    """What the buckets of a CRUSH type received and sent, as `places` gives it."""
     return table_of(
         found,
         ("name", level, "text"),
