@@ -11,7 +11,6 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsFloat, TypeVar
 
@@ -318,7 +317,7 @@ def words_of(
     """
 
     def word(value: Any) -> str:
-        text = str(value.value if isinstance(value, Enum) else value)
+        text = str(value)
         level, sign, path = text.rpartition("=")
         is_file = isinstance(value, Path) or ("/" in path and Path(path).exists())
         return f"{level}{sign}{Path(path).name}" if is_file and not has_folders else text

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from resilver.answer import Answer
 from resilver.cli.console import say
@@ -17,14 +16,6 @@ if TYPE_CHECKING:
 
 
 _RATE = rate()
-
-
-class Format(StrEnum):
-    """How the answer is printed."""
-
-    table = "table"
-    json = "json"
-    lfs = "lfs"
 
 
 @dataclass(frozen=True)
@@ -94,9 +85,9 @@ class Asked:
         text="What files are called in lines of lfs; {} is a file's number.",
         default="file.{}",
     )
-    format: Format = option(
+    format: Literal["table", "json", "lfs"] = option(
         text="A table, JSON, or a line of lfs setstripe a file.",
-        default=Format.table,
+        default="table",
     )
     page: Path | None = page_output()
 
@@ -139,7 +130,7 @@ def advise(asked: Asked, as_json: bool = False) -> Answer:
         rule = "how long that takes depends on what a target moves by itself"
         refuse(asked, ("volume",), rule, "add --rate")
     answer = advice_answer(advice, volume)
-    if asked.format is not Format.lfs or as_json:
+    if asked.format != "lfs" or as_json:
         return answer
     lines = lfs_lines(advice, asked.name)
     for note in answer.notes:

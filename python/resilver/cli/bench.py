@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from resilver.answer import Answer, Form
 from resilver.cli.console import say
@@ -24,20 +23,14 @@ _HOUR, _MINUTE = 3600.0, 60.0
 _TIME, _PAUSE = seconds("30 s"), Quantity(Seconds.parse, "15 s", least=-1.0)
 
 
-class Like(StrEnum):
-    """Published plans."""
-
-    olcf3 = "olcf3"
-
-
 @dataclass(frozen=True)
 class PlanAsked:
     """What is planned."""
 
-    like: Like = option(
+    like: Literal["olcf3"] = option(
         text="The published plan that tests are taken from: olcf3, the benchmarks by which the "
         "OLCF chose Spider II.",
-        default=Like.olcf3,
+        default="olcf3",
         show_default=True,
     )
     budget: str | None = option(
@@ -107,7 +100,7 @@ def plan(asked: PlanAsked) -> Answer:
     from resilver.calibration.bench_plan import GRIDS, reduced
 
     seconds, pause = value_of(asked, "seconds") or 0.0, value_of(asked, "pause") or 0.0
-    budget, grids = value_of(asked, "budget"), GRIDS[asked.like.value]
+    budget, grids = value_of(asked, "budget"), GRIDS[asked.like]
     if budget is None:
         plans = [grid.plan(seconds, pause, asked.seed) for grid in grids]
     else:

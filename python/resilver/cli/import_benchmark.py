@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from resilver.answer import Answer
 from resilver.cli.options import file_output
 from resilver.cli.saving import PAGES, TABLES
 from resilver.request import argument, option
-
-
-class DataLayer(StrEnum):
-    """What a program that moves data may have measured."""
-
-    block = "block"
-    server = "server"
-    file_system = "file system"
 
 
 @dataclass(frozen=True)
@@ -32,9 +24,9 @@ class Asked:
     output: Path | None = file_output(
         "FILE", "Write the rates there: .csv, .parquet or a page, .html.", (*TABLES, *PAGES)
     )
-    fio_layer: DataLayer = option(
+    fio_layer: Literal["block", "server", "file system"] = option(
         text="What fio measured.",
-        default=DataLayer.block,
+        default="block",
         show_default=True,
     )
 
@@ -55,5 +47,5 @@ def benchmark(asked: Asked) -> Answer:
     from resilver.importers.benchmarks import read_benchmarks
     from resilver.report.benchmarks import benchmarks_answer
 
-    found = read_benchmarks(asked.files, fio_layer=asked.fio_layer.value)
+    found = read_benchmarks(asked.files, fio_layer=asked.fio_layer)
     return benchmarks_answer(found, costs(found.rows))

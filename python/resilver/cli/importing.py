@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from resilver.cli.console import print_json, say
 from resilver.cli.options import Json, Quiet
@@ -37,23 +36,6 @@ _WORDS = {
 }
 
 
-class SizeFormat(StrEnum):
-    """Formats of listings of files."""
-
-    sizes = "sizes"
-    gpfs = "gpfs"
-    csv = "csv"
-    s3_ls = "s3-ls"
-    histogram = "histogram"
-
-
-class HardLinks(StrEnum):
-    """How files of several names count."""
-
-    once = "once"
-    each = "each"
-
-
 @dataclass(frozen=True)
 class Asked:
     """Where sizes come from, how they are read, and what is made of them."""
@@ -65,7 +47,7 @@ class Asked:
     output: Path | None = option(
         "--output", "-o", metavar="FILE", text="The histogram to write; by default stdout."
     )
-    format: SizeFormat | None = option(
+    format: Literal["sizes", "gpfs", "csv", "s3-ls", "histogram"] | None = option(
         text="Format of the listings, by default recognized by their first lines: sizes (find "
         "-printf '%s %p\\n'), gpfs (mmapplypolicy), csv (S3 inventory), s3-ls, histogram.",
     )
@@ -86,9 +68,9 @@ class Asked:
     one_file_system: bool = option(
         "--one-file-system", "-x", text="Stay on the file system of the folder.", default=False
     )
-    hard_links: HardLinks = option(
+    hard_links: Literal["once", "each"] = option(
         text="How files of several names count.",
-        default=HardLinks.once,
+        default="once",
         show_default=True,
     )
     threads: int = option(
@@ -112,7 +94,6 @@ def sizes(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
     resilver import sizes inventory/*.csv.gz --columns 'Bucket, Key, Size' -o sizes.txt
     """
     from resilver import importers
-    from resilver.importers.sizes.formats import known_format
 
     source = _source(asked.listings, asked.scan)
     keep_inputs(asked.output, asked.listings)
@@ -120,11 +101,11 @@ def sizes(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
     with Display(quiet=quiet or asked.scan is None) as display:
         measured = importers.import_sizes(
             source,
-            format=known_format(None if asked.format is None else asked.format.value),
+            format=asked.format,
             field=asked.field,
             columns=asked.columns,
             one_file_system=asked.one_file_system,
-            hard_links="each" if asked.hard_links is HardLinks.each else "once",
+            hard_links=asked.hard_links,
             threads=asked.threads,
             progress=lambda state: display.show(walk_line(state)),
         )

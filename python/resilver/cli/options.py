@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from resilver.cli.saving import PAGES
 from resilver.request import option
 
-
-class FigureFormat(StrEnum):
-    """File formats of figures."""
-
-    png = "png"
-    svg = "svg"
-    pdf = "pdf"
-
-
-class RepairOrder(StrEnum):
-    """In which order data is repaired."""
-
-    priority = "priority"
-    device = "device"
-
+FigureFormat = Literal["png", "svg", "pdf"]
+"""File formats of figures."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
@@ -105,5 +91,5 @@ def figures_output() -> Any:
 
 def figure_format() -> Any:
     """As what the charts are written."""
-    text, first = "File format of the figures.", FigureFormat.png
-    return option("--format", text=text, default=first, show_default=True, is_output=True)
+    text = "File format of the figures."
+    return option("--format", text=text, default="png", show_default=True, is_output=True)

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from resilver.answer import Answer
 from resilver.cli.options import overrides, page_output
 from resilver.errors import ConfigError
 from resilver.request import argument, option, rate, share, value_of
 from resilver.units import BytesPerSecond
-
-
-class Of(StrEnum):
-    """What an envelope is measured from."""
-
-    fastest = "fastest"
-    average = "average"
 
 
 @dataclass(frozen=True)
@@ -36,9 +29,9 @@ class Asked:
         "slow disks in rounds until all groups are within.",
         quantity=share("5%", most=0.99),
     )
-    of: Of = option(
+    of: Literal["fastest", "average"] = option(
         text="The reference: the fastest group of its unit, or the average of all groups.",
-        default=Of.average,
+        default="average",
         show_default=True,
     )
     code: str = option(
@@ -107,7 +100,7 @@ def profile(asked: Asked) -> Answer:
     found = perform(
         asked.file,
         within=within,
-        of=asked.of.value,
+        of=asked.of,
         code=asked.code,
         seeds=asked.seeds,
         overrides=asked.settings,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from resilver.answer import Answer
 from resilver.cli.options import (
@@ -21,13 +21,6 @@ from resilver.request import argument, option, refuse
 _JOB = ("clients", "targets", "namespace")
 
 
-class By(StrEnum):
-    """What makes a router near."""
-
-    cost = "cost"
-    hops = "hops"
-
-
 @dataclass(frozen=True)
 class Asked:
     """What is routed."""
@@ -40,7 +33,9 @@ class Asked:
         text="fine_grained, nearest, round_robin or balanced. Repeatable. Default: all of them.",
         default=(),
     )
-    by: By = option(text="What makes a router near to nearest and balanced.", default=By.cost)
+    by: Literal["cost", "hops"] = option(
+        text="What makes a router near to nearest and balanced.", default="cost"
+    )
     node: str | None = option(
         metavar="NODE", text="Show which routers serve this node, by number or name."
     )
@@ -107,7 +102,7 @@ def route(asked: Asked) -> Answer | None:
     if node is not None and not system.computes[node]:
         rule = "the node does not compute, and is no client"
         raise ConfigError(rule, "name another", "--node", show(asked.node))
-    routes = [perform(system, policy, asked.by.value) for policy in policies]
+    routes = [perform(system, policy, asked.by) for policy in policies]
     if asked.lnet:
         print(lnet_routes(routes[0]), end="")
         return None

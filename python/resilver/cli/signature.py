@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from resilver.answer import Answer
 from resilver.cli.options import file_output
 from resilver.cli.saving import PAGES, check_output
 from resilver.errors import ConfigError
 from resilver.request import argument, option, rate, refuse, seconds, value_of
-
-
-class Moved(StrEnum):
-    """Which bytes of a log count."""
-
-    writes = "writes"
-    reads = "reads"
-    both = "both"
 
 
 @dataclass(frozen=True)
@@ -46,8 +38,8 @@ class Asked:
         text="How long a sample is, such as '2 s'. Default: the longest of the logs' own.",
         quantity=seconds("2 s"),
     )
-    moved: Moved = option(
-        "--of", text="Which bytes count.", default=Moved.writes, show_default=True
+    moved: Literal["writes", "reads", "both"] = option(
+        "--of", text="Which bytes count.", default="writes", show_default=True
     )
     name: str = option(metavar="NAME", text="What the job is called.", default="")
     rate: str | None = option(
@@ -103,7 +95,7 @@ def signature(asked: Asked) -> Answer:
         asked.logs,
         jobs=asked.jobs,
         every=value_of(asked, "every"),
-        moved=asked.moved.value,
+        moved=asked.moved,
         name=asked.name,
         zone=zone_of(asked.zone),
     )

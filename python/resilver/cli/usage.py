@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from resilver.answer import Answer
 from resilver.cli.options import page_output
@@ -16,21 +15,14 @@ if TYPE_CHECKING:
     from resilver.report.usage import StatRates
 
 
-class By(StrEnum):
-    """By what usage is shown."""
-
-    owner = "owner"
-    age = "age"
-    path = "path"
-    size = "size"
-
-
 @dataclass(frozen=True)
 class Asked:
     """What is asked of the table of a scan."""
 
     table: Path = argument("USAGE.parquet", text="The table that resilver scan -o wrote.")
-    by: By = option(text="Show usage by this.", default=By.owner, show_default=True)
+    by: Literal["owner", "age", "path", "size"] = option(
+        text="Show usage by this.", default="owner", show_default=True
+    )
     top: int = option(
         min=1,
         text="How many owners or folders, the largest first.",
@@ -97,7 +89,7 @@ def usage(asked: Asked) -> Answer:
         below=asked.below,
         stripes=asked.stripes,
     )
-    return usage_answer(found, asked.by.value, _rates(asked), owner_name, asked.top)
+    return usage_answer(found, asked.by, _rates(asked), owner_name, asked.top)
 
 
 @functools.cache

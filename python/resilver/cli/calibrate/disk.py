@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from resilver.answer import Answer
 from resilver.cli.calibrate.output import figure_output, measuring, table_output
@@ -23,13 +22,6 @@ if TYPE_CHECKING:
 _SIZE = size("4 GiB")
 
 
-class Fit(StrEnum):
-    """Ways to fit a disk."""
-
-    recipe = "recipe"
-    line = "line"
-
-
 @dataclass(frozen=True)
 class DiskRequest:
     """Which measurements of a disk are fitted, or made, and what comes of them."""
@@ -42,9 +34,9 @@ class DiskRequest:
     )
     output: Path | None = table_output("Write the table there, for cluster.device of a study.")
     figure: Path | None = figure_output()
-    fit: Fit = option(
+    fit: Literal["recipe", "line"] = option(
         text="recipe: largest rate, median latencies. line: least squares on bandwidths.",
-        default=Fit.recipe,
+        default="recipe",
         show_default=True,
     )
     queue: int | None = option(
@@ -114,7 +106,7 @@ def _calibration(asked: DiskRequest, quiet: bool) -> DiskCalibration:
         if asked.run is None
         else _measured(asked, asked.run, quiet)
     )
-    return calibrate_report(report, asked.fit.value)
+    return calibrate_report(report, asked.fit)
 
 
 def _measured(asked: DiskRequest, target: Path, quiet: bool) -> FioReport:

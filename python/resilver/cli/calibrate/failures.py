@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from resilver.answer import Answer
 from resilver.request import argument, option
-
-
-class Law(StrEnum):
-    """Which law the lines for a study have."""
-
-    auto = "auto"
-    exponential = "exponential"
-    weibull = "weibull"
 
 
 @dataclass(frozen=True)
@@ -26,9 +18,9 @@ class FailuresRequest:
         "LIST.csv",
         text="Lives, a line each: component, start, end, failed, and age where it was not new.",
     )
-    law: Law = option(
+    law: Literal["auto", "exponential", "weibull"] = option(
         text="Distribution of the printed lines; auto is Weibull if a constant rate is rejected.",
-        default=Law.auto,
+        default="auto",
         show_default=True,
     )
 
@@ -48,7 +40,7 @@ def failures(asked: FailuresRequest, as_json: bool = False, quiet: bool = False)
     from resilver.calibration.failures import calibrate_failures
     from resilver.report.calibration import failures_answer
 
-    found = calibrate_failures(asked.file, asked.law.value)
+    found = calibrate_failures(asked.file, asked.law)
     answer = failures_answer(found)
     if quiet and found.law and not as_json:
         return replace(answer, text=f"{found.to_toml().rstrip()}\n")

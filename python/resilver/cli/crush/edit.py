@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from resilver.crush import CrushMap
 
 _BUCKET_KINDS = ("uniform", "list", "tree", "straw", "straw2", "vring")
-_FORMATS = {".txt": MapFormat.text, ".text": MapFormat.text, ".json": MapFormat.json}
+_FORMATS: dict[str, MapFormat] = {".txt": "text", ".text": "text", ".json": "json"}
 _PLACED = ("--add-item", "--update-item", "--move")
 _ID_MAX = 2**31
 
@@ -236,7 +236,7 @@ def show(source: MapSource, editing: Editing, *, as_json: bool) -> None:
         sys.stdout.write(_terminated(crush.to_text()))
     if output is None:
         return
-    form = _form(output, editing).value
+    form = _form(output, editing)
     if as_json and not editing.tree:
         print_json({"map": str(output), "format": form})
     else:
@@ -247,8 +247,8 @@ def _form(output: Path, editing: Editing) -> MapFormat:
     if editing.file_format is not None:
         return editing.file_format
     if editing.compile or editing.decompile:
-        return MapFormat.text if editing.decompile else MapFormat.binary
-    return _FORMATS.get(output.suffix.lower(), MapFormat.binary)
+        return "text" if editing.decompile else "binary"
+    return _FORMATS.get(output.suffix.lower(), "binary")
 
 
 def _terminated(text: str) -> str:
@@ -256,7 +256,7 @@ def _terminated(text: str) -> str:
 
 
 def _content(crush: CrushMap, form: MapFormat) -> bytes:
-    if form is MapFormat.binary:
+    if form == "binary":
         return crush.to_bytes()
-    text = crush.to_text() if form is MapFormat.text else crush.to_json()
+    text = crush.to_text() if form == "text" else crush.to_json()
     return _terminated(text).encode()

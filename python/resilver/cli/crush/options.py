@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from resilver.request import SEPARATOR, argument, names_of, option
 
@@ -23,13 +23,8 @@ _of_rule = partial(_test, metavar="R", min=0)
 _of_copies = partial(_test, metavar="N", min=1, max=64)
 _of_input = partial(_test, metavar="X", min=0)
 
-
-class MapFormat(StrEnum):
-    """Forms of a CRUSH map."""
-
-    text = "text"
-    json = "json"
-    binary = "binary"
+MapFormat = Literal["text", "json", "binary"]
+"""Forms of a CRUSH map."""
 
 
 @dataclass(frozen=True)

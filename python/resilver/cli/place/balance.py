@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer, Form, Lines, Section, Shown
 from resilver.cli.crush.source import as_cluster, open_source
-from resilver.cli.place.options import Asked, Balance
+from resilver.cli.place.options import Asked
 from resilver.errors import ConfigError
 from resilver.request import value_of
 from resilver.tables import table
@@ -72,7 +72,7 @@ def balance_answer(asked: Asked) -> Answer:
 def _plan(report: ClusterReport, pools: list[int], asked: Asked) -> BalancePlan:
     from resilver.simulate import balance_by_bytes, balance_by_groups
 
-    if asked.balance is Balance.ceph:
+    if asked.balance == "ceph":
         deviation = asked.deviation or _DEVIATION
         return balance_by_groups(report, pools, entries=asked.entries, deviation=deviation)
     percent = _WITHIN_PERCENT if asked.within is None else asked.within
@@ -83,7 +83,7 @@ def _plan(report: ClusterReport, pools: list[int], asked: Asked) -> BalancePlan:
 
 
 def _sentence(plan: BalancePlan, asked: Asked) -> str:
-    way = "By PGs, as Ceph's balancer" if asked.balance is Balance.ceph else "By bytes"
+    way = "By PGs, as Ceph's balancer" if asked.balance == "ceph" else "By bytes"
     if not plan.entries:
         return f"{way}: no upmap entry makes it more even."
     moved = "" if plan.moved_bytes is None else f" ({size_of(plan.moved_bytes)})"

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from resilver.cli.crush.options import Reading
-from resilver.cli.options import RepairOrder, file_output
+from resilver.cli.options import file_output
 from resilver.failure_rates import FailedShare, LongSeconds
 from resilver.request import Quantity, argument, option, size
 
@@ -33,13 +33,6 @@ FORMS = {
     "--balance": ("balance", "balance"),
 }
 """What may be asked: the module that answers it, and the field that asks."""
-
-
-class Balance(StrEnum):
-    """What a cluster is evened out by."""
-
-    ceph = "ceph"
-    bytes = "bytes"
 
 
 @dataclass(frozen=True)
@@ -129,7 +122,7 @@ class Judging:
         quantity=Quantity(LongSeconds.parse, "10 h"),
         of=("--quality",),
     )
-    repair_order: RepairOrder | None = _quality(
+    repair_order: Literal["priority", "device"] | None = _quality(
         text="priority: PG by PG, the fewest copies left first, as Ceph does; device: each device "
         "as a whole at the end of its repair. Default: as the system does.",
         of=("--quality",),
@@ -155,7 +148,7 @@ class Comparing:
 class Balancing:
     """Which upmap entries are wanted."""
 
-    balance: Balance | None = _balance(
+    balance: Literal["ceph", "bytes"] | None = _balance(
         text="Find upmap entries: ceph as Ceph's balancer does, by PGs; bytes our own, by bytes.",
     )
     entries: int = _balance(
