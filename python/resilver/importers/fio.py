@@ -140,8 +140,7 @@ def parse_fio(text: str, path: Path) -> FioReport:
         ConfigError: It is not fio's JSON, or its jobs are of no use.
     """
     root = _root(text, path)
-    version_node = root.get("fio version")
-    version = version_node.text()[:40] if version_node else "fio of an unnamed version"
+    version = root.text_of("fio version", "fio of an unnamed version")[:40]
     shared_node = root.get("global options")
     shared = _options(shared_node) if shared_node else {}
     jobs: list[FioJob] = []
@@ -150,8 +149,7 @@ def parse_fio(text: str, path: Path) -> FioReport:
     problems: list[Problem] = []
     for index, node in enumerate(root.at("jobs").items()):
         try:
-            name_node = node.get("jobname")
-            name = name_node.text()[:80] if name_node else str(index)
+            name = node.text_of("jobname", str(index))[:80]
             job = replace(node, path=f'jobs[{index}] "{name}"')
             options = shared | _options_of(job)
             reason = _not_wanted(options)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 from unicodedata import category
 
 from resilver.errors import show
 from resilver.text import refuse
+
+_Default = TypeVar("_Default")
 
 # Marks that turn the direction of what follows, which so looks like another name.
 _TURNS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -77,6 +79,27 @@ class Node:
             self.fail("an array")
         for index, value in enumerate(self.value):
             yield Node(value, f"{self.path}[{index}]", self.file)
+
+    def items_of(self, key: str) -> Iterator[Node]:
+        """The elements of the array under `key`; none where there is no such member.
+
+        Raises:
+            ConfigError: This is not an object, or the member is not an array.
+        """
+        node = self.get(key)
+        return iter(()) if node is None else node.items()
+
+    def text_of(self, key: str, default: str = "") -> str:
+        """The text under `key`, else the default; raises as `get` and `text` do."""
+        node = self.get(key)
+        return default if node is None else node.text()
+
+    def integer_of(
+        self, *keys: str, least: int = 0, most: int = 2**63 - 1, default: _Default
+    ) -> int | _Default:
+        """The integer under the first of `keys`, or the default; raises as `get` and `integer`."""
+        node = self.get(*keys)
+        return default if node is None else node.integer(least, most)
 
     def integer(self, least: int, most: int = 2**63 - 1) -> int:
         """This value as an integer between `least` and `most`.

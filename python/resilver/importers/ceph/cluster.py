@@ -32,7 +32,7 @@ from resilver.importers.ceph.kinds import (
     parse_dump,
     words_of,
 )
-from resilver.importers.ceph.model import ClusterReport, OsdInfo, OsdUsage
+from resilver.importers.ceph.model import ClusterReport
 from resilver.importers.ceph.osd_df import check_capacities, read_usage
 from resilver.importers.ceph.osdmap import (
     read_flags,
@@ -186,7 +186,7 @@ def parts_of(dumps: Dumps) -> Parts:
     if not maps:
         _refuse_without_map(dumps)
     # Of several maps the newest is the one whose epoch the others may be of.
-    osdmap = max(maps, key=lambda node: _epoch(node) or 0)
+    osdmap = max(maps, key=lambda node: node.integer_of("epoch", default=0))
     crushmap = dumps.get("crush", CRUSH_FILE)
     own = report.get("crushmap") if report is not None else None
     if inner is not None and osdmap is not inner:
@@ -255,10 +255,11 @@ def cluster_of(dumps: Dumps) -> ClusterReport:
         check_epochs(osdmap, pgmap)
         check_members(osdmap, pgmap, groups, osds)
     osd_bytes = read_osd_bytes(pgmap) if pgmap else ()
-    usage = _usage(dumps, osds)
-    check_capacities(dumps.get("osd_df", "osd_df_tree"), usage, osd_bytes)
+    osd_df = dumps.get("osd_df", "osd_df_tree")
+    usage = read_usage(osd_df, osds) if osd_df is not None else ()
+    check_capacities(osd_df, usage, osd_bytes)
     metadata = read_metadata(dumps.get("osd_metadata") or report.get("osd_metadata"))
-    version = version.text() if (version := report.get("version")) else ""
+    version = report.text_of("version")
     config = dumps.get("config_dump")
     return ClusterReport(
         label=name_of(dumps.path),
@@ -274,9 +275,9 @@ def cluster_of(dumps: Dumps) -> ClusterReport:
         usage=usage,
         osd_bytes=osd_bytes,
         release=parse_release(version) or read_versions(dumps.get("versions"), metadata),
-        require_osd_release=_text(osdmap, "require_osd_release"),
-        require_min_compat_client=_text(osdmap, "require_min_compat_client"),
-        epoch=_epoch(osdmap),
+        require_osd_release=osdmap.text_of("require_osd_release"),
+        require_min_compat_client=osdmap.text_of("require_min_compat_client"),
+        epoch=osdmap.integer_of("epoch", default=None),
         ratios=read_ratios(osdmap, pgmap),
         flags=read_flags(osdmap),
         stretch_mode=read_stretch_mode(osdmap),
@@ -285,14 +286,9 @@ def cluster_of(dumps: Dumps) -> ClusterReport:
         perf=read_perf(dumps.get("osd_perf"), pgmap),
         balancer=read_balancer(dumps.get("balancer_status"), config),
         dumps=dumps.listing,
-        fsid=_text(osdmap, "fsid"),
+        fsid=osdmap.text_of("fsid"),
         stamp_seconds=_stamp(pgmap, report),
     )
-
-
-def _usage(dumps: Dumps, osds: tuple[OsdInfo, ...]) -> tuple[OsdUsage, ...]:
-    node = dumps.get("osd_df", "osd_df_tree")
-    return read_usage(node, osds) if node is not None else ()
 
 
 def _pool_totals(dumps: Dumps, parts: Parts) -> tuple[tuple[int, int, int | None], ...]:
@@ -310,11 +306,6 @@ def _total(parts: Parts) -> tuple[int, int | None] | None:
     return read_total(sums or parts.report.get("pool_sum"))
 
 
-def _epoch(osdmap: Node) -> int | None:
-    found = osdmap.get("epoch")
-    return found.integer(0) if found is not None else None
-
-
 def _stamp(pgmap: Node | None, report: Node) -> float | None:
     found = (pgmap.get("stamp") if pgmap is not None else None) or report.get("timestamp")
     try:
@@ -323,8 +314,3 @@ def _stamp(pgmap: Node | None, report: Node) -> float | None:
         # A PG map without statistics has "0.000000".
         return None
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-
-
-def _text(node: Node, name: str) -> str:
-    found = node.get(name)
-    return found.text() if found is not None else ""

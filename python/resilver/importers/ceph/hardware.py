@@ -27,19 +27,16 @@ def read_config(document: Node) -> tuple[ConfigEntry, ...]:
     Raises:
         ConfigError: An entry is not what Ceph writes.
     """
-    entries = []
-    for node in document.items():
-        mask = node.get("mask")
-        entries.append(
-            ConfigEntry(
-                node.at("section").text(),
-                mask.text() if mask is not None else "",
-                node.at("name").text(),
-                # A value is any text, such as a list of lines; it is parsed by who asks for it.
-                str(node.at("value").value),
-            )
+    return tuple(
+        ConfigEntry(
+            node.at("section").text(),
+            node.text_of("mask"),
+            node.at("name").text(),
+            # A value is any text, such as a list of lines; it is parsed by who asks for it.
+            str(node.at("value").value),
         )
-    return tuple(entries)
+        for node in document.items()
+    )
 
 
 def read_metadata(document: Node | None) -> tuple[OsdMetadata, ...]:
@@ -58,20 +55,15 @@ def read_metadata(document: Node | None) -> tuple[OsdMetadata, ...]:
             number.fail("an OSD number that stands once")
         rows[osd] = OsdMetadata(
             osd,
-            hostname=_text(node, "hostname"),
+            hostname=node.text_of("hostname"),
             rotational=_flag(node.get("rotational")),
             journal_rotational=_flag(node.get("journal_rotational")),
             size_bytes=_size(node.get("bluestore_bdev_size")),
             min_alloc_bytes=_size(node.get("bluestore_min_alloc_size")),
-            release=parse_release(_text(node, "ceph_version")),
-            objectstore=_text(node, "osd_objectstore"),
+            release=parse_release(node.text_of("ceph_version")),
+            objectstore=node.text_of("osd_objectstore"),
         )
     return tuple(rows[osd] for osd in sorted(rows))
-
-
-def _text(node: Node, name: str) -> str:
-    found = node.get(name)
-    return found.text() if found is not None else ""
 
 
 def _flag(node: Node | None) -> bool | None:

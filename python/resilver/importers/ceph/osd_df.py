@@ -37,10 +37,7 @@ def read_usage(document: Node, osds: tuple[OsdInfo, ...]) -> tuple[OsdUsage, ...
     """
     known = {osd.id: osd for osd in osds}
     usage: dict[int, OsdUsage] = {}
-    listed = [
-        node for key in ("nodes", "stray") if (found := document.get(key)) for node in found.items()
-    ]
-    for node in listed:
+    for node in (*document.items_of("nodes"), *document.items_of("stray")):
         number = node.at("id")
         osd_id = number.integer(-(2**31), DEVICE_ID_MAX)
         if osd_id < 0:
@@ -74,12 +71,11 @@ def _usage_of(node: Node, osd_id: int) -> OsdUsage:
         return amount * _KIB
 
     node.at("kb_used")
-    groups = node.get("pgs")
     return OsdUsage(
         osd=osd_id,
         capacity_bytes=capacity * _KIB,
         used_bytes=bytes_of("kb_used") or 0,
-        groups=groups.integer(0) if groups else None,
+        groups=node.integer_of("pgs", default=None),
         data_bytes=bytes_of("kb_used_data"),
         omap_bytes=bytes_of("kb_used_omap"),
         meta_bytes=bytes_of("kb_used_meta"),

@@ -40,10 +40,7 @@ def read_pools(osdmap: Node, crushmap: Node) -> tuple[PoolInfo, ...]:
         pool_id = node.at("pool").integer(0)
         if pool_id in pools:
             node.at("pool").fail("a pool number that no other pool has")
-        name = node.get("pool_name")
         pg_num = node.at("pg_num").integer(1, 2**24)
-        placed = node.get("pg_placement_num", "pgp_num")
-        object_hash = node.get("object_hash")
         kind = node.get("type")
         kind_code = kind.integer(0) if kind else 1
         if kind is not None and kind_code not in _KINDS:
@@ -52,30 +49,26 @@ def read_pools(osdmap: Node, crushmap: Node) -> tuple[PoolInfo, ...]:
         profile = _profile(node, osdmap) if _KINDS[kind_code] == "erasure" else None
         pools[pool_id] = PoolInfo(
             id=pool_id,
-            name=name.text() if name else str(pool_id),
+            name=node.text_of("pool_name", str(pool_id)),
             pg_num=pg_num,
-            pgp_num=placed.integer(1, pg_num) if placed else pg_num,
+            pgp_num=node.integer_of(
+                "pg_placement_num", "pgp_num", least=1, most=pg_num, default=pg_num
+            ),
             size=size,
             rule_id=_rule(node, crushmap),
             hashpspool=_hashpspool(node),
             kind=_KINDS[kind_code],
-            object_hash=object_hash.integer(0, 255) if object_hash else _OBJECT_HASH_RJENKINS,
+            object_hash=node.integer_of("object_hash", most=255, default=_OBJECT_HASH_RJENKINS),
             exceptions=exceptions.get(pool_id, PoolExceptions()),
             profile=profile,
             min_size=_min_size(node, size, profile),
             recovery_priority=_recovery_priority(node),
-            stripe_width=_whole(node, "stripe_width", 0, 2**40, 0),
-            pg_num_target=_whole(node, "pg_num_target", 1, 2**24, pg_num),
+            stripe_width=node.integer_of("stripe_width", most=2**40, default=0),
+            pg_num_target=node.integer_of("pg_num_target", least=1, most=2**24, default=pg_num),
             applications=_applications(node),
             stretch=_stretch(node, size),
         )
     return tuple(pools[key] for key in sorted(pools))
-
-
-def _whole(node: Node, name: str, least: int, most: int, default: int) -> int:
-    """A whole number that dumps of older releases leave out."""
-    found = node.get(name)
-    return default if found is None else found.integer(least, most)
 
 
 def _min_size(pool: Node, size: int, profile: ErasureProfile | None) -> int:
@@ -88,9 +81,9 @@ def _min_size(pool: Node, size: int, profile: ErasureProfile | None) -> int:
 
 
 def _recovery_priority(pool: Node) -> int:
-    options = pool.get("options")
-    found = options.get("recovery_priority") if options is not None else None
-    return 0 if found is None else found.integer(-10, 10)
+    if (options := pool.get("options")) is None:
+        return 0
+    return options.integer_of("recovery_priority", least=-10, most=10, default=0)
 
 
 def _applications(pool: Node) -> tuple[str, ...]:
@@ -104,13 +97,13 @@ def _applications(pool: Node) -> tuple[str, ...]:
 
 def _stretch(pool: Node, size: int) -> PoolStretch | None:
     """What a stretch pool asks; a count of 0 is Ceph's word for a pool that is none."""
-    if not (count := _whole(pool, "peering_crush_bucket_count", 0, size, 0)):
+    if not (count := pool.integer_of("peering_crush_bucket_count", most=size, default=0)):
         return None
-    member = pool.get("peering_crush_bucket_mandatory_member")
-    bucket = HOLE if member is None else member.integer(-(2**31), HOLE)
+    member = "peering_crush_bucket_mandatory_member"
+    bucket = pool.integer_of(member, least=-(2**31), most=HOLE, default=HOLE)
     return PoolStretch(
         count,
-        _whole(pool, "peering_crush_bucket_target", 1, size, count),
+        pool.integer_of("peering_crush_bucket_target", least=1, most=size, default=count),
         pool.at("peering_crush_bucket_barrier").integer(1, 2**31 - 1),
         # Ids of buckets are below 0; Ceph writes its hole, or 0, for none.
         bucket if bucket < 0 else None,
@@ -134,8 +127,8 @@ def read_stretch_mode(osdmap: Node) -> StretchMode | None:
     return StretchMode(
         mode.at("stretch_bucket_count").integer(1, SIZE_MAX),
         mode.at("stretch_mode_bucket").integer(1, 2**31 - 1),
-        _whole(mode, "degraded_stretch_mode", 0, SIZE_MAX, 0) > 0,
-        _whole(mode, "recovering_stretch_mode", 0, SIZE_MAX, 0) > 0,
+        mode.integer_of("degraded_stretch_mode", most=SIZE_MAX, default=0) > 0,
+        mode.integer_of("recovering_stretch_mode", most=SIZE_MAX, default=0) > 0,
     )
 
 
@@ -184,8 +177,7 @@ def read_flags(osdmap: Node) -> tuple[str, ...]:
     listed = osdmap.get("flags_set")
     if listed is not None:
         return tuple(sorted(node.text() for node in listed.items()))
-    joined = osdmap.get("flags")
-    return tuple(sorted(filter(None, joined.text().split(",")))) if joined is not None else ()
+    return tuple(sorted(filter(None, osdmap.text_of("flags").split(","))))
 
 
 def _profile(pool: Node, osdmap: Node) -> ErasureProfile | None:
@@ -259,14 +251,13 @@ def read_osds(osdmap: Node, buckets: BucketTree) -> tuple[OsdInfo, ...]:
             node.at("osd").fail("an OSD number that stands once")
         weight_node = node.get("weight")
         weight = weight_node.number(0.0, 1.0) if weight_node else 1.0
-        up_node, in_node = node.get("up"), node.get("in")
         affinity = node.get("primary_affinity")
-        in_cluster = bool(in_node.integer(0, 1)) if in_node else weight > 0
+        in_cluster = bool(node.integer_of("in", most=1, default=weight > 0))
         osds[osd_id] = OsdInfo(
             id=osd_id,
             name=buckets.device_name(osd_id),
             host=buckets.host_of(osd_id),
-            up=bool(up_node.integer(0, 1)) if up_node else True,
+            up=bool(node.integer_of("up", most=1, default=True)),
             in_cluster=in_cluster,
             # The report prints the 16.16 weight with six digits, which rounding undoes.
             reweight=round(weight * WEIGHT_ONE) if in_cluster else 0,

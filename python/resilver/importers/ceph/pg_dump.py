@@ -65,11 +65,9 @@ def read_osd_bytes(pgmap: Node) -> tuple[tuple[int, int], ...]:
     Raises:
         ConfigError: A row of it is not what Ceph writes.
     """
-    stats = pgmap.get("osd_stats")
-    rows = list(stats.items()) if stats is not None else []
     return tuple(
         (row.at("osd").integer(0), size.integer(0) * 1024)
-        for row in rows
+        for row in pgmap.items_of("osd_stats")
         if (size := row.get("kb")) is not None
     )
 
@@ -84,11 +82,10 @@ def read_groups(pgmap: Node, pools: tuple[PoolInfo, ...]) -> tuple[GroupInfo, ..
     Raises:
         ConfigError: A group is none of a pool's, or stands twice, or is not what Ceph writes.
     """
-    stats = pgmap.get("pg_stats")
     counts = {pool.id: pool.pg_num for pool in pools}
     states: dict[str, str] = {}
     groups: dict[tuple[int, int], GroupInfo] = {}
-    for node in stats.items() if stats else ():
+    for node in pgmap.items_of("pg_stats"):
         group = _plain_group(node.value, counts, states)
         if group is None:
             group = _group(node, counts)
@@ -165,30 +162,25 @@ def _group(node: Node, counts: dict[int, int]) -> GroupInfo:
     return GroupInfo(
         pool=pool,
         number=number,
-        up=_members(node.get("up")),
-        acting=_members(node.get("acting")),
+        up=_members(node, "up"),
+        acting=_members(node, "acting"),
         bytes=amount[0] if amount else None,
         objects=amount[1] if amount else None,
-        up_primary=_primary(node.get("up_primary")),
-        acting_primary=_primary(node.get("acting_primary")),
+        up_primary=node.integer_of("up_primary", least=-1, most=HOLE, default=None),
+        acting_primary=node.integer_of("acting_primary", least=-1, most=HOLE, default=None),
         omap_bytes=_sum(sums, "num_omap_bytes"),
         degraded=_sum(sums, "num_objects_degraded"),
         misplaced=_sum(sums, "num_objects_misplaced"),
-        state=state.text() if (state := node.get("state")) else "",
+        state=node.text_of("state"),
     )
 
 
-def _members(node: Node | None) -> tuple[int, ...]:
-    return tuple(item.integer(0, HOLE) for item in node.items()) if node else ()
+def _members(node: Node, key: str) -> tuple[int, ...]:
+    return tuple(item.integer(0, HOLE) for item in node.items_of(key))
 
 
 def _sum(sums: Node | None, name: str) -> int | None:
-    found = sums.get(name) if sums is not None else None
-    return found.integer(0) if found is not None else None
-
-
-def _primary(node: Node | None) -> int | None:
-    return node.integer(-1, HOLE) if node else None
+    return sums.integer_of(name, default=None) if sums is not None else None
 
 
 def read_total(node: Node | None) -> tuple[int, int | None] | None:
@@ -199,8 +191,7 @@ def read_total(node: Node | None) -> tuple[int, int | None] | None:
     amount = node.get("num_bytes")
     if amount is None:
         return None
-    objects = node.get("num_objects")
-    return amount.integer(0), objects.integer(0) if objects else None
+    return amount.integer(0), node.integer_of("num_objects", default=None)
 
 
 def read_df_totals(document: Node) -> tuple[tuple[int, int, int | None], ...]:
@@ -214,8 +205,7 @@ def read_df_totals(document: Node) -> tuple[tuple[int, int, int | None], ...]:
     totals = []
     for node in document.at("pools").items():
         stats = node.at("stats")
-        stored, objects = stats.at("stored", "bytes_used"), stats.get("objects")
-        count = objects.integer(0) if objects is not None else None
+        stored, count = stats.at("stored", "bytes_used"), stats.integer_of("objects", default=None)
         totals.append((node.at("id").integer(0), stored.integer(0), count))
     return tuple(sorted(totals))
 
@@ -227,9 +217,8 @@ def read_pool_totals(pgmap: Node) -> tuple[tuple[int, int, int | None], ...]:
         pgmap: The object with ``pg_stats``, or a `ceph report`, which has kept these sums alone
             since Luminous.
     """
-    stats = pgmap.get("pool_stats")
     totals = []
-    for node in stats.items() if stats else ():
+    for node in pgmap.items_of("pool_stats"):
         amount = read_total(node.get("stat_sum"))
         if amount is not None:
             totals.append((node.at("poolid").integer(0), *amount))

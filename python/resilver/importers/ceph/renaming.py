@@ -121,8 +121,7 @@ class Renaming:
         return self.buckets.get(name) or self.machines.get(name) or f"{kind}-0"
 
     def _texts(self, listed: str, key: str) -> list[str]:
-        found = self.crushmap.get(listed)
-        nodes = found.items() if found is not None else ()
+        nodes = self.crushmap.items_of(listed)
         return [name.text() for node in nodes if (name := node.get(key)) is not None]
 
 
@@ -135,13 +134,13 @@ def renamed_crushmap(names: Renaming) -> dict[str, Any]:
     source = names.crushmap
     tunables, sets = source.get("tunables"), source.get("choose_args")
     return {
-        "devices": [_device(node, names) for node in _listed(source, "devices")],
+        "devices": [_device(node, names) for node in source.items_of("devices")],
         "types": [
             {**_numbers(node, "type_id"), "name": names.types[node.at("name").text()]}
-            for node in _listed(source, "types")
+            for node in source.items_of("types")
         ],
-        "buckets": [_bucket(node, names) for node in _listed(source, "buckets")],
-        "rules": [_rule(node, names) for node in _listed(source, "rules")],
+        "buckets": [_bucket(node, names) for node in source.items_of("buckets")],
+        "rules": [_rule(node, names) for node in source.items_of("rules")],
         "tunables": _numbers(tunables, *_members(tunables)) if tunables is not None else {},
         "choose_args": {
             key: _weights(sets.at(key)) for key in _members(sets) if _NUMBER.fullmatch(key)
@@ -154,11 +153,6 @@ def renamed_crushmap(names: Renaming) -> dict[str, Any]:
 _NUMBER = re.compile(r"-?[0-9]+")
 
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
-
-
-def _listed(node: Node, key: str) -> list[Node]:
-    found = node.get(key)
-    return list(found.items()) if found is not None else []
 
 
 def _members(node: Node | None) -> list[str]:
@@ -195,7 +189,7 @@ def _rule(node: Node, names: Renaming) -> dict[str, Any]:
     return {
         **_numbers(node, "rule_id", "ruleset", "type", "min_size", "max_size"),
         **({"rule_name": names.rules[named.text()]} if named is not None else {}),
-        "steps": [_step(step, names) for step in _listed(node, "steps")],
+        "steps": [_step(step, names) for step in node.items_of("steps")],
     }
 
 
