@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from resilver.errors import show
-from resilver.importers.log_rows import LogRow
+from resilver.importers.log_rows import PARAMETER, LogRow, calendar_time
 from resilver.text import refuse
 from resilver.units import exact_bytes
 
@@ -24,14 +24,12 @@ PAGE_BYTES = 4096
 REQUESTS, DISK = "pages per bulk r/w", "disk I/O size"
 
 _HEAD = re.compile(r"(?:osd-\w+|obdfilter)\.(?P<target>[\w.-]+)\.brw_stats=\s*")
-_PARAM = re.compile(r"[\w@:-]+(?:\.[\w@:-]+)*=")
 _TIME = re.compile(r"(?P<what>snapshot_time|start_time):?\s+(?P<seconds>\d+(?:\.\d+)?)\b.*")
 _TITLE = re.compile(r"(?P<title>\S.*?)\s{2,}(?:rpcs|ios|maps)\s.*")
 _CLASS = re.compile(
     r"(?P<value>\d+)(?P<unit>[KMG]?):\s+(?P<reads>\d+)\s+\d+\s+\d+\s+\|\s+(?P<writes>\d+)\s+\d+\s+\d+"
 )
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
-_TIME_LEAST = 1e9
 _OST = re.compile(r".+-OST[0-9a-fA-F]{4}")
 
 
@@ -79,25 +77,20 @@ def read_brw_stats(text: str, path: Path) -> list[RequestSizes]:
         line, place = raw.strip(), f"{path}, line {number}"
         if head := _HEAD.fullmatch(line):
             target, times = head["target"], {}
-        elif _PARAM.match(line):
+        elif PARAMETER.match(line):
             target = None
         elif target is None or not line or line.startswith("read "):
             continue
         elif time := _TIME.fullmatch(line):
             times[time["what"]] = float(time["seconds"])
         elif title := _TITLE.fullmatch(line):
-            begin, end = (_calendar(times.get(key)) for key in ("start_time", "snapshot_time"))
+            begin, end = (calendar_time(times.get(key)) for key in ("start_time", "snapshot_time"))
             found.append(RequestSizes(target, title["title"], begin, end, {}))
         elif line.startswith("elapsed_time"):
             continue
         else:
             _count(line, place, found)
     return found
-
-
-def _calendar(seconds: float | None) -> float | None:
-    """A time since 1970; None for what some releases say since the server began."""
-    return seconds if seconds is not None and seconds >= _TIME_LEAST else None
 
 
 def _count(line: str, place: str, found: Sequence[RequestSizes]) -> None:

@@ -18,19 +18,16 @@ from pathlib import Path
 from typing import NoReturn
 
 from resilver.errors import show
-from resilver.importers.log_rows import LogRow
+from resilver.importers.log_rows import PARAMETER, LogRow, calendar_time
 from resilver.text import refuse
 
 _HEAD = re.compile(r"(?:obdfilter|mdt)\.(?P<target>[\w.-]+)\.job_stats=(?:job_stats:)?\s*")
-_PARAM = re.compile(r"[\w@:-]+(?:\.[\w@:-]+)*=")
 _JOB = re.compile(r"- job_id:\s*(?P<job>\S.*?)?\s*")
 _TIME = re.compile(r"\s+(?P<what>snapshot_time|start_time):\s+(?P<seconds>\d+(?:\.\d+)?)\b.*")
 _BYTES = re.compile(
     r"\s+(?P<what>read|write)_bytes:\s+\{\s*samples:\s*(?P<samples>\d+),(?P<rest>.*)\}\s*"
 )
 _SUM = re.compile(r"\bsum:\s*(?P<sum>\d+)")
-_TIME_LEAST = 1e9
-"""Some releases give the time since the server began: that is no time of a calendar."""
 
 
 def is_job_stats(text: str) -> bool:
@@ -66,7 +63,7 @@ def read_job_stats(text: str, path: Path) -> list[LogRow]:
         if head := _HEAD.fullmatch(line):
             end()
             target, job = head["target"], None
-        elif _PARAM.match(line):
+        elif PARAMETER.match(line):
             end()
             target = job = None
         elif target is None or not line.strip() or line.strip() == "job_stats:":
@@ -103,13 +100,12 @@ def _count(place: str, line: str, found: dict[str, float]) -> None:
 
 
 def _row(target: str, job: str, found: dict[str, float]) -> LogRow:
-    begin, end = found.get("start_time"), found.get("snapshot_time")
     reads, writes = found.get("reads"), found.get("writes")
     return LogRow(
         target,
         job,
-        begin if begin is not None and begin >= _TIME_LEAST else None,
-        end if end is not None and end >= _TIME_LEAST else None,
+        calendar_time(found.get("start_time")),
+        calendar_time(found.get("snapshot_time")),
         found.get("read_bytes"),
         found.get("write_bytes"),
         None if reads is None else int(reads),

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+PARAMETER = re.compile(r"[\w@:-]+(?:\.[\w@:-]+)*=")
+"""What a parameter begins with in a dump of `lctl get_param`."""
+
+_TIME_LEAST = 1e9
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,11 @@ class Log:
     def write_bytes(self) -> float | None:
         """All that was written."""
         return _sum(row.write_bytes for row in self.rows)
+
+
+def calendar_time(seconds: float | None) -> float | None:
+    """A time since 1970; None for what some releases say since the server began."""
+    return seconds if seconds is not None and seconds >= _TIME_LEAST else None
 
 
 def _told(values: Iterable[float | None]) -> list[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_type_hints
 
 import numpy as np
 
@@ -127,26 +127,10 @@ def logs_table(logs: Sequence[Log]) -> pa.Table:
     """
     import pyarrow as pa
 
-    text, number, real = pa.string(), pa.int64(), pa.float64()
-    kinds = {
-        "part": text,
-        "job": text,
-        "begin_seconds": real,
-        "end_seconds": real,
-        "read_bytes": real,
-        "write_bytes": real,
-        "reads": number,
-        "writes": number,
-        "request_bytes": number,
-        "used_bytes": real,
-        "size_bytes": real,
-        "server": text,
-    }
-    rows = [(log, row) for log in logs for row in log.rows]
-    columns = {
-        "file": pa.array([log.path.name for log, _ in rows], text),
-        "kind": pa.array([log.kind for log, _ in rows], text),
-    }
-    for name, kind in kinds.items():
-        columns[name] = pa.array([getattr(row, name) for _, row in rows], kind)
-    return pa.table(columns)
+    types = {int | None: pa.int64(), float | None: pa.float64()}
+    hints = {"file": str, "kind": str, **get_type_hints(LogRow)}
+    columns = [(name, types.get(hint, pa.string())) for name, hint in hints.items()]
+    rows = [
+        {"file": log.path.name, "kind": log.kind, **vars(row)} for log in logs for row in log.rows
+    ]
+    return pa.Table.from_pylist(rows, pa.schema(columns))

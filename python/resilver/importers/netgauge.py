@@ -38,6 +38,7 @@ _NEEDED = ("size", "L", "g", "G")
 _MICRO = Decimal("1e-6")
 _MICROSECONDS_MAX = Decimal("1e12")
 _LINE_LENGTH_MAX = 10_000
+_EXAMPLE = "expected microseconds, such as 1.079925"
 
 
 @dataclass(frozen=True)
@@ -179,19 +180,11 @@ def _row(words: list[str], columns: tuple[str, ...], at: str) -> tuple[LogGpRow 
         try:
             value = Decimal(cells[name])
         except InvalidOperation:
-            refuse(
-                at,
-                f'{name} "{cells[name]}" is not a number',
-                "expected microseconds, such as 1.079925",
-            )
+            refuse(at, f'{name} "{cells[name]}" is not a number', _EXAMPLE)
         if value.is_nan():
             return None, f"{name} is not a number: netgauge could not fit this size"
         if not value.is_finite() or not -_MICROSECONDS_MAX <= value <= _MICROSECONDS_MAX:
-            refuse(
-                at,
-                f"{name} {cells[name]} is out of range",
-                "expected microseconds, such as 1.079925",
-            )
+            refuse(at, f"{name} {cells[name]} is out of range", _EXAMPLE)
         values[name] = float(value * _MICRO)
     return LogGpRow(int(cells["size"]), values["L"], values["g"], values["G"]), ""
 

@@ -87,39 +87,24 @@ def parse_trace(text: str, path: Path, sha256: str) -> RequestTrace:
     >>> trace.seconds, trace.is_read, trace.bytes, trace.targets
     ((0.0, 0.0015), (True, False), (524288, 4096), ('server.3', ''))
     """
-    seconds: list[float] = []
-    kinds: list[bool] = []
-    sizes: list[int] = []
-    targets: list[str] = []
-    lines: list[int] = []
+    found: list[tuple[float, bool, int, str, int]] = []
     remedy = "give each column a value; an empty target is a drawn one"
     for row in csv_rows(text, path, _header, remedy, _EXAMPLE):
         cells, place = row.cells, row.place
-        if len(seconds) == REQUESTS_MAX:
+        if len(found) == REQUESTS_MAX:
             refuse(place, f"a trace has at most {REQUESTS_MAX} requests", "cut it in parts")
-        is_bare = "time" not in cells
-        seconds.append(
-            _seconds(cells["seconds"], place) if is_bare else _time(cells["time"], place)
-        )
-        if len(seconds) > 1 and seconds[-1] < seconds[-2]:
+        if "time" in cells:
+            seconds = float(_quantity(Seconds.parse, cells["time"], place))
+        else:
+            seconds = _seconds(cells["seconds"], place)
+        if found and seconds < found[-1][0]:
             rule = "this request comes before the one on the line above it"
             refuse(place, rule, "sort the lines by time")
-        kinds.append(_is_read(cells["kind"], place))
-        sizes.append(_size(cells["size"], place))
-        targets.append(cells.get("target", ""))
-        lines.append(row.line)
-    if not seconds:
+        is_read, size = _is_read(cells["kind"], place), _size(cells["size"], place)
+        found.append((seconds, is_read, size, cells.get("target", ""), row.line))
+    if not found:
         refuse(path, "the trace has no requests", "add a line for each")
-    return RequestTrace(
-        name_of(path),
-        path,
-        sha256,
-        tuple(seconds),
-        tuple(kinds),
-        tuple(sizes),
-        tuple(targets),
-        tuple(lines),
-    )
+    return RequestTrace(name_of(path), path, sha256, *zip(*found, strict=True))
 
 
 def _header(cells: list[str], place: str) -> dict[str, int]:
@@ -129,10 +114,6 @@ def _header(cells: list[str], place: str) -> dict[str, int]:
         rule = "a trace has one column of times: time, with units, or seconds, without"
         refuse(place, rule, _EXAMPLE)
     return columns_of(cells, place, _COLUMNS, ("kind", "size"), "a trace", _EXAMPLE)
-
-
-def _time(text: str, place: str) -> float:
-    return float(_quantity(Seconds.parse, text, place))
 
 
 def _seconds(text: str, place: str) -> float:

@@ -96,47 +96,24 @@ def read_cluster(
             missing; the message names the file, the place in it and what was expected there.
         PlacementError: A CRUSH map in text or compiled form cannot be used.
     """
-    return cluster_of(read_dumps(path, crush=crush, pg_dump=pg_dump, osd_df=osd_df))
-
-
-def read_dumps(
-    path: Path,
-    *,
-    crush: Path | None = None,
-    pg_dump: Path | None = None,
-    osd_df: Path | None = None,
-) -> Dumps:
-    """The dumps of a cluster; see `read_cluster`."""
     dumps = Dumps.read(path, with_crush=crush is None)
     if crush is not None:
         dumps.found.pop(CRUSH_FILE, None)
         dumps.put(_named_crush(crush))
     if pg_dump is not None:
-        dumps.put(
-            _named(
-                pg_dump,
-                "pg_dump",
-                ("pg_brief",),
-                "what `ceph pg dump -f json` prints, with pg_stats",
-            )
-        )
+        words = "what `ceph pg dump -f json` prints, with pg_stats"
+        dumps.put(_named(pg_dump, "pg_dump", "pg_brief", words))
     if osd_df is not None:
         dumps.found.pop("osd_df_tree", None)
-        dumps.put(
-            _named(
-                osd_df,
-                "osd_df",
-                ("osd_df_tree",),
-                "what `ceph osd df -f json` prints, with its nodes",
-            )
-        )
-    return dumps
+        words = "what `ceph osd df -f json` prints, with its nodes"
+        dumps.put(_named(osd_df, "osd_df", "osd_df_tree", words))
+    return cluster_of(dumps)
 
 
-def _named(path: Path, kind: str, others: tuple[str, ...], words: str) -> Dump:
-    """A dump that was named as one of a kind, or of others that say less or more of the same."""
+def _named(path: Path, kind: str, other: str, words: str) -> Dump:
+    """A dump that was named as one of a kind, or of another that says less or more of the same."""
     found = Dumps.read(path).found
-    dump = next((found[one] for one in (kind, *others, "report") if one in found), None)
+    dump = next((found[one] for one in (kind, other, "report") if one in found), None)
     if dump is None or (dump.kind == "report" and not is_pg_dump(dump.node.value)):
         next(iter(found.values())).node.fail(words)
     return replace(dump, kind=kind)

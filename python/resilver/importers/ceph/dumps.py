@@ -181,7 +181,7 @@ def _dumps_in(data: bytes, path: Path, name: str, with_crush: bool) -> Iterator[
     binary = binary_kind(data)
     if binary:
         if binary == BINARY_OSDMAP:
-            yield from _of_binary(data, path, name, with_crush)
+            yield from _of_binary(data, place, sha256, label, with_crush)
         else:
             yield Dump(CRUSH_FILE, crush_node(data, place), sha256, label)
         return
@@ -212,9 +212,9 @@ def _of_state(value: dict[str, Any], place: str, sha256: str, label: str) -> Ite
             yield Dump(kind, Node(value[key], key, place), part, label)
 
 
-def _of_binary(data: bytes, path: Path, name: str, with_crush: bool) -> Iterator[Dump]:
-    sha256, label = hashlib.sha256(data).hexdigest(), name or name_of(path)
-    place = f"{path}, {name}" if name else str(path)
+def _of_binary(
+    data: bytes, place: str, sha256: str, label: str, with_crush: bool
+) -> Iterator[Dump]:
     text, compiled = dump_binary(data, place, with_crush=with_crush)
     yield Dump(BINARY_OSDMAP, Node(parse_json(text, place), "", place), sha256, label)
     if compiled:

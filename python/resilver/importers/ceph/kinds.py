@@ -119,7 +119,8 @@ KINDS = (
 too, and a tree those of an ``osd df``.
 """
 
-_BY_NAME = {kind.name: kind for kind in KINDS}
+KIND_OF = {kind.name: kind for kind in KINDS}
+"""Each kind by its name."""
 
 BINARY_OSDMAP = "osdmap"
 """The kind of a binary OSD map, `ceph osd getmap`."""
@@ -128,16 +129,11 @@ CRUSH_FILE = "crush_file"
 """The kind of a CRUSH map that is no JSON: compiled, or the text of `crushtool -d`."""
 
 
-def kind_named(name: str) -> Kind:
-    """A kind by its name."""
-    return _BY_NAME[name]
-
-
 def words_of(name: str) -> str:
     """A kind of dump in words, as messages name it."""
     if name == BINARY_OSDMAP:
         return "binary OSD map"
-    return "CRUSH map" if name == CRUSH_FILE else _BY_NAME[name].words
+    return "CRUSH map" if name == CRUSH_FILE else KIND_OF[name].words
 
 
 def kind_of(value: Any) -> str:

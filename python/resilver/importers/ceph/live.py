@@ -8,7 +8,7 @@ from pathlib import Path
 
 from resilver.errors import ConfigError
 from resilver.importers.ceph.dumps import Dumps
-from resilver.importers.ceph.kinds import KINDS, Kind, kind_named
+from resilver.importers.ceph.kinds import KIND_OF, KINDS, Kind
 
 CONNECT_SECONDS = 30
 """How long the command may try to reach the monitors."""
@@ -69,7 +69,7 @@ class _Refused(Exception):
 
 
 def _needed(name: str, seconds_max: float, say: Callable[[str], None]) -> bytes:
-    kind = kind_named(name)
+    kind = KIND_OF[name]
     say(f"fetching {kind.words}")
     try:
         return _run(kind, seconds_max)
