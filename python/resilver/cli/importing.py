@@ -13,6 +13,7 @@ from resilver.cli.options import Json, Quiet
 from resilver.cli.progress import Display
 from resilver.cli.saving import keep_inputs, save_whole
 from resilver.errors import ConfigError
+from resilver.record import record
 from resilver.request import argument, option
 from resilver.units import format_bytes
 
@@ -156,9 +157,7 @@ def _as_json(
 ) -> dict[str, Any]:
     plain = measured.bins(per_doubling, keep_volume=False)
     return {
-        "source": measured.source,
-        "files": measured.files,
-        "bytes": measured.bytes,
+        **record(measured, "source", "files", "bytes"),
         "volume_error": measured.volume_error(chosen),
         "plain_volume_error": measured.volume_error(plain),
         "left_out": measured.left_out.counts(),

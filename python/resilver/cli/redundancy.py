@@ -11,6 +11,7 @@ from resilver.answer import Answer
 from resilver.cli.codes import codes_of
 from resilver.cli.options import page_output
 from resilver.errors import ConfigError, Problem, show
+from resilver.record import record
 from resilver.request import argument, option
 
 if TYPE_CHECKING:
@@ -101,14 +102,10 @@ def _record(tree: CodeTree) -> dict[str, Any]:
         if code is None
         else [code.survivable(losses) for losses in range(1, code.pieces + 1)]
     )
-    record = {
+    figures = {
         "code": tree.name,
-        "data": tree.data,
-        "parity": tree.parity,
-        "pieces": tree.pieces,
-        "storage_overhead": tree.storage_overhead,
-        "redundancy_share": tree.redundancy_share,
-        "fault_tolerance": tree.fault_tolerance,
+        **record(tree, "data", "parity", "pieces"),
+        **record(tree, "storage_overhead", "redundancy_share", "fault_tolerance"),
         "locality": local.locality,
         "read_share": code and code.read_share,
         "write_share": code and code.write_share,
@@ -120,11 +117,11 @@ def _record(tree: CodeTree) -> dict[str, Any]:
         "survivable": list(map(_survivable, counted)),
     }
     if code is None:
-        record["levels"] = _levels(tree)
+        figures["levels"] = _levels(tree)
     elif code.is_product:
         by_lines = map(code.survivable_by_lines, range(1, code.pieces + 1))
-        record["survivable_by_lines"] = list(map(_survivable, by_lines))
-    return record
+        figures["survivable_by_lines"] = list(map(_survivable, by_lines))
+    return figures
 
 
 def _survivable(found: Survivable) -> dict[str, Any]:

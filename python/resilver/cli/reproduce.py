@@ -25,6 +25,7 @@ from resilver.cli.options import (
 )
 from resilver.cli.replying import reply, written
 from resilver.errors import ConfigError, show
+from resilver.record import record
 from resilver.request import argument, option
 
 if TYPE_CHECKING:
@@ -165,14 +166,8 @@ def _listed(one: Entry) -> dict[str, Any]:
 
     parts = [entry(name) for name in one.members] or [one]
     return {
-        "name": one.name,
-        "kind": one.kind,
-        "title": one.title,
-        "source": one.source,
-        "figures": list(one.figures),
-        "members": list(one.members),
-        "expected_seconds": one.expected_seconds,
-        "stand_ins": list(one.stand_ins),
+        **record(one, "name", "kind", "title", "source", "figures", "members"),
+        **record(one, "expected_seconds", "stand_ins"),
         "numbers": {
             kind: sum(number.kind == kind for part in parts for number in part.published)
             for kind in KINDS
@@ -253,7 +248,7 @@ def _record(made: Reproduction) -> dict[str, Any]:
     """What came of it, as JSON."""
     from resilver.reproduce.entries import stand_in
 
-    stand_ins = [stand_in(name) for name in made.entry.stand_ins]
+    stand_ins = map(stand_in, made.entry.stand_ins)
     return {
         **_listed(made.entry),
         "holds": made.holds,
@@ -264,9 +259,7 @@ def _record(made: Reproduction) -> dict[str, Any]:
         "measured": {
             part.entry.name: {one.key: one.ours for one in part.comparisons} for part in made.parts
         },
-        "stand_ins": [
-            {"name": one.name, "instead_of": one.instead_of, "used": one.used} for one in stand_ins
-        ],
+        "stand_ins": [record(one, "name", "instead_of", "used") for one in stand_ins],
         "seconds": sum(part.seconds for part in made.parts),
     }
 

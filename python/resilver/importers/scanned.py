@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from resilver.errors import show
 from resilver.importers.left_out import LeftOut, printable
 from resilver.importers.walk import KindTotal, TreeWalk, WalkProgress
+from resilver.record import record
 from resilver.text import refuse
 
 if TYPE_CHECKING:
@@ -76,9 +77,7 @@ class Scanned:
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON can carry it."""
         return {
-            "root": self.root,
-            "begun_seconds": self.begun_seconds,
-            "seconds": self.seconds,
+            **record(self, "root", "begun_seconds", "seconds"),
             "totals": {kind: total._asdict() for kind, total in self.totals.items()},
             "allocated_bytes": self.allocated_bytes,
             "left_out": self.left_out.counts(),

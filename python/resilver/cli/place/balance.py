@@ -8,6 +8,7 @@ from resilver.answer import Answer, Form, Lines, Section, Shown
 from resilver.cli.crush.source import as_cluster, open_source
 from resilver.cli.place.options import Asked
 from resilver.errors import ConfigError
+from resilver.record import record
 from resilver.request import value_of
 from resilver.tables import table
 from resilver.words import plural, size_of
@@ -118,19 +119,8 @@ def _spread(shares: OsdShares) -> dict[str, Any]:
 
 
 def _record(plan: BalancePlan, asked: Asked) -> dict[str, Any]:
-    return {
-        "by": asked.balance,
-        "entries": [
-            {
-                "pgid": entry.pgid,
-                "pairs": [list(pair) for pair in entry.pairs],
-                "command": entry.command,
-            }
-            for entry in plan.entries
-        ],
-        "moved_pieces": plan.moved_pieces,
-        "moved_bytes": plan.moved_bytes,
-    }
+    entries = [record(entry, "pgid", "pairs", "command") for entry in plan.entries]
+    return {"by": asked.balance, "entries": entries, **record(plan, "moved_pieces", "moved_bytes")}
 
 
 def _osds(plan: BalancePlan) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from resilver.crush import Comparison, LevelMoves, compare
 from resilver.errors import ConfigError
 from resilver.importers.buckets import read_buckets
 from resilver.importers.ceph import OsdInfo
+from resilver.record import record
 from resilver.tables import table
 from resilver.words import percent, plural, size_of
 
@@ -194,15 +195,8 @@ def _record(
         "before": one.title,
         "after": other.title,
         "unit": "bytes" if one.set_bytes is not None else "copies",
-        "sets": result.sets,
-        "changed_sets": result.changed_sets,
-        "reordered_sets": result.reordered_sets,
-        "primary_changes": result.primary_changes,
-        "total": result.total,
-        "moved": result.moved,
-        "moved_share": result.moved_share,
-        "least_by_weight": result.least_by_weight,
-        "least_by_load": result.least_by_load,
+        **record(result, "sets", "changed_sets", "reordered_sets", "primary_changes"),
+        **record(result, "total", "moved", "moved_share", "least_by_weight", "least_by_load"),
         "moved_over_least": result.over_least,
         "levels": [
             {
