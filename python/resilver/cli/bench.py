@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from resilver.answer import Answer, Form
 from resilver.cli.console import say
-from resilver.cli.options import file_output
+from resilver.cli.options import file_output, stated
 from resilver.cli.progress import Display
 from resilver.errors import ConfigError, show
 from resilver.request import Quantity, argument, option, seconds, size, value_of
@@ -27,11 +27,10 @@ _TIME, _PAUSE = seconds("30 s"), Quantity(Seconds.parse, "15 s", least=-1.0)
 class PlanAsked:
     """What is planned."""
 
-    like: Literal["olcf3"] = option(
+    like: Literal["olcf3"] = stated(
         text="The published plan that tests are taken from: olcf3, the benchmarks by which the "
         "OLCF chose Spider II.",
         default="olcf3",
-        show_default=True,
     )
     budget: str | None = option(
         metavar="TIME",
@@ -39,20 +38,10 @@ class PlanAsked:
         "table. By default the whole published plan.",
         quantity=_TIME,
     )
-    seconds: str = option(
-        metavar="TIME",
-        text="How long a test takes.",
-        default="30 s",
-        show_default=True,
-        quantity=_TIME,
+    seconds: str = stated(
+        metavar="TIME", text="How long a test takes.", default="30 s", quantity=_TIME
     )
-    pause: str = option(
-        metavar="TIME",
-        text="The rest after it.",
-        default="15 s",
-        show_default=True,
-        quantity=_PAUSE,
-    )
+    pause: str = stated(metavar="TIME", text="The rest after it.", default="15 s", quantity=_PAUSE)
     seed: int | None = option(
         min=0,
         text="What the order is drawn from; by default the plan's own.",
@@ -74,12 +63,7 @@ class RunAsked:
         text="A file to make (removed after), or with --overwrite a block device; by default a "
         "file in the plan's folder.",
     )
-    size: str = option(
-        text="How much of it to use.",
-        default="4 GiB",
-        show_default=True,
-        quantity=size("4 GiB"),
-    )
+    size: str = stated(text="How much of it to use.", default="4 GiB", quantity=size("4 GiB"))
     overwrite: bool = option(
         text="Destroy what an existing file or a block device holds.", default=False
     )

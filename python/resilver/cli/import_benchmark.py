@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from resilver.answer import Answer
-from resilver.cli.options import file_output
+from resilver.cli.options import file_output, stated
 from resilver.cli.saving import PAGES, TABLES
-from resilver.request import argument, option
+from resilver.request import argument
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,8 @@ class Asked:
     output: Path | None = file_output(
         "FILE", "Write the rates there: .csv, .parquet or a page, .html.", (*TABLES, *PAGES)
     )
-    fio_layer: Literal["block", "server", "file system"] = option(
-        text="What fio measured.",
-        default="block",
-        show_default=True,
+    fio_layer: Literal["block", "server", "file system"] = stated(
+        text="What fio measured.", default="block"
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer, Form
 from resilver.cli.console import say
-from resilver.cli.options import file_output
+from resilver.cli.options import file_output, stated
 from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError
 from resilver.request import argument, option
@@ -37,12 +37,8 @@ class Asked:
         text="Leave out or replace names, addresses and serial numbers; numbers stay.",
         default=False,
     )
-    timeout: float = option(
-        metavar="SECONDS",
-        min=1,
-        text="How long each `ceph` command may take.",
-        default=600,
-        show_default=True,
+    timeout: float = stated(
+        metavar="SECONDS", min=1, text="How long each `ceph` command may take.", default=600
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from resilver.cli.console import print_json, say
-from resilver.cli.options import Json, Quiet
+from resilver.cli.options import Json, Quiet, stated
 from resilver.cli.progress import Display
 from resilver.cli.saving import keep_inputs, save_whole
 from resilver.errors import ConfigError
@@ -57,11 +57,7 @@ class Asked:
         metavar="NAMES",
         text="CSV's columns, such as 'Bucket, Key, Size' (fileSchema of an S3 inventory).",
     )
-    bins: int = option(
-        text="Bins a power of two of sizes, 1 to 64.",
-        default=1,
-        show_default=True,
-    )
+    bins: int = stated(text="Bins a power of two of sizes, 1 to 64.", default=1)
     plain_edges: bool = option(
         text="Leave bins their plain edges; by default they are narrowed to keep the volume.",
         default=False,
@@ -69,18 +65,10 @@ class Asked:
     one_file_system: bool = option(
         "--one-file-system", "-x", text="Stay on the file system of the folder.", default=False
     )
-    hard_links: Literal["once", "each"] = option(
-        text="How files of several names count.",
-        default="once",
-        show_default=True,
+    hard_links: Literal["once", "each"] = stated(
+        text="How files of several names count.", default="once"
     )
-    threads: int = option(
-        min=1,
-        max=256,
-        text="Folders read at once.",
-        default=8,
-        show_default=True,
-    )
+    threads: int = stated(min=1, max=256, text="Folders read at once.", default=8)
 
 
 def sizes(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:

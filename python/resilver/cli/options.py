@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,6 +19,10 @@ FigureFormat = Literal["png", "svg", "pdf"]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="One line for each run that ends.")]
+
+
+stated = partial(option, show_default=True)
+"""An option whose help states its default."""
 
 
 def page_output() -> Any:
@@ -92,4 +97,4 @@ def figures_output() -> Any:
 def figure_format() -> Any:
     """As what the charts are written."""
     text = "File format of the figures."
-    return option("--format", text=text, default="png", show_default=True, is_output=True)
+    return stated("--format", text=text, default="png", is_output=True)

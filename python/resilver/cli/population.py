@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from resilver import catalog
 from resilver.answer import Answer
 from resilver.cli.loading import load_study
-from resilver.cli.options import file_output, overrides
+from resilver.cli.options import file_output, overrides, stated
 from resilver.cli.progress import Display
 from resilver.cli.saving import PAGES, PICTURES
 from resilver.errors import ConfigError, name_remedy
@@ -58,12 +58,7 @@ class Asked:
         "million files.",
         quantity=size("1 PiB"),
     )
-    seed: int = option(
-        min=0,
-        text="The seed that files are drawn by.",
-        default=1,
-        show_default=True,
-    )
+    seed: int = stated(min=0, text="The seed that files are drawn by.", default=1)
     picture: Path | None = file_output(
         "FILE",
         "Draw them into a .png, .svg or .pdf file, or write the answer as a page, .html.",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from resilver.answer import Answer
-from resilver.cli.options import overrides, page_output
+from resilver.cli.options import overrides, page_output, stated
 from resilver.errors import ConfigError
 from resilver.request import argument, option, rate, share, value_of
 from resilver.units import BytesPerSecond
@@ -29,16 +29,12 @@ class Asked:
         "slow disks in rounds until all groups are within.",
         quantity=share("5%", most=0.99),
     )
-    of: Literal["fastest", "average"] = option(
+    of: Literal["fastest", "average"] = stated(
         text="The reference: the fastest group of its unit, or the average of all groups.",
         default="average",
-        show_default=True,
     )
-    code: str = option(
-        metavar="CODE",
-        text="The code of the groups, where disks were measured.",
-        default="rs 8+2",
-        show_default=True,
+    code: str = stated(
+        metavar="CODE", text="The code of the groups, where disks were measured.", default="rs 8+2"
     )
     seeds: int | None = option(
         min=1,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from resilver.answer import Answer
 from resilver.cli.importing import say_left_out, walk_line
-from resilver.cli.options import file_output
+from resilver.cli.options import file_output, stated
 from resilver.cli.progress import Display
 from resilver.errors import ConfigError
 from resilver.request import argument, option
@@ -23,13 +23,7 @@ class Asked:
     """What is scanned."""
 
     folder: Path = argument("PATH", text="The folder.")
-    workers: int = option(
-        min=1,
-        max=256,
-        text="Threads that read folders.",
-        default=8,
-        show_default=True,
-    )
+    workers: int = stated(min=1, max=256, text="Threads that read folders.", default=8)
     table: Path | None = file_output(
         "FILE.parquet", "Write a row for each file and folder there.", (".parquet",)
     )

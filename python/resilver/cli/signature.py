@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from resilver.answer import Answer
-from resilver.cli.options import file_output
+from resilver.cli.options import file_output, stated
 from resilver.cli.saving import PAGES, check_output
 from resilver.errors import ConfigError
 from resilver.request import argument, option, rate, refuse, seconds, value_of
@@ -28,18 +28,17 @@ class Asked:
         text="When the runs were, where logs have more than one: CSV of start, end and name, or "
         "what sacct prints.",
     )
-    zone: str = option(
+    zone: str = stated(
         metavar="ZONE",
         text="Where dates in JOBS are of, such as America/Los_Angeles or -08:00.",
         default="UTC",
-        show_default=True,
     )
     every: str | None = option(
         text="How long a sample is, such as '2 s'. Default: the longest of the logs' own.",
         quantity=seconds("2 s"),
     )
-    moved: Literal["writes", "reads", "both"] = option(
-        "--of", text="Which bytes count.", default="writes", show_default=True
+    moved: Literal["writes", "reads", "both"] = stated(
+        "--of", text="Which bytes count.", default="writes"
     )
     name: str = option(metavar="NAME", text="What the job is called.", default="")
     rate: str | None = option(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer
-from resilver.cli.options import file_output
+from resilver.cli.options import file_output, stated
 from resilver.cli.saving import PAGES, PICTURES
 from resilver.errors import ConfigError
 from resilver.request import argument, option
@@ -32,12 +32,7 @@ class TopologyRequest:
         min=0,
         text="Routers, where clients enter, instead of what each text says.",
     )
-    seed: int = option(
-        min=0,
-        text="Draws the routers' places.",
-        default=1,
-        show_default=True,
-    )
+    seed: int = stated(min=0, text="Draws the routers' places.", default=1)
     picture: Path | None = file_output(
         "PICTURE.png",
         "Draw the topology into this file, which ends in .png, .svg or .pdf; or write a page, "

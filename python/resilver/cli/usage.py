@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from resilver.answer import Answer
-from resilver.cli.options import page_output
+from resilver.cli.options import page_output, stated
 from resilver.request import argument, days, number, option, refuse, seconds, value_of
 
 if TYPE_CHECKING:
@@ -20,22 +20,11 @@ class Asked:
     """What is asked of the table of a scan."""
 
     table: Path = argument("USAGE.parquet", text="The table that resilver scan -o wrote.")
-    by: Literal["owner", "age", "path", "size"] = option(
-        text="Show usage by this.", default="owner", show_default=True
+    by: Literal["owner", "age", "path", "size"] = stated(
+        text="Show usage by this.", default="owner"
     )
-    top: int = option(
-        min=1,
-        text="How many owners or folders, the largest first.",
-        default=20,
-        show_default=True,
-    )
-    depth: int = option(
-        min=1,
-        max=64,
-        text="How many folders deep paths go.",
-        default=1,
-        show_default=True,
-    )
+    top: int = stated(min=1, text="How many owners or folders, the largest first.", default=20)
+    depth: int = stated(min=1, max=64, text="How many folders deep paths go.", default=1)
     below: str = option(
         metavar="FOLDER", text="Only what is below this folder of the scan.", default=""
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from resilver.answer import Answer
 from resilver.cli.calibrate.output import table_output
+from resilver.cli.options import stated
 from resilver.cli.progress import Display
 from resilver.request import argument, option, size, value_of
 from resilver.units import Bytes
@@ -20,11 +21,8 @@ class CodingRequest:
         "CODE", text='Such as "rs 8+3" or "lrc 8+5 local 4".', default=()
     )
     output: Path | None = table_output("Write the rates there, for redundancy.coding of a study.")
-    strip: str = option(
-        text="One device's part of a stripe.",
-        default="64 KiB",
-        show_default=True,
-        quantity=size("64 KiB"),
+    strip: str = stated(
+        text="One device's part of a stripe.", default="64 KiB", quantity=size("64 KiB")
     )
     library: Path | None = option(
         metavar="FILE", text="Intel's ISA-L; by default what the system finds."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from resilver.answer import Answer
 from resilver.cli.calibrate.output import figure_output, measuring, table_output
+from resilver.cli.options import stated
 from resilver.cli.progress import Display
 from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError
@@ -34,10 +35,9 @@ class DiskRequest:
     )
     output: Path | None = table_output("Write the table there, for cluster.device of a study.")
     figure: Path | None = figure_output()
-    fit: Literal["recipe", "line"] = option(
+    fit: Literal["recipe", "line"] = stated(
         text="recipe: largest rate, median latencies. line: least squares on bandwidths.",
         default="recipe",
-        show_default=True,
     )
     queue: int | None = option(
         min=1,

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from resilver.answer import Answer
-from resilver.request import argument, option
+from resilver.cli.options import stated
+from resilver.request import argument
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,9 @@ class FailuresRequest:
         "LIST.csv",
         text="Lives, a line each: component, start, end, failed, and age where it was not new.",
     )
-    law: Literal["auto", "exponential", "weibull"] = option(
+    law: Literal["auto", "exponential", "weibull"] = stated(
         text="Distribution of the printed lines; auto is Weibull if a constant rate is rejected.",
         default="auto",
-        show_default=True,
     )
 
 

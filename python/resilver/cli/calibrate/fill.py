@@ -7,6 +7,7 @@ from pathlib import Path
 
 from resilver.answer import Answer
 from resilver.cli.calibrate.output import figure_output, table_output
+from resilver.cli.options import stated
 from resilver.request import argument, option
 
 
@@ -15,13 +16,12 @@ class FillRequest:
     """Which runs are read, and what comes of them."""
 
     file: Path = argument("FILE.csv", text="Runs of one benchmark, a line each, with a header.")
-    fill: str = option(
+    fill: str = stated(
         metavar="COLUMN",
         text="How full the file system was: a share, or a percent where the column is called so.",
         default="fill",
-        show_default=True,
     )
-    rate: str = option(metavar="COLUMN", text="What a run got.", default="rate", show_default=True)
+    rate: str = stated(metavar="COLUMN", text="What a run got.", default="rate")
     beside: tuple[str, ...] = option(
         metavar="COLUMN",
         text="What else may explain the rates, such as how busy others were. Repeatable.",
