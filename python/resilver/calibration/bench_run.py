@@ -60,10 +60,6 @@ class BenchRun:
 def run_plan(asked: BenchRun, listener: Listener) -> int:
     """Run the tests of a plan that have no result yet.
 
-    Args:
-        asked: The plan, and where it is run.
-        listener: Told of each test.
-
     Returns:
         How many tests ran.
 

@@ -100,13 +100,6 @@ def calibrate_disk(
 def calibrate_report(report: FioReport, method: Method = "recipe") -> DiskCalibration:
     """Fit a table to measurements that are read already; see `calibrate_disk`.
 
-    Args:
-        report: The measurements.
-        method: ``recipe`` or ``line``.
-
-    Returns:
-        The table and its errors.
-
     Raises:
         ConfigError: A measurement is missing or of no use.
     """
@@ -144,12 +137,7 @@ def service_seconds(table: DeviceTable, mode: str, request_bytes: int) -> float:
     requests are outstanding. A test holds it to the simulator.
 
     Args:
-        table: The volume.
         mode: ``read``, ``write``, ``randread`` or ``randwrite``; random requests pay the seek.
-        request_bytes: The size of the request.
-
-    Returns:
-        The time.
 
     >>> table = DeviceTable(
     ...     request_sizes=["4 KiB"], read_rate="1 GB/s", read_overhead="1 us", read_seek=["5 ms"],

@@ -30,9 +30,6 @@ class ModelError:
             measured: Bandwidths in bytes per second, at least one.
             modelled: The model's at the same sizes.
 
-        Returns:
-            The error.
-
         >>> ModelError.of([100.0, 300.0], [110.0, 290.0])
         ModelError(bytes_per_second=10.0, fraction=0.05)
         """

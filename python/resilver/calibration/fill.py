@@ -164,11 +164,7 @@ def fit_fill(data: FillRates, resampled: int = RESAMPLED) -> FillCalibration:
     """What runs of one benchmark say of rates by fill.
 
     Args:
-        data: The runs.
         resampled: How often runs are drawn again, for the intervals of levels.
-
-    Returns:
-        Rank correlations, and levels of rates by fill.
 
     Raises:
         ConfigError: There are too few runs, or all at one fill.

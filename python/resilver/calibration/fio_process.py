@@ -48,7 +48,6 @@ def fill(runner: Runner, listener: Listener) -> int:
     """Write the space once; what was never written reads as zeros without the device being asked.
 
     Args:
-        runner: Runs fio there.
         listener: Told if direct I/O does not work there.
 
     Returns:
@@ -211,7 +210,6 @@ def engine_of(fio: str, key: str) -> str:
     """An engine that keeps several requests outstanding, of those this fio has.
 
     Args:
-        fio: Where fio is.
         key: What asks for it, for the message.
 
     Raises:

@@ -60,10 +60,6 @@ class FioPlan:
 def measure(plan: FioPlan, listener: Listener) -> str:
     """Measure with fio.
 
-    Args:
-        plan: What to measure.
-        listener: Told of each step.
-
     Returns:
         The measurements as one report in fio's JSON, without the target's name.
 

@@ -133,13 +133,6 @@ def _possible(
 
 
 def write_times(rounds: Sequence[Round]) -> str:
-    """The time of one way by size, in the form that `read_point_to_point` reads.
-
-    Args:
-        rounds: The round trips.
-
-    Returns:
-        The file.
-    """
+    """The time of one way by size, in the form that `read_point_to_point` reads."""
     lines = [f"{item.message_bytes} {item.single_seconds / 2 * 1e6:.4f}" for item in rounds]
     return "\n".join(["# size time(us)", *lines]) + "\n"

@@ -109,12 +109,6 @@ def calibrate_network(
 def calibrate_table(table: LogGpTable, measured: PointToPoint | None = None) -> NetworkCalibration:
     """Calibrate a table that is read already; see `calibrate_network`.
 
-    Args:
-        measured: Measurements to compare with.
-
-    Returns:
-        The table, its bandwidths and their error.
-
     Raises:
         ConfigError: The table gives a message no time at all.
     """

@@ -38,8 +38,6 @@ def measure(address: str, listener: Listener, largest_bytes: int = SIZES[-1]) ->
 
     Args:
         address: ``HOST:PORT`` where `serve` runs, or ``loopback`` for this host with itself.
-        listener: Told of each size.
-        largest_bytes: The largest message measured.
 
     Returns:
         The shortest round trips by size.

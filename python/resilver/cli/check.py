@@ -229,9 +229,6 @@ def notes(study: Study) -> list[str]:
 def estimates(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """The estimated cost of each swept point.
 
-    Args:
-        runs: the study's runs, in order.
-
     Returns:
         For each point, its swept values, the number of its runs, and the estimate of one run.
     """

@@ -34,11 +34,7 @@ def output() -> Console:
 
 
 def messages() -> Console:
-    """The console that carries progress and messages.
-
-    Returns:
-        A console on stderr.
-    """
+    """The console that carries progress and messages."""
     return Console(file=sys.stderr, highlight=False, no_color=_no_colour())
 
 
@@ -109,14 +105,7 @@ def make_folder(folder: Path, option: str, *, later: bool = False) -> None:
 
 
 def report_error(error: BaseException) -> int:
-    """Print an error for a person and choose the exit code.
-
-    Args:
-        error: what ended the command.
-
-    Returns:
-        The exit code.
-    """
+    """Print an error for a person and choose the exit code."""
     if os.environ.get(DEBUG_VARIABLE) == "1":
         traceback.print_exception(error)
         for failure in getattr(error, "failures", []):

@@ -35,10 +35,7 @@ def file_output(metavar: str, text: str, endings: Sequence[str] | None = PAGES, 
     """Where an answer goes.
 
     Args:
-        metavar: The kind of file.
-        text: The help of the option.
         endings: The endings that its name may have; none where any, None where the command says.
-        more: What else `option` takes.
     """
     more |= {"metavar": metavar, "text": text, "endings": endings}
     return option("--output", "-o", is_output=True, **more)

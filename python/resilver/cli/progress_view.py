@@ -52,15 +52,7 @@ class ProgressView:
 
 
 def study_line(progress: StudyProgress, width: int) -> Table:
-    """The line of the study: runs, bar, share, rates and time left, as far as they fit.
-
-    Args:
-        progress: how far the study is.
-        width: the width of the terminal.
-
-    Returns:
-        A table of one row.
-    """
+    """The line of the study: runs, bar, share, rates and time left, as far as they fit."""
     counts = progress.counts
     noun = "run" if counts.total == 1 else "runs"
     cells = [Text(f"{counts.finished:,} of {counts.total:,} {noun}", style="bold")]
@@ -92,13 +84,7 @@ def study_line(progress: StudyProgress, width: int) -> Table:
 
 
 def step_line(name: str, fraction: float, seconds_left: float | None) -> Table:
-    """A line for what has no runs: its name, bar, share, and time left.
-
-    Args:
-        name: what is under way.
-        fraction: how much of all is done.
-        seconds_left: how long the rest takes; None where that is not known.
-    """
+    """A line for what has no runs: its name, bar, share, and time left."""
     line = Table.grid(padding=(0, 2, 0, 0))
     left = "" if seconds_left is None else f"{time_left(seconds_left)} left"
     line.add_row(name, _bar(fraction, _STEP_BAR_WIDTH), f"{100.0 * fraction:.0f} %", left)
@@ -107,10 +93,6 @@ def step_line(name: str, fraction: float, seconds_left: float | None) -> Table:
 
 def runs_table(runs: Iterable[tuple[str, RunProgress]], width: int) -> Table:
     """A row for each run under way.
-
-    Args:
-        runs: runs by label.
-        width: the width of the terminal.
 
     Returns:
         The table, with bars where the terminal is wide.
@@ -160,12 +142,6 @@ def _bar(fraction: float, width: int) -> ProgressBar:
 def short_count(value: float) -> str:
     """A count in three figures, with an SI prefix from a thousand on.
 
-    Args:
-        value: the count.
-
-    Returns:
-        For example "18.2 M".
-
     Example:
         >>> short_count(512), short_count(9996.0), short_count(18_249_000), short_count(0.25)
         ('512', '10.0 k', '18.2 M', '0.25')
@@ -181,12 +157,7 @@ def count_of(part: int, whole: int, *, wide: bool) -> str:
     """How many of how many, in one unit.
 
     Args:
-        part: how many.
-        whole: of how many.
         wide: whether there is room for the word "of".
-
-    Returns:
-        For example "1.20 of 3.81 M".
 
     Example:
         >>> count_of(1_204_000, 3_810_000, wide=True), count_of(7, 90, wide=False)
@@ -203,12 +174,6 @@ def count_of(part: int, whole: int, *, wide: bool) -> str:
 def time_left(seconds: float) -> str:
     """A time left in words that do not flicker: whole seconds, then two units.
 
-    Args:
-        seconds: the time.
-
-    Returns:
-        For example "12 s" or "3 h 20 min".
-
     Example:
         >>> time_left(0.3), time_left(12.4), time_left(192.0)
         ('1 s', '12 s', '3 min 12 s')
@@ -218,9 +183,6 @@ def time_left(seconds: float) -> str:
 
 def run_rate(runs_per_second: float) -> str:
     """How many runs finish in a second, a minute or an hour.
-
-    Args:
-        runs_per_second: the rate.
 
     Returns:
         The rate in the shortest of these times in which at least one finishes.

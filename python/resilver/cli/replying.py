@@ -37,9 +37,6 @@ def command_line(name: str, *requests: Any, has_folders: bool = False) -> str:
 def check_places(requests: Sequence[Any]) -> None:
     """Refuse places where an answer cannot go, before anything is computed for it.
 
-    Args:
-        requests: What was asked.
-
     Raises:
         ConfigError: The command reads the file, its name ends otherwise, or it cannot be written.
     """

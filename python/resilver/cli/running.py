@@ -55,7 +55,6 @@ def answer_study(
     """Say what became of a study.
 
     Args:
-        results: its results.
         next_command: what the reader may want to type next.
         beside: what the JSON has beside the runs; the runs alone by default.
 
@@ -111,9 +110,6 @@ def perform(
         split: into how many parts to split the scan of each run's population.
         workers: parallel processes of this machine; by default one a processor.
         verbose: print one line for each run that ends.
-
-    Returns:
-        The results.
     """
     command = ["resilver", *sys.argv[1:]]
     display = StudyDisplay(quiet=quiet, verbose=verbose)

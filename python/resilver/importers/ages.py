@@ -73,9 +73,6 @@ class AgedFiles:
     def older(self, days: int) -> tuple[int, float, int | None]:
         """What a purge of this age frees now.
 
-        Args:
-            days: The age.
-
         Returns:
             Files, bytes, and of how many owners; None where the listing has no owners.
         """
@@ -96,9 +93,6 @@ def read_ages(path: Path) -> AgedFiles:
             %p\\n'`` writes, or a list of GPFS that shows the size and the days since the last
             access, and since the last change if it likes. A listing ends with a line
             ``#complete#``, after which the time may stand, in seconds since 1970.
-
-    Returns:
-        Its files by age and size.
 
     Raises:
         ConfigError: It is none of these, a line is damaged, it is cut off, it has no sizes, or more

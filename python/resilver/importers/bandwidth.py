@@ -46,9 +46,6 @@ def read_point_to_point(path: Path) -> PointToPoint:
     Args:
         path: The file. A size of zero, which has no bandwidth, is passed over.
 
-    Returns:
-        The bandwidths by size.
-
     Raises:
         ConfigError: The file cannot be read, its columns have no names or units, a value is no
             positive number, or a size stands twice; the message names the line.
@@ -74,9 +71,6 @@ def read_point_to_point(path: Path) -> PointToPoint:
 
 def columns_of(line: str) -> list[tuple[str, str, str]] | None:
     """The columns that a header line names.
-
-    Args:
-        line: A line of the file.
 
     Returns:
         Each column's name as written, kind (``size``, ``time``, ``rate`` or none of them) and unit;

@@ -62,7 +62,6 @@ def read_brw_stats(text: str, path: Path) -> list[RequestSizes]:
 
     Args:
         text: The dump; other parameters in it are passed over.
-        path: Where it came from, for messages.
 
     Returns:
         A histogram a target and title, also empty ones.
@@ -106,11 +105,7 @@ def _count(line: str, place: str, found: Sequence[RequestSizes]) -> None:
 
 
 def request_rows(found: Iterable[RequestSizes]) -> list[LogRow]:
-    """The requests of clients by size: a row a target and class with some.
-
-    Args:
-        found: Histograms of a dump.
-    """
+    """The requests of clients by size: a row a target and class with some."""
     return [
         LogRow(
             one.target,
@@ -133,7 +128,6 @@ def mix_text(rows: Iterable[LogRow], path: Path) -> str:
 
     Args:
         rows: Rows of `request_rows`; those of metadata targets are left out.
-        path: Where they came from, for messages.
 
     Returns:
         TOML: a line a class, with its share of the requests, its largest size, and the share of

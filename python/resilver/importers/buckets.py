@@ -103,9 +103,6 @@ def read_buckets(crushmap: Mapping[str, Any]) -> BucketTree:
 
     Args:
         crushmap: The map as the core writes it (`CrushMap.document`).
-
-    Returns:
-        Its buckets and device names.
     """
     weights: dict[int, int] = {}
     plain = []

@@ -49,9 +49,6 @@ def is_darshan(path: Path) -> bool:
 def read_darshan(path: Path) -> list[Log]:
     """What a program moved.
 
-    Args:
-        path: The log.
-
     Returns:
         Up to four logs: program, with a row a module that reaches files; mpi-io, which does so by
         these; targets, with a row an object target; heat map, with a row a module.
@@ -90,9 +87,6 @@ def read_darshan(path: Path) -> list[Log]:
 
 def read_heat_maps(path: Path) -> dict[str, dict[str, Series]]:
     """The heat maps of a log: bytes of all ranks over time.
-
-    Args:
-        path: The log.
 
     Returns:
         By module, ``read`` and ``write``: a series of seconds since the program began; none where

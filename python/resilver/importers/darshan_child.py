@@ -17,9 +17,6 @@ MODULES = {"POSIX": "POSIX", "MPI-IO": "MPIIO", "STDIO": "STDIO"}
 def told(path: str) -> dict[str, Any]:
     """What a log says.
 
-    Args:
-        path: The log.
-
     Returns:
         ``missing``, the package that is not there; or ``error``, what is wrong; or the job, its
         begin and end, the modules that lack records, sums by module, by target, and heat maps.

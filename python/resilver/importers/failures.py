@@ -72,12 +72,6 @@ class _Life:
 def read_failures(path: Path) -> FailureList:
     """Read a list of lives.
 
-    Args:
-        path: The CSV file.
-
-    Returns:
-        Its lives.
-
     Raises:
         ConfigError: The file cannot be read or has no lives, a line is bad, a life ends before it
             begins, or two lives of one component overlap; the message names the lines.

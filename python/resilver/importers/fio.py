@@ -131,10 +131,6 @@ def parse_fio(text: str, path: Path) -> FioReport:
 
     Args:
         text: The text. Lines before the opening brace are fio's notes to the terminal.
-        path: Where it came from, for messages.
-
-    Returns:
-        Its jobs.
 
     Raises:
         ConfigError: It is not fio's JSON, or its jobs are of no use.

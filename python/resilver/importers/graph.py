@@ -63,9 +63,6 @@ def read_graph(
         hosts: The names of the hosts, instead of what the file says.
         routers: The names of the routers, instead of what the file says.
 
-    Returns:
-        The network.
-
     Raises:
         ConfigError: The file is none of these, or is no network: a link from a node to itself, a
             part that nothing joins to the rest, no host.

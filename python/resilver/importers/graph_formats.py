@@ -68,10 +68,6 @@ class RawGraph:
 def read_raw(text: str, path: Path) -> RawGraph:
     """The nodes and edges of a file in any of the formats.
 
-    Args:
-        text: Its content.
-        path: Where it came from, for messages.
-
     Returns:
         What it holds; every edge joins two different nodes that are there.
 

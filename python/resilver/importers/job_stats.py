@@ -40,7 +40,6 @@ def read_job_stats(text: str, path: Path) -> list[LogRow]:
 
     Args:
         text: The dump; other parameters in it are passed over.
-        path: Where it came from, for messages.
 
     Returns:
         A row a job and target.

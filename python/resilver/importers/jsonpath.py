@@ -58,9 +58,6 @@ class Node:
     def at(self, *keys: str) -> Node:
         """The member under the first of `keys` that is there.
 
-        Args:
-            keys: Names of the member, the newest first.
-
         Raises:
             ConfigError: This is not an object, or has none of them.
         """
@@ -121,9 +118,6 @@ class Node:
 
     def whole(self, least: int, most: int) -> int:
         """The value as a whole number that may be written as text, as Ceph writes profiles.
-
-        Args:
-            least: The least it may be.
 
         Raises:
             ConfigError: It is neither, or out of its range.

@@ -135,9 +135,6 @@ def read_dumps(paths: Sequence[Path]) -> tuple[list[PartLoad], tuple[str, ...]]:
 def counter_rows(path: Path) -> list[LogRow]:
     """What each target moved since its counters began, and how full it is, by one dump.
 
-    Args:
-        path: The dump.
-
     Raises:
         ConfigError: No target's counters are in it, or a line is damaged.
     """

@@ -26,10 +26,6 @@ def is_lnetctl(text: str) -> bool:
 def read_lnetctl(text: str, path: Path) -> tuple[LogRow, str]:
     """What a node sent and received.
 
-    Args:
-        text: What was printed.
-        path: Where it came from, for messages.
-
     Returns:
         Its row, in which received bytes are read ones; and what was dropped, in words.
 

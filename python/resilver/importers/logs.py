@@ -119,9 +119,6 @@ def _dump(text: str, path: Path) -> list[Log]:
 def logs_table(logs: Sequence[Log]) -> pa.Table:
     """All rows of logs, each with its file and kind.
 
-    Args:
-        logs: What files say.
-
     Returns:
         Columns ``file``, ``kind``, and those of `LogRow`; null for what a log does not say.
     """

@@ -109,14 +109,6 @@ def parse_netgauge(text: str, label: str, place: str) -> LogGpTable:
     Columns are found by the names in the header line ``# size n PRTT...``; a file without one has
     netgauge's own order.
 
-    Args:
-        text: The file's text.
-        label: What to call the table.
-        place: Where the text came from, for messages.
-
-    Returns:
-        The table.
-
     Raises:
         ConfigError: The text is not such a table.
     """
@@ -195,9 +187,6 @@ def check_rows(rows: Sequence[LogGpRow]) -> Iterator[tuple[int, str, str]]:
     A row may have a negative g, as a fit over large messages can, so long as no message that the
     row serves keeps an interface busy for a negative time. With G not negative, the smallest
     message that a row serves decides. L is the time of a message's way, and never negative.
-
-    Args:
-        rows: The rows in order.
 
     Yields:
         The index of a row, the rule it breaks and the remedy.

@@ -71,9 +71,6 @@ class FileKind:
 def file_kind(path: Path) -> FileKind | None:
     """What a file or a folder is.
 
-    Args:
-        path: The file.
-
     Returns:
         Its kind; None where it is not there, or nothing that is known.
     """

@@ -97,9 +97,6 @@ def scan(
         output: The Parquet file to write; None to count only.
         progress: Called a few times a second.
 
-    Returns:
-        What was counted.
-
     Raises:
         OSError: The file cannot be written.
     """
@@ -150,9 +147,6 @@ def is_scan(path: Path) -> bool:
 def read_scanned(path: Path) -> Scanned:
     """What the table of a scan says of itself.
 
-    Args:
-        path: The file.
-
     Raises:
         ConfigError: It cannot be read, is no Parquet, or is not of a scan.
     """
@@ -162,10 +156,6 @@ def read_scanned(path: Path) -> Scanned:
 
 def scanned_batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Rows of the table of a scan, in batches.
-
-    Args:
-        path: The file.
-        columns: Which columns.
 
     Raises:
         ConfigError: It cannot be read, is no Parquet, or is not of a scan.

@@ -40,10 +40,6 @@ WINDOW_SECONDS = 60.0
 def read_tokio(path: Path, window_seconds: float = WINDOW_SECONDS) -> list[PartLoad]:
     """What targets moved on average in the last time of a series, and how full they were.
 
-    Args:
-        path: The file.
-        window_seconds: How long that time is.
-
     Returns:
         A load a target; None for what the series lacks in that time.
 
@@ -97,7 +93,6 @@ def read_tokio_series(path: Path, what: str) -> tuple[Floats, Floats]:
     """What all targets together moved in each sample of a series.
 
     Args:
-        path: The file.
         what: ``read`` or ``write``.
 
     Returns:

@@ -53,12 +53,6 @@ class RequestTrace:
 def read_trace(path: Path) -> RequestTrace:
     """Read a trace of requests.
 
-    Args:
-        path: The CSV file.
-
-    Returns:
-        Its requests.
-
     Raises:
         ConfigError: The file cannot be read, has no requests, or has a bad line, which the message
             names.
@@ -70,14 +64,6 @@ def read_trace(path: Path) -> RequestTrace:
 
 def parse_trace(text: str, path: Path, sha256: str) -> RequestTrace:
     """Read a trace of requests from text; see `read_trace`.
-
-    Args:
-        text: The file's text.
-        path: Where it came from.
-        sha256: The hash of its bytes.
-
-    Returns:
-        Its requests.
 
     Raises:
         ConfigError: As for `read_trace`.

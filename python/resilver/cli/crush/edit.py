@@ -68,9 +68,6 @@ def edits_of(editing: Editing) -> tuple[list[Edit], list[Problem]]:
 
     A ``--loc`` belongs to the edit before it, or to the first one where it stands before all.
 
-    Args:
-        editing: The options.
-
     Returns:
         The edits, and what is wrong with them.
     """
@@ -106,12 +103,6 @@ def edits_of(editing: Editing) -> tuple[list[Edit], list[Problem]]:
 
 def edited(editing: Editing) -> MapSource:
     """The map of a file or of --build, with its edits made in the order in which they stand.
-
-    Args:
-        editing: The file, or the layers, and the edits.
-
-    Returns:
-        The map.
 
     Raises:
         ConfigError: The file cannot be used, or the layers are no layers.
@@ -201,10 +192,6 @@ def _built(devices: int, words: tuple[str, ...]) -> CrushMap:
 def save(source: MapSource, editing: Editing) -> None:
     """Write a map into the file that -o names, if it does.
 
-    Args:
-        source: The map.
-        editing: The file and its form.
-
     Raises:
         ConfigError: The file cannot be written.
     """
@@ -219,8 +206,6 @@ def show(source: MapSource, editing: Editing, *, as_json: bool) -> None:
     """Print a map as far as that was asked for, and say what was written.
 
     Args:
-        source: The map.
-        editing: What to print, and the file and its form.
         as_json: Say what was written, and print the tree, as JSON.
     """
     crush, output = source.crush, editing.output

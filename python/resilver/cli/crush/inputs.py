@@ -34,7 +34,6 @@ def rules_of(source: MapSource, inputs: Inputs) -> list[tuple[int, Rule | None]]
     """The rules to go through, with None for a number below the highest that no rule has.
 
     Args:
-        source: The map.
         inputs: The rule, or a range of numbers; all of them otherwise.
 
     Returns:
@@ -141,7 +140,6 @@ def reweights_of(
     """The reweight of each device: one where it is in a bucket, unless --weight says otherwise.
 
     Args:
-        source: The map.
         inputs: The --weight options.
         known: A cluster's own reweights, 16.16 fixed point, which --weight overrides.
 
@@ -176,13 +174,6 @@ def reweights_of(
 
 def number(text: str, option: str) -> float:
     """A finite number.
-
-    Args:
-        text: What was given.
-        option: The option's name, for the message.
-
-    Returns:
-        The number.
 
     Raises:
         ConfigError: It is none.

@@ -136,12 +136,8 @@ def open_source(path: Path | str, reading: Reading, *, alone: bool = True) -> So
     """Read a file of any kind, told by its content.
 
     Args:
-        path: The file.
         reading: The other files that complete a cluster, and the settings of a study.
         alone: Whether it is the only file, whose cluster those others complete.
-
-    Returns:
-        What is in it.
 
     Raises:
         ConfigError: It cannot be read, or is none of the known kinds.

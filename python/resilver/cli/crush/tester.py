@@ -136,7 +136,6 @@ def show(source: MapSource, inputs: Inputs, *, as_json: bool) -> None:
     """Map inputs and print what was asked for.
 
     Args:
-        source: The map.
         inputs: The rules, inputs and --show options.
         as_json: Print JSON instead of crushtool's lines: a row an input; with statistics or
             utilisation, a row a rule and number of copies.
@@ -251,10 +250,6 @@ def _tally_json(tally: Tally) -> dict[str, Any]:
 
 def count(source: MapSource, inputs: Inputs) -> Answer:
     """Without --show options: how many inputs each device got, and how many came up short.
-
-    Args:
-        source: The map.
-        inputs: The rule and its inputs.
 
     Raises:
         ConfigError: The map has no such rule or device, or a range is empty.

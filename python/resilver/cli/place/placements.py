@@ -85,7 +85,6 @@ def placements(source: Source, asked: Asked) -> list[Placement]:
     """Everything to judge in a source.
 
     Args:
-        source: A map, a cluster or a study.
         asked: The rule with its inputs and copies; reweights, the pool, and the seed of objects.
 
     Returns:

@@ -42,7 +42,10 @@ READERS: tuple[tuple[Callable[[str], bool], Callable[[str, Path], Found]], ...] 
     (sgpdd.is_sgpdd, sgpdd.read_sgpdd),
     (fair_lio.is_fair_lio, fair_lio.read_fair_lio),
 )
-"""What tells each program's output, and what reads it; the first that knows a text reads it."""
+"""What tells each program's output, and what reads it; the first that knows a text reads it.
+
+A reader takes the text, and the file that it came from, for messages.
+"""
 
 _KNOWN = (
     "fair-lio, the OLCF suite's CSV, obdfilter-survey, sgpdd-survey, IOR, mdtest, IO500's summary, "
@@ -52,9 +55,6 @@ _KNOWN = (
 
 def is_benchmark(path: Path) -> bool:
     """Whether a file is one that `read_benchmarks` knows by its content.
-
-    Args:
-        path: The file.
 
     Raises:
         ConfigError: It cannot be read.

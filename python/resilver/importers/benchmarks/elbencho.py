@@ -48,10 +48,6 @@ def is_elbencho_json(text: str) -> bool:
 def read_elbencho_csv(text: str, path: Path) -> Found:
     """Read elbencho's CSV.
 
-    Args:
-        text: The CSV.
-        path: Where it came from.
-
     Returns:
         A rate a phase.
 
@@ -105,10 +101,6 @@ def _take_cells(row: dict[str, str], number: int, found: Found) -> None:
 
 def read_elbencho_json(text: str, path: Path) -> Found:
     """Read elbencho's JSON.
-
-    Args:
-        text: Objects, one after another.
-        path: Where it came from.
 
     Returns:
         A rate a phase.

@@ -56,10 +56,6 @@ class _Run:
 def read_fair_lio(text: str, path: Path) -> Found:
     """Read what fair-lio printed.
 
-    Args:
-        text: Its output, or several.
-        path: Where it came from.
-
     Returns:
         Of each run the rate of all devices, and of each where there are several.
 

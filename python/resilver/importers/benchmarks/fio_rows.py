@@ -19,10 +19,6 @@ def is_fio(text: str) -> bool:
 def read_fio_rows(text: str, path: Path) -> Found:
     """Read what fio measured, of block devices unless the caller knows better.
 
-    Args:
-        text: What fio printed with ``--output-format=json``.
-        path: Where it came from.
-
     Returns:
         A rate a job.
 

@@ -36,10 +36,6 @@ def is_io500(text: str) -> bool:
 def read_io500(text: str, path: Path) -> Found:
     """Read a summary of IO500.
 
-    Args:
-        text: The summary.
-        path: Where it came from.
-
     Returns:
         A rate a phase; phases that the run itself calls invalid are left out and told.
 

@@ -47,10 +47,6 @@ class _Test:
 def read_ior(text: str, path: Path) -> Found:
     """Read what IOR printed.
 
-    Args:
-        text: Its output.
-        path: Where it came from.
-
     Returns:
         A rate a result.
 

@@ -24,10 +24,6 @@ def is_ior_json(text: str) -> bool:
 def read_ior_json(text: str, path: Path) -> Found:
     """Read IOR's JSON.
 
-    Args:
-        text: The document.
-        path: Where it came from.
-
     Returns:
         A rate a result.
 

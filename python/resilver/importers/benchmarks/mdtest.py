@@ -31,10 +31,6 @@ def is_mdtest(text: str) -> bool:
 def read_mdtest(text: str, path: Path) -> Found:
     """Read what mdtest printed.
 
-    Args:
-        text: Its output, or several.
-        path: Where it came from.
-
     Returns:
         The mean rate of each operation that was tried.
 

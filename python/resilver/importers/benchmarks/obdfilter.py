@@ -37,10 +37,6 @@ def is_obdfilter(text: str) -> bool:
 def read_obdfilter(text: str, path: Path) -> Found:
     """Read a summary of obdfilter-survey.
 
-    Args:
-        text: The summary.
-        path: Where it came from.
-
     Returns:
         A rate a test. Those that failed are left out and told.
 

@@ -58,10 +58,6 @@ def is_own(text: str) -> bool:
 def read_own(text: str, path: Path) -> Found:
     """Read the table's CSV.
 
-    Args:
-        text: The CSV.
-        path: Where it came from.
-
     Returns:
         Its rows, which name the files that they are of.
 

@@ -33,10 +33,6 @@ def is_sgpdd(text: str) -> bool:
 def read_sgpdd(text: str, path: Path) -> Found:
     """Read a summary of sgpdd-survey.
 
-    Args:
-        text: The summary.
-        path: Where it came from.
-
     Returns:
         A rate an action; actions that failed are left out and told.
 

@@ -45,10 +45,6 @@ def _cells(line: str) -> list[str]:
 def read_suite(text: str, path: Path) -> Found:
     """Read the suite's CSV.
 
-    Args:
-        text: The CSV.
-        path: Where it came from.
-
     Returns:
         A rate a line: of a test the median of its runs.
 

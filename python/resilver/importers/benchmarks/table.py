@@ -159,11 +159,6 @@ def rate_of(text: str, unit: float, place: str, what: str = "rate") -> float:
 def count_of(text: str, place: str, what: str) -> int:
     """A number of things, or of bytes, from its digits; at least one.
 
-    Args:
-        text: The digits.
-        place: Where they stand.
-        what: What they are called there.
-
     Raises:
         ConfigError: They are no whole number from 1 on.
     """

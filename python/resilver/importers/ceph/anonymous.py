@@ -55,9 +55,6 @@ _SECTION = re.compile(r"global|osd|osd\.[0-9]+|mon|mgr")
 def anonymous_files(dumps: Dumps) -> dict[str, bytes]:
     """The dumps of a cluster under other names, as the files of a bundle.
 
-    Args:
-        dumps: They.
-
     Returns:
         The bytes of each file, by name. Read again they are the same cluster but for names.
 

@@ -25,8 +25,6 @@ def dump_binary(data: bytes, place: str, *, with_crush: bool) -> tuple[str, byte
     """What `osdmaptool` says of a binary OSD map.
 
     Args:
-        data: The map.
-        place: The file it came from, for messages.
         with_crush: Whether the CRUSH map in it is wanted.
 
     Returns:

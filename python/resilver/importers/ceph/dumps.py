@@ -80,7 +80,6 @@ class Dumps:
         """Read what a file, a folder or an archive holds.
 
         Args:
-            path: It.
             with_crush: Whether the CRUSH map in a binary OSD map is wanted.
             keep: Whether the bytes of the files are kept.
 

@@ -208,7 +208,6 @@ def parse_dump(data: bytes, path: Path | str) -> Any:
     Args:
         data: The bytes. Before and after the document there may be lines of other text, such as
             ``dumped all``.
-        path: Where they came from, for messages.
 
     Raises:
         ConfigError: It is no text, or there is no such document in it.

@@ -28,7 +28,6 @@ def read_pools(osdmap: Node, crushmap: Node) -> tuple[PoolInfo, ...]:
     """The pools, by number, each with its exceptions to CRUSH.
 
     Args:
-        osdmap: The ``osdmap`` of a report, or what `ceph osd dump` prints.
         crushmap: The CRUSH map, whose rules the pools name.
 
     Raises:
@@ -136,7 +135,6 @@ def read_ratios(osdmap: Node, pgmap: Node | None) -> Ratios | None:
     """The ratios of the map; before Luminous they stand with the groups. None where neither has.
 
     Args:
-        osdmap: The ``osdmap`` of a report, or what `ceph osd dump` prints.
         pgmap: The object with ``pg_stats``, or None.
 
     Raises:
@@ -236,10 +234,6 @@ def _rule(pool: Node, crushmap: Node) -> int:
 
 def read_osds(osdmap: Node, buckets: BucketTree) -> tuple[OsdInfo, ...]:
     """The OSDs, by number.
-
-    Args:
-        osdmap: The ``osdmap`` of a report, or what `ceph osd dump` prints.
-        buckets: The hierarchy that holds them.
 
     Raises:
         ConfigError: An OSD is not what Ceph writes, or stands twice.

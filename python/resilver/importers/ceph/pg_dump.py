@@ -59,9 +59,6 @@ def group_key(name: Node) -> tuple[int, int]:
 def read_osd_bytes(pgmap: Node) -> tuple[tuple[int, int], ...]:
     """The capacity of each OSD that ``osd_stats`` states, in bytes.
 
-    Args:
-        pgmap: The object with ``pg_stats``.
-
     Raises:
         ConfigError: A row of it is not what Ceph writes.
     """
@@ -74,10 +71,6 @@ def read_osd_bytes(pgmap: Node) -> tuple[tuple[int, int], ...]:
 
 def read_groups(pgmap: Node, pools: tuple[PoolInfo, ...]) -> tuple[GroupInfo, ...]:
     """The groups that ``pg_stats`` lists, by pool and number.
-
-    Args:
-        pgmap: The object that has it.
-        pools: The cluster's pools.
 
     Raises:
         ConfigError: A group is none of a pool's, or stands twice, or is not what Ceph writes.
@@ -104,7 +97,6 @@ def _plain_group(value: Any, counts: dict[int, int], states: dict[str, str]) -> 
     long.
 
     Args:
-        value: The group.
         counts: How many groups each pool has.
         states: States that were read before.
     """

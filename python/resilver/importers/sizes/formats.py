@@ -47,9 +47,6 @@ def known_format(name: object) -> Format | None:
 def sniff(listing: Listing) -> Format:
     """The format of a listing, told from its beginning.
 
-    Returns:
-        Its format.
-
     Raises:
         ConfigError: It is none that is known.
     """

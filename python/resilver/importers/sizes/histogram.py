@@ -57,13 +57,6 @@ def read_sizes(path: Path) -> tuple[Bin, ...]:
 def parse_sizes(text: str, place: str) -> tuple[Bin, ...]:
     """Read a histogram of file sizes from text; see `read_sizes`.
 
-    Args:
-        text: The file's text.
-        place: Where it came from, for messages.
-
-    Returns:
-        Its bins, sizes rising.
-
     Raises:
         ConfigError: The text has no bins, or a bad line.
     """
@@ -160,10 +153,6 @@ def expected_by_class(bins: Iterable[Bin]) -> dict[int, tuple[Fraction, Fraction
 
 def check_bin(item: Bin, previous: Bin | None) -> tuple[str, str] | None:
     """What is wrong with a bin, if anything.
-
-    Args:
-        item: The bin.
-        previous: The bin before it, or None for the first.
 
     Returns:
         The rule broken and the remedy, or None.

@@ -26,7 +26,6 @@ def read_words(listing: Listing, tally: Tally, field: int = 1) -> None:
     """Lines of words, one of which is the size, such as ``find -printf '%s %p\\n'`` writes.
 
     Args:
-        tally: What the sizes are added to.
         field: Which word of a line is the size, from 1.
 
     Raises:
@@ -85,7 +84,6 @@ def read_gpfs(listing: Listing, tally: Tally, field: int | None = None) -> None:
     Args:
         listing: The listing; a rule such as ``RULE 'all' LIST 'all' SHOW(VARCHAR(FILE_SIZE))``
             makes it.
-        tally: What the sizes are added to.
         field: Which word of the SHOW text is the size, from 1; by default the one number in it, or
             the one that ``size`` stands before.
 
@@ -132,9 +130,6 @@ def _shown_size(listing: Listing, line: int, shown: bytes, field: int | None) ->
 def read_s3_listing(listing: Listing, tally: Tally) -> None:
     """What ``aws s3 ls --recursive`` writes: date, time, size and key.
 
-    Args:
-        tally: What the sizes are added to.
-
     Raises:
         ConfigError: A line is none of such a listing.
     """
@@ -157,7 +152,6 @@ def read_csv(listing: Listing, tally: Tally, columns: str | None = None) -> int:
     """CSV with a column of sizes, such as an S3 inventory.
 
     Args:
-        tally: What the sizes are added to.
         columns: The names of the columns, separated by commas, as ``fileSchema`` of an inventory's
             ``manifest.json`` has them. By default the first row is asked for names; without any,
             the column is the only one of whole numbers.
