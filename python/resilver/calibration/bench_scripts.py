@@ -12,7 +12,7 @@ from resilver.calibration.bench_plan import Plan
 _FIO_HEAD = """\
 # {count} tests, {hours:.2g} h. Each stands alone by its stonewall, and fio rests between none, as
 # `resilver bench run` does. They destroy what TARGET holds:
-#   TARGET=/dev/sdX SIZE=64g fio {name} --output-format=json --output=results.json
+#   TARGET=/dev/sdX SIZE=64g fio block.fio --output-format=json --output=results.json
 # Then: resilver import benchmark results.json
 # Write the space once before, since what was never written reads as zeros:
 #   fio --name=fill --filename=$TARGET --size=$SIZE --rw=write --bs=1m --direct=1
@@ -30,7 +30,7 @@ stonewall
 _IOR = """\
 #!/bin/bash
 # What clients get of the file system, at the sizes of the plan. As a job of all clients:
-#   TASKS=1024 FILE=/scratch/ior/file ./{name}
+#   TASKS=1024 FILE=/scratch/ior/file ./ior.sh
 # Then: resilver import benchmark ior.txt
 set -eu
 : "${{TASKS:?how many processes}}" "${{FILE:?where the files go}}"
@@ -48,13 +48,13 @@ for size in {sizes}; do
 done
 """
 
-_OBDFILTER = """\
+OBDFILTER_SCRIPT = """\
 #!/bin/bash
 # What a server's targets move without clients. On a server of Lustre, as root:
-#   OSTS="scratch-OST0000 scratch-OST0001" CACHE_MB=131072 ./{name}
+#   OSTS="scratch-OST0000 scratch-OST0001" CACHE_MB=131072 ./obdfilter.sh
 # Then: resilver import benchmark obdfilter/*.summary
 set -eu
-: "${{OSTS:?the targets of this server}}" "${{CACHE_MB:?the memory of its controllers}}"
+: "${OSTS:?the targets of this server}" "${CACHE_MB:?the memory of its controllers}"
 # Eight times the cache, dealt over the targets, up to a power of two.
 wanted=$(( CACHE_MB * 8 / $(wc -w <<< "$OSTS") ))
 size=1
@@ -68,16 +68,13 @@ for record in 8 128 1024; do
   done
 done
 """
+"""What runs obdfilter-survey as the OLCF's benchmarks do."""
 
 
-def fio_jobs(plan: Plan, name: str) -> str:
-    """A plan as a job file of fio.
-
-    Args:
-        name: The file's name, for its head.
-    """
+def fio_jobs(plan: Plan) -> str:
+    """A plan as a job file of fio."""
     hours = len(plan.tests) * plan.seconds / 3600.0
-    head = _FIO_HEAD.format(count=len(plan.tests), hours=hours, seconds=plan.seconds, name=name)
+    head = _FIO_HEAD.format(count=len(plan.tests), hours=hours, seconds=plan.seconds)
     jobs = [
         f"\n[{test.name}]\nrw={test.mode}\nbs={test.request_bytes}\niodepth={test.queue}\n"
         for test in plan.tests
@@ -85,20 +82,7 @@ def fio_jobs(plan: Plan, name: str) -> str:
     return head + "".join(jobs)
 
 
-def ior_script(plan: Plan, name: str) -> str:
-    """A script that runs IOR at the sizes of a plan.
-
-    Args:
-        name: The file's name, for its head.
-    """
+def ior_script(plan: Plan) -> str:
+    """A script that runs IOR at the sizes of a plan."""
     sizes = " ".join(map(str, sorted({test.request_bytes for test in plan.tests})))
-    return _IOR.format(seconds=plan.seconds, sizes=sizes, name=name)
-
-
-def obdfilter_script(name: str) -> str:
-    """A script that runs obdfilter-survey as the OLCF's benchmarks do.
-
-    Args:
-        name: The file's name, for its head.
-    """
-    return _OBDFILTER.format(name=name)
+    return _IOR.format(seconds=plan.seconds, sizes=sizes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -161,16 +161,13 @@ def bandwidth(table: LogGpTable, sizes: Iterable[int]) -> npt.NDArray[np.float64
         return np.asarray(asked / (latency + (asked - 1) * per_byte), np.float64)
 
 
-def write_netgauge(table: LogGpTable, remarks: Sequence[str] = ()) -> str:
+def write_netgauge(table: LogGpTable) -> str:
     """A table as netgauge's file, with the columns that the model uses.
-
-    Args:
-        remarks: Lines to begin with.
 
     Returns:
         The file: times in microseconds, G in microseconds a byte, to the last digit.
     """
-    lines = [*(f"# {remark}" for remark in remarks), "# size L g G"]
+    lines = ["# size L g G"]
     for row in table.rows:
         times = (row.latency_seconds, row.gap_seconds, row.gap_per_byte_seconds)
         lines.append(" ".join([str(row.size_bytes), *map(_microseconds, times)]))

@@ -79,7 +79,8 @@ def serve(address: str, tell: Callable[[str], None]) -> None:
     """
     host, port = _split(address, "--serve")
     try:
-        listening = socket.create_server((host, port), family=_family(host))
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
         rule = f"it cannot be listened at: {error}"
         remedy = "use an address of this host and a free port"
@@ -200,7 +201,3 @@ def _split(address: str, key: str) -> tuple[str, int]:
         remedy += ', or "loopback"' if key == "--run" else ""
         raise ConfigError("this is no address", remedy, key=key, value=show(address))
     return host.removeprefix("[").removesuffix("]"), int(port)
-
-
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET

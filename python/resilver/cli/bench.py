@@ -145,15 +145,15 @@ def _hours(seconds: float) -> str:
 def _write(plans: list[Plan], folder: Path) -> list[Path]:
     """Write plans and scripts; one plan stands in the folder itself, several each in its own."""
     from resilver.calibration.bench_plan import PLAN_FILE, write_plan
-    from resilver.calibration.bench_scripts import fio_jobs, ior_script, obdfilter_script
+    from resilver.calibration.bench_scripts import OBDFILTER_SCRIPT, fio_jobs, ior_script
 
     files: list[tuple[Path, str, bool]] = []
     for one in plans:
         at = folder / one.name if len(plans) > 1 else folder
         files.append((at / PLAN_FILE, write_plan(one), False))
-        files.append((at / "block.fio", fio_jobs(one, "block.fio"), False))
-    files.append((folder / "ior.sh", ior_script(plans[0], "ior.sh"), True))
-    files.append((folder / "obdfilter.sh", obdfilter_script("obdfilter.sh"), True))
+        files.append((at / "block.fio", fio_jobs(one), False))
+    files.append((folder / "ior.sh", ior_script(plans[0]), True))
+    files.append((folder / "obdfilter.sh", OBDFILTER_SCRIPT, True))
     there = next((path for path, _, _ in files if path.exists()), None)
     if there is not None:
         rule = "there is a plan already, and its results would be of another"

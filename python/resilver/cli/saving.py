@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from resilver.errors import ConfigError, Problem, raise_all
+from resilver.errors import ConfigError
 from resilver.words import either
 
 PAGES = (".html", ".htm")
@@ -59,31 +59,6 @@ def keep_inputs(output: Path | None, inputs: Iterable[Path | str | None]) -> Non
             raise ConfigError(rule, "name another file", key="--output", value=str(output))
 
 
-def check_writable(*paths: Path | None) -> None:
-    """Refuse places that cannot be written, before anything is measured for them.
-
-    Args:
-        paths: Files to be written; None among them is passed over.
-
-    Raises:
-        ConfigError: With every place that is a folder, or whose folder is missing or closed.
-    """
-    problems = []
-    for path in paths:
-        if path is None:
-            continue
-        rule = ""
-        if path.is_dir():
-            rule = "this is a folder, not a file"
-        elif not path.parent.is_dir():
-            rule = f"there is no folder {path.parent}"
-        elif not os.access(path if path.exists() else path.parent, os.W_OK):
-            rule = "it cannot be written"
-        if rule:
-            problems.append(Problem(rule, "choose another place", place=str(path)))
-    raise_all(problems)
-
-
 def check_output(
     path: Path | None,
     suffixes: Sequence[str] = PAGES,
@@ -109,4 +84,12 @@ def check_output(
         rule = f"the answer is written as {either(suffixes)}"
         remedy = f'use a name such as "{path.stem}{suffixes[0]}"'
         raise ConfigError(rule, remedy, key=option, value=f'"{path}"')
-    check_writable(path)
+    rule = ""
+    if path.is_dir():
+        rule = "this is a folder, not a file"
+    elif not path.parent.is_dir():
+        rule = f"there is no folder {path.parent}"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        rule = "it cannot be written"
+    if rule:
+        raise ConfigError(rule, "choose another place", place=str(path))

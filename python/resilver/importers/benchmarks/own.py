@@ -92,11 +92,10 @@ def read_own_parquet(data: bytes, path: Path) -> Found:
             f"this is another table: its columns begin with {show(next(iter(rows[0])))}",
             _REMEDY,
         )
-    return _found([{name: _written(cell) for name, cell in row.items()} for row in rows], path)
-
-
-def _written(cell: Any) -> str:
-    return "" if cell is None else str(cell)
+    texts = [
+        {name: "" if cell is None else str(cell) for name, cell in row.items()} for row in rows
+    ]
+    return _found(texts, path)
 
 
 def _found(rows: list[dict[str, Any]], path: Path) -> Found:

@@ -22,18 +22,16 @@ _TOGETHER = ("pg_dump", "osd_df", "crush")
 _MAP = "osd_dump"
 
 
-def collect(
-    *, seconds_max: float = 600, say: Callable[[str], None] = lambda _: None, keep: bool = True
-) -> Dumps:
+def collect(*, seconds_max: float = 600, say: Callable[[str], None] = lambda _: None) -> Dumps:
     """Fetch the dumps of the cluster that `ceph` reaches from here.
 
     Args:
         seconds_max: How long a command may take, in seconds.
         say: Is told what goes on, a sentence each.
-        keep: Whether the bytes are kept, for a bundle.
 
     Returns:
-        The dumps. What is not needed and could not be fetched is left out, and said.
+        The dumps, with their bytes. What is not needed and could not be fetched is left out, and
+        said.
 
     Raises:
         ConfigError: There is no `ceph` here, it does not answer in time, or it refuses what is
@@ -60,7 +58,7 @@ def collect(
         say(f"the map went from epoch {before} to {epoch} meanwhile")
     dumps = Dumps(Path("live"))
     for name, data in fetched.items():
-        dumps.take(f"{name}.json", data, keep=keep)
+        dumps.take(f"{name}.json", data, keep=True)
     return dumps
 
 
