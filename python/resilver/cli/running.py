@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 def run(request: RunRequest, where: Where, *, as_json: bool, quiet: bool, verbose: bool) -> int:
     """Load, execute, and print the summary or the runs as JSON."""
     # Before the study is read: in an allocation, this is where all tasks but the driver's stay.
-    choice = choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
-    try:
+    with closing(
+        choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
+    ) as choice:
         each = () if request.each is None else (f"study.each={request.each}",)
         study = load_study(request.study, (*request.settings, *each))
         # A file called `...toml` has the parent folder for a stem.
@@ -37,8 +39,6 @@ def run(request: RunRequest, where: Where, *, as_json: bool, quiet: bool, verbos
         results = perform(study, folder, choice, where.split, quiet=quiet, verbose=verbose)
         if request.sensitivity:
             _turn(study, folder, choice, quiet=quiet, verbose=verbose)
-    finally:
-        choice.close()
     beside = _beside(results) if request.sensitivity else None
     next_command = f"resilver report {shown(folder)}"
     return answer_study(results, next_command, as_json=as_json, quiet=quiet, beside=beside)
@@ -112,8 +112,7 @@ def perform(
         verbose: print one line for each run that ends.
     """
     command = ["resilver", *sys.argv[1:]]
-    display = StudyDisplay(quiet=quiet, verbose=verbose)
-    with display:
+    with StudyDisplay(quiet=quiet, verbose=verbose) as display:
         results = execute(
             study,
             folder,

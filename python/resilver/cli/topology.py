@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,8 +84,6 @@ def _specs(texts: Sequence[str], routers: int | None) -> list[TopologySpec]:
         return [parse_topology(text, routers=routers) for text in texts]
     except ConfigError:
         if len(texts) > 1:
-            try:
+            with suppress(ConfigError):
                 return [parse_topology(" ".join(texts), routers=routers)]
-            except ConfigError:
-                pass
         raise

@@ -16,7 +16,7 @@ from resilver.importers.lctl import counter_rows, is_devices, is_dump, read_devi
 from resilver.importers.lfs_df import fill_rows, is_df
 from resilver.importers.lnetctl import is_lnetctl, read_lnetctl
 from resilver.importers.log_rows import Log, LogRow
-from resilver.importers.tokio import MAGIC, column_name, opened, read_tokio
+from resilver.importers.tokio import MAGIC, column_name, moved_key, opened, read_tokio
 from resilver.text import decode, read_bytes, refuse
 
 if TYPE_CHECKING:
@@ -84,16 +84,15 @@ def _series_rows(path: Path) -> list[LogRow]:
         times = np.asarray(group["timestamps"][:], dtype=np.float64)
         step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
         for way in ("read", "write"):
-            key = next((key for key in (f"{way}rates", f"{way}bytes") if key in group), None)
-            if key is not None:
+            if key := moved_key(file, way):
+                table = file[key]
                 # TOKIO keeps -0.0 where it knows nothing, which adds nothing.
-                sums = np.nansum(np.asarray(group[key][:], dtype=np.float64), axis=0)
-                is_bytes = group[key].attrs.get("units") in ("bytes", b"bytes")
+                sums = np.nansum(np.asarray(table[:], dtype=np.float64), axis=0)
+                is_bytes = table.attrs.get("units") in ("bytes", b"bytes")
+                sums = sums if is_bytes else sums * step
                 moved[way] = {
                     column_name(one): float(total)
-                    for one, total in zip(
-                        group[key].attrs["columns"], sums if is_bytes else sums * step, strict=True
-                    )
+                    for one, total in zip(table.attrs["columns"], sums, strict=True)
                 }
     ends = (float(times[0]), float(times[-1]) + step)
     read, written = (moved.get(way, {}) for way in ("read", "write"))

@@ -103,10 +103,15 @@ def read_tokio_series(path: Path, what: str) -> tuple[Floats, Floats]:
         ConfigError: It is no such file, does not say this, or its shapes do not fit.
     """
     with opened(path) as file:
-        for name in (f"{what}rates", f"{what}bytes"):
-            if f"datatargets/{name}" in file:
-                return _sums(file, f"datatargets/{name}", path)
+        if key := moved_key(file, what):
+            return _sums(file, key, path)
         refuse(path, f"there are no {what}rates and no {what}bytes under datatargets")
+
+
+def moved_key(file: Any, what: str) -> str | None:
+    """Where a file has what targets read or wrote; None where it does not say."""
+    keys = (f"datatargets/{what}rates", f"datatargets/{what}bytes")
+    return next((key for key in keys if key in file), None)
 
 
 def _sums(file: Any, key: str, path: Path) -> tuple[Floats, Floats]:
@@ -125,10 +130,8 @@ def _sums(file: Any, key: str, path: Path) -> tuple[Floats, Floats]:
 def _loads(file: Any, path: Path, window: float) -> list[PartLoad]:
     moved = {}
     for what in ("read", "write"):
-        for name in (f"{what}rates", f"{what}bytes"):
-            if f"datatargets/{name}" in file:
-                moved[what] = _rates(file, f"datatargets/{name}", path, window)
-                break
+        if key := moved_key(file, what):
+            moved[what] = _rates(file, key, path, window)
     if not moved:
         rule = "there are no readrates, writerates, readbytes or writebytes under datatargets"
         refuse(path, rule, "give a file of LMT or of disks")

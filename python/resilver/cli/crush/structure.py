@@ -63,6 +63,11 @@ class MapStructure:
         self._buckets = {bucket["id"]: bucket for bucket in document["buckets"]}
 
     @cached_property
+    def _plain(self) -> list[dict[str, Any]]:
+        """The buckets without the copies for one device class, whose names have a tilde."""
+        return [bucket for bucket in self._buckets.values() if "~" not in bucket["name"]]
+
+    @cached_property
     def device_count(self) -> int:
         """One more than the highest device number, whether in a bucket or only named."""
         named = [device["id"] for device in self._document.get("devices", ())]
@@ -176,7 +181,7 @@ class MapStructure:
         """
         weights = np.zeros(self.device_count)
         if rule is None:
-            waiting = [number for number, bucket in self._buckets.items() if not _shadow(bucket)]
+            waiting = [bucket["id"] for bucket in self._plain]
         else:
             waiting = [step["item"] for step in rule.steps if step["op"] == "take"]
         for taken in waiting:
@@ -198,25 +203,12 @@ class MapStructure:
     @cached_property
     def levels(self) -> tuple[MapLevel, ...]:
         """The types that buckets have, the lowest first, without shadow trees of classes."""
-        parent = {
-            item["id"]: bucket["id"]
-            for bucket in self._buckets.values()
-            if not _shadow(bucket)
-            for item in bucket["items"]
-        }
-        kinds = {
-            bucket["type_id"]: bucket["type_name"]
-            for bucket in self._buckets.values()
-            if not _shadow(bucket)
-        }
-        return tuple(self._level(kind, kinds[kind], parent) for kind in sorted(kinds))
+        parent = {item["id"]: one["id"] for one in self._plain for item in one["items"]}
+        kinds = sorted({(bucket["type_id"], bucket["type_name"]) for bucket in self._plain})
+        return tuple(self._level(kind, name, parent) for kind, name in kinds)
 
     def _level(self, kind: int, name: str, parent: dict[int, int]) -> MapLevel:
-        parts = [
-            bucket
-            for bucket in self._buckets.values()
-            if bucket["type_id"] == kind and not _shadow(bucket)
-        ]
+        parts = [bucket for bucket in self._plain if bucket["type_id"] == kind]
         index = {bucket["id"]: position for position, bucket in enumerate(parts)}
         above = dict(index)
         part_of = np.full(self.device_count, -1, dtype=np.int64)
@@ -236,8 +228,3 @@ class MapStructure:
         for device in self._document.get("devices", ()):
             names[device["id"]] = device["name"]
         return names
-
-
-def _shadow(bucket: dict[str, Any]) -> bool:
-    """Whether a bucket is the copy of another for one device class, whose name has a tilde."""
-    return "~" in bucket["name"]

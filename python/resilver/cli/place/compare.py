@@ -71,7 +71,9 @@ def compare_answer(asked: Asked) -> Answer:
             levels={level: (pair[0].part_of, pair[1].part_of) for level, pair in levels.items()},
             by_position=one.by_position,
         )
-        names = {"device": _device_names(one, other)}
+        # A device keeps the name it had, also where the map after has forgotten it.
+        added = other.device_names[len(one.device_names) :]
+        names = {"device": one.device_names + added}
         names |= {level: list(pair[0].part_names) for level, pair in levels.items()}
         notes = _notes(before, after, key)
         amount = partial(_amount, one.set_bytes is not None)
@@ -179,14 +181,6 @@ def _renumbered(level: MapLevel, names: tuple[str, ...]) -> MapLevel:
     return MapLevel(level.name, names, new[level.part_of])
 
 
-def _device_names(one: Placement, other: Placement) -> list[str]:
-    longest, shorter = sorted((one.device_names, other.device_names), key=len, reverse=True)
-    # A device keeps the name it had, also where the map after has forgotten it.
-    return (
-        one.device_names + longest[len(one.device_names) :] if longest is not shorter else longest
-    )
-
-
 def _record(
     one: Placement, other: Placement, result: Comparison, names: dict[str, list[str]]
 ) -> dict[str, Any]:
@@ -224,8 +218,7 @@ def _by_work(moves: LevelMoves) -> list[int]:
 
 
 def _amount(has_bytes: bool, value: float | None) -> str:
-    words = "unknown" if value is None else size_of(value) if has_bytes else f"{value:,.0f} copies"
-    return words
+    return "unknown" if value is None else size_of(value) if has_bytes else f"{value:,.0f} copies"
 
 
 def _sentence(one: Placement, result: Comparison, amount: _Amount) -> str:

@@ -43,9 +43,7 @@ def _table(rows: list[dict[str, Any]]) -> Table:
         ("up", "up", "text", [bracketed(row["up"]) for row in rows]),
         ("up_primary", "primary", "text", [row["up_primary"] for row in rows]),
     ]
-    if any(
-        (row["acting"], row["acting_primary"]) != (row["up"], row["up_primary"]) for row in rows
-    ):
+    if any(map(_is_remapped, rows)):
         columns += [
             ("acting", "acting", "text", [bracketed(row["acting"]) for row in rows]),
             ("acting_primary", "acting primary", "text", [row["acting_primary"] for row in rows]),
