@@ -6,7 +6,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Self
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.live import Live
 from rich.text import Text
 
@@ -28,13 +28,10 @@ class Display:
     Args:
         quiet: Show nothing, messages included.
         every: Seconds between two lines where stderr is no terminal; by default there are none.
-        console: Where to show it, by default stderr.
     """
 
-    def __init__(
-        self, *, quiet: bool = False, every: float = math.inf, console: Console | None = None
-    ) -> None:
-        shown = console or messages()
+    def __init__(self, *, quiet: bool = False, every: float = math.inf) -> None:
+        shown = messages()
         self._live = None if quiet or not shown.is_terminal else Live(
             console=shown, transient=True, refresh_per_second=_DRAWINGS_PER_SECOND
         )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -88,11 +89,10 @@ def reproduce(
         remedy = "give one of `resilver reproduce --list`, such as rebuild-scaling"
         raise ConfigError("what to reproduce is missing", remedy, "NAME")
     # Before anything is read: in an allocation, this is where all tasks but the driver's stay.
-    choice = choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
-    try:
+    with closing(
+        choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
+    ) as choice:
         made = _made(request, where, choice, quiet=quiet, verbose=verbose)
-    finally:
-        choice.close()
     return _answered(request, made, as_json=as_json, quiet=quiet)
 
 
