@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.front_door import answered, command
+from tests.reference.ceph_cluster import write_cluster
+from tests.reference.ceph_rows import Shape
 from tests.terminal import refusal
 
 
@@ -143,6 +145,23 @@ def test_how_full_a_cluster_may_be_is_searched(report: Path, tmp_path: Path) -> 
     )
     said = " ".join(command("what-if", report, *words).stdout.split())
     assert f"heals from the failure of any host up to {100 * best:.1f} % full" in said
+    # What every answer says of it, by the up sets alone, is within the per cent that is searched.
+    (safe,) = answered(report)["tables"]["safe_fill"]
+    assert best <= safe["end_safe_share"] + 0.002 < best + 0.014
+    assert safe["end_part"] == worst["name"] and safe["end_share"] > safe["end_safe_share"]
+
+
+def test_every_answer_says_how_full_is_safe(tmp_path: Path) -> None:
+    # Eight hosts of disks hold shards on six, six of flash copies on three racks.
+    hosts = Shape(osds=28, osds_per_host=2, racks=3, groups=160, ssd_share=0.43, balancer=False)
+    bundle = write_cluster(tmp_path / "bundle", hosts)
+    searched = answered(bundle, "--search", "fill", "--aim", "any host heals")["best_share"]
+    (safe,) = answered(bundle)["tables"]["safe_fill"]
+    assert searched <= safe["end_safe_share"] + 0.002 < searched + 0.014
+    said = " ".join(command("what-if", bundle, "--fill", "30%").stdout.split())
+    share = f"{100 * safe['end_safe_share']:.1f}"
+    # All grows by one factor, so that more or less data has the same safe fill.
+    assert f"any host can fail and heal up to {share} % full; it is 30.0 % full." in said
 
 
 def test_a_cluster_without_a_spare_host_heals_at_no_fill(shared_data: Path) -> None:
@@ -152,6 +171,8 @@ def test_a_cluster_without_a_spare_host_heals_at_no_fill(shared_data: Path) -> N
     assert found["best_share"] is None and not found["holds"]
     assert found["trials"][0]["share"] == 0.01
     assert all(one["stuck_groups"] == 69 for one in found["trials"])
+    said = command("what-if", shared_data / "ceph" / "modern").stdout
+    assert "PGs find too few other hosts." in " ".join(said.split())
 
 
 @pytest.mark.parametrize(

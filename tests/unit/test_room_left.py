@@ -17,6 +17,9 @@ from resilver.errors import ConfigError, PlacementError
 from resilver.importers.ceph import ClusterReport, OsdUsage, PoolInfo, read_cluster
 from resilver.simulate import Fits, Reached, group_sets, room
 from resilver.simulate.room_left import group_shares
+from resilver.whatif.options import Request
+from resilver.whatif.perform import answer_of
+from resilver.whatif.plan import plan_of_options
 from tests.reference.ceph_cluster import write_cluster
 from tests.terminal import Terminal
 from tests.unit.what_if_clusters import SMALL, small_report
@@ -184,6 +187,32 @@ def test_an_osd_that_is_full_leaves_no_room() -> None:
     unknown = tuple(replace(pool, profile=None) if pool.profile else pool for pool in report.pools)
     some = room(replace(report, pools=unknown), [vms.pool.id], ["vms=1 GiB/d"])
     assert some.pools[0].full == vms.full and some.growth == {"vms": 2**30 / 86_400}
+
+
+@pytest.mark.parametrize("bundle", ["ceph-report-jewel-88osd.json", "modern", "small"])
+def test_a_what_if_has_the_same_room_before_a_change_and_after_it(
+    bundle: str, shared_data: Path, tmp_path: Path
+) -> None:
+    report = small_report() if bundle == "small" else read_cluster(shared_data / "ceph" / bundle)
+    first = report.osds[0].id
+    plan = plan_of_options({"out": [f"osd.{first}"]})
+    answer = answer_of(report, plan, Request(anyway=True))
+    rows = {(row["name"], row["state"]): row for row in answer.tables["room"].to_pylist()}
+    out = tuple(replace(one, reweight=0) if one.id == first else one for one in report.osds)
+    for state, osds in (("start", report.osds), ("end", out)):
+        usage = tuple(
+            OsdUsage(row["osd"], row["capacity_bytes"], row[f"used_{state}_bytes"], None)
+            for row in answer.tables["osds"].to_pylist()
+        )
+        for pool in room(replace(report, osds=osds, usage=usage)).pools:
+            for ratio in ("nearfull", "full"):
+                fits, row = getattr(pool, ratio), rows[pool.pool.name, ratio]
+                # Both sum the same shares, in another order.
+                assert row[f"{state}_bytes"] == pytest.approx(fits.bytes, rel=1e-9, abs=2)
+                assert row[f"{state}_osd"] == fits.osd
+    changed = any(row["end_bytes"] != row["start_bytes"] for row in rows.values())
+    # Three OSDs on three hosts have nowhere to move their data.
+    assert changed == (bundle != "modern")
 
 
 def test_what_is_out_counts_for_nothing() -> None:

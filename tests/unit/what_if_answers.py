@@ -17,6 +17,7 @@ from resilver.whatif.several import Harm, PlansCompared, Ranking, Search, Trial,
 
 TB = 10**12
 RATIOS = {"nearfull": 0.85, "backfillfull": 0.90, "full": 0.95, "failsafe": 0.97}
+ROOM = ("nearfull", "backfillfull", "full")
 OUT_SECONDS = 620.0
 """A grace of 20 s, and `mon_osd_down_out_interval`."""
 STOPPED = "the target osd.3 would be 91.2 % full, above backfillfull (90 %)"
@@ -90,6 +91,12 @@ def timeline(run: Course) -> pa.Table:
             "recovered_objects_per_second": rate / 4e6,
         }
     )
+
+
+def room_table(pool: str) -> pa.Table:
+    row = {"pool": 1, "name": pool, "start_bytes": 8 * TB, "start_osd": 4}
+    row |= {"end_bytes": 6 * TB, "end_osd": 5}
+    return pa.Table.from_pylist([{**row, "state": state} for state in ROOM])
 
 
 def osds_table(run: Course, prefix: str) -> pa.Table:
@@ -297,11 +304,10 @@ def answer(
     made = {
         "timeline": timeline(run),
         "pools": pools_table(run, pool),
+        "room": room_table(pool),
         "osds": osds_table(run, prefix),
         "fill": fill_table(run),
-        "film": None,
         "stuck": stuck_table(run),
-        "lacking": None,
         "risks": risks_table(run, pool),
         "limits": limits_table(run),
         "counterfactuals": counterfactuals_table(run),
@@ -320,7 +326,7 @@ def answer(
         "end_seconds": float(run.times[-1]),
         "digest": "5eed",
     }
-    return WhatIf(tables={name: conform(name, of) for name, of in made.items()}, **given | more)
+    return WhatIf(tables={name: conform(name, made.get(name)) for name in TABLES}, **given | more)
 
 
 def plans() -> PlansCompared:

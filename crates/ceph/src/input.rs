@@ -48,6 +48,9 @@ pub struct ClusterInput {
     pub frames: u32,
     /// The seed of what is drawn.
     pub seed: u64,
+    /// A type of the CRUSH map: how full may the cluster be so that any part of it can fail and heal? Empty where that is not asked.
+    #[serde(default)]
+    pub safe_level: String,
 }
 
 /// An OSD.

@@ -6,6 +6,7 @@ This is what the command and the page read. Nothing here simulates.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ import pyarrow as pa
 from resilver.counterfactuals import Counterfactual
 from resilver.quantities import duration
 from resilver.record import record
-from resilver.whatif.columns import LONG
+from resilver.whatif.columns import LONG, TABLES, conform
 from resilver.whatif.figures import FIGURES
 
 Origin = Literal["stated", "config", "dump", "release default", "assumed"]
@@ -95,6 +96,16 @@ class ClusterFacts:
         found = asdict(self)
         del found["places"], found["classes"]
         return found
+
+
+def host_level(places: Mapping[int, Mapping[str, str]]) -> str:
+    """The type of the buckets that hold OSDs, most often ``host``; ``osd`` where none does.
+
+    Args:
+        places: The bucket of each type above each OSD, lowest first.
+    """
+    levels = Counter(next(iter(above), "osd") for above in places.values())
+    return max(levels, key=levels.__getitem__, default="osd")
 
 
 @dataclass(frozen=True)
@@ -266,7 +277,8 @@ class WhatIf:
         rest["steps"] = tuple(PlannedStep(*one) for one in steps)
         rest["assumptions"] = tuple(Assumption(**one) for one in rest["assumptions"])
         rest["notes"] = tuple(rest["notes"])
-        tables = {name: pa.ipc.open_stream(one).read_all() for name, one in contents.items()}
+        kept = {name: pa.ipc.open_stream(one).read_all() for name, one in contents.items()}
+        tables = {name: conform(name, kept.get(name)) for name in TABLES}
         return cls(tables=tables, **rest)
 
 

@@ -23,7 +23,7 @@ _TEXTS = frozenset(
         "relaxed",
         "what",
     )
-) | {"setting", "state"}
+) | {"setting", "start_part", "end_part", "state"}
 _REALS = ("_seconds", "_per_second", "share", "_chance")
 
 
@@ -48,6 +48,10 @@ TABLES: Mapping[str, pa.Schema] = {
     "pools": _schema(
         "pool name groups degraded_seconds at_risk_seconds inactive_seconds whole_seconds "
         "recovered_bytes moved_bytes least_bytes lost_groups"
+    ),
+    "room": _schema("pool name state start_bytes start_osd end_bytes end_osd"),
+    "safe_fill": _schema(
+        "start_safe_share start_part start_share end_safe_share end_part end_share"
     ),
     "osds": _schema(
         "osd name host used_start_bytes used_end_bytes peak_used_bytes peak_seconds "
@@ -77,6 +81,11 @@ TABLES: Mapping[str, pa.Schema] = {
 Times are seconds from the start. In ``pools``, ``degraded_seconds``, ``at_risk_seconds`` and
 ``inactive_seconds`` say when the last group of the pool ceased to be so: 0 where none ever was, and
 null where one still is at the end. ``whole_seconds`` is when its last group became clean, likewise.
+In ``room`` a row is a pool and a ratio, nearfull, backfillfull or full: how much user data fits
+into the pool, with the others as they are, before the first OSD is there, and which OSD that is;
+both are null where no PG of the pool is on an OSD of known capacity. ``safe_fill`` has a row where
+it is asked how full the cluster may be so that any part of a level can fail and heal, and how full
+it is; the first is null where PGs of the part would find too few other OSDs.
 In ``film``, which is empty unless frames are asked for, ``waits_for`` is null where nothing waits.
 In ``lacking`` a row is a spell of a group, ``until_seconds`` null where it lasts to the end. In
 ``risks`` the first row, whose ``pool`` is null, is of all pools together.

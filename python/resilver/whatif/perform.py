@@ -17,7 +17,7 @@ from resilver.errors import ConfigError, Interrupted, name_remedy, show
 from resilver.importers.ceph import ClusterReport, read_cluster
 from resilver.request import request_of
 from resilver.simulate.ceph import HealProgress, heal
-from resilver.whatif.answer import WhatIf
+from resilver.whatif.answer import WhatIf, host_level
 from resilver.whatif.columns import TABLES, conform, since
 from resilver.whatif.counterfactuals import compared, ending, is_cheap, relaxed_runs
 from resilver.whatif.failing import risks_table
@@ -50,9 +50,14 @@ def answer_of(
         Interrupted: `told` answered False.
     """
     ready = prepare(report, plan, request)
-    answer = _performed(ready, told)
+    answer = _performed(_with_safe_fill(ready), told)
     wanted = is_cheap(answer) if request.counterfactuals is None else request.counterfactuals
     return _with_counterfactuals(ready, answer, told) if wanted and answer.moves else answer
+
+
+def _with_safe_fill(ready: Prepared) -> Prepared:
+    """A run that also says how full the cluster may be so that any host can fail and heal."""
+    return replace(ready, input={**ready.input, "safe_level": host_level(ready.facts.places)})
 
 
 def _with_counterfactuals(ready: Prepared, answer: WhatIf, told: Told | None) -> WhatIf:
@@ -95,7 +100,7 @@ def compare_plans(
     Two plans of one name are told apart by a number behind it.
     """
     ready = [prepare(report, plan, request) for plan in _told_apart(plans)]
-    runs = [partial(same, one) for one in ready]
+    runs = [partial(same, _with_safe_fill(one)) for one in ready]
     return PlansCompared(tuple(run_all(runs, told, same)))
 
 

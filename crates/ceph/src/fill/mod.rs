@@ -3,8 +3,10 @@
 //! Source: `OSDService::compute_adjusted_ratio`, `recalc_full_state` and `PG::try_reserve_recovery_space` of Ceph 19. nearfull and
 //! failsafe are judged on the bytes that are used; backfillfull and full on those and on what is promised to backfills under way.
 
+mod room;
 mod watch;
 
+pub(crate) use room::{Fits, PoolRoom, STATES, room_of_pools};
 pub use watch::{Crossings, Watch};
 
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! A run that is counted from a later time on, as if it began there.
 
-use super::{Healing, first_holders};
+use super::Healing;
+use super::holding::first_holders;
 use crate::fill::Watch;
 use crate::groups::Contents;
 
@@ -29,6 +30,7 @@ impl Healing {
         self.first_holders = self.groups.iter().map(first_holders).collect();
         self.first_groups = self.groups.len();
         self.first_map = self.map.clone();
+        self.first_room = self.room();
         self.lacking = super::Lacking::default();
         for number in 0..self.groups.len() as u32 {
             self.note_lacking(number);

@@ -7,12 +7,14 @@ mod counts;
 mod deleting;
 mod film;
 mod history;
+mod holding;
 mod job;
 mod lacking;
 mod laws;
 mod moving;
 mod peering;
 mod record;
+mod room;
 mod running;
 mod watching;
 
@@ -20,6 +22,7 @@ pub(crate) use film::Film;
 pub(crate) use job::{Cause, Job};
 pub(crate) use lacking::Spell;
 pub(crate) use record::{Record, Sample, Served};
+pub(crate) use room::{Room, SafeFill};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +31,7 @@ use resilver_units::{ErrorClass, SimTime};
 
 use crate::agents::{Agent, Balancer, Manager, Monitor, SiteWatch};
 use crate::error::CephError;
-use crate::fill::{Fill, Space};
+use crate::fill::Fill;
 use crate::groups::{Group, GroupTable, Protection, start_groups};
 use crate::input::{ClusterInput, Step};
 use crate::map::OsdMap;
@@ -36,6 +39,7 @@ use crate::plane::{DataPlane, EventPlane, FlowPlane, WorkId};
 use crate::reserve::{Claimant, Reservations};
 use clients::Clients;
 use counts::Counts;
+use holding::first_holders;
 use job::{Deletion, Running};
 use lacking::Lacking;
 
@@ -90,6 +94,10 @@ pub struct Healing {
     pub(crate) first_groups: usize,
     /// The map at the start.
     pub(crate) first_map: OsdMap,
+    /// What fitted at the start.
+    pub(crate) first_room: Room,
+    /// The level of which any part is to be able to fail, where it is asked how full the cluster may be for that.
+    safe_level: String,
     pub(crate) plane: Box<dyn DataPlane + Send + Sync>,
     reservations: Reservations,
     agents: Vec<Box<dyn Agent + Send + Sync>>,
@@ -157,6 +165,8 @@ impl Healing {
         let counts = Counts::new(pools);
         let mut healing = Healing {
             first_map: map.clone(),
+            first_room: Room::default(),
+            safe_level: input.safe_level.clone(),
             first_groups: groups.len(),
             first_holders: groups.iter().map(first_holders).collect(),
             merged: Vec::new(),
@@ -233,6 +243,7 @@ impl Healing {
             let used = self.map.osds.get(osd as usize).and_then(Option::as_ref).and_then(|osd| osd.used_bytes);
             self.fill.begin(self.now, osd, used);
         }
+        self.first_room = self.room();
         self.counts.measure(&self.groups, &self.protections);
         self.clients.measure(&self.groups);
         for number in 0..self.groups.len() as u32 {
@@ -362,35 +373,4 @@ impl Healing {
             self.plane.set_osd(self.now, &input, self.map.settings_of(osd));
         }
     }
-
-    /// Counts what the pieces of a group take.
-    fn hold(&mut self, number: u32) {
-        self.each_piece(number, |space, bytes| {
-            space.held += bytes;
-            space.groups += 1;
-        });
-    }
-
-    /// Takes what the pieces of a group take off the counts.
-    fn unhold(&mut self, number: u32) {
-        self.each_piece(number, |space, bytes| {
-            space.held -= bytes;
-            space.groups -= 1;
-        });
-    }
-
-    fn each_piece(&mut self, number: u32, change: impl Fn(&mut Space, u64)) {
-        let group = &self.groups[number as usize];
-        let protection = &self.protections[group.pool];
-        for piece in &group.pieces {
-            if let Some(space) = self.fill.space_mut(piece.osd) {
-                let bytes = group.contents.allocated(protection, piece.stored, space.min_alloc);
-                change(space, bytes);
-            }
-        }
-    }
-}
-
-fn first_holders(group: &Group) -> Vec<(u32, u8)> {
-    group.pieces.iter().filter(|piece| piece.is_whole()).map(|piece| (piece.osd, piece.position)).collect()
 }

@@ -58,14 +58,17 @@ fn texts(values: impl Iterator<Item = String>) -> Column {
     Column::Texts(values.collect())
 }
 
-/// The tables of a run that is done: `timeline`, `fill`, `pools`, `osds`, `stuck`, `lacking`, `limits`, `clients`, `history`,
+/// The tables of a run that is done: `timeline`, `fill`, `pools`, `room`, `safe_fill`, `osds`, `stuck`, `lacking`, `limits`, `clients`, `history`,
 /// `upmaps`, and `film` where frames were asked for.
 #[must_use]
 pub fn tables(healing: &mut Healing) -> Vec<Table> {
+    let room = healing.room();
     let tables = vec![
         timeline::timeline(healing),
         timeline::fill(healing),
         pools::pools(healing),
+        pools::room(healing, &room),
+        pools::safe_fill(healing, &room),
         osds::osds(healing),
         stuck::stuck(healing),
         lacking::lacking(healing),

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use resilver_units::SimTime;
 
-use super::{Column, Table, counts, maybe, texts};
+use super::{Column, Table, counts, maybe, reals, texts};
+use crate::fill::{Fits, STATES};
 use crate::groups::{Group, members, places_held};
-use crate::healing::Healing;
+use crate::healing::{Healing, Room, SafeFill};
 
 /// Seconds of a time until which groups were of a kind; none where some still are.
 fn until(left: u64, time: SimTime) -> Option<f64> {
@@ -66,6 +67,48 @@ pub(super) fn pools(healing: &Healing) -> Table {
             ("moved_bytes", counts(moved.iter().map(|&(_, moved)| moved))),
             ("least_bytes", counts(least.into_iter())),
             ("lost_groups", counts(lost.into_iter())),
+        ],
+    )
+}
+
+/// How much more fits into each pool before the first OSD reaches a ratio, at the start and at the end: a row a pool and ratio.
+pub(super) fn room(healing: &Healing, last: &Room) -> Table {
+    let mut rows = Vec::new();
+    for ((pool, first), last) in healing.map.pools().iter().zip(&healing.first_room.pools).zip(&last.pools) {
+        rows.extend(STATES.iter().zip(first).zip(last).map(|((&(state, _), &start), &end)| (pool, state, start, end)));
+    }
+    let bytes = |fits: Option<Fits>| fits.map(|fits| fits.bytes.floor());
+    let osd = |fits: Option<Fits>| fits.map(|fits| f64::from(fits.osd));
+    Table::new(
+        "room",
+        vec![
+            ("pool", Column::Counts(rows.iter().map(|row| row.0.pool.id).collect())),
+            ("name", texts(rows.iter().map(|row| row.0.name.clone()))),
+            ("state", texts(rows.iter().map(|row| row.1.to_owned()))),
+            ("start_bytes", maybe(rows.iter().map(|row| bytes(row.2)))),
+            ("start_osd", maybe(rows.iter().map(|row| osd(row.2)))),
+            ("end_bytes", maybe(rows.iter().map(|row| bytes(row.3)))),
+            ("end_osd", maybe(rows.iter().map(|row| osd(row.3)))),
+        ],
+    )
+}
+
+/// How full the cluster may be so that any part of a level can fail and heal, at the start and at the end; no row where neither is known.
+pub(super) fn safe_fill(healing: &Healing, last: &Room) -> Table {
+    let of: Vec<[&SafeFill; 2]> =
+        healing.first_room.safe.iter().zip(&last.safe).map(|(start, end)| [start, end]).collect();
+    let shares = |at: usize| maybe(of.iter().map(|row| row[at].share));
+    let parts = |at: usize| texts(of.iter().map(|row| row[at].part.clone()));
+    let fills = |at: usize| reals(of.iter().map(|row| row[at].fill));
+    Table::new(
+        "safe_fill",
+        vec![
+            ("start_safe_share", shares(0)),
+            ("start_part", parts(0)),
+            ("start_share", fills(0)),
+            ("end_safe_share", shares(1)),
+            ("end_part", parts(1)),
+            ("end_share", fills(1)),
         ],
     )
 }

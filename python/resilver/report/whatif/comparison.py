@@ -22,7 +22,7 @@ from resilver.report.whatif.fill import fills
 from resilver.report.whatif.plan import assumption_parts, command_parts, pools_shown
 from resilver.report.whatif.sentences import loss_note, whole_sentence
 from resilver.report.whatif.source import Facts
-from resilver.tables import Table, table
+from resilver.tables import Table, cell_text, table
 from resilver.whatif.figures import BY_KEY
 from resilver.words import listed, plural
 
@@ -57,25 +57,33 @@ def compared_table(compared: PlansCompared) -> Table:
     answers = compared.answers
     has_load = any(one.outcome.served_share is not None for one in answers)
     shown = _ROWS if has_load else _ROWS[:-_CLIENTS]
+    headings = [BY_KEY[key].heading for key in shown]
     cells = []
-    judged = _judged(answers)
     for key in shown:
-        costs = [_cost(key, one.outcome) for one in judged]
-        best, differ = min(costs), max(costs) > min(costs)
-        cells.append(
-            [
-                figure_words(key, getattr(one.outcome, key), Facts(one))
-                + BEST * (differ and one in judged and _cost(key, one.outcome) == best)
-                for one in answers
-            ]
-        )
+        words = [figure_words(key, getattr(one.outcome, key), Facts(one)) for one in answers]
+        cells.append(_marked(answers, words, [_cost(key, one.outcome) for one in answers]))
+    rooms = [row for one in answers if (row := Facts(one).largest_room)]
+    if len(rooms) == len(answers):
+        headings.append(f"more fits into pool {rooms[0]['name']} at the end")
+        words = [cell_text(row["end_bytes"], "bytes") for row in rooms]
+        cells.append(_marked(answers, words, [-(row["end_bytes"] or 0) for row in rooms]))
     plans = [
         (f"plan_{rank}", one.plan, "text", [line[rank] for line in cells])
         for rank, one in enumerate(answers)
     ]
-    headings = [BY_KEY[key].heading for key in shown]
     note = f"{_BEST_NOTE} {loss_note(answers[0].horizon_seconds)}"
     return table(("what", "", "text", headings), *plans, note=note)
+
+
+def _marked(answers: Sequence[WhatIf], words: list[str], costs: list[float]) -> list[str]:
+    """A figure of each plan in words, the best of those that are judged marked."""
+    judged = _judged(answers)
+    of = [cost for one, cost in zip(answers, costs, strict=True) if one in judged]
+    best, differ = min(of), max(of) > min(of)
+    return [
+        text + BEST * (differ and one in judged and cost == best)
+        for one, text, cost in zip(answers, words, costs, strict=True)
+    ]
 
 
 def _judged(answers: Sequence[WhatIf]) -> Sequence[WhatIf]:

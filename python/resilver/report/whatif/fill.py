@@ -12,8 +12,8 @@ from resilver.charts.scales import time_scale
 from resilver.charts.style import BLUE, GREEN, GREY, INK, PURPLE, VERMILLION
 from resilver.charts.vega import Chart, Spec, axis, rows, told_apart
 from resilver.report.arrays import Floats
+from resilver.report.whatif.capacity import percent_of, ratio_words
 from resilver.report.whatif.course import shown_moments
-from resilver.report.whatif.sentences import percent_of, ratio_words
 from resilver.report.whatif.source import LEVELS, Facts, share
 from resilver.report.whatif.tables import osds_table
 from resilver.tables import table

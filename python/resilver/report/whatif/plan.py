@@ -24,6 +24,7 @@ _WAITS = (
     "Shares of the time that PGs have work, all together. A long wait names no bottleneck: PGs "
     "wait for a slot whatever makes slots turn over slowly."
 )
+_ROOM = "How much more user data fits until an OSD is full or nearfull"
 _COMMANDS = "Nothing was changed on the cluster. These commands change it."
 _ROWS = 12
 """Rows that a terminal shows."""
@@ -116,6 +117,7 @@ def _sections(facts: Facts) -> list[Section]:
         fill_chart(facts),
         fullest_chart(facts),
         course.space_chart(facts),
+        _table("room", _ROOM, tables.room_table(facts), 24, _ROWS),
         _table("ratios", "OSDs that reach a ratio", tables.crossings_table(facts), 24, _ROWS),
     )
     stuck = (

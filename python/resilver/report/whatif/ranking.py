@@ -13,9 +13,10 @@ from resilver.charts.scales import time_scale
 from resilver.charts.style import BLUE, PURPLE, VERMILLION
 from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.quantities import duration
+from resilver.report.whatif.capacity import ratio_words
 from resilver.report.whatif.figures import figure_words, outcome_columns
 from resilver.report.whatif.plan import assumption_parts, plan_answer
-from resilver.report.whatif.sentences import assumption_sentences, loss_note, ratio_words
+from resilver.report.whatif.sentences import assumption_sentences, loss_note
 from resilver.tables import Table, cell_text, table
 from resilver.whatif.several import noun_of
 from resilver.words import plural

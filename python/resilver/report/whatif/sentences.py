@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from resilver.quantities import duration
 from resilver.report.counterfactuals import help_sentence
+from resilver.report.whatif.capacity import fill_sentence, room_sentence, safe_fill_sentence
 from resilver.report.whatif.figures import client_sentences
-from resilver.report.whatif.source import DETECTED, LEVELS, Facts, share, times_of
+from resilver.report.whatif.source import DETECTED, Facts, times_of
 from resilver.tables import cell_text
 from resilver.words import chance, listed, plural
 
@@ -36,11 +37,6 @@ GOVERNS = {
 }
 """The setting that each kind of wait comes from; devices and networks have none."""
 EMPTY = "All pools are empty: PGs may lack OSDs, but no data is at risk."
-_EFFECT = {
-    "backfillfull": "accepts no further backfill",
-    "full": "blocks client writes to its pools",
-    "failsafe": "drops writes itself",
-}
 
 
 def answer_sentences(answer: WhatIf) -> list[str]:
@@ -48,7 +44,8 @@ def answer_sentences(answer: WhatIf) -> list[str]:
     facts = Facts(answer)
     if facts.is_calm:
         why = "no PG changes" if answer.steps else "every PG is active+clean"
-        return [f"Nothing moves: {why}.", fill_sentence(facts), *client_sentences(facts)]
+        said = [f"Nothing moves: {why}.", fill_sentence(facts), safe_fill_sentence(facts)]
+        return [text for text in (*said, *client_sentences(facts)) if text]
     is_stuck = bool(answer.outcome.stuck_groups)
     end = "nothing moves any more" if is_stuck else "the cluster is healthy"
     said = [
@@ -59,6 +56,8 @@ def answer_sentences(answer: WhatIf) -> list[str]:
         stretch_sentence(facts),
         chance_sentence(facts),
         fill_sentence(facts),
+        room_sentence(facts),
+        safe_fill_sentence(facts),
         *waiting_sentences(facts),
         moved_sentence(facts),
         help_sentence(answer.counterfactuals, end),
@@ -135,7 +134,8 @@ def marked_out(facts: Facts) -> list[float]:
 
 def marked_words(facts: Facts) -> list[str]:
     """When what dies is detected and marked out, as clauses; none where nothing dies or stops."""
-    if not times_of(facts, r".* (died|stopped)"):
+    is_replaced = times_of(facts, r"the devices? of .* replaced") and not marked_out(facts)
+    if is_replaced or not times_of(facts, r".* (died|stopped)"):
         return []
     said = []
     if times_of(facts, r".* died"):
@@ -217,59 +217,6 @@ def _rates(facts: Facts) -> str:
 
 def _until(seconds: float | None) -> str:
     return "to the end" if seconds is None else f"until {duration(seconds)}"
-
-
-def fill_sentence(facts: Facts) -> str:
-    """The fullest OSD, and which OSDs reach which ratio when."""
-    if not facts.osds or not facts.osds[0]["capacity_bytes"]:
-        return ""
-    first = facts.osds[0]
-    peak, begin, end = (
-        percent_of(first, name)
-        for name in ("peak_used_bytes", "used_start_bytes", "used_end_bytes")
-    )
-    if peak == begin == end:
-        text = f"{peak} throughout"
-    elif peak == begin:
-        text = f"{peak} at the start, {end} at the end"
-    else:
-        when = f" after {duration(first['peak_seconds'])}" if first["peak_seconds"] else ""
-        rest = [f"{begin} at the start"] if begin != peak else []
-        rest += [f"{end} at the end"] if end != peak else []
-        text = f"{peak}{when} ({', '.join(rest)})"
-    text = f"Fullest OSD: {first['name']}, {text}"
-    ratios = facts.answer.cluster.ratios
-    passed = [(level, found) for level in LEVELS if (found := facts.passing(level))]
-    if not passed:
-        lowest = facts.lowest_level
-        return f"{text}; no OSD reaches {lowest} ({ratio_words(ratios[lowest])})."
-    said = [_passing_words(facts, level, found) for level, found in reversed(passed)]
-    return f"{text}. {'; '.join(said)}."
-
-
-def _passing_words(facts: Facts, level: str, found: list[dict[str, Any]]) -> str:
-    """How many OSDs reach a ratio, and when the first of them does."""
-    ratio = ratio_words(facts.answer.cluster.ratios[level])
-    effect = f": {_EFFECT[level]}" if level in _EFFECT else ""
-    text = f"{plural(len(found), 'OSD')} {'reaches' if len(found) == 1 else 'reach'} {level}"
-    text += f" ({ratio}{effect})"
-    new = [osd for osd in found if osd[f"{level}_seconds"]]
-    if len(new) < len(found):
-        text += f", {f'{len(found) - len(new):,}' if new else 'all'} from the start"
-    if new:
-        which = "" if len(new) == 1 else "the first "
-        text += f", {which}{new[0]['name']} after {duration(new[0][f'{level}_seconds'])}"
-    return text
-
-
-def ratio_words(ratio: float) -> str:
-    """A ratio as Ceph's own commands write it, such as ``0.85`` or ``0.875``."""
-    return f"{ratio:.3f}".removesuffix("0")
-
-
-def percent_of(osd: Mapping[str, Any], name: str) -> str:
-    """How full an OSD is, to a tenth of a percent."""
-    return f"{100 * share(osd, name):.1f} %"
 
 
 def waiting_sentences(facts: Facts) -> list[str]:

@@ -51,6 +51,20 @@ class Facts:
         """The pools, by number."""
         return self.rows("pools")
 
+    def room(self, state: str) -> list[dict[str, Any]]:
+        """How much more fits into each pool before an OSD reaches a ratio, by number.
+
+        Args:
+            state: ``nearfull``, ``backfillfull`` or ``full``.
+        """
+        return [row for row in self.rows("room") if row["state"] == state]
+
+    @property
+    def largest_room(self) -> dict[str, Any] | None:
+        """What fits into the pool with the most PGs before an OSD is full; None without pools."""
+        groups = {pool["pool"]: pool["groups"] for pool in self.pools}
+        return max(self.room("full"), key=lambda row: groups.get(row["pool"], 0), default=None)
+
     @cached_property
     def osds(self) -> list[dict[str, Any]]:
         """The OSDs, the fullest at its peak first."""

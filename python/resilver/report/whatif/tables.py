@@ -10,8 +10,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from resilver.quantities import duration
+from resilver.report.whatif.capacity import ratio_words
 from resilver.report.whatif.figures import clients_by_pool, figure_words, worst_delay
-from resilver.report.whatif.sentences import GOVERNS, ratio_words, waits_by_kind
+from resilver.report.whatif.sentences import GOVERNS, waits_by_kind
 from resilver.report.whatif.source import LEVELS, Facts, share
 from resilver.tables import Table, table, table_of
 from resilver.whatif.figures import BY_KEY
@@ -47,6 +48,28 @@ def pools_table(facts: Facts) -> Table:
         ("lost_groups", BY_KEY["lost_groups"].heading, "count"),
         *((key, BY_KEY[key].heading, "bytes") for key in _WRITTEN),
         *((key, key.removesuffix("_seconds"), "seconds") for key in _UNTIL),
+    )
+
+
+def room_table(facts: Facts) -> Table:
+    """A row a pool: how much more fits at the start and at the end, and which OSD is full first."""
+    full, near = facts.room("full"), facts.room("nearfull")
+
+    def named(osd: int | None) -> str | None:
+        return None if osd is None else f"osd.{osd}"
+
+    return table(
+        ("name", "pool", "text", [row["name"] for row in full]),
+        ("full_end_bytes", "until full, at the end", "bytes", [row["end_bytes"] for row in full]),
+        ("full_start_bytes", "at the start", "bytes", [row["start_bytes"] for row in full]),
+        ("first_full", "first full", "text", [named(row["end_osd"]) for row in full]),
+        (
+            "nearfull_end_bytes",
+            "until nearfull, at the end",
+            "bytes",
+            [row["end_bytes"] for row in near],
+        ),
+        ("nearfull_start_bytes", "at the start", "bytes", [row["start_bytes"] for row in near]),
     )
 
 
