@@ -60,6 +60,30 @@ def test_hosts_that_are_added_twice_are_twice_as_many(small: Path) -> None:
     assert osds == [36 + 4, 36 + 8] and not any("at one time" in note for note in twice["notes"])
 
 
+def test_larger_devices_take_more_and_leave_more_room(small: Path) -> None:
+    words = ["--replace", "host=node-000=32 TB"]
+    found = answered(small, *words)
+    tables, answer = found["tables"], found["answer"]
+    assert found["holds"] and found["steps"][0]["text"] == "node-000 gets empty devices of 32 TB"
+    new = [osd for osd in tables["osds"] if osd["host"] == "node-000"]
+    before = answered(small)["tables"]["osds"][:4]
+    for osd, was in zip(new, before, strict=True):
+        assert osd["capacity_bytes"] == 2 * was["capacity_bytes"] == 32 * 10**12
+        # All that is there was written there.
+        assert osd["used_start_bytes"] == 0 < osd["used_end_bytes"] <= osd["received_bytes"]
+    # Twice the weight takes more than it had.
+    held = sum(osd["used_start_bytes"] for osd in before)
+    assert sum(osd["used_end_bytes"] for osd in new) > 1.1 * held
+    written = answer["recovered_bytes"] + answer["moved_bytes"]
+    assert answer["least_bytes"] <= written
+    assert answer["least_bytes"] >= sum(osd["used_end_bytes"] for osd in new) * 0.95
+    full = [row for row in tables["room"] if row["state"] == "full"]
+    groups = {pool["pool"]: pool["groups"] for pool in tables["pools"]}
+    row = max(full, key=lambda row: groups[row["pool"]])
+    said = " ".join(output("what-if", small, *words).split())
+    assert f"more fits into pool {row['name']} until osd.{row['end_osd']} is full (0.95)" in said
+
+
 def test_a_users_own_upmap_is_not_the_balancers(small: Path) -> None:
     group = next(row for row in answered(small)["tables"]["upmaps"] if row["pairs"])
     pgid = f"{group['pool']}.{group['group']:x}"

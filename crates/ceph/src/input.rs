@@ -299,6 +299,11 @@ pub enum Change {
         /// Which.
         osds: Vec<Add>,
     },
+    /// OSDs that are stopped get other devices, which are empty; what their states and settings are stays.
+    Replace {
+        /// Which, and what they are from now on.
+        osds: Vec<OsdInput>,
+    },
     /// `ceph osd pool set POOL crush_rule`.
     SetRule {
         /// The pool's number.

@@ -8,7 +8,7 @@ from typing import Any
 
 from resilver.errors import ConfigError, name_remedy, show
 from resilver.units import Bytes
-from resilver.whatif.cluster import Cluster
+from resilver.whatif.cluster import Cluster, new_min_alloc
 from resilver.whatif.configuration import Ledger
 from resilver.whatif.osd_settings import OsdKind, all_settings
 from resilver.whatif.tree import Device, Place
@@ -265,6 +265,7 @@ def _new_osd(
         "affinity": _WEIGHT_ONE,
         "capacity_bytes": capacity,
         "used_bytes": 0,
+        "min_alloc_bytes": new_min_alloc(cluster, kind),
         "host": host.id if host is not None else -1,
     }
     cluster.reweights[number] = _WEIGHT_ONE

@@ -12,11 +12,23 @@ from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.ceph import ConfigEntry
 from resilver.text import CRUSH_MAGIC, read_bytes
 from resilver.whatif import pool_changes
+from resilver.whatif.adding import add
 from resilver.whatif.cluster import Cluster
 from resilver.whatif.configuration import Ledger, read_setting
-from resilver.whatif.declared.forms import FLAGS, ORCHESTRATOR, has
-from resilver.whatif.naming import Made, Targets, listed, number, pair, share, targets, verb
+from resilver.whatif.declared.forms import FLAGS
+from resilver.whatif.naming import (
+    Made,
+    Targets,
+    daemon_lines,
+    listed,
+    number,
+    pair,
+    share,
+    targets,
+    verb,
+)
 from resilver.whatif.osd_settings import all_settings
+from resilver.whatif.replacing import replace
 from resilver.whatif.tree import Tree
 
 _ONE = 0x10000
@@ -29,24 +41,16 @@ def _fail(value: str, cluster: Cluster) -> Made:
     return Made([{"kind": "fail", "osds": found.osds}], text, is_by_choice=False)
 
 
-def _daemon_lines(verb: str, found: Targets, cluster: Cluster) -> list[str]:
-    """The lines that start or stop daemons: by the orchestrator, else by systemd on each host."""
-    if has(ORCHESTRATOR, cluster.release):
-        return [f"ceph orch daemon {verb} osd.{osd}" for osd in found.osds]
-    hosts = {osd: cluster.kinds[osd].places.get("host", "its host") for osd in found.osds}
-    return [f"systemctl {verb} ceph-osd@{osd}  # on {hosts[osd]}" for osd in found.osds]
-
-
 def _stop(value: str, cluster: Cluster) -> Made:
     found = targets(value, cluster)
-    lines = _daemon_lines("stop", found, cluster)
+    lines = daemon_lines("stop", found, cluster)
     text = f"{found.text} {verb(found, 'is', 'are')} stopped"
     return Made([{"kind": "stop", "osds": found.osds}], text, lines, is_by_choice=False)
 
 
 def _start(value: str, cluster: Cluster) -> Made:
     found = targets(value, cluster)
-    lines = _daemon_lines("start", found, cluster)
+    lines = daemon_lines("start", found, cluster)
     text = f"{found.text} {verb(found, 'starts', 'start')} again"
     return Made([{"kind": "start", "osds": found.osds}], text, lines)
 
@@ -173,8 +177,6 @@ def setting_text(entry: ConfigEntry) -> str:
 
 
 def _add(value: str, cluster: Cluster) -> Made:
-    from resilver.whatif.adding import add
-
     return Made(*add(value, cluster))
 
 
@@ -184,6 +186,7 @@ CHANGES: dict[str, Callable[[str, Cluster], Made]] = {
     "unflag": partial(_flags, is_set=False),
     "map": _map,
     "add": _add,
+    "replace": replace,
     "set_rule": pool_changes.set_rule,
     "pool_size": pool_changes.pool_size,
     "pg_num": pool_changes.pg_num,

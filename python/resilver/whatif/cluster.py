@@ -222,11 +222,17 @@ def _min_alloc(cluster: Cluster, kind: OsdKind) -> int:
             )
         return size
     found = cluster.configuration.find(name, kind.daemon)
-    size = int(found.value)
+    size = new_min_alloc(cluster, kind)
     origin = "assumed" if found.origin == "release default" else found.origin
     sentence = "the release's default; an OSD keeps that of the release that made it"
     cluster.ledger.note(name, exact_bytes(size), origin, sentence, kind.name)
     return size
+
+
+def new_min_alloc(cluster: Cluster, kind: OsdKind) -> int:
+    """The smallest unit that a new OSD allocates, in bytes."""
+    name = f"bluestore_min_alloc_size_{'hdd' if kind.is_disk else 'ssd'}"
+    return int(cluster.configuration.find(name, kind.daemon).value)
 
 
 _OTHER_CODES = {

@@ -48,6 +48,12 @@ KINDS: tuple[ChangeKind, ...] = (
         "Add hosts or OSDs like an existing one, or of another size.",
         "1 host with 10 x 18 TB in rack=r2",
     ),
+    ChangeKind(
+        "replace",
+        "WHAT=SIZE",
+        "Replace the devices of OSDs by empty ones of a size, under the same numbers.",
+        "osd.12=18 TB",
+    ),
     ChangeKind("set_rule", "POOL=RULE", "Change a pool's CRUSH rule.", "rbd=replicated_ssd"),
     ChangeKind(
         "pool_size", "POOL=SIZE[/MIN]", "Change size and min_size of a replicated pool.", "rbd=3/2"

@@ -7,6 +7,7 @@ from typing import Any
 
 from resilver.errors import ConfigError, name_remedy, show
 from resilver.whatif.cluster import Cluster
+from resilver.whatif.declared.forms import ORCHESTRATOR, has
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,14 @@ def listed(words: list[str]) -> str:
 def verb(found: Targets, one: str, several: str) -> str:
     """The verb of a sentence about targets."""
     return one if len(found.items) == 1 else several
+
+
+def daemon_lines(verb: str, found: Targets, cluster: Cluster) -> list[str]:
+    """The lines that start or stop daemons: by the orchestrator, else by systemd on each host."""
+    if has(ORCHESTRATOR, cluster.release):
+        return [f"ceph orch daemon {verb} osd.{osd}" for osd in found.osds]
+    hosts = {osd: cluster.kinds[osd].places.get("host", "its host") for osd in found.osds}
+    return [f"systemctl {verb} ceph-osd@{osd}  # on {hosts[osd]}" for osd in found.osds]
 
 
 def pair(value: str, what: str) -> tuple[str, str]:

@@ -243,7 +243,7 @@ def _made(one: Wanted, cluster: Cluster) -> Made:
 
 
 TAKES_ROOM = frozenset(
-    ("map", "set_rule", "pool_size", "crush_reweight", "reweight", "drain", "in", "out")
+    ("map", "replace", "set_rule", "pool_size", "crush_reweight", "reweight", "drain", "in", "out")
 )
 """The kinds of change after which a pool may have less room."""
 

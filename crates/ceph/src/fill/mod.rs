@@ -123,6 +123,16 @@ impl Fill {
         });
     }
 
+    /// The device of an OSD that nothing is on any more is another, and its course begins anew.
+    pub fn replace(&mut self, now: SimTime, osd: &OsdInput) {
+        let moved = self.space(osd.id).map_or((0, 0), |space| (space.received, space.sent));
+        self.add_osd(osd);
+        if let Some(space) = self.space_mut(osd.id) {
+            (space.received, space.sent) = moved;
+        }
+        self.begin(now, osd.id, osd.used_bytes);
+    }
+
     /// Sets what is used beyond what groups take, from what is used in all, and begins its course.
     pub fn begin(&mut self, now: SimTime, osd: u32, used: Option<u64>) {
         let Some(space) = self.space_mut(osd) else { return };

@@ -6,7 +6,7 @@ use super::HealError;
 use super::Healing;
 use super::job::{Job, Owner};
 use crate::groups::{Protection, Standing, log_entries, merge_into, split_from, with_positions, written_objects};
-use crate::input::Change;
+use crate::input::{Change, OsdInput};
 use crate::map::{MapChange, Touched, UpScratch, UpSets, parent_of};
 
 impl Healing {
@@ -30,6 +30,7 @@ impl Healing {
                     self.add_osd(added.osd.id);
                 }
             }
+            Change::Replace { osds } => osds.iter().for_each(|osd| self.replace(osd)),
             Change::Fail { osds } => self.died.extend(osds.iter().map(|&osd| (osd, self.now))),
             Change::Stop { osds } => osds.iter().for_each(|osd| {
                 self.died.remove(osd);
@@ -271,6 +272,26 @@ impl Healing {
                 _ => {}
             }
         }
+    }
+
+    /// A stopped OSD has another device: what it had of groups is gone, and its course begins anew.
+    fn replace(&mut self, osd: &OsdInput) {
+        self.sync_all();
+        self.stop_deletions(&BTreeSet::from([osd.id]));
+        let mut emptied = BTreeSet::new();
+        for number in 0..self.groups.len() as u32 {
+            while let Some(piece) = self.groups[number as usize].pieces.iter().find(|piece| piece.osd == osd.id) {
+                let position = piece.position;
+                self.halt(number);
+                self.drop_piece(number, osd.id, position);
+                self.jobs[number as usize].away.retain(|&(away, _)| away != osd.id);
+                self.first_holders[number as usize].retain(|&(holder, _)| holder != osd.id);
+                emptied.insert(number);
+            }
+        }
+        self.fill.replace(self.now, osd);
+        self.tell_plane(osd.id);
+        emptied.into_iter().for_each(|number| self.peer(number));
     }
 
     fn set_settings(&mut self) {

@@ -47,6 +47,10 @@ pub(super) fn sentence(change: &Change, map: &OsdMap) -> String {
             let numbers: Vec<u32> = osds.iter().map(|added| added.osd.id).collect();
             format!("{} {} added", named(&numbers), are(&numbers))
         }
+        Change::Replace { osds } => {
+            let numbers: Vec<u32> = osds.iter().map(|osd| osd.id).collect();
+            format!("the {} of {} replaced", if osds.len() == 1 { "device" } else { "devices" }, named(&numbers))
+        }
         Change::SetRule { pool, rule } => format!("rule of {} is {rule}", pool_of(map, *pool)),
         Change::PgNum { pool, pg_num } => format!("pg_num of {} is to be {pg_num}", pool_of(map, *pool)),
         Change::PoolSize { pool, size, min_size } => {

@@ -282,7 +282,7 @@ impl OsdMap {
     }
 
     /// That there are such OSDs.
-    fn check_osds(&self, what: &str, osds: &[u32]) -> Result<(), CephError> {
+    pub(super) fn check_osds(&self, what: &str, osds: &[u32]) -> Result<(), CephError> {
         match osds.iter().find(|&&osd| !self.exists(osd)) {
             None => Ok(()),
             Some(osd) => {

@@ -8,7 +8,7 @@ use resilver_crush::pool::PoolKind;
 use super::reach::{item_of, top_of};
 use super::{OsdMap, Touched, check};
 use crate::error::CephError;
-use crate::input::{Add, Change};
+use crate::input::{Add, Change, OsdInput};
 
 /// Kinds of rules for replicated pools and for coded ones; the second are those of multi-step retries.
 const REPLICATED_RULES: [u8; 2] = [1, 4];
@@ -78,6 +78,7 @@ impl OsdMap {
                 Touched::Nothing
             }
             Change::Add { osds } => self.add(osds)?,
+            Change::Replace { osds } => self.replace(osds)?,
             Change::Crush { crushmap } => self.set_crush(crushmap)?,
             // Every other change is made where states are.
             _ => Touched::Nothing,
@@ -131,6 +132,20 @@ impl OsdMap {
         }
         self.resize(self.crush.max_device().unsigned_abs() as usize);
         Ok(self.touched_by(&added))
+    }
+
+    /// Other devices of OSDs that are stopped.
+    fn replace(&mut self, osds: &[OsdInput]) -> Result<Touched, CephError> {
+        for osd in osds {
+            self.check_osds("replace", &[osd.id])?;
+            check::check_osd(osd, self.osd_settings.len())?;
+            if self.runs(osd.id) {
+                let rule = "the device of an OSD that runs cannot be replaced";
+                return Err(CephError::invalid("replace", format!("osd.{}", osd.id), rule, "stop it first"));
+            }
+        }
+        osds.iter().for_each(|osd| self.osds[osd.id as usize] = Some(osd.clone()));
+        Ok(Touched::Nothing)
     }
 
     /// Another CRUSH map. Every pool's rule is in it, as the monitors demand.

@@ -7,6 +7,7 @@ from resilver.whatif.releases import EVER, LUMINOUS, MIMIC, NAUTILUS, OCTOPUS, Q
 
 CONFIG_SET = "`ceph config set`"
 ORCHESTRATOR = "`ceph orch`"
+DESTROY = "`ceph osd destroy`"
 CRUSH_RULE = "`ceph osd pool set POOL crush_rule`"
 UPMAP = "`ceph osd pg-upmap-items`"
 BALANCER = "a balancer"
@@ -25,6 +26,8 @@ FORMS: dict[str, Span] = {
     CONFIG_SET: Span(MIMIC),
     # Release notes of 15.2.0; before, systemd's units on each host.
     ORCHESTRATOR: Span(OCTOPUS),
+    # Release notes of 12.2.0; before, the number is removed and taken again.
+    DESTROY: Span(LUMINOUS),
     # Release notes of 12.2.0; before, crush_ruleset with a number.
     CRUSH_RULE: Span(LUMINOUS),
     # Release notes of 12.2.0; clients must be of that release too.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use resilver_ceph::agents::{Balancer, Manager, Monitor, SiteWatch};
-use resilver_ceph::{Add, Change, ClusterInput, EventPlane, Flag, FlowPlane, PoolLoad, Stretch, StretchMode};
+use resilver_ceph::{Add, Change, ClusterInput, EventPlane, Flag, FlowPlane, OsdInput, PoolLoad, Stretch, StretchMode};
 
 use super::steady::SteadyPlane;
 use super::{Agents, Outcome, Plane, at, filled, outcome_of};
@@ -40,6 +40,12 @@ fn added() -> Change {
     Change::Add { osds: vec![Add { osd: osd(18, -1), name, weight: 1.0, class, location }] }
 }
 
+/// OSDs stop, get devices of half the size, and start; the size is that of the tightest of the runs below.
+pub fn replace(osds: Vec<u32>) -> [Change; 3] {
+    let devices = osds.iter().map(|&id| OsdInput { capacity_bytes: 1 << 29, ..osd(id, -1) }).collect();
+    [Change::Stop { osds: osds.clone() }, Change::Replace { osds: devices }, Change::Start { osds }]
+}
+
 /// Anything that a plan may hold, of the OSDs and pools of [`small`].
 pub fn change() -> impl Strategy<Value = Change> {
     let flag =
@@ -70,6 +76,7 @@ proptest! {
     fn laws_hold_whatever_happens(
         changes in prop::collection::vec((0..3000_u32, change()), 1..8),
         adds in prop::option::of(0..3000_u32),
+        replaced in prop::option::of((0..3000_u32, some_osds())),
         slots in 1..3_u32,
         writes in prop::sample::select(vec![0.0, 50.0, 50_000.0]),
         capacity in prop::sample::select(vec![1000, 3, 2]),
@@ -89,6 +96,8 @@ proptest! {
         }
         input.plan = changes.into_iter().map(|(time, change)| at(f64::from(time), change)).collect();
         input.plan.extend(adds.map(|time| at(f64::from(time), added())));
+        let replaced = replaced.map(|(time, osds)| replace(osds).map(|change| at(f64::from(time), change)));
+        input.plan.extend(replaced.into_iter().flatten());
         input.plan.sort_by(|one, other| one.at_seconds.total_cmp(&other.at_seconds));
         if writes > 0.0 {
             input.load = vec![PoolLoad { writes_per_second: writes, write_bytes: 4096, ..PoolLoad::default() }; 2];

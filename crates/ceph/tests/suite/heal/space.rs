@@ -1,7 +1,7 @@
 //! Space: the exact rule of toofull, what fills on the way, and what waits for ever.
 
 use resilver_ceph::fill::{Fill, Fullness};
-use resilver_ceph::{Add, Change, ClusterInput, Ratios};
+use resilver_ceph::{Add, Change, ClusterInput, Healing, OsdInput, Ratios};
 use resilver_units::SimTime;
 
 use super::random::run_with;
@@ -97,6 +97,36 @@ fn a_host_lost_where_there_is_no_space_leaves_groups_that_wait() {
     // At half the fill all find a place.
     let half = loaded(0.4);
     assert!(healed(&ClusterInput { plan: input.plan, ..half }).texts("stuck", "pgid").is_empty());
+}
+
+// Rule: an OSD that is replaced by one of twice the size under the same number and weight gets just what it had, from the others; half of
+// its weight more, and it gets more. Nothing is written but what belongs there.
+#[test]
+fn a_replaced_osd_gets_what_it_had() {
+    let mut input = loaded(0.4);
+    let device = OsdInput { capacity_bytes: 2 * input.osds[7].capacity_bytes, ..input.osds[7].clone() };
+    let changes =
+        [Change::Stop { osds: vec![7] }, Change::Replace { osds: vec![device] }, Change::Start { osds: vec![7] }];
+    input.plan = changes.map(|change| at(10.0, change)).to_vec();
+    let same = healed(&input);
+    assert!(same.texts("stuck", "pgid").is_empty());
+    let whole = healed(&ClusterInput { plan: Vec::new(), ..input.clone() });
+    assert_eq!(same.counts("osds", "used_end_bytes"), whole.counts("osds", "used_end_bytes"));
+    let held = whole.counts("osds", "used_start_bytes")[7];
+    assert_eq!(same.counts("osds", "received_bytes")[7], held);
+    assert_eq!(same.counts("osds", "used_start_bytes")[7], 0);
+    assert_eq!(same.counts("osds", "capacity_bytes")[7], 2 * whole.counts("osds", "capacity_bytes")[7]);
+    let sums = |column| same.counts("pools", column).iter().sum::<i64>();
+    assert_eq!((sums("recovered_bytes") + sums("moved_bytes"), sums("least_bytes")), (held, held));
+    input.plan.insert(2, at(10.0, Change::CrushReweight { item: "osd.7".to_owned(), weight: 1.5 }));
+    assert!(healed(&input).counts("osds", "used_end_bytes")[7] > held);
+    // What runs is not replaced.
+    input.plan.remove(0);
+    let error = Healing::of(&input).unwrap().run().unwrap_err().to_string();
+    assert!(
+        error.contains("replace = osd.7: the device of an OSD that runs cannot be replaced; stop it first"),
+        "{error}"
+    );
 }
 
 // Rule: an expansion needs space before it gives any: copies are in two places until their groups are clean, and the most bytes of
