@@ -158,12 +158,8 @@ def route(machine: Machine, policy: str = "fine_grained", by: str = "cost") -> R
         ConfigError: There is no such policy, or a zone leaves clients out.
     """
     if policy not in POLICIES:
-        raise ConfigError(
-            "there is no such policy",
-            name_remedy(policy, POLICIES, "policies"),
-            "--policy",
-            show(policy),
-        )
+        rule = "there is no such policy"
+        raise ConfigError(rule, name_remedy(policy, POLICIES, "policies"), "--policy", show(policy))
     networks = machine.network_numbers
     each = [machine.routers_of(int(network)) for network in networks]
     routers = np.full((len(networks), max(map(len, each))), -1)

@@ -216,9 +216,8 @@ def any_loss(probability: float, groups: float) -> float:
         rule = "a probability is from 0 to 1"
         raise ConfigError(rule, key="probability", value=show(probability))
     if not (math.isfinite(groups) and groups >= 0):
-        raise ConfigError(
-            "there are none or more, and finitely many", key="groups", value=show(groups)
-        )
+        rule = "there are none or more, and finitely many"
+        raise ConfigError(rule, key="groups", value=show(groups))
     if probability == 1.0:
         return 1.0 if groups else 0.0
     return -math.expm1(groups * math.log1p(-probability))

@@ -250,12 +250,8 @@ def estimate(
         Interrupted: `progress` answered False.
     """
     if not 0 < relative_error < 1:
-        raise ConfigError(
-            "a standard error over its value, between 0 and 1",
-            "write 0.05",
-            key="relative_error",
-            value=show(relative_error),
-        )
+        rule = "a standard error over its value, between 0 and 1"
+        raise ConfigError(rule, "write 0.05", key="relative_error", value=show(relative_error))
     if isinstance(method, str):
         chosen = choose_method(model, method, seed, progress)
         method, taken = chosen.method, chosen.events / chosen.trajectories

@@ -121,12 +121,9 @@ def group_sets_of(
     """
     copies = _copies(system, failed)
     if system.placement_group_count is None:
-        raise ConfigError(
-            "each object is placed on its own",
-            'use placement_groups = "auto" or a number, or ask where objects are',
-            key="placement.placement_groups",
-            value=show("none"),
-        )
+        rule = "each object is placed on its own"
+        remedy = 'use placement_groups = "auto" or a number, or ask where objects are'
+        raise ConfigError(rule, remedy, key="placement.placement_groups", value=show("none"))
     with core_errors():
         text = core_input.core_json(system, seed, failed)
         return _core.system_group_sets(text, maps_of(system), copies)

@@ -213,7 +213,6 @@ def _wrong(rule: str) -> ConfigError:
 def _counted(name: str, value: int) -> int:
     is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_number or not 0 <= int(value) < _LARGEST:
-        raise ConfigError(
-            "it must be a whole number from 0 to 2^62 - 1", key=name, value=show(value)
-        )
+        rule = "it must be a whole number from 0 to 2^62 - 1"
+        raise ConfigError(rule, key=name, value=show(value))
     return int(value)

@@ -97,13 +97,8 @@ def _system_problems(
     # Where traffic was written and is not valid, it may have been all that there is to be.
     is_traffic_broken = "traffic" in given and "traffic" not in sections
     if "population" not in given and not is_traffic_broken:
-        problems.append(
-            Problem(
-                "a synthetic cluster needs a population",
-                'add [population] with histogram = "genomes1000" and bytes_per_server = "20 TiB"',
-                key="population",
-            )
-        )
+        remedy = 'add [population] with histogram = "genomes1000" and bytes_per_server = "20 TiB"'
+        problems.append(Problem("a synthetic cluster needs a population", remedy, key="population"))
     redundancy = sections.get("redundancy")
     if placement is not None:
         problems += _placement_problems(cluster, placement, redundancy)
@@ -191,29 +186,22 @@ def _domain_problems(
         remedy = f"add cluster.{plural(domain)}, or use a failure domain that exists"
         if cluster.parts or domain not in ("rack", "row"):
             remedy = name_remedy(domain, levels, "levels")
-        return [
-            Problem(
-                f"the cluster has no {plural(domain)}",
-                remedy,
-                key="placement.failure_domain",
-                value=show(domain),
-            )
-        ]
+        rule = f"the cluster has no {plural(domain)}"
+        return [Problem(rule, remedy, key="placement.failure_domain", value=show(domain))]
     if redundancy is not None and redundancy.pieces > count:
         code = redundancy.code
         pieces = f"k={code.data} + m={code.parity} pieces" if code is not None else ""
-        return [
-            Problem(
-                f"this needs {redundancy.pieces} failure domains of type '{domain}', "
-                f"and the cluster has {count}",
-                f"use at most {count} replicas, or more {plural(domain)}"
-                if code is None
-                else f"each of its {pieces} is on one of its own; use fewer, or more "
-                f"{plural(domain)}",
-                key=redundancy.key,
-                value=show(redundancy.replicas if code is None else code.label),
-            )
-        ]
+        rule = (
+            f"this needs {redundancy.pieces} failure domains of type '{domain}', "
+            f"and the cluster has {count}"
+        )
+        remedy = (
+            f"use at most {count} replicas, or more {plural(domain)}"
+            if code is None
+            else f"each of its {pieces} is on one of its own; use fewer, or more {plural(domain)}"
+        )
+        value = show(redundancy.replicas if code is None else code.label)
+        return [Problem(rule, remedy, key=redundancy.key, value=value)]
     return []
 
 
@@ -335,15 +323,12 @@ def _ring_problems(cluster: Cluster, placement: Placement, copies: int) -> list[
         return []
     what = "a ring has" if rings == 1 else f"{rings} rings have"
     most = RING_POINTS_MAX // cluster.server_count // rings
-    return [
-        Problem(
-            f"{cluster.server_count} servers would have {points} points, "
-            f"and {what} at most 2^27 = {RING_POINTS_MAX}",
-            f"use at most {most} points a server",
-            key="placement.ring_points",
-            value=show(placement.ring_points),
-        )
-    ]
+    rule = (
+        f"{cluster.server_count} servers would have {points} points, "
+        f"and {what} at most 2^27 = {RING_POINTS_MAX}"
+    )
+    remedy = f"use at most {most} points a server"
+    return [Problem(rule, remedy, key="placement.ring_points", value=show(placement.ring_points))]
 
 
 def _copyset_problems(cluster: Cluster, placement: Placement, copies: int) -> list[Problem]:

@@ -233,27 +233,16 @@ class Cluster(Section):
     def _hierarchy_problems(self, servers: int) -> list[Problem]:
         problems = []
         if self.racks is not None and servers % self.racks:
-            problems.append(
-                Problem(
-                    f"racks hold equally many, and {servers} servers do not divide by {self.racks}",
-                    f"use a divisor of {servers}, or another number of servers",
-                    key="racks",
-                    value=show(self.racks),
-                )
-            )
+            rule = f"racks hold equally many, and {servers} servers do not divide by {self.racks}"
+            remedy = f"use a divisor of {servers}, or another number of servers"
+            problems.append(Problem(rule, remedy, key="racks", value=show(self.racks)))
         if self.rows is not None and self.racks is None:
-            problems.append(
-                Problem("rows hold racks", "add racks", key="rows", value=show(self.rows))
-            )
+            rule = "rows hold racks"
+            problems.append(Problem(rule, "add racks", key="rows", value=show(self.rows)))
         elif self.rows is not None and self.racks is not None and self.racks % self.rows:
-            problems.append(
-                Problem(
-                    f"rows hold equally many, and {self.racks} racks do not divide by {self.rows}",
-                    f"use a divisor of {self.racks}, or another number of racks",
-                    key="rows",
-                    value=show(self.rows),
-                )
-            )
+            rule = f"rows hold equally many, and {self.racks} racks do not divide by {self.rows}"
+            remedy = f"use a divisor of {self.racks}, or another number of racks"
+            problems.append(Problem(rule, remedy, key="rows", value=show(self.rows)))
         buckets = (self.racks or 0) + (self.rows or 0) + 1
         if not problems and buckets > BUCKETS_MAX:
             rule = f"racks, rows and their root are {buckets} buckets, and a map has at most "

@@ -73,19 +73,13 @@ class DeviceTable(_Described):
         problems = []
         sizes = self.request_sizes
         if any(after <= before for before, after in pairwise(sizes)) or 0 in sizes:
-            problems.append(
-                Problem("the sizes must be above zero and rise", "sort them", key="request_sizes")
-            )
+            rule = "the sizes must be above zero and rise"
+            problems.append(Problem(rule, "sort them", key="request_sizes"))
         for name in ("read_seek", "write_seek"):
             count = len(getattr(self, name))
             if count != len(sizes):
-                problems.append(
-                    Problem(
-                        f"{count} seeks for {len(sizes)} request sizes",
-                        "give one seek a size",
-                        key=name,
-                    )
-                )
+                rule = f"{count} seeks for {len(sizes)} request sizes"
+                problems.append(Problem(rule, "give one seek a size", key=name))
         for name in ("read_rate", "write_rate"):
             if getattr(self, name) <= 0:
                 problems.append(Problem("the rate must be above zero", key=name))
@@ -217,11 +211,8 @@ def device_of(value: object, info: ValidationInfo) -> Device:
         return catalog_device(value)
     if not isinstance(value, dict):
         ways = 'write "jbod10-sata", { service = "22 ms" }, { file = "disk.toml" }'
-        raise ConfigError(
-            "a device is a name of the catalog or a table",
-            f'{ways}, {{ fio = "disk.json" }} or the table',
-            value=show(value),
-        )
+        rule = "a device is a name of the catalog or a table"
+        raise ConfigError(rule, f'{ways}, {{ fio = "disk.json" }} or the table', value=show(value))
     if "fio" in value:
         one_key(value, ("fio",))
         return _from_fio(value["fio"], info)

@@ -214,11 +214,9 @@ def _by_line(
         # stays negative so that the reader is told.
         per_byte = q / c
     if per_byte <= 0:
-        raise ConfigError(
-            "larger requests take no longer than small ones, so that no rate can be fitted",
-            "fit with the recipe, or measure larger sizes",
-            place=sequential[measured[-1]].place,
-        )
+        rule = "larger requests take no longer than small ones, so that no rate can be fitted"
+        remedy = "fit with the recipe, or measure larger sizes"
+        raise ConfigError(rule, remedy, place=sequential[measured[-1]].place)
     base = max(overhead, 0.0)
     seeks = {size: size / random[size].bytes_per_second - base - size * per_byte for size in random}
     return 1 / per_byte, overhead, [_between(seeks, size) for size in sizes]

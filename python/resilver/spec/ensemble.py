@@ -43,9 +43,8 @@ def seeds_of(value: object) -> tuple[int, ...]:
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
             raise ConfigError("a seed is a whole number from 0 to 2^63 - 1", value=show(seed))
         if seed in seen:
-            raise ConfigError(
-                f"seed {seed} stands twice", "name each once: equal seeds give equal runs"
-            )
+            rule = f"seed {seed} stands twice"
+            raise ConfigError(rule, "name each once: equal seeds give equal runs")
         seen.add(seed)
     return tuple(value)
 

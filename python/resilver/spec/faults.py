@@ -49,11 +49,8 @@ def targets_of(value: object) -> int | tuple[str, ...] | None:
         or not value
         or not all(isinstance(name, str) for name in value)
     ):
-        raise ConfigError(
-            "this is how many fail, from 1, or a list of names",
-            'write 1 or ["osd.12"]',
-            value=show(value),
-        )
+        rule = "this is how many fail, from 1, or a list of names"
+        raise ConfigError(rule, 'write 1 or ["osd.12"]', value=show(value))
     twice = [name for index, name in enumerate(value) if name in value[:index]]
     if twice:
         raise ConfigError(f'"{twice[0]}" stands twice', "name each once", value=show(value))
@@ -205,14 +202,9 @@ class Fault(Section):
             remedy = "such as part = { server = 1 }"
             problems.append(Problem(rule, remedy, key=given[1] if given else "part"))
         if not 0 <= self.at < HORIZON_SECONDS:
-            problems.append(
-                Problem(
-                    "a fault happens from 0 s on and within the 213 days that a run can last",
-                    'write such as at = "10 min"',
-                    key="at",
-                    value=show(f"{float(self.at):g} s"),
-                )
-            )
+            rule = "a fault happens from 0 s on and within the 213 days that a run can last"
+            remedy = 'write such as at = "10 min"'
+            problems.append(Problem(rule, remedy, key="at", value=show(f"{float(self.at):g} s")))
         if self.detection and self.at + self.detection >= HORIZON_SECONDS:
             rule, value = "it lies beyond the 213 days of a run", exact_duration(self.detection)
             problems.append(Problem(rule, "write less", key="detection", value=show(value)))

@@ -114,12 +114,8 @@ def bins_of(rows: object) -> tuple[Bin, ...]:
     (Bin(min_bytes=0, max_bytes=4096, file_count=100),)
     """
     if not isinstance(rows, list | tuple) or not rows:
-        raise ConfigError(
-            "a histogram needs at least one bin",
-            'write [["0 B", "4 KiB", 100]]',
-            key="bins",
-            value=show(rows),
-        )
+        rule = "a histogram needs at least one bin"
+        raise ConfigError(rule, 'write [["0 B", "4 KiB", 100]]', key="bins", value=show(rows))
     bins: list[Bin] = []
     problems: list[Problem] = []
     for index, row in enumerate(rows):
@@ -139,9 +135,8 @@ def bins_of(rows: object) -> tuple[Bin, ...]:
 
 def _bin(row: object) -> Bin:
     if not isinstance(row, list | tuple) or len(row) != 3:
-        raise ConfigError(
-            "a bin is min, max and count", 'such as ["0 B", "4 KiB", 100]', value=show(row)
-        )
+        rule = "a bin is min, max and count"
+        raise ConfigError(rule, 'such as ["0 B", "4 KiB", 100]', value=show(row))
     count = row[2]
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= BYTES_MAX:
         raise ConfigError("a count is a whole number, zero or more", value=show(count))

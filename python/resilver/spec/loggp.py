@@ -60,11 +60,9 @@ def table_of(value: object, info: ValidationInfo) -> LogGpTable:
     if isinstance(value, str):
         return catalog_table(value)
     if not isinstance(value, dict):
-        raise ConfigError(
-            "a LogGP table is a name of the catalog, a file or rows",
-            'write "qdr-infiniband" or { netgauge = "file.dat" }',
-            value=show(value),
-        )
+        rule = "a LogGP table is a name of the catalog, a file or rows"
+        remedy = 'write "qdr-infiniband" or { netgauge = "file.dat" }'
+        raise ConfigError(rule, remedy, value=show(value))
     if one_key(value, ("netgauge", "rows")) == "rows":
         return _inline(value["rows"])
     return read_netgauge(file_path(value["netgauge"], info))
@@ -72,9 +70,8 @@ def table_of(value: object, info: ValidationInfo) -> LogGpTable:
 
 def _inline(rows: object) -> LogGpTable:
     if not isinstance(rows, list | tuple) or not rows:
-        raise ConfigError(
-            "a LogGP table needs at least one row", _ROW, key="rows", value=show(rows)
-        )
+        rule = "a LogGP table needs at least one row"
+        raise ConfigError(rule, _ROW, key="rows", value=show(rows))
     parsed: list[LogGpRow] = []
     problems: list[Problem] = []
     for index, row in enumerate(rows):

@@ -57,12 +57,8 @@ class Population(Section):
         problems = []
         if (self.histogram is None) == (self.file_size is None):
             given = "both are given" if self.histogram is not None else "neither is given"
-            problems.append(
-                Problem(
-                    f"exactly one of histogram and file_size is needed, and {given}",
-                    'such as file_size = "1 TiB"',
-                )
-            )
+            rule = f"exactly one of histogram and file_size is needed, and {given}"
+            problems.append(Problem(rule, 'such as file_size = "1 TiB"'))
         volumes = [
             name
             for name in ("bytes_per_server", "bytes", "files")
@@ -70,19 +66,15 @@ class Population(Section):
         ]
         if len(volumes) != 1:
             given = " and ".join(volumes) + " are given" if volumes else "none is given"
-            problems.append(
-                Problem(
-                    f"exactly one of bytes_per_server, bytes and files is needed, and {given}",
-                    "keep one" if volumes else 'such as bytes_per_server = "20 TiB"',
-                )
-            )
+            rule = f"exactly one of bytes_per_server, bytes and files is needed, and {given}"
+            remedy = "keep one" if volumes else 'such as bytes_per_server = "20 TiB"'
+            problems.append(Problem(rule, remedy))
         if (
             self.histogram is not None
             and sum(item.file_count for item in self.histogram.bins) > BYTES_MAX
         ):
-            problems.append(
-                Problem("the counts add up to more than 2^63", "scale them down", key="histogram")
-            )
+            rule = "the counts add up to more than 2^63"
+            problems.append(Problem(rule, "scale them down", key="histogram"))
         if not problems:
             problems = self._size_problems()
         raise_all(problems)
@@ -92,14 +84,9 @@ class Population(Section):
         """What is larger than the core can number or add up."""
         problems = []
         if self.files is not None and self.files > FILES_MAX:
-            problems.append(
-                Problem(
-                    f"a population has at most 2^36 = {FILES_MAX} files",
-                    "use fewer, larger files",
-                    key="files",
-                    value=show(self.files),
-                )
-            )
+            rule = f"a population has at most 2^36 = {FILES_MAX} files"
+            remedy = "use fewer, larger files"
+            problems.append(Problem(rule, remedy, key="files", value=show(self.files)))
         size = self.largest_file_bytes
         if size > FILE_BYTES_MAX:
             key, value = "file_size", show(exact_bytes(size))

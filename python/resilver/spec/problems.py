@@ -39,9 +39,8 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
             found = unknown_key(location[-1], known, show(detail["input"]))
             problems.append(found.under(".".join(location[:-1])))
         elif detail["type"] == "missing":
-            problems.append(
-                Problem("this key is required", f"add it: {_how_to(model, location)}", key=key)
-            )
+            rule = "this key is required"
+            problems.append(Problem(rule, f"add it: {_how_to(model, location)}", key=key))
         else:
             problems.append(_plain(detail, key))
     return problems

@@ -54,13 +54,8 @@ class Recovery(Section):
         for name in ("receive_memory", "send_memory"):
             memory = getattr(self, name)
             if memory < self.pipeline_buffer:
-                problems.append(
-                    Problem(
-                        f"a {exact_bytes(self.pipeline_buffer)} pipeline buffer does not fit",
-                        f"raise {name} or lower recovery.pipeline_buffer",
-                        key=name,
-                        value=show(exact_bytes(memory)),
-                    )
-                )
+                rule = f"a {exact_bytes(self.pipeline_buffer)} pipeline buffer does not fit"
+                remedy = f"raise {name} or lower recovery.pipeline_buffer"
+                problems.append(Problem(rule, remedy, key=name, value=show(exact_bytes(memory))))
         raise_all(problems)
         return self

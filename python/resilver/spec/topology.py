@@ -125,9 +125,8 @@ def topology_of(value: object, info: ValidationInfo) -> TopologySpec:
         if key not in known
     ]
     if "graph" not in value:
-        problems.append(
-            Problem("this key is required", 'add graph = "network.graphml"', key="graph")
-        )
+        rule = "this key is required"
+        problems.append(Problem(rule, 'add graph = "network.graphml"', key="graph"))
     raise_all(problems)
     path = file_path(value["graph"], info)
     hosts, routers = (_names(value.get(key), key) for key in ("hosts", "routers"))

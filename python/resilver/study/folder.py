@@ -80,9 +80,8 @@ class RunFolder:
 
     def _refuse_foreign(self) -> None:
         if self.path.exists() and not self.path.is_dir():
-            raise ConfigError(
-                f"output folder {str(self.path)!r} is a file; choose a folder with -o DIR"
-            )
+            rule = f"output folder {str(self.path)!r} is a file; choose a folder with -o DIR"
+            raise ConfigError(rule)
         if not self.path.exists() or (self.path / PROVENANCE_FILE).exists():
             return
         own = {_LOCK_FILE, STUDY_FILE, SHARDS_FOLDER, KEPT_FOLDER}

@@ -42,9 +42,8 @@ def read_provenance(folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise ConfigError(
-            f"{str(path)!r} cannot be read ({error.strerror}); make it readable"
-        ) from error
+        rule = f"{str(path)!r} cannot be read ({error.strerror}); make it readable"
+        raise ConfigError(rule) from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(_corrupt(folder, f"it is no JSON ({error})")) from error
     if not isinstance(provenance, dict):

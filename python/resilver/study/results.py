@@ -169,9 +169,8 @@ class Results(StudyTables):
         try:
             return getattr(self, name).to_pandas()
         except ImportError as error:
-            raise ConfigError(
-                "to_pandas needs pandas; install it with `pip install pandas`"
-            ) from error
+            rule = "to_pandas needs pandas; install it with `pip install pandas`"
+            raise ConfigError(rule) from error
 
     def to_records(self) -> list[dict[str, Any]]:
         """The runs as flat dictionaries, as `resilver run --json` prints them.

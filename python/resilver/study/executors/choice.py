@@ -79,9 +79,8 @@ def _refuse_contradictions(
     executor: Any, workers: int | None, cluster_config: str | Path | None
 ) -> None:
     if workers is not None and workers < 0:
-        raise ConfigError(
-            f"workers = {workers}: must be 0 or more; leave it out for one a processor"
-        )
+        rule = f"workers = {workers}: must be 0 or more; leave it out for one a processor"
+        raise ConfigError(rule)
     if executor is not None and workers is not None:
         rule = "a cluster says itself how many workers it has"
         raise ConfigError(rule, "leave out one of the two", "--workers", str(workers))

@@ -53,12 +53,9 @@ def check_address(text: str) -> str:
     """
     if "://" in text:
         if _ADDRESS.fullmatch(text) is None:
-            raise ConfigError(
-                "a scheduler's address is tcp://HOST:PORT",
-                "copy it from what `dask scheduler` printed, such as tcp://node1:8786",
-                key=KEY,
-                value=show(text),
-            )
+            rule = "a scheduler's address is tcp://HOST:PORT"
+            remedy = "copy it from what `dask scheduler` printed, such as tcp://node1:8786"
+            raise ConfigError(rule, remedy, key=KEY, value=show(text))
         return text
     path = Path(text).expanduser()
     try:
@@ -123,12 +120,9 @@ def connected(target: Any, shown: str) -> Any:
     except Exception as error:
         # Dask raises what its transport raised, and that is of many kinds.
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ConfigError(
-            f"no Dask scheduler answers there ({reason})",
-            "see that `dask scheduler` runs there and that this machine can reach it",
-            key=KEY,
-            value=show(shown),
-        ) from error
+        rule = f"no Dask scheduler answers there ({reason})"
+        remedy = "see that `dask scheduler` runs there and that this machine can reach it"
+        raise ConfigError(rule, remedy, key=KEY, value=show(shown)) from error
 
 
 def _in_time(call: Callable[[], Any], seconds: float) -> Any:
@@ -221,7 +215,6 @@ def _refuse_other_builds(client: Any, where: str) -> None:
         else:
             difference = f"cannot tell which resilver it runs ({answer})"
         if difference is not None:
-            problems.append(
-                Problem(f"the worker at {address} {difference}", REMEDY, key=KEY, value=show(where))
-            )
+            rule = f"the worker at {address} {difference}"
+            problems.append(Problem(rule, REMEDY, key=KEY, value=show(where)))
     raise_all(problems)
