@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,6 +110,34 @@ def raise_all(problems: Iterable[Problem]) -> None:
     """Raise a `ConfigError` with these problems; nothing where there are none."""
     if found := list(problems):
         raise ConfigError(found)
+
+
+@contextmanager
+def under(prefix: str) -> Iterator[None]:
+    """Have the problems of a `ConfigError` that is raised meanwhile stand below a key."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(problem.under(prefix) for problem in error.problems) from None
+
+
+@contextmanager
+def placed(place: str, **changes: str) -> Iterator[None]:
+    """Have the problems of a `ConfigError` that is raised meanwhile say of which place they are."""
+    try:
+        yield
+    except ConfigError as error:
+        problems = error.problems
+        raise ConfigError(replace(one, place=place, **changes) for one in problems) from None
+
+
+@contextmanager
+def collected(problems: list[Problem], prefix: str = "") -> Iterator[None]:
+    """Add the problems of a `ConfigError` that is raised meanwhile to others, and go on."""
+    try:
+        yield
+    except ConfigError as error:
+        problems += [problem.under(prefix) for problem in error.problems]
 
 
 def show(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from resilver.center.benchmarks import LayerCost, best, costs
 from resilver.center.layering import Measured
 from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, placed, show
 from resilver.importers.benchmarks import Benchmark, is_benchmark, read_benchmarks
 from resilver.spec.tree import Tree
 from resilver.text import refuse
@@ -185,10 +185,5 @@ def _size(row: dict[str, Any], place: str) -> int | None:
     text = str(row.get("size") or "").strip()
     if not text:
         return None
-    try:
+    with placed(place, key="size"):
         return int(Bytes.parse(text))
-    except ConfigError as error:
-        problems = error.problems
-        raise ConfigError(
-            Problem(one.rule, one.remedy, "size", one.value, place) for one in problems
-        ) from None

@@ -8,7 +8,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, name_remedy, placed, show
 from resilver.text import read_text, refuse
 from resilver.units import BytesPerSecond
 
@@ -68,11 +68,10 @@ def rate_in(row: dict[str, Any], place: str) -> float:
     column = "rate" if row.get("rate") is not None else SI_COLUMN
     text = text_in(row, column, place)
     try:
-        rate = float(text) if column == SI_COLUMN else float(BytesPerSecond.parse(text))
-    except ConfigError as error:
-        raise ConfigError(
-            Problem(one.rule, one.remedy, one.key, one.value, place) for one in error.problems
-        ) from None
+        with placed(place):
+            rate = float(text) if column == SI_COLUMN else float(BytesPerSecond.parse(text))
+    except ConfigError:
+        raise
     except ValueError:
         refuse(place, f"{show(text)} is not a number of bytes per second", "such as 512e6")
     if not 0.0 < rate < float("inf"):

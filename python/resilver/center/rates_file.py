@@ -13,12 +13,11 @@ from pydantic import Field, model_validator
 
 from resilver.center.benchmarks import medians
 from resilver.center.culling import Lot
-from resilver.center.erasure import erasure_of
 from resilver.center.given import GivenFile
 from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
-from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.errors import Problem, collected, raise_all, show
 from resilver.importers.benchmarks import is_benchmark, read_benchmarks
-from resilver.spec.code import ErasureCode
+from resilver.spec.code import ErasureCode, erasure_of
 from resilver.spec.section import AboveZero, Count, Section
 from resilver.text import refuse
 from resilver.units import BytesPerSecond
@@ -48,14 +47,15 @@ class LotSection(Section):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        problems = []
+        problems: list[Problem] = []
         if self.groups % self.units:
             rule = f"{self.groups:,} groups do not spread evenly over {self.units:,} units"
             problems.append(Problem(rule, "change one of them", "units", show(self.units)))
         if self.slow and self.factor == 1.0:
             rule = "slow disks are as fast as the others"
             problems.append(Problem(rule, "add factor = 0.8", key="slow", value=show(self.slow)))
-        problems += _problems_of_code(self.code)
+        with collected(problems):
+            erasure_of(self.code, "code")
         raise_all(problems)
         return self
 
@@ -69,14 +69,6 @@ class LotSection(Section):
         """The lot, with speeds as shares of the rate."""
         members = self.erasure.pieces
         return Lot(self.groups, members, self.units, self.spread, self.slow, self.factor)
-
-
-def _problems_of_code(text: str) -> list[Problem]:
-    try:
-        erasure_of(text, "code")
-    except ConfigError as error:
-        return list(error.problems)
-    return []
 
 
 class LotFile(GivenFile):

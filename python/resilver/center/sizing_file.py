@@ -7,13 +7,12 @@ from typing import Annotated, Self
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver.center.capacity_file import Capacity
-from resilver.center.erasure import erasure_of
 from resilver.center.given import GivenFile
 from resilver.center.islands import Islands
 from resilver.center.namespaces import Namespaces
 from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.quantities import Price, Watts
-from resilver.spec.code import ErasureCode
+from resilver.spec.code import ErasureCode, erasure_of
 from resilver.spec.section import AboveZero, Count, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds
 

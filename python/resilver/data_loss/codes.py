@@ -28,7 +28,7 @@ from resilver.data_loss.reports import Told
 from resilver.data_loss.request import DurabilityRequest, Where
 from resilver.data_loss.scenario import INDEPENDENT, Described, Level, StoredPool
 from resilver.data_loss.simulated import simulated
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, show, under
 from resilver.simulate import CodeTree, code_tree
 from resilver.spec.drawn_times import DrawnTime, RepairSpeed
 from resilver.units import Bytes, exact_rate, format_bytes
@@ -239,10 +239,8 @@ def groups_of(request: DurabilityRequest, code: CodeTree) -> int:
 
 
 def _bytes(text: str, key: str) -> int:
-    try:
+    with under(key):
         return int(Bytes.parse(text))
-    except ConfigError as error:
-        raise ConfigError(problem.under(key) for problem in error.problems) from None
 
 
 def described_code(text: str, question: Question) -> Described:

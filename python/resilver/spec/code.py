@@ -162,10 +162,23 @@ def code_of(value: object) -> ErasureCode | None:
     """
     if value is None or isinstance(value, ErasureCode):
         return value
-    code = read_code(value)
+    return erasure_of(value)
+
+
+def erasure_of(value: object, key: str = "") -> ErasureCode:
+    """The code that a text means, whose numbers can be.
+
+    Args:
+        value: Such as ``rs 8+2``.
+        key: What names it, for an error.
+
+    Raises:
+        ConfigError: It is no text, no code, or one that cannot be.
+    """
+    code = read_code(value, key)
     if problem := _problem(code):
         rule, remedy = problem
-        raise ConfigError(rule, remedy, value=show(value))
+        raise ConfigError(rule, remedy, key, show(value))
     return code
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import ValidationInfo
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, Problem, name_remedy, show, under
 from resilver.spec.code import ErasureCode, code_of
 from resilver.spec.section import TEXT, either, file_path, one_key
 from resilver.text import name_of, read_toml
@@ -78,10 +78,8 @@ def coding_of(value: object, info: ValidationInfo) -> CodingSpeed:
     if isinstance(value, dict):
         one_key(value, ("file",))
         path = file_path(value["file"], info)
-        try:
+        with under("file"):
             return CodingSpeed(name_of(path), rates=rates_of(read_toml(path)), file=str(path))
-        except ConfigError as error:
-            raise ConfigError(problem.under("file") for problem in error.problems) from None
     if isinstance(value, str) and value.strip()[:1] not in set("+-.0123456789"):
         known = catalog.list("coding")
         if value not in known:
@@ -89,10 +87,7 @@ def coding_of(value: object, info: ValidationInfo) -> CodingSpeed:
             rule = "this is neither a rate nor a name of the catalog"
             raise ConfigError(rule, remedy, value=show(value))
         return CodingSpeed(value, rates=rates_of(catalog.load("coding", value).content))
-    try:
-        rate = BytesPerSecond.parse(value)
-    except ConfigError as error:
-        raise ConfigError(error.problems) from None
+    rate = BytesPerSecond.parse(value)
     if not 0 < rate < math.inf:
         rule, remedy = "the rate must be above zero", 'write "none" for coding without time'
         raise ConfigError(rule, remedy, value=show(value))
@@ -119,11 +114,8 @@ def rates_of(table: Mapping[str, object]) -> tuple[tuple[str, BytesPerSecond], .
         raise ConfigError(rule, remedy, key="codes")
     rates = []
     for index, row in enumerate(rows):
-        try:
+        with under(f"codes.{index}"):
             rates.append(_row(row))
-        except ConfigError as error:
-            key = f"codes.{index}"
-            raise ConfigError(problem.under(key) for problem in error.problems) from None
     return tuple(rates)
 
 
@@ -135,10 +127,8 @@ def _row(row: object) -> tuple[str, BytesPerSecond]:
         raise ConfigError("a row says of which code it is", 'such as code = "rs 8+3"')
     rates = []
     for name in ("encode", "decode"):
-        try:
+        with under(name):
             rates.append(BytesPerSecond.parse(row.get(name)))
-        except ConfigError as error:
-            raise ConfigError(problem.under(name) for problem in error.problems) from None
     slower = min(rates)
     if slower <= 0:
         raise ConfigError("the rates must be above zero", "measure them again")

@@ -8,7 +8,7 @@ request below the first takes the first. Instead, a device may take one time for
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 from pydantic import Field, ValidationInfo, model_validator
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.errors import ConfigError, Problem, placed, raise_all, show, under
 from resilver.spec.section import AboveZero, Section, file_path, one_key
 from resilver.text import name_of, read_toml
 from resilver.units import Bytes, BytesPerSecond, Seconds
@@ -119,10 +119,8 @@ class DeviceService(_Described):
             remedy = "give service alone, or read_service and write_service"
             raise ConfigError(rule, remedy, key=twice[0], value=show(data[twice[0]]))
         rest = {key: value for key, value in data.items() if key != "service"}
-        try:
+        with under("service"):
             time = Seconds.parse(data["service"])
-        except ConfigError as error:
-            raise ConfigError(problem.under("service") for problem in error.problems) from None
         return {**rest, "read_service": time, "write_service": time}
 
     @model_validator(mode="after")
@@ -188,10 +186,8 @@ def device_or_classes(value: object, info: ValidationInfo) -> Device | DeviceCla
         return device_of(value, info)
     made = []
     for name, one in value.items():
-        try:
+        with under(str(name)):
             made.append((str(name), device_of(one, info)))
-        except ConfigError as error:
-            raise ConfigError(problem.under(str(name)) for problem in error.problems) from None
     return DeviceClasses(tuple(made))
 
 
@@ -287,7 +283,7 @@ def fitted_table(fit: DiskFit, report: FioReport, method: str = "recipe") -> Dev
         ConfigError: A figure is outside what the simulator takes.
     """
     read, write = fit.read, fit.write
-    try:
+    with placed(report.label):
         return DeviceTable(
             label=report.label,
             description="A volume as fio measured it.",
@@ -306,7 +302,3 @@ def fitted_table(fit: DiskFit, report: FioReport, method: str = "recipe") -> Dev
             write_overhead=Seconds(write.overhead_seconds),
             write_seek=tuple(Seconds(seek) for seek in write.seek_seconds),
         )
-    except ConfigError as error:
-        raise ConfigError(
-            replace(problem, place=report.label) for problem in error.problems
-        ) from None

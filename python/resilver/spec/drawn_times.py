@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import PlainValidator, WithJsonSchema
 
-from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.errors import ConfigError, Problem, collected, raise_all, show, under
 from resilver.failure_rates import LongSeconds, long_words
 from resilver.spec.problems import unknown_key
 from resilver.spec.section import TEXT, either, one_key
@@ -150,7 +150,7 @@ def drawn_time(value: object) -> DrawnTime | None:
         return DrawnTime("fixed", (_seconds(value),))
     kind = one_key(value, ("exponential", "weibull", "drawn"))
     inside = value[kind]
-    try:
+    with under(kind):
         if kind == "exponential":
             return DrawnTime("exponential", (_above_zero(inside),))
         if kind == "weibull":
@@ -159,8 +159,6 @@ def drawn_time(value: object) -> DrawnTime | None:
             rule, remedy = "these are the times of which one is drawn", 'write ["9 h", "11 h"]'
             raise ConfigError(rule, remedy, value=show(inside))
         return DrawnTime("drawn", tuple(_above_zero(one) for one in inside))
-    except ConfigError as error:
-        raise ConfigError(problem.under(kind) for problem in error.problems) from None
 
 
 def repair_speed(value: object) -> RepairSpeed:
@@ -182,17 +180,15 @@ def repair_speed(value: object) -> RepairSpeed:
     several = list(value) if isinstance(value, list | tuple) else [value]
     if not several:
         raise ConfigError("no time of a repair is given", 'write "10 h"', value="[]")
-    times, problems = [], []
+    times: list[DrawnTime] = []
+    problems: list[Problem] = []
     for index, one in enumerate(several):
-        try:
-            made = drawn_time(one)
-            if made is None or made.mean_seconds <= 0:
+        with collected(problems, str(index) if isinstance(value, list | tuple) else ""):
+            time = drawn_time(one)
+            if time is None or time.mean_seconds <= 0:
                 rule = "a repair takes time; what takes none is never at risk"
                 raise ConfigError(rule, 'write such as "10 h"', value=show(one))
-            times.append(made)
-        except ConfigError as error:
-            place = str(index) if isinstance(value, list | tuple) else ""
-            problems += [problem.under(place) for problem in error.problems]
+            times.append(time)
     raise_all(problems)
     return RepairSpeed("times", times=tuple(times))
 
@@ -220,10 +216,8 @@ def _weibull(value: object) -> DrawnTime:
     rule = "a Weibull law has a shape and a scale"
     problems += [Problem(rule, "add it", key=key) for key in keys[:2] if key not in value]
     raise_all(problems)
-    try:
+    with under("scale"):
         scale = _above_zero(value["scale"])
-    except ConfigError as error:
-        raise ConfigError(problem.under("scale") for problem in error.problems) from None
     least = _seconds(value.get("least", 0))
     return DrawnTime("weibull", (scale,), shape_of(value["shape"]), least)
 
@@ -232,17 +226,15 @@ def _rates(value: dict[Any, Any]) -> tuple[tuple[str, float], ...]:
     if "device" not in value:
         remedy = f"{_SHARED}, or {_FORMS[6:]}"
         raise ConfigError("shared bandwidth says what a device gives", remedy, "device")
-    rates, problems = [], []
+    rates: list[tuple[str, float]] = []
+    problems: list[Problem] = []
     for level in sorted(value, key=lambda name: name != "device"):
-        try:
+        with collected(problems, str(level)):
             rate = BytesPerSecond.parse(value[level])
             if not rate > 0:
-                rule = "the rate must be above zero"
-                problem = Problem(rule, "leave out what does not limit", value=show(value[level]))
-                raise ConfigError(problem)
+                rule, remedy = "the rate must be above zero", "leave out what does not limit"
+                raise ConfigError(rule, remedy, value=show(value[level]))
             rates.append((str(level), float(rate)))
-        except ConfigError as error:
-            problems += [problem.under(str(level)) for problem in error.problems]
     raise_all(problems)
     return tuple(rates)
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.errors import ConfigError, Problem, raise_all, show, under
 from resilver.failure_rates import YEAR_SECONDS, FailedShare, FailureRate, LongSeconds, long_words
 from resilver.importers.failures import FailureList, read_failures
 from resilver.spec.drawn_times import SHAPE_MAX, SHAPE_MIN, AnyTime
@@ -211,10 +211,8 @@ class Failure(Section):
         like = given.get("like")
         if not isinstance(like, str):
             return {}
-        try:
+        with under("like"):
             said = dict(catalog.failure(like).fails)
-        except ConfigError as error:
-            raise ConfigError(problem.under("like") for problem in error.problems) from None
         if any(law in given for law in _LAWS):
             said = {key: value for key, value in said.items() if key not in _LAWS}
         return said

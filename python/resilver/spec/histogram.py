@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationInfo
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.errors import ConfigError, Problem, collected, raise_all, show
 from resilver.importers.sizes import Bin, check_bin, drawn_bytes, read_sizes
 from resilver.spec.section import TEXT, either, file_path, one_key
 from resilver.text import name_of
@@ -120,15 +120,12 @@ def bins_of(rows: object) -> tuple[Bin, ...]:
     problems: list[Problem] = []
     for index, row in enumerate(rows):
         key = f"bins.{index}"
-        try:
+        with collected(problems, key):
             item = _bin(row)
-        except ConfigError as error:
-            problems += [problem.under(key) for problem in error.problems]
-            continue
-        wrong = check_bin(item, bins[-1] if bins else None)
-        if wrong:
-            problems.append(Problem(*wrong, key=key, value=show(row)))
-        bins.append(item)
+            wrong = check_bin(item, bins[-1] if bins else None)
+            if wrong:
+                problems.append(Problem(*wrong, key=key, value=show(row)))
+            bins.append(item)
     raise_all(problems)
     return tuple(bins)
 

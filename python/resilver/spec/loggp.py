@@ -13,7 +13,7 @@ from functools import cache
 from pydantic import ValidationInfo
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.errors import ConfigError, Problem, collected, raise_all, show
 from resilver.importers.netgauge import (
     LogGpRow,
     LogGpTable,
@@ -75,13 +75,11 @@ def _inline(rows: object) -> LogGpTable:
     parsed: list[LogGpRow] = []
     problems: list[Problem] = []
     for index, row in enumerate(rows):
-        try:
+        with collected(problems, f"rows.{index}"):
             if not isinstance(row, list | tuple) or len(row) != 4:
                 raise ConfigError("a row is a size, L, g and G", _ROW, value=show(row))
             size, latency = Bytes.parse(row[0]), Seconds.parse(row[1])
             parsed.append(LogGpRow(size, latency, _signed(row[2]), _signed(row[3])))
-        except ConfigError as error:
-            problems += [problem.under(f"rows.{index}") for problem in error.problems]
     raise_all(problems)
     return _checked(LogGpTable("inline", tuple(parsed)), "rows")
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
 
-from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.errors import ConfigError, Problem, collected, raise_all, show
 from resilver.spec.assumptions import Assumption, assumptions_of
 from resilver.spec.chance import chances
 from resilver.spec.check import cross_problems
@@ -98,10 +98,8 @@ class Study(Sections):
         table: Mapping[str, Any] = read_toml(file)
         problems: list[Problem] = []
         for text in overrides:
-            try:
+            with collected(problems):
                 table = _override(table, text)
-            except ConfigError as error:
-                problems += error.problems
         raise_all(problems)
         return cls.from_dict(table, file.absolute().parent)
 
@@ -132,12 +130,10 @@ class Study(Sections):
         ]
         written = table.get("study", {})
         ensemble = Ensemble()
-        try:
+        with collected(problems):
             read = Ensemble.from_table(written, base, "study")
             check_keys(read)
             ensemble = read
-        except ConfigError as error:
-            problems += error.problems
         sections = _sections(table, ensemble, base, problems)
         if not (isinstance(written, dict) and (written.get("sweep") or written.get("each"))):
             problems += cross_problems(set(table), sections)
@@ -289,16 +285,12 @@ def _sections(
         # may leave out what is swept, such as its topology, and cannot be read without.
         is_needed = len(rest) < 2 or (name, rest[:-1]) == ("cluster", ["fabric"])
         if is_needed and not has_path(tables.get(name), rest or ["."]):
-            try:
+            with collected(problems):
                 tables[name] = put(tables.get(name, {}), rest, first, key)
-            except ConfigError as error:
-                problems += error.problems
     sections: dict[str, Any] = {}
     for name, value in tables.items():
-        try:
+        with collected(problems):
             sections[name] = read_section(name, value, base)
-        except ConfigError as error:
-            problems += error.problems
     if "cluster" not in tables:
         remedy = "add [cluster] with servers = 64"
         problems.append(Problem("a study needs a cluster", remedy, key="cluster"))

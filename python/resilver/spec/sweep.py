@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
+from resilver.errors import ConfigError, Problem, collected, name_remedy, raise_all, show
 from resilver.spec.ceph_run import CephRun
 from resilver.spec.ensemble import RUNS_MAX, Ensemble, keys_of, values_of
 from resilver.spec.failing import each_part, levels_of
@@ -211,11 +211,9 @@ def sections_at(
     problems: list[Problem] = []
     for name, table in changed.items():
         made.pop(name, None)
-        try:
+        with collected(problems):
             if table is not None:
                 made[name] = read_section(name, table, base)
-        except ConfigError as error:
-            problems += error.problems
     raise_all(problems)
     return made
 
@@ -250,11 +248,9 @@ def read_section(name: str, table: object, base: Path) -> Any:
     made: list[Section] = []
     problems: list[Problem] = []
     for index, item in enumerate(table):
-        try:
+        with collected(problems):
             is_made = isinstance(item, model)
             made.append(item if is_made else model.from_table(item, base, f"{name}.{index}"))
-        except ConfigError as error:
-            problems += error.problems
     raise_all(problems)
     return tuple(made)
 

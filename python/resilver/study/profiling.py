@@ -22,7 +22,7 @@ from resilver.center.profiling import (
     profile_rates,
 )
 from resilver.center.rates_file import LotFile, read_rates
-from resilver.errors import ConfigError, show
+from resilver.errors import ConfigError, show, under
 from resilver.spec import Study, System
 from resilver.study.culling import StudyDisks, check_draws
 from resilver.text import read_toml
@@ -209,10 +209,8 @@ def profile_study(
 
 
 def _target(text: str | BytesPerSecond) -> BytesPerSecond:
-    try:
+    with under("target"):
         rate = BytesPerSecond.parse(text)
-    except ConfigError as error:
-        raise ConfigError(problem.under("target") for problem in error.problems) from None
     if not rate > 0:
         rule, remedy = "a target is above zero", 'such as "1 TB/s"'
         raise ConfigError(rule, remedy, key="target", value=show(str(text)))

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from resilver.errors import ConfigError, show
+from resilver.errors import placed, show
 from resilver.quantities import decimal, decimal_rate
 from resilver.spec.jobs import JobSignature
 from resilver.text import parse_toml, read_text
@@ -118,19 +118,13 @@ def read_signature(path: str | Path) -> Signature:
     """
     place = Path(path)
     text = read_text(place)
-    try:
+    with placed(str(place)):
         given = JobSignature.from_table(parse_toml(text, place), place.parent)
-    except ConfigError as error:
-        raise ConfigError(replace(one, place=str(place)) for one in error.problems) from None
     beside = {match[1]: match[2] for match in _UNCERTAIN.finditer(text)}
 
     def error_of(key: str, kind: type[Seconds] | type[Bytes]) -> float:
-        try:
+        with placed(str(place), key=key):
             return float(kind.parse(beside[key])) if key in beside else 0.0
-        except ConfigError as error:
-            raise ConfigError(
-                replace(one, key=key, place=str(place)) for one in error.problems
-            ) from None
 
     return Signature(
         float(given.period),

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, placed, show
 from resilver.spec.section import Section
 from resilver.text import read_toml
 from resilver.units import Bytes, Seconds
@@ -96,15 +96,10 @@ class BatchJobs(Section):
         if "system" in table:
             rule = "the batch system is named by --cluster"
             raise ConfigError(rule, "remove this key", key="system", place=str(path))
-        try:
+        with placed(str(path)):
             jobs = cls.from_table({**table, "system": system}, Path(path).parent)
             jobs.check()
-        except ConfigError as error:
-            raise ConfigError(
-                Problem(problem.rule, problem.remedy, problem.key, problem.value, str(path))
-                for problem in error.problems
-            ) from None
-        return jobs
+            return jobs
 
     def check(self) -> None:
         """Check what concerns several keys.
