@@ -98,14 +98,14 @@ def batch_size(events: int, trajectories: int, most: int, sets: float) -> int:
 
 
 def simulate_batches(
-    plan: Plan, where: Where, told: Callable[[int, Sums], None] | None = None
+    plan: Plan, where: Where, told: Callable[..., None] | None = None
 ) -> list[Sums]:
     """Simulate missions until the loss probability is known well enough.
 
     Args:
         plan: What is simulated, and how well it is to be known.
         where: Where it is performed and kept.
-        told: Told of the missions done so far and their sums.
+        told: Told of the missions done so far, the most, and the relative error, as `telling` is.
 
     Returns:
         The sums of every batch, in their order.
@@ -133,7 +133,7 @@ def _round(
     folder: Path | None,
     sizes: Sequence[int],
     before: Sequence[Sums],
-    told: Callable[[int, Sums], None] | None,
+    told: Callable[..., None] | None,
 ) -> list[Sums]:
     """The batches of a round: those that are kept, and the others performed."""
     first = len(before) + 1
@@ -150,7 +150,7 @@ def _round(
             replace_text(_path(folder, number), json.dumps(sums.to_dict()))
         if told is not None:
             whole = Sums.joined([*before, *found.values()])
-            told(whole.trajectories, whole)
+            told(whole.trajectories, plan.most, whole.relative_error)
 
     performer.perform({n: size for n, size in sized.items() if n not in found}, note)
     return [found[number] for number in sized]
@@ -245,7 +245,5 @@ def perform_batch(
     return model.batch(method, seed, number, trajectories, goes_on).to_dict()
 
 
-@functools.lru_cache(maxsize=2)
-def _model(text: str) -> DurabilityModel:
-    """The system as the core has it: made once a process, as all its batches ask for it."""
-    return DurabilityModel(text)
+# The system as the core has it: made once a process, as all its batches ask for it.
+_model = functools.lru_cache(maxsize=2)(DurabilityModel)

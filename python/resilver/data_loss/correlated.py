@@ -97,14 +97,9 @@ def crowd_loss(
     0.3333333333333333
     """
     if parts is not None:
-        sets, devices = _by_part(sets, survives, parts)
+        devices = int(_parts(parts).max()) + 1
+        sets = checked_sets(part_sets(sets, parts), devices, survives)
     return loss_probability(sets, devices, failures, survives, draws=draws, seed=seed)
-
-
-def _by_part(sets: Any, survives: Survives, parts: Sequence[int]) -> tuple[LostSets, int]:
-    """The sets by the parts of their devices, and how many parts there are."""
-    count = int(_parts(parts).max()) + 1
-    return checked_sets(part_sets(sets, parts), count, survives), count
 
 
 def crowd_within_loss(

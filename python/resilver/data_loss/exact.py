@@ -100,10 +100,12 @@ def found_by(group: GroupChain, mission_seconds: float) -> Found:
     """What the chain of a group says of a mission of all groups."""
     chain = group.chain()
     alone = chain.loss_probability(mission_seconds)
+    # From all whole, the time to a group's loss is exponential but for the first few repairs, so
+    # that the rates of all groups add up where losses are rare.
     return Found(
         Figure.exact(any_loss(alone, group.groups), group.method),
         Figure.exact(alone, group.method),
-        Figure.exact(_first_of(chain.mttdl_seconds(), group), group.method),
+        Figure.exact(chain.mttdl_seconds() / group.groups, group.method),
         survival_of(chain, mission_seconds, group.groups),
     )
 
@@ -127,14 +129,6 @@ def survival_of(chain: Chain, mission_seconds: float, groups: int = 1) -> pa.Tab
         **dict.fromkeys(("loss_probability", "loss_low", "loss_high"), lost),
     }
     return pa.table({"time_seconds": times, **columns})
-
-
-def _first_of(mttdl: float, group: GroupChain) -> float:
-    """The mean time to the first loss of any group: the sum of loss rates, where losses are rare.
-
-    From all whole, the time to a group's loss is exponential but for the first few repairs.
-    """
-    return mttdl / group.groups
 
 
 def elasticities(group: GroupChain, mission_seconds: float, what: str) -> pa.Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from resilver.data_loss.answer import Durabilities, Durability
 from resilver.data_loss.reports import Told
@@ -15,11 +15,6 @@ from resilver.importers.ceph import ClusterReport
 from resilver.request import request_of
 from resilver.spec import Study
 from resilver.spec.code import lrc_notes
-
-if TYPE_CHECKING:
-    from resilver.importers.ceph import ClusterReport
-    from resilver.spec import Study
-
 
 System: TypeAlias = "str | Path | Study | ClusterReport"
 """A code, a file or a folder, a study, or a cluster that was read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -111,20 +111,11 @@ def _as_option(problem: Problem, stated: list[str]) -> Problem:
     return replace(problem, key="drive" if law == "like" else law)
 
 
-_KEYS = (
-    "mission",
-    "repair",
-    "repairs",
-    "crews",
-    "detection",
-    "replacement",
-    "unreadable",
-    "latent_errors",
-    "scrub_every",
-    "method",
-    "relative_error",
-    "trajectories",
-)
+_KEYS = [
+    field.name
+    for field in fields(DurabilityRequest)
+    if field.name in DurabilityQuestion.model_fields
+]
 
 
 def _repair(text: str) -> Any:

@@ -34,13 +34,16 @@ Told = Callable[[Estimating], bool]
 
 def telling(
     told: Told | None, phase: Literal["repairs", "estimating"], name: str
-) -> Callable[[int, int], None] | None:
-    """What counts are told to, and stops by `Interrupted` where the answer is not to go on."""
+) -> Callable[..., None] | None:
+    """What is told how much is done, of how much, and the relative standard error if it is known.
+
+    It stops by `Interrupted` where the answer is not to go on.
+    """
     if told is None:
         return None
 
-    def tell(done: int, total: int) -> None:
-        if not told(Estimating(phase, name, done, total)):
+    def tell(done: int, total: int, relative_error: float | None = None) -> None:
+        if not told(Estimating(phase, name, done, total, relative_error)):
             raise Interrupted("the answer was stopped before its end; what is finished is kept")
 
     return tell

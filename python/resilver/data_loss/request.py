@@ -23,9 +23,9 @@ HOSTS = ("simedc", "never")
 """By what hosts and racks of a cluster fail: an entry of the catalog, the default, or never."""
 
 
-_system = partial(option, rich_help_panel="System")
-_failures = partial(option, rich_help_panel="Failures")
-_repairs = partial(option, rich_help_panel="Repairs")
+_system = partial(option, rich_help_panel="System", default="")
+_failures = partial(option, rich_help_panel="Failures", default="")
+_repairs = partial(option, rich_help_panel="Repairs", default="")
 _questions = partial(option, rich_help_panel="Questions")
 _method = partial(option, rich_help_panel="Method")
 
@@ -37,22 +37,20 @@ class DurabilityRequest:
     mission: str = _system(
         metavar="TIME",
         text="How long data must last. Default: as in the study, else 1 y.",
-        default="",
     )
     device: str = _system(
         metavar="SIZE",
         text="Capacity of a device, such as '20 TB'. Only with codes.",
-        default="",
     )
     stored: str = _system(
         metavar="SIZE",
         text="User data in all, such as '10 PB'. Only with codes, together with --device or "
         "--groups.",
-        default="",
     )
     groups: int | None = _system(
         min=1,
         max=10**12,
+        default=None,
         text="Number of groups, each on devices of its own. Only with codes. Default: one, or as "
         "many as --stored needs.",
     )
@@ -64,7 +62,6 @@ class DurabilityRequest:
     mttf: str = _failures(
         metavar="TIME",
         text="Instead of --afr, the mean time to failure, such as '1.2e6 h'.",
-        default="",
     )
     drive: tuple[str, ...] = _failures(
         metavar="[CLASS=]NAME",
@@ -77,34 +74,30 @@ class DurabilityRequest:
         text="Failures of hosts and racks of a Ceph cluster: never, or an entry of the catalog. "
         "Default: simedc.",
         choices=HOSTS,
-        default="",
     )
     unreadable: str = _failures(
         metavar="RATE",
         text="Unrecoverable read errors during repair, such as '1e-15 /bit'.",
-        default="",
     )
     latent_errors: str = _failures(
         metavar="RATE",
         text="Latent errors that appear on stored data until scrubbed, such as '0.1 /TB/y'.",
-        default="",
     )
     repair: str = _repairs(
         metavar="HOW",
         text="How long the repair of a device takes: a time, such as '10 h'; simulate, by "
         "rebuilds of the same study or cluster; or the repair bandwidth of a device, such as "
         "'50 MiB/s'.",
-        default="",
     )
     repairs: str = _repairs(
         "--serial",
         flag="serial",
         text="Repair one device at a time in each set, like RAID with one rebuild. Default: all at "
         "once.",
-        default="",
     )
     crews: int | None = _repairs(
         min=1,
+        default=None,
         text="Instead of --serial, at most N repairs at a time over all sets.",
     )
     repair_order: str = _repairs(
@@ -112,22 +105,18 @@ class DurabilityRequest:
         text="priority: PG by PG, fewest remaining copies first, like Ceph; device: each device is "
         "back when its whole repair ends, like RAID with a spare. Default: as the system does.",
         choices=tuple(ORDERS),
-        default="",
     )
     detection: str = _repairs(
         metavar="TIME",
         text="Time from a failure until repair may begin, such as '15 min'.",
-        default="",
     )
     replacement: str = _repairs(
         metavar="TIME",
         text="Time from then until a new device is installed, such as '2 d'. Default: no wait.",
-        default="",
     )
     scrub_every: str = _repairs(
         metavar="TIME",
         text="Interval of scrubs, which read and repair everything, such as '14 d'.",
-        default="",
     )
     sensitivity: bool = _questions(text="Show which rate matters most.", default=False)
     bursts: int = _questions(

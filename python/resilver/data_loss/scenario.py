@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from resilver.data_loss.answer import Premise
+from resilver.data_loss.answer import Durability, Premise
+from resilver.data_loss.figures import annual_of
+from resilver.figure import Figure
 from resilver.simulate import code_tree
 
 INDEPENDENT = (
@@ -131,6 +134,28 @@ class Described:
         )
         stored = self.user_bytes
         return kept / stored if stored else float("nan")
+
+    def answer(self, loss: Figure, survival: pa.Table, **more: Any) -> Durability:
+        """An answer with what all answers about the system have.
+
+        Args:
+            loss: The probability that any data is lost within the mission.
+            survival: As of `Durability.survival`.
+            more: What else the answer has, by its names.
+        """
+        return Durability(
+            name=self.name,
+            code=self.code,
+            overhead=self.overhead,
+            devices=self.devices,
+            groups=self.groups,
+            user_bytes=self.user_bytes if self.has_volume else None,
+            mission_seconds=self.mission_seconds,
+            loss_probability=loss,
+            annual=annual_of(loss, self.mission_seconds),
+            survival=survival,
+            **{"premises": self.premises, "notes": self.notes, **more},
+        )
 
     def to_json(self) -> str:
         """The system as the core reads it."""

@@ -14,10 +14,9 @@ import pyarrow as pa
 
 from resilver.data_loss.batches import Plan, simulate_batches
 from resilver.data_loss.exact import sensitivity_table
-from resilver.data_loss.reports import Estimating, Told
+from resilver.data_loss.reports import Told, telling
 from resilver.data_loss.request import Where
 from resilver.data_loss.scenario import Described
-from resilver.errors import Interrupted
 from resilver.simulate.sums import Sums
 
 _FACTOR = 1.5
@@ -26,11 +25,11 @@ _NORMAL = 1.96
 # Of so many batches alike the spread is told.
 _BATCHES = 16
 
-Turn = Callable[[dict[str, Any], float], None]
+Turn = tuple[str, tuple[str | int, ...], Callable[[dict[str, Any], float], None]]
 
 
-def turns_of(system: dict[str, Any]) -> Iterator[tuple[str, Turn]]:
-    """The rates and times of a system, each with what makes it so many times as large.
+def turns_of(system: dict[str, Any]) -> Iterator[Turn]:
+    """The rates and times of a system: its name, its place, and what makes it so much larger.
 
     Args:
         system: The core's `DurabilityInput`.
@@ -38,13 +37,14 @@ def turns_of(system: dict[str, Any]) -> Iterator[tuple[str, Turn]]:
     for index, failure in enumerate(system["failures"]):
         law, name = failure["law"]["kind"], failure["name"]
         if law in ("exponential", "weibull"):
-            yield f"rate of {name}", partial(_failure_rate, index)
+            yield f"rate of {name}", ("failures", index), _rate
         if failure["effect"]["kind"] == "away":
-            yield f"duration of {name}", partial(_away, index)
-    yield "repair time", _repair
+            yield f"duration of {name}", ("failures", index, "effect", "lasts"), _longer
+    yield "repair time", ("repair", "speed"), _slower
     for key in ("detection", "replacement"):
-        if _is_some(system["repair"][key]):
-            yield f"time of {key}", partial(_wait, key)
+        time = system["repair"][key]
+        if time["kind"] != "fixed" or time["seconds"] > 0:
+            yield f"time of {key}", ("repair", key), _longer
     latent = system["latent"] or {}
     for key, name in (
         ("errors_per_byte_read", "rate of unreadable sectors"),
@@ -52,27 +52,11 @@ def turns_of(system: dict[str, Any]) -> Iterator[tuple[str, Turn]]:
         ("scrub_every_seconds", "scrub interval"),
     ):
         if latent.get(key):
-            yield name, partial(_latent, key)
+            yield name, ("latent",), partial(_times, key)
 
 
-def _failure_rate(index: int, made: dict[str, Any], by: float) -> None:
-    _rate(made["failures"][index], by)
-
-
-def _away(index: int, made: dict[str, Any], by: float) -> None:
-    _longer(made["failures"][index]["effect"]["lasts"], by)
-
-
-def _repair(made: dict[str, Any], by: float) -> None:
-    _slower(made["repair"]["speed"], by)
-
-
-def _wait(key: str, made: dict[str, Any], by: float) -> None:
-    _longer(made["repair"][key], by)
-
-
-def _latent(key: str, made: dict[str, Any], by: float) -> None:
-    made["latent"][key] *= by
+def _times(key: str, latent: dict[str, Any], by: float) -> None:
+    latent[key] *= by
 
 
 def _rate(failure: dict[str, Any], by: float) -> None:
@@ -102,10 +86,6 @@ def _slower(speed: dict[str, Any], by: float) -> None:
             limit["bytes_per_second"] /= by
 
 
-def _is_some(time: dict[str, Any]) -> bool:
-    return bool(time["kind"] != "fixed" or time["seconds"] > 0)
-
-
 def elasticities(
     described: Described, plan: Plan, batches: Sequence[Sums], where: Where, told: Told | None
 ) -> pa.Table:
@@ -129,18 +109,18 @@ def elasticities(
     turns = list(turns_of(system))
     each = -(-sum(one.trajectories for one in batches) // _BATCHES)
     rows: list[dict[str, object]] = []
-    for place, (name, turn) in enumerate(turns):
+    for number, (name, place, turn) in enumerate(turns):
+        tell = telling(told, "estimating", f"{described.name}: {name}")
         found = []
         for side, by in enumerate((_FACTOR, 1 / _FACTOR)):
-            if told is not None and not told(
-                Estimating(
-                    "estimating", f"{described.name}: {name}", 2 * place + side, 2 * len(turns)
-                )
-            ):
-                raise Interrupted("the answer was stopped before its end; what is finished is kept")
-            made = copy.deepcopy(system)
-            turn(made, by)
-            text = json.dumps(made, separators=(",", ":"))
+            if tell is not None:
+                tell(2 * number + side, 2 * len(turns))
+            changed = copy.deepcopy(system)
+            part: Any = changed
+            for key in place:
+                part = part[key]
+            turn(part, by)
+            text = json.dumps(changed, separators=(",", ":"))
             # As many missions as were enough, and no stopping before.
             again = replace(plan, text=text, each=each, most=each * _BATCHES, relative_error=0.0)
             found.append(simulate_batches(again, where))

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
 from resilver.data_loss.answer import Durability
 from resilver.data_loss.batches import Plan, batch_size, simulate_batches
-from resilver.data_loss.figures import annual_of, times_of
+from resilver.data_loss.figures import times_of
 from resilver.data_loss.question import Question
-from resilver.data_loss.reports import Estimating, Told
+from resilver.data_loss.reports import Estimating, Told, telling
 from resilver.data_loss.request import Where
 from resilver.data_loss.scenario import Described
 from resilver.data_loss.sensitivity import elasticities
-from resilver.errors import Interrupted
 from resilver.figure import Figure
 from resilver.simulate import version
 from resilver.simulate.durability import DurabilityModel, Pilot, choose_method
@@ -45,7 +44,7 @@ def simulated(
         Interrupted: `told` answered False; finished batches are kept in the folder.
     """
     plan = _plan(described, question, where, told)
-    batches = simulate_batches(plan, where, _telling(described.name, plan, told))
+    batches = simulate_batches(plan, where, telling(told, "estimating", described.name))
     sums = Sums.joined(batches)
     mission = question.mission_seconds
     loss = sums.probability()
@@ -53,22 +52,13 @@ def simulated(
     stored = described.user_bytes
     of_object = times_of(lost, 1.0 / stored) if stored else None
     names = [str(one["name"]) for one in described.failures]
-    answer = Durability(
-        name=described.name,
-        code=described.code,
-        overhead=described.overhead,
-        devices=described.devices,
-        groups=described.groups,
-        user_bytes=stored if described.has_volume else None,
-        mission_seconds=mission,
-        loss_probability=loss,
-        annual=annual_of(loss, mission),
+    answer = described.answer(
+        loss,
+        sums.survival(mission),
         mttdl_seconds=_mttdl(described, loss, mission),
         expected_lost_bytes=lost if described.has_volume else None,
         object_loss_probability=of_object,
         causes={name: share for name, share in sums.causes(names).items() if share},
-        survival=sums.survival(mission),
-        premises=described.premises,
         notes=(*described.notes, *_notes(sums, loss, plan)),
         digest=sums.digits(),
     )
@@ -118,17 +108,6 @@ def _pilot(text: str, method: str, seed: int, name: str, told: Told | None) -> P
         return told is None or told(Estimating("estimating", name, 0, 0))
 
     return choose_method(DurabilityModel(text), method, seed, goes_on)
-
-
-def _telling(name: str, plan: Plan, told: Told | None) -> Callable[[int, Sums], None] | None:
-    if told is None:
-        return None
-
-    def tell(done: int, sums: Sums) -> None:
-        if not told(Estimating("estimating", name, done, plan.most, sums.relative_error)):
-            raise Interrupted("the answer was stopped before its end; what is finished is kept")
-
-    return tell
 
 
 def _mttdl(described: Described, loss: Figure, mission: float) -> Figure | None:

@@ -84,12 +84,6 @@ def _refuse_empty(system: System) -> None:
         raise ConfigError(rule, remedy, key="population")
 
 
-def _scattered() -> ConfigError:
-    rule = f"more than {OBJECTS_MAX:,} objects lie each in a set of its own"
-    remedy = "place by groups (placement_groups = 4096), or store less"
-    return ConfigError(rule, remedy, key="placement.placement_groups", value=show("none"))
-
-
 def _alike(system: System, sets: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The sets, sorted where any pieces may be lost as long as they are few enough."""
     code = code_tree(_code(system))
@@ -142,7 +136,9 @@ def _object_sets(
             break
     if placed >= most or is_hopeless:
         if is_hopeless or OBJECTS_MAX <= placed < _MEETINGS * len(sets):
-            raise _scattered()
+            rule = f"more than {OBJECTS_MAX:,} objects lie each in a set of its own"
+            remedy = "place by groups (placement_groups = 4096), or store less"
+            raise ConfigError(rule, remedy, key="placement.placement_groups", value=show("none"))
         stored *= _stored_bytes(system) / stored.sum()
     if not placed:
         raise ConfigError("the study stores no object", key="population")

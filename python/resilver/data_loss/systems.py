@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from resilver.data_loss.answer import Durability, Premise
 from resilver.data_loss.bursts import system_bursts
@@ -22,7 +21,7 @@ from resilver.data_loss.exact import (
     slopes,
     survival_of,
 )
-from resilver.data_loss.figures import annual_of, times_of
+from resilver.data_loss.figures import times_of
 from resilver.data_loss.input import Parts, failures_json, premises_of, repair_json
 from resilver.data_loss.layout_chain import LayoutChain, chain_of_layout
 from resilver.data_loss.question import Question, question_of, refuse_slow_repairs
@@ -275,17 +274,16 @@ def _by_chain(described: Described, question: Question, group: GroupChain) -> Du
     mission = question.mission_seconds
     what = str(described.failures[0]["name"])
     found = found_by(group, mission)
-    notes = list(described.notes)
-    if group.method == "approximate":
-        notes.append(_BY_MEANS)
-    answer = _answer_of(described, found.loss, found.survival, mission)
-    return replace(
-        answer,
+    means = (_BY_MEANS,) if group.method == "approximate" else ()
+    return described.answer(
+        found.loss,
+        found.survival,
+        causes={what: 1.0},
         mttdl_seconds=found.mttdl,
         expected_lost_bytes=times_of(found.group_loss, described.user_bytes),
         object_loss_probability=found.group_loss,
         sensitivity=elasticities(group, mission, what) if question.request.sensitivity else None,
-        notes=tuple(notes),
+        notes=(*described.notes, *means),
     )
 
 
@@ -293,13 +291,14 @@ def _by_layout(described: Described, question: Question, layout: LayoutChain) ->
     mission = question.mission_seconds
     chain = layout.chain()
     loss = Figure.exact(chain.loss_probability(mission), "approximate")
-    answer = _answer_of(described, loss, survival_of(chain, mission), mission)
     note = (
         "The share of lost devices that loses data is counted over the sets; that any of those "
         "which lost nothing is as likely as another is taken for granted."
     )
-    return replace(
-        answer,
+    return described.answer(
+        loss,
+        survival_of(chain, mission),
+        causes={described.failures[0]["name"]: 1.0},
         mttdl_seconds=Figure.exact(chain.mttdl_seconds(), "approximate"),
         expected_lost_bytes=layout.lost_bytes,
         object_loss_probability=times_of(layout.lost_bytes, 1.0 / described.user_bytes),
@@ -317,26 +316,6 @@ _BY_MEANS = (
     "The time until a loss is made good is taken as exponential with its mean; leave out "
     'method = "exact" to have it simulated as it is.'
 )
-
-
-def _answer_of(
-    described: Described, loss: Figure, survival: pa.Table, mission: float
-) -> Durability:
-    """What all answers of chains have."""
-    return Durability(
-        name=described.name,
-        code=described.code,
-        overhead=described.overhead,
-        devices=described.devices,
-        groups=described.groups,
-        user_bytes=described.user_bytes,
-        mission_seconds=mission,
-        loss_probability=loss,
-        annual=annual_of(loss, mission),
-        causes={described.failures[0]["name"]: 1.0},
-        survival=survival,
-        premises=described.premises,
-    )
 
 
 def _used(pools: tuple[StoredPool, ...]) -> np.ndarray:
