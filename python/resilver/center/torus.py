@@ -39,15 +39,6 @@ def hops(source: npt.NDArray[Any], target: npt.NDArray[Any], torus: tuple[int, i
     return np.stack(found, axis=-1)
 
 
-def mean_hops(length: int) -> float:
-    """How many hops a ring has on average, from any place to any place.
-
-    >>> mean_hops(25), mean_hops(16)
-    (6.24, 4.0)
-    """
-    return (length // 2) * ((length + 1) // 2) / length
-
-
 class ChannelLoads:
     """How much passes each channel of a torus: from each chip up and down, in X, Y and Z.
 

@@ -12,12 +12,6 @@ from resilver import _core
 from resilver.core_errors import core_errors
 from resilver.errors import ConfigError
 
-OWN_CAP = -1
-"""What binds a flow that has all it asks for, in place of a resource's number."""
-
-RESOURCES_MAX = 2**32 - 1
-"""The most resources."""
-
 
 @dataclass(frozen=True, eq=False)
 class FairRates:

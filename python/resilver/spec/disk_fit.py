@@ -20,7 +20,6 @@ from resilver.importers.fio import MODES, FioJob
 from resilver.units import exact_bytes, format_duration
 
 Method = Literal["recipe", "line"]
-METHODS: tuple[Method, ...] = ("recipe", "line")
 """``recipe``: the paper's. ``line``: the straight line through the service times."""
 
 _OVERHEAD_BYTES = 4096

@@ -40,11 +40,6 @@ def _name_problems(levels: tuple[str, ...], asked: DurabilityQuestion) -> Iterat
             yield Problem(rule, "give one a name of its own", key)
 
 
-def device_level(cluster: Cluster) -> str:
-    """The level of a cluster's devices."""
-    return levels_of(cluster)[0]
-
-
 def _failure_problems(
     cluster: Cluster, levels: tuple[str, ...], failure: Failure
 ) -> Iterator[Problem]:
