@@ -16,7 +16,7 @@ from pydantic import (
 
 from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.quantities import DAY_SECONDS, Inflow
-from resilver.spec.section import AboveZero, Count, Section, file_path
+from resilver.spec.section import AboveZero, AnyFile, Count, Section, file_path
 from resilver.text import read_toml
 from resilver.units import Bytes, Seconds
 
@@ -37,16 +37,11 @@ def _paths(value: object, info: ValidationInfo) -> tuple[Path, ...]:
     return tuple(file_path(one, info) for one in several)
 
 
-def _path(value: object, info: ValidationInfo) -> Path | None:
-    return None if value is None else file_path(value, info)
-
-
 _Paths = Annotated[
     tuple[Path, ...],
     PlainValidator(_paths),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
-_Path = Annotated[Path | None, PlainValidator(_path), WithJsonSchema({"type": "string"})]
 
 
 def _curve(value: Any, info: ValidationInfo) -> Any:
@@ -132,7 +127,7 @@ class Capacity(Section):
     """Measured: pairs of a fill and the share of its bandwidth that the file system has there, or
     ``{ file = "fill.toml" }`` of ``resilver calibrate fill``. Default: a stand-in, swept.
     """
-    listing: _Path = Field(default=None, examples=["scan.txt"])
+    listing: AnyFile | None = Field(default=None, examples=["scan.txt"])
     """A listing of what is stored now, with ages. Default: none."""
     lfs_df: _Paths = Field(default=(), examples=["df.txt"])
     """Series of ``lfs df``, each table behind its time. Default: none."""

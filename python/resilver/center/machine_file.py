@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver.center.given import GivenFile
 from resilver.errors import ConfigError, Problem, raise_all, show
-from resilver.spec.section import AboveZero, Count, Section, file_path
+from resilver.spec.section import AboveZero, AnyFile, Count, Section
 from resilver.units import BytesPerSecond
 
 CAGES, SLOTS = 3, 8
@@ -19,13 +18,6 @@ _Side = Annotated[int, Field(strict=True, ge=2, le=1024)]
 _Whole = Annotated[int, Field(strict=True, ge=0, le=10_000)]
 _NODES_MAX = 10_000_000
 _TARGETS_MAX = 1_000_000
-
-
-def _path(value: object, info: ValidationInfo) -> Path | None:
-    return None if value is None else file_path(value, info)
-
-
-_Path = Annotated[Path | None, PlainValidator(_path), WithJsonSchema({"type": "string"})]
 
 
 class Cabinets(Section):
@@ -186,7 +178,7 @@ class MachineFile(GivenFile):
     """Where chips stand and what their nodes are called. Default: ``x0y0z0n0`` and so on, numbered
     in this order.
     """
-    map: _Path = Field(default=None, examples=["nodes.tsv"])
+    map: AnyFile | None = Field(default=None, examples=["nodes.tsv"])
     """Instead: a file with a line a node: its number, name, type (``compute`` or another), x, y and
     z. Default: none.
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.importers.netgauge import LogGpTable
@@ -35,14 +35,6 @@ for storage hosts by the hardware guides of Red Hat Ceph Storage and IBM Storage
 _PACKET_SECONDS_MAX = 3600.0
 
 
-def _table_or_none(value: object, info: ValidationInfo) -> LogGpTable | None:
-    return None if value is None else table_of(value, info)
-
-
-def _topology_or_none(value: object, info: ValidationInfo) -> TopologySpec | None:
-    return None if value is None else topology_of(value, info)
-
-
 class Fabric(Section):
     """The network between servers. Each model has its keys; those of the other are None."""
 
@@ -51,9 +43,7 @@ class Fabric(Section):
     packets that wait at every port for a link.
     """
     table: Annotated[
-        LogGpTable | None,
-        PlainValidator(_table_or_none),
-        WithJsonSchema(LOGGP_SCHEMA),
+        Annotated[LogGpTable, PlainValidator(table_of), WithJsonSchema(LOGGP_SCHEMA)] | None,
         Only("loggp", default="qdr-infiniband"),
     ] = Field(default=None, examples=["qdr-infiniband"])
     """LogGP parameters by message size: a catalog name, ``{ netgauge = "file.dat" }`` or rows. Of a
@@ -66,9 +56,8 @@ class Fabric(Section):
     of a host where there are clients.
     """
     topology: Annotated[
-        TopologySpec | None,
-        PlainValidator(_topology_or_none),
-        WithJsonSchema(TOPOLOGY_SCHEMA),
+        Annotated[TopologySpec, PlainValidator(topology_of), WithJsonSchema(TOPOLOGY_SCHEMA)]
+        | None,
         Only("switched"),
     ] = Field(default=None, examples=["torus 16x16x16 routers 128"])
     """What is joined to what: a line of text, or a file with a graph. Switches need it."""

@@ -36,13 +36,9 @@ _RELATIONS = ("carries", "partner", "of", "size", "across", "spares")
 _OF_DEVICES = ("device_class", "device", "spread", "queue")
 
 
-def _device_or_none(value: object, info: Any) -> Device | None:
-    return None if value is None else device_of(value, info)
-
-
 PartDevice = Annotated[
-    Device | None,
-    PlainValidator(_device_or_none, json_schema_input_type=str),
+    Device,
+    PlainValidator(device_of, json_schema_input_type=str),
     WithJsonSchema(
         {
             "description": "The disk of each: a name of the catalog, a file or a table. "
@@ -71,7 +67,7 @@ class PartLevel(Section):
     """Network ports of each part; of one level. Default: 1 of what contains the devices."""
     device_class: str | None = Field(default=None, alias="class", examples=["hdd"])
     """The class of these devices, in a study file ``class``."""
-    device: PartDevice = Field(default=None, examples=["jbod10-sata"])
+    device: PartDevice | None = Field(default=None, examples=["jbod10-sata"])
     """The disk of each: a catalog name, ``{ file = ... }`` or a table. Default: ``cluster.device``.
     """
     spread: float | None = Field(default=None, examples=[0.02])

@@ -20,8 +20,10 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     ModelWrapValidatorHandler,
+    PlainValidator,
     ValidationError,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic_core import CoreSchema, core_schema
@@ -371,6 +373,10 @@ def file_path(value: object, info: ValidationInfo) -> Path:
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ConfigError("a file is named by its path, as text", value=show(value))
     return base_folder(info) / Path(value).expanduser()
+
+
+AnyFile = Annotated[Path, PlainValidator(file_path), WithJsonSchema({"type": "string"})]
+"""A file by its path, which may be relative to the one that names it."""
 
 
 def one_key(table: Mapping[object, object], known: tuple[str, ...]) -> str:
