@@ -10,14 +10,13 @@ of others (augmenting paths: Ford and Fulkerson 1956), until none is left over o
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from resilver.center.picking import Nested, Picker
-from resilver.center.shares import Floats, Ints, Parts
+from resilver.center.shares import Floats, Ints, Parts, least_pace
 
 _TRIES = 12
 """How many paces exchanges are tried for: each halves the distance to the bound."""
@@ -145,7 +144,7 @@ class _Exchange:
             return high
         while (self.nested.room(high, self.most) < streams).any():
             low, high = high, 2.0 * high + 1e-30
-        return self._bisect(
+        return least_pace(
             low, high, lambda pace: bool((self.nested.room(pace, self.most) >= streams).all())
         )
 
@@ -164,17 +163,7 @@ class _Exchange:
             served = np.minimum(by, self.nested.room(pace, self.most))
             return bool(served.sum() >= len(self.reach.clients))
 
-        return self._bisect(0.0, self._reached(self.networks), serves)
-
-    def _bisect(self, low: float, high: float, holds: Callable[[float], bool]) -> float:
-        """The least pace at which something holds, to nine digits."""
-        while high - low > _NEAR * high:
-            middle = (low + high) / 2
-            if holds(middle):
-                high = middle
-            else:
-                low = middle
-        return high
+        return least_pace(0.0, self._reached(self.networks), serves)
 
     def _at(self, pace: float) -> Ints | None:
         """The networks with no part over a pace; None where exchanges do not come there."""

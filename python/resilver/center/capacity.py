@@ -7,7 +7,7 @@ full file system is, no source that could be read publishes: without a measured 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,21 +100,16 @@ class Outlook:
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, in SI units."""
         year = self.year
+        days: Iterable[tuple[float, float, float]] = ()
+        if year is not None:
+            columns = (year.stored_bytes, year.fill, year.purged_bytes)
+            days = zip(*(column.tolist() for column in columns), strict=True)
         return {
             "usable_bytes": self.usable_bytes,
             "figures": [vars(figure) for figure in self.figures],
-            "days": []
-            if year is None
-            else [
-                {"day": day + 1, "stored_bytes": stored, "fill": fill, "purged_bytes": purged}
-                for day, (stored, fill, purged) in enumerate(
-                    zip(
-                        year.stored_bytes.tolist(),
-                        year.fill.tolist(),
-                        year.purged_bytes.tolist(),
-                        strict=True,
-                    )
-                )
+            "days": [
+                {"day": day, "stored_bytes": stored, "fill": fill, "purged_bytes": purged}
+                for day, (stored, fill, purged) in enumerate(days, 1)
             ],
             "rates": [vars(one) for one in self.rates],
             "purges": [
@@ -163,6 +158,7 @@ def outlook(capacity: Capacity, knees: Sequence[float], usable: float | None) ->
         ConfigError: A file cannot be read, or more is stored than the file system holds.
     """
     holds = float(capacity.usable) if capacity.usable is not None else usable
+    ages = {*AGE_BINS_DAYS, *(() if capacity.purge is None else (capacity.purge.days,))}
     listing = None if capacity.listing is None else read_ages(capacity.listing)
     figures: list[Figure] = []
     year = None
@@ -182,7 +178,9 @@ def outlook(capacity: Capacity, knees: Sequence[float], usable: float | None) ->
         year=year,
         rates=() if year is None else tuple(_rates(capacity, knees, year)),
         listing=listing,
-        purges=() if listing is None else tuple(_purges(capacity, listing)),
+        purges=()
+        if listing is None
+        else tuple((days, *listing.older(days)) for days in sorted(ages)),
         fills=tuple(_fill(series) for series in read_lfs_df(capacity.lfs_df))
         if capacity.lfs_df
         else (),
@@ -265,22 +263,13 @@ def _of_year(year: Year, knees: Sequence[float]) -> list[Figure]:
     days = len(year.stored_bytes)
     top = int(np.argmax(year.fill))
     when = f"on day {top + 1}, before that day's purge"
+    stored, purged = float(year.stored_bytes[-1]), float(year.purged_bytes.sum())
+    words = "simulated day by day"
+    after = f"{words}, after the purge"
     found = [
         Figure("most_fill", "Fullest", float(year.fill[top]), "share", when),
-        Figure(
-            "last_bytes",
-            f"Stored after {days:,} days",
-            float(year.stored_bytes[-1]),
-            "bytes",
-            "simulated day by day, after the purge",
-        ),
-        Figure(
-            "purged_bytes",
-            f"Purged in {days:,} days",
-            float(year.purged_bytes.sum()),
-            "bytes",
-            "simulated day by day",
-        ),
+        Figure("last_bytes", f"Stored after {days:,} days", stored, "bytes", after),
+        Figure("purged_bytes", f"Purged in {days:,} days", purged, "bytes", words),
     ]
     for knee in knees:
         above = int((year.fill > knee * (1.0 + 1e-12)).sum())
@@ -326,12 +315,6 @@ def stand_in_rate(fill: npt.NDArray[Any], knee: float, loss: float) -> npt.NDArr
     if knee >= 1.0:
         return np.ones_like(fill, dtype=np.float64)
     return np.asarray(1.0 - loss * np.clip((fill - knee) / (1.0 - knee), 0.0, 1.0))
-
-
-def _purges(capacity: Capacity, listing: AgedFiles) -> list[tuple[int, int, float, int | None]]:
-    """What purges of several ages free now."""
-    own = () if capacity.purge is None else (capacity.purge.days,)
-    return [(days, *listing.older(days)) for days in sorted({*AGE_BINS_DAYS, *own})]
 
 
 def _fill(series: FillSeries) -> FillOutlook:

@@ -94,7 +94,9 @@ class LoadState:
         if not names or len(set(names)) < len(names):
             raise ConfigError("a state has targets, each of a name of its own", "", "targets")
         given = {"write_bytes_per_second": write_bytes_per_second, "fill": fill, "streams": streams}
-        columns = {name: _column(name, values, len(names)) for name, values in given.items()}
+        columns: dict[str, Any] = {
+            name: _column(name, values, len(names)) for name, values in given.items()
+        }
         if servers is not None and len(servers) != len(names):
             rule = f"there are {len(names)} targets"
             raise ConfigError(rule, "give the server of each", "servers", show(len(servers)))
@@ -102,15 +104,13 @@ class LoadState:
             columns["streams"] = np.zeros(len(names))
         unknown = np.full(len(names), np.nan)
         return cls(
-            names,
-            unknown,
-            columns["write_bytes_per_second"],
-            columns["streams"],
-            columns["fill"],
-            unknown,
-            tuple(servers or ("",) * len(names)),
-            (UP,) * len(names),
-            np.zeros(len(names)),
+            targets=names,
+            read_bytes_per_second=unknown,
+            seconds=unknown,
+            servers=tuple(servers or ("",) * len(names)),
+            states=(UP,) * len(names),
+            advised=np.zeros(len(names)),
+            **columns,
         )
 
     @cached_property
@@ -269,24 +269,18 @@ def _joined(sources: Sequence[tuple[str, list[PartLoad]]], notes: list[str]) -> 
     order = sorted(rows, key=lambda name: (_split(name)[0], _split(name)[1] or 0))
     notes += _missing(sources)
     notes += _ages(sources)
-    columns = {
-        name: np.array(
-            [np.nan if (v := getattr(rows[one], name)) is None else v for one in order],
-            dtype=np.float64,
-        )
+    # None becomes NaN.
+    columns: dict[str, Any] = {
+        name: np.array([getattr(rows[one], name) for one in order], dtype=np.float64)
         for name in _MEASURED
     }
     return LoadState(
-        tuple(order),
-        columns["read_bytes_per_second"],
-        columns["write_bytes_per_second"],
-        columns["streams"],
-        columns["fill"],
-        columns["seconds"],
-        tuple(rows[one].server or "" for one in order),
-        tuple(rows[one].state or UP for one in order),
-        np.zeros(len(order)),
+        targets=tuple(order),
+        servers=tuple(rows[one].server or "" for one in order),
+        states=tuple(rows[one].state or UP for one in order),
+        advised=np.zeros(len(order)),
         notes=tuple(notes),
+        **columns,
     )
 
 

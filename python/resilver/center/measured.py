@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,8 @@ def _named(given: str | Path) -> tuple[str | None, Path]:
 
 
 def _add(one: Measured, found: list[Measured]) -> None:
-    twice = next((other for other in found if _is_same(one, other)), None)
+    of_both = attrgetter("layer", "parts", "mode", "size")
+    twice = next((other for other in found if of_both(other) == of_both(one)), None)
     if twice is not None:
         rule = f"{show(one.layer)} stands twice, as at {twice.place}"
         refuse(one.place, rule, "remove one, or take their mean")
@@ -156,11 +158,6 @@ def _layer_of(
 
 def _server_level(tree: Tree) -> str | None:
     return next((name for name in tree.names if name in _SERVERS), None)
-
-
-def _is_same(one: Measured, other: Measured) -> bool:
-    what = ("layer", "parts", "mode", "size")
-    return all(getattr(one, name) == getattr(other, name) for name in what)
 
 
 def _parts(row: dict[str, Any], place: str) -> int | None:

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from resilver.center.shares import Floats, Ints, Parts
+from resilver.center.shares import Floats, Ints, Parts, least_pace
 
 _NEAR = 1e-9
 
@@ -61,13 +61,7 @@ class Nested:
         low, high = 0.0, float(self.targets.pace(np.ones(len(self.is_open))).max())
         while self.room(high, most).sum() < streams:
             low, high = high, 2.0 * high
-        while high - low > _NEAR * high:
-            middle = (low + high) / 2
-            if self.room(middle, most).sum() < streams:
-                low = middle
-            else:
-                high = middle
-        return high
+        return least_pace(low, high, lambda pace: bool(self.room(pace, most).sum() >= streams))
 
     def in_order(self, pace: float, most: int, ranks: Ints) -> tuple[Ints, Floats]:
         """Every stream that is served at a pace, the best first.

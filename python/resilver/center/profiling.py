@@ -246,21 +246,14 @@ def _of_lot(file: LotFile, within: float, of: Reference) -> list[Figure]:
         replaced = expected_replaced(lot.disks, lot.slow)
         what = "Replaced until none is slow, by the same lot"
         found.append(Figure("expected_replaced", what, replaced, "number", words))
-        found.append(
-            Figure(
-                "slow_gain",
-                "Gained where every part waits for the slowest",
-                1.0 / lot.factor - 1.0,
-                "share",
-                f"1 ÷ {lot.factor:g} − 1",
-            )
-        )
+        what = "Gained where every part waits for the slowest"
+        words = f"1 ÷ {lot.factor:g} − 1"
+        found.append(Figure("slow_gain", what, 1.0 / lot.factor - 1.0, "share", words))
     mean = expected_group(members, lot.spread, lot.slow, lot.factor)
     rate = section.erasure.data * section.rate
     words = f"{section.erasure.data} × {section.rate / 1e6:g} MB/s × {mean:.4f}, the slowest of "
-    found.append(
-        Figure("mean_bytes_per_second", "Mean group", mean * rate, "rate", f"{words}{members}")
-    )
+    what = "Mean group"
+    found.append(Figure("mean_bytes_per_second", what, mean * rate, "rate", f"{words}{members}"))
     if lot.slow:
         clean = expected_group(members, lot.spread, 0.0, 1.0)
         words = f"{clean:.4f} ÷ {mean:.4f} − 1"

@@ -8,6 +8,7 @@ take all then gets max((r - w) / (x + e), r / (x + e + b)) of a part of rate r.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,17 @@ Ints = npt.NDArray[np.int64]
 
 _NEAR = 1e-9
 """Counts of streams at a pace are exact to this share: what pace was computed from counts."""
+
+
+def least_pace(low: float, high: float, holds: Callable[[float], bool]) -> float:
+    """The least pace of an interval at which something holds, to nine digits."""
+    while high - low > _NEAR * high:
+        middle = (low + high) / 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 @dataclass(frozen=True, eq=False)

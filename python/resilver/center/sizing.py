@@ -177,9 +177,8 @@ def _demands(demand: Demand) -> list[Figure]:
     if checkpoint is not None and rate is not None and demand.memory is not None:
         volume = f"{checkpoint.share:g} × {decimal_bytes(demand.memory)}"
         words = f"{volume} ÷ {duration(checkpoint.within)}"
-        found.append(
-            Figure("checkpoint_bytes_per_second", "Checkpoint bandwidth", rate, "rate", words)
-        )
+        what = "Checkpoint bandwidth"
+        found.append(Figure("checkpoint_bytes_per_second", what, rate, "rate", words))
         if demand.bandwidth is not None:
             seconds = checkpoint.share * demand.memory / demand.bandwidth
             words = f"{volume} ÷ {decimal_rate(demand.bandwidth)}"
@@ -193,9 +192,8 @@ def _demands(demand: Demand) -> list[Figure]:
         words = "as asked"
         if not isinstance(demand.random, BytesPerSecond) and demand.sequential is not None:
             words = f"{demand.random:g} × {decimal_rate(demand.sequential)}"
-        found.append(
-            Figure("random_bytes_per_second", "Bandwidth at random", random, "rate", words)
-        )
+        what = "Bandwidth at random"
+        found.append(Figure("random_bytes_per_second", what, random, "rate", words))
         if demand.sequential is not None:
             words = f"{decimal_rate(random)} ÷ {decimal_rate(demand.sequential)}"
             share = random / demand.sequential
@@ -325,15 +323,10 @@ def _figures(offer: Offer, units: int, file: SizingFile) -> list[Figure]:
     code, groups = offer.erasure, _groups(offer)
     usable = units * unit_bytes(offer)
     data = f"{units:,} × {groups * code.data:,} data disks × {decimal_bytes(offer.disk.size)}"
+    whole = f"{units:,} × ⌊{offer.disks:,} ÷ {code.pieces}⌋"
     found = [
         Figure("disks", "Disks", units * offer.disks, "count", f"{units:,} × {offer.disks:,}"),
-        Figure(
-            "groups",
-            f"Groups of {offer.code}",
-            units * groups,
-            "count",
-            f"{units:,} × ⌊{offer.disks:,} ÷ {code.pieces}⌋",
-        ),
+        Figure("groups", f"Groups of {offer.code}", units * groups, "count", whole),
         Figure("usable_bytes", "Formatted, before the file system's own", usable, "bytes", data),
     ]
     if file.thin:
@@ -350,9 +343,8 @@ def _figures(offer: Offer, units: int, file: SizingFile) -> list[Figure]:
         formula = f"{decimal_bytes(volume)} ÷ {decimal_bytes(usable)}"
         found.append(Figure("fill", "Full with what is stored", volume / usable, "share", formula))
     formula = f"{units:,} × {words}"
-    found.append(
-        Figure("rate_bytes_per_second", "Bandwidth in order", units * rate, "rate", formula)
-    )
+    what = "Bandwidth in order"
+    found.append(Figure("rate_bytes_per_second", what, units * rate, "rate", formula))
     shares = offer.random_shares or ()
     for word, share in zip(("least", "most"), dict.fromkeys(shares), strict=False):
         what = "Bandwidth at random" + (f", at {word}" if len(set(shares)) > 1 else "")

@@ -143,7 +143,8 @@ def choose_method(
     for budget in (_EVENTS * 4**step for step in range(_ROUNDS)):
         tried = [trial.run(one, budget) for one in _candidates(method)]
         if method in ("auto", "splitting") and not any(map(_is_telling, tried)):
-            tried += [trial.run(_splitting(copies), budget) for copies in (4, 16, 64)]
+            splitting = ({"kind": "splitting", "copies": n, "from": 1} for n in (4, 16, 64))
+            tried += [trial.run(one, budget) for one in splitting]
         telling = _trusted([one for one in tried if _is_telling(one)])
         if telling:
             best = min(telling, key=_price)
@@ -169,10 +170,6 @@ def _candidates(method: str) -> list[Mapping[str, Any]]:
     if method in ("auto", "importance"):
         found += [{"kind": "importance", "push": 0.8, "from": step} for step in (0, 1, 2)]
     return found
-
-
-def _splitting(copies: int) -> Mapping[str, Any]:
-    return {"kind": "splitting", "copies": copies, "from": 1}
 
 
 class _Trial:

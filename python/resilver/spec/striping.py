@@ -44,7 +44,10 @@ def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Prob
     if traffic is not None and traffic.jobs:
         return _job_problems(traffic, faults, is_stored=is_stored)
     if traffic is None or traffic.streams is None:
-        return [] if "traffic" in broken else [_no_streams(index) for index, _ in faults]
+        rule = "soft errors are rebuilt beside streams, and there are none"
+        remedy = "add traffic.streams = { window = 16 }"
+        without = [] if "traffic" in broken else faults
+        return [Problem(rule, remedy, key=f"faults.{index}.corrupt") for index, _ in without]
     problems: list[Problem] = []
     redundancy: Redundancy | None = sections.get("redundancy")
     if "redundancy" not in broken and not is_stored:
@@ -138,11 +141,6 @@ def _endless_rebuild_problems(faults: Iterable[Fault]) -> list[Problem]:
 def has_end(faults: list[tuple[int, Fault]]) -> bool:
     """Whether a rebuild comes to an end by itself, which can be that of the traffic."""
     return any(fault.starts_rebuild or fault.corrupt is not None for _, fault in faults)
-
-
-def _no_streams(index: int) -> Problem:
-    rule = "soft errors are rebuilt beside streams, and there are none"
-    return Problem(rule, "add traffic.streams = { window = 16 }", key=f"faults.{index}.corrupt")
 
 
 def _stripe_problems(redundancy: Redundancy | None) -> list[Problem]:

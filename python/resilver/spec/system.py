@@ -271,12 +271,9 @@ class System(Sections):
         )
         if placement is not None and self.placement is not None:
             # Left out where it says nothing, so that runs without it keep their keys.
-            if self.placement.only_class is not None:
-                placement["class"] = self.placement.only_class
-            if self.placement.level is not None:
-                placement["level"] = self.placement.level
-            if self.placement.within is not None:
-                placement["within"] = self.placement.within
+            for name, key in (("only_class", "class"), ("level", "level"), ("within", "within")):
+                if (value := getattr(self.placement, name)) is not None:
+                    placement[key] = value
             domains = list(self.failure_domains)
             placement["failure_domain"] = domains if len(domains) > 1 else domains[0]
             placement["placement_groups"] = self.placement_group_count

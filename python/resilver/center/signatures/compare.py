@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,14 +56,9 @@ class SignaturesCompared:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        rows = [
-            {"what": row.what, "one": row.one, "other": row.other, "allowed": row.allowed}
-            | {"holds": row.holds}
-            for row in self.differences
-        ]
         return {
             "same": self.holds,
-            "differences": rows,
+            "differences": [asdict(row) | {"holds": row.holds} for row in self.differences],
             "one": self.one.to_dict(),
             "other": self.other.to_dict(),
         }

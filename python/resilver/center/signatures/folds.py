@@ -121,7 +121,7 @@ def fold(runs: Sequence[Floats], step: float, period: float) -> Burst | None:
     shifts = _shifts([piece.folded(period, places, 0.0) for piece in pieces], places) * width
     shifts -= np.median(shifts)
     # Folded anew with the burst in the middle; the first folds begin before their runs.
-    pattern = _pattern(pieces, shifts, period, places)
+    pattern = _median(_folded(pieces, shifts, period, places))
     window = _window(pattern)
     if window is None:
         return None
@@ -149,10 +149,10 @@ def _pieces(runs: Sequence[Floats], step: float, period: float) -> list[_Piece]:
     return made
 
 
-def _pattern(pieces: Sequence[_Piece], shifts: Floats, period: float, places: int) -> Floats:
-    """The median over all folds at each place."""
+def _folded(pieces: Sequence[_Piece], shifts: Floats, period: float, places: int) -> Floats:
+    """All folds: shape (folds, places)."""
     folds = [one.folded(period, places, at) for one, at in zip(pieces, shifts, strict=True)]
-    return _median(np.concatenate(folds))
+    return np.concatenate(folds)
 
 
 def _median(folds: Floats) -> Floats:
@@ -217,9 +217,7 @@ def _window(pattern: Floats) -> tuple[int, int] | None:
 def _measured(pieces: Sequence[_Piece], shifts: Floats, period: float, places: int) -> Burst | None:
     """The burst in the middle of folds."""
     width = period / places
-    folds = np.concatenate(
-        [one.folded(period, places, at) for one, at in zip(pieces, shifts, strict=True)]
-    )
+    folds = _folded(pieces, shifts, period, places)
     pattern = _median(folds)
     window = _window(pattern)
     if window is None or sum(window) > places:

@@ -34,7 +34,7 @@ def perform_remotely(build: Build, payload: bytes, topic: str | None) -> tuple[s
     if difference is not None:
         return ("other build", difference)
     function, arguments = pickle.loads(payload)
-    return answer(function, arguments, _always if topic is None else _of_dask(topic))
+    return answer(function, arguments, (lambda _: True) if topic is None else _of_dask(topic))
 
 
 def build_of_worker() -> Build:
@@ -44,10 +44,6 @@ def build_of_worker() -> Build:
         Its build.
     """
     return own_build()
-
-
-def _always(_: RunState) -> bool:
-    return True
 
 
 def _of_dask(topic: str) -> Seldom:
