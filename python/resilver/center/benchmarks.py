@@ -48,11 +48,7 @@ class LayerCost:
 
 
 def medians(rows: Iterable[Benchmark]) -> list[Benchmark]:
-    """The rates of data with repeats of a test as one row, which has their median.
-
-    Args:
-        rows: Rates.
-    """
+    """The rates of data with repeats of a test as one row, which has their median."""
     groups = repeated([one for one in rows if one.bytes_per_second is not None])
     return [
         replace(

@@ -177,9 +177,6 @@ def cull(lot: Lot, within: float, of: Reference, seed: int) -> Culling:
     """Draw disks of a lot, and replace slow ones in rounds until all groups are within an envelope.
 
     Args:
-        lot: The disks.
-        within: The envelope.
-        of: Its reference.
         seed: The seed that disks are drawn by.
 
     Returns:
@@ -200,7 +197,6 @@ def cull_measured(
         disks: Rates by group and member: shape (groups, members).
         units: The unit of each group: shape (groups,).
         within: The envelope.
-        of: Its reference.
         seed: The seed that new disks are drawn by.
     """
     stream = np.random.Generator(np.random.Philox(key=[seed, _PURPOSE]))
@@ -226,8 +222,6 @@ def cull_disks(
     Args:
         disks: Speeds by group and member, which are changed: shape (groups, members).
         units: The unit of each group: shape (groups,).
-        within: The envelope.
-        of: Its reference.
         draw: Gives the speeds of the new disks of some groups, at these places in them.
 
     Returns:

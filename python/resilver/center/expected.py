@@ -108,7 +108,6 @@ def round_robin(layers: Layers, files: int, stripes: int, start: int) -> Ints:
     Args:
         layers: The layers; targets that are not active are passed over.
         files: How many files.
-        stripes: The stripes of each.
         start: The target that it begins with, of those that are active.
 
     Returns:
@@ -126,7 +125,6 @@ def expect_round_robin(
 
     Args:
         files: How many files.
-        stripes: The stripes of each.
         clients: The client of each file, or None.
     """
     active = int(layers.is_active.sum())

@@ -48,7 +48,6 @@ def open_targets(side: Storage, namespace: int | None) -> Ints:
     """The targets of a namespace, or of all.
 
     Args:
-        side: The targets.
         namespace: Its number, from 0; None for all.
 
     Raises:

@@ -230,9 +230,6 @@ def _read_map(file: MachineFile) -> tuple[Ints, tuple[str, ...], Ints, npt.NDArr
 def modules_of(names: Sequence[str]) -> dict[str, list[int]]:
     """The nodes of each module: those whose names differ in the number behind the last n alone.
 
-    Args:
-        names: The nodes' names.
-
     Returns:
         The places of its nodes by the module's name, in the order of these numbers.
     """

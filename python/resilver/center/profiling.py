@@ -137,7 +137,6 @@ def profile_rates(
 
     Args:
         within: The envelope, such as 0.05.
-        of: Its reference.
         seeds: How often the rounds to come are drawn, where disks were measured.
 
     Returns:
@@ -210,9 +209,7 @@ def profile_lot(file: LotFile, within: float, of: Reference, seeds: int = SEEDS)
     """Hold a lot of disks against an envelope, in closed form and drawn.
 
     Args:
-        file: The lot.
         within: The envelope, such as 0.05.
-        of: Its reference.
         seeds: How often the disks are drawn.
 
     Returns:

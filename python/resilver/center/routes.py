@@ -64,9 +64,6 @@ class Routes:
     def router(self, client: int) -> Ints:
         """The routers that a client uses, by network, as places in the machine's lists.
 
-        Args:
-            client: Which of the clients.
-
         Returns:
             Shape (networks,); for those used in turn the first of them.
         """

@@ -113,7 +113,6 @@ class _Blades:
         """The mean cost of a path to the nearest of the chosen blades.
 
         Args:
-            chosen: The blades.
             weight: How many clients each chip has; by default all nodes that may be clients, which
                 the search goes by, since a module's own nodes are near it wherever it stands.
         """

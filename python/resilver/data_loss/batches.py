@@ -225,7 +225,6 @@ def perform_batch(
         text: The system, as the core reads it.
         method: The core's method.
         seed: The key of every draw.
-        number: The number of the batch.
         trajectories: How many missions it has.
         report: Told how far it is; answers whether to go on.
 

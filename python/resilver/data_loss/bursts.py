@@ -54,7 +54,6 @@ def system_bursts(described: Described, failures: int, seed: int) -> pa.Table:
     """What failures at one moment lose of a system, over the sets that its placement made.
 
     Args:
-        described: The system.
         failures: The most failures.
         seed: Draws the failures where their combinations are too many to look at each.
 

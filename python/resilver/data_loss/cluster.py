@@ -66,10 +66,6 @@ class Osds:
 def cluster_pools(report: ClusterReport, osds: Osds) -> tuple[tuple[StoredPool, ...], list[str]]:
     """What the pools of a cluster store where: the acting sets that its dumps state.
 
-    Args:
-        report: The cluster.
-        osds: Its OSDs.
-
     Returns:
         The pools that hold something, and sentences about what the dumps leave out.
 

@@ -247,7 +247,6 @@ def described_code(text: str, question: Question) -> Described:
     """A code alone as a system.
 
     Args:
-        text: The code.
         question: What is asked.
 
     Raises:

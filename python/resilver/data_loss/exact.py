@@ -114,7 +114,6 @@ def survival_of(chain: Chain, mission_seconds: float, groups: int = 1) -> pa.Tab
     """The probability that none of several groups was lost, at times of the mission.
 
     Args:
-        chain: The chain of one.
         mission_seconds: How long the mission is.
         groups: How many there are, on devices of their own.
 
@@ -135,7 +134,6 @@ def elasticities(group: GroupChain, mission_seconds: float, what: str) -> pa.Tab
     """By what share the loss probability changes for a share by which a rate does.
 
     Args:
-        group: The groups.
         mission_seconds: How long data has to last.
         what: What fails.
 
@@ -197,7 +195,6 @@ def chain_of_system(question: Question, described: Described) -> GroupChain | Pr
 
     Args:
         question: What is asked.
-        described: The system.
     """
     problem = not_of_a_chain(question) or _not_apart(described)
     if problem is not None:

@@ -21,7 +21,6 @@ def explored_chain(
     """The chain of all states that a start leads to.
 
     Args:
-        start: The state that is whole.
         moves: Of a state, where it goes and at what rate a second; None is loss.
 
     Raises:
@@ -74,7 +73,6 @@ def kinds_chain(
     """The chain of a group whose pieces are of several kinds, such as disks old and new.
 
     Args:
-        kinds: Each kind.
         survives: How many pieces may be lost, of whatever kind; or whether so many of each may.
         repair: All lost pieces at once, each at its own rate; or one at a time, any of them alike.
 

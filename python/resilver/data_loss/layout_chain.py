@@ -61,7 +61,6 @@ def chain_of_layout(question: Question, described: Described) -> LayoutChain | P
 
     Args:
         question: What is asked.
-        described: The system.
     """
     section = question.section
     problem = not_of_a_chain(question)

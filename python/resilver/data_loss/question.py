@@ -53,7 +53,6 @@ def question_of(
     """What is asked of a system: the options, else its study's section, else defaults.
 
     Args:
-        request: The options.
         own: The study's section, if there is one.
         repair: The repair where nothing is said of it.
 

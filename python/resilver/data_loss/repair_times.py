@@ -174,7 +174,6 @@ def healing_times(
     """The times in which a real cluster heals once OSDs are out, as `resilver.what_if` finds them.
 
     Args:
-        report: The cluster.
         used: The numbers of the OSDs that hold something.
         tolerance: How many lost OSDs the codes survive at the most.
         seed: Draws the OSDs that fail.

@@ -34,7 +34,6 @@ def simulated(
     """The answer of a system that is simulated.
 
     Args:
-        described: The system.
         question: What is asked of it.
         where: Where missions are simulated and kept.
         told: Told how far it is.

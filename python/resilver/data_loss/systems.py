@@ -147,8 +147,6 @@ def cluster_subject(
     """What asks a real cluster.
 
     Args:
-        report: The cluster.
-        request: What is asked.
         own: What the study that names it asks, if one does.
         name: What it is called; else by its file.
 

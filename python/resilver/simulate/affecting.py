@@ -152,7 +152,6 @@ def affected_groups(report: ClusterReport, failed: Sequence[str | int]) -> pa.Ta
     """Which placement groups of a real cluster the failure of some OSDs touches.
 
     Args:
-        report: The cluster.
         failed: What fails: OSD numbers, or names such as ``osd.12``, ``host=node3``, ``rack=r3``.
 
     Returns:

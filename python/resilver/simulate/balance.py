@@ -73,7 +73,6 @@ def balance_by_groups(
     """What the entries of Ceph's balancer do to a cluster.
 
     Args:
-        report: The cluster.
         pool_ids: The pools to balance, here by number; None for all.
         limits: ``entries`` and ``deviation`` of `resilver.crush.upmaps_by_groups`.
 

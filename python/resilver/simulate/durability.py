@@ -126,7 +126,6 @@ def choose_method(
     What it takes is counted in events of the core, so the choice follows from the seed alone.
 
     Args:
-        model: The system.
         method: One of `METHODS`: what may be chosen; ``auto`` for plain or importance sampling,
             and splitting where these see nothing.
         seed: The key of every draw. Those drawn here are not used by batches numbered below 2^31.

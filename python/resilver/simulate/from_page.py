@@ -41,7 +41,6 @@ def perform(
     """Run what the core's input says.
 
     Args:
-        kind: What runs.
         text: Its JSON, as `resilver.core_input` or `resilver.whatif` writes it.
         maps: The CRUSH maps beside a system, in Ceph's binary form.
         progress: Told several times a second how far the run is; answers whether to go on.

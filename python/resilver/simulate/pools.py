@@ -31,7 +31,6 @@ def group_sets(report: ClusterReport, pool_id: int) -> crush.GroupSets:
     """Where each group of a pool is, as the cluster's OSD map says; see `resilver.crush`.
 
     Args:
-        report: The cluster.
         pool_id: The pool's number.
 
     Returns:

@@ -101,7 +101,6 @@ def result_of(
     """What a run found, in metrics and tables.
 
     Args:
-        seed: The seed of the run.
         metrics: What the core says by name.
         core: The core's tables by name, None where the system has no such part; it is filled up.
 

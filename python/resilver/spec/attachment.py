@@ -83,11 +83,7 @@ class Attachment:
         """The network's host that a port of a server is; hosts are numbered leaf by leaf.
 
         Args:
-            server: The server's number.
             port: The port's, from 0.
-
-        Returns:
-            The host's number.
         """
         at, slot = self.place(server)
         return (at * self.ports + port) * self.slots + slot

@@ -186,7 +186,6 @@ def read_code(value: object, key: str = "") -> ErasureCode:
     """The code that a text means, whether or not its numbers can be.
 
     Args:
-        value: The text.
         key: What names it, for an error.
 
     Raises:

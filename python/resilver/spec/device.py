@@ -275,8 +275,6 @@ def fitted_table(fit: DiskFit, report: FioReport, method: str = "recipe") -> Dev
     """The table of figures that were fitted to fio's measurements.
 
     Args:
-        fit: The figures.
-        report: The measurements.
         method: How they were fitted, for the table's own account of its source.
 
     Raises:

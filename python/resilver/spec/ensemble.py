@@ -112,7 +112,6 @@ def values_of(swept: str, value: Any) -> tuple[tuple[str, Any], ...]:
     """One step of a swept key: each dotted key with its value there.
 
     Args:
-        swept: The swept key.
         value: Its value; where it stands for several keys, a list with a value for each.
     """
     keys = keys_of(swept)

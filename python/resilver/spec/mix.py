@@ -48,7 +48,6 @@ def mix_problems(mix: tuple[MixedRequests, ...], *, has_reads: bool) -> list[Pro
     """What is wrong with the classes of a mix beside each other.
 
     Args:
-        mix: The classes.
         has_reads: Whether a share of reads is given for all of them.
     """
     ways = {tuple(key for key in _KEYS if getattr(one, key) is not None) for one in mix}

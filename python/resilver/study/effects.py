@@ -150,10 +150,6 @@ def sensitivity(
 def read_effects(folder: Path, run_keys: Sequence[str]) -> list[Effect]:
     """The effects that a run folder keeps; none where they are of another study's run.
 
-    Args:
-        folder: The run folder.
-        run_keys: The keys of its runs.
-
     Raises:
         ConfigError: The file is there and cannot be read.
     """

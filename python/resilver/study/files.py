@@ -24,9 +24,6 @@ TEMPORARY_PREFIX = ".unfinished-"
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file's bytes.
 
-    Args:
-        path: the file.
-
     Returns:
         64 hexadecimal digits.
     """
@@ -48,11 +45,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Force the names in a folder to its device, where the file system can do that.
-
-    Args:
-        path: a folder.
-    """
+    """Force the names in a folder to its device, where the file system can do that."""
     # Some network file systems refuse to sync a folder; their renames are durable on their own.
     with contextlib.suppress(OSError):
         sync_file(path)
@@ -62,7 +55,6 @@ def replace_file(path: Path, write: Callable[[Path], object], *, last: bool = Tr
     """Write a file under a temporary name and rename it over the final one.
 
     Args:
-        path: the final name.
         write: writes the whole content to the path it is given.
         last: whether the name is forced to its device too; else another file of the folder follows.
     """
@@ -79,12 +71,7 @@ def replace_file(path: Path, write: Callable[[Path], object], *, last: bool = Tr
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a UTF-8 text file through a temporary name.
-
-    Args:
-        path: the final name.
-        text: the whole content.
-    """
+    """Write a UTF-8 text file through a temporary name."""
     replace_file(path, lambda temporary: _write_text(temporary, text))
 
 
@@ -93,7 +80,6 @@ def keep_input(path: Path, folder: Path, most: int = KEPT_BYTES_MAX) -> str:
 
     Args:
         path: the file; or the folder of a cluster's dumps, of which an archive is made.
-        folder: the run folder.
         most: the most bytes of a compressed copy; of a larger file there is none.
 
     Returns:

@@ -116,10 +116,6 @@ class RunFolder:
     def check(self, study: Study, runs: Sequence[Run]) -> None:
         """Refuse a folder that `prepare` would refuse; nothing is made, locked or written.
 
-        Args:
-            study: the study that is to run.
-            runs: its runs.
-
         Raises:
             ConfigError: the folder belongs to another study, or is no run folder.
         """
@@ -133,7 +129,6 @@ class RunFolder:
         """Check that the folder is this study's and say so in it.
 
         Args:
-            study: the study about to run.
             runs: its runs, in order.
             command: the command line, for the record.
 
@@ -312,8 +307,6 @@ def open_run_folder(
     """Lock and prepare a run folder for a study.
 
     Args:
-        path: the folder.
-        study: the study about to run.
         runs: its runs, in order.
         command: the command line, for the record.
 

@@ -79,11 +79,7 @@ class Heartbeat:
             (self._folder / STATUS_FILE).unlink(missing_ok=True)
 
     def __call__(self, progress: StudyProgress) -> None:
-        """Note how far the sweep is.
-
-        Args:
-            progress: how far.
-        """
+        """Note how far the sweep is."""
         label, message = progress.finished_label, progress.message
         if label is not None and message is not None:
             self._failed.append(self._keys.get(label, ""))
@@ -186,9 +182,6 @@ def process_space() -> str | None:
 
 def process_started(process: int) -> str | None:
     """When a process began, in the kernel's ticks, which tells it from a later one of its number.
-
-    Args:
-        process: its number.
 
     Returns:
         None where there is no such process, where it has ended, or where procfs is absent.

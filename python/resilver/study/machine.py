@@ -91,9 +91,6 @@ def memory_problems(
 def refuse_too_large(runs: Sequence[Run]) -> None:
     """Refuse runs that this machine cannot hold.
 
-    Args:
-        runs: The runs that it is to perform.
-
     Raises:
         ConfigError: One of them alone needs more memory than there is.
     """

@@ -57,7 +57,6 @@ def perform(task: RunTask, report: Report) -> Delivery:
     """Simulate and store.
 
     Args:
-        task: the run.
         report: told how far the run is; answers whether to go on.
 
     Returns:
@@ -82,7 +81,6 @@ def perform_by(
 
     Args:
         simulate: the simulation; it takes the function that is told of its progress.
-        task: the run.
         report: told how far the run is; answers whether to go on.
         scanning_seconds: time that the run's scan has taken already, in other tasks.
 

@@ -238,9 +238,6 @@ def rebuilt(kind: str, message: str, details: str) -> Exception:
         kind: the class of the error, or "unexpected".
         message: its text.
         details: the traceback in the worker.
-
-    Returns:
-        The exception.
     """
     if kind == "OSError":
         return OSError(message)

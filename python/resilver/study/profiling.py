@@ -143,9 +143,6 @@ def _culled(
 def is_study(file: str | Path) -> bool:
     """Whether a file, or a name in the catalog, is of a study and not of a lot or of rates.
 
-    Args:
-        file: The file, or the name.
-
     Raises:
         ConfigError: It is TOML, and cannot be read.
     """

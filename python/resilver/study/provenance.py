@@ -26,9 +26,6 @@ SHARDS_FOLDER = "shards"
 def read_provenance(folder: Path) -> dict[str, Any]:
     """The provenance of a run folder.
 
-    Args:
-        folder: the run folder.
-
     Returns:
         The content of its provenance.json.
 

@@ -71,7 +71,6 @@ class Shards:
             key: the run's key.
             seed: the run's seed.
             output: the simulation's metrics and tables.
-            cost: what the run cost.
 
         Raises:
             OSError: the folder cannot be written, or its device is full.

@@ -142,7 +142,6 @@ def plan_ranges(task: RunTask, parts: int, report: Report) -> list[tuple[int, in
     """The ranges of files in which a population can be scanned at once.
 
     Args:
-        task: the run.
         parts: how many ranges.
         report: told how far the task is; answers whether to go on.
 
@@ -168,7 +167,6 @@ def scan_range(
     """Scan one range of files.
 
     Args:
-        task: the run.
         first_file: the range's first file.
         files: its number of files.
         report: told how far the task is; answers whether to go on.
@@ -201,7 +199,6 @@ def reduce_parts(
     that scans by itself.
 
     Args:
-        task: the run.
         parts: what the ranges hold, in order from the first file.
         seconds: what their scans took.
         report: told how far the task is; answers whether to go on.

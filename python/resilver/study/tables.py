@@ -161,7 +161,6 @@ def write_parquet(path: Path, tables: Iterable[pa.Table], schema: pa.Schema) -> 
     are cut at row counts that follow from the tables alone.
 
     Args:
-        path: the file to write.
         tables: tables of `schema`, in order.
         schema: the file's columns.
     """
@@ -200,9 +199,6 @@ def read_parquet(path: Path) -> pa.Table:
 
     Args:
         path: a Parquet file.
-
-    Returns:
-        The table.
 
     Raises:
         OSError, pa.ArrowInvalid: the file cannot be read or is damaged.

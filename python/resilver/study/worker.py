@@ -109,9 +109,6 @@ def load(name: str) -> Callable[..., Any]:
 
     Args:
         name: "package.module:function".
-
-    Returns:
-        The function.
     """
     module, _, function = name.partition(":")
     found: Callable[..., Any] = getattr(importlib.import_module(module), function)

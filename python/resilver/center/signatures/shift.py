@@ -212,7 +212,6 @@ def run_both(
     """Run the fluid of two jobs from event to event.
 
     Args:
-        jobs: Both.
         count: How many bursts each has.
         rate: What the system carries, in bytes a second.
         shift: When the second starts, in seconds.

@@ -21,9 +21,6 @@ class AnyExecutor:
     """An executor of the caller's, which keeps it: processes, threads, or what MPI offers.
 
     It reports no progress inside a run, and a run that has begun cannot be stopped.
-
-    Args:
-        executor: the executor.
     """
 
     shares_folder = False
@@ -44,9 +41,6 @@ class AnyExecutor:
         Args:
             function: "package.module:function".
             arguments: picklable arguments.
-
-        Returns:
-            The future result.
         """
         future: Future[Any] = Future()
         tell_of_cancelling(future, lambda: None)

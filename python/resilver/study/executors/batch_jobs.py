@@ -86,9 +86,6 @@ class BatchJobs(Section):
             system: "slurm", "pbs" or "lsf".
             path: the TOML file.
 
-        Returns:
-            The jobs.
-
         Raises:
             ConfigError: it cannot be read, with every problem in it.
         """

@@ -47,9 +47,6 @@ def choose(
         workers: processes of this machine, by default one a processor.
         cluster_config: the file that says what to ask the batch system for.
 
-    Returns:
-        The choice.
-
     Raises:
         ConfigError: it means nothing, or something it needs is missing.
     """

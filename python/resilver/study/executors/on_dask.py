@@ -88,9 +88,6 @@ class DaskExecutor:
         Args:
             function: "package.module:function".
             arguments: picklable arguments.
-
-        Returns:
-            The future result.
         """
         task = _Task(pickle.dumps((function, arguments)))
         tell_of_cancelling(task.future, lambda: _cancel(task.remote))

@@ -38,11 +38,7 @@ def perform_remotely(build: Build, payload: bytes, topic: str | None) -> tuple[s
 
 
 def build_of_worker() -> Build:
-    """The build that a worker runs, asked before anything is given to it.
-
-    Returns:
-        Its build.
-    """
+    """The build that a worker runs, asked before anything is given to it."""
     return own_build()
 
 

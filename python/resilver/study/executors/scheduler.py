@@ -42,9 +42,6 @@ def check_address(text: str) -> str:
     Args:
         text: such as "tcp://node1:8786", or the path of a scheduler file.
 
-    Returns:
-        The address.
-
     Raises:
         ConfigError: it is neither.
 
@@ -76,9 +73,6 @@ def check_address(text: str) -> str:
 
 def connect(address: str) -> DaskExecutor:
     """An executor on a running scheduler.
-
-    Args:
-        address: the scheduler's address.
 
     Returns:
         The executor, whose workers have been found to run this resilver.
@@ -165,9 +159,6 @@ def on_client(
         where: the cluster in words.
         close: called when the executor is shut down.
         first_wait_seconds: how long to wait for a first worker; None for any time.
-
-    Returns:
-        The executor.
 
     Raises:
         ConfigError: a worker runs another resilver; `close` has been called.
