@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -284,17 +284,15 @@ def _joined(sources: Sequence[tuple[str, list[PartLoad]]], notes: list[str]) -> 
     )
 
 
-def _missing(sources: Sequence[tuple[str, list[PartLoad]]]) -> list[str]:
+def _missing(sources: Sequence[tuple[str, list[PartLoad]]]) -> Iterator[str]:
     """Which targets some file does not have, of a file system that it has others of."""
-    notes = []
     every = dict.fromkeys(load.name for _, loads in sources for load in loads)
     for source, loads in sources:
         has = {load.name for load in loads}
         its = {_split(name)[0] for name in has}
         gone = [name for name in every if name not in has and _split(name)[0] in its]
         if gone:
-            notes.append(f"{source} does not have {_named(gone)}")
-    return notes
+            yield f"{source} does not have {_named(gone)}"
 
 
 def _ages(sources: Sequence[tuple[str, list[PartLoad]]]) -> list[str]:

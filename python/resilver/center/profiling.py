@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -259,9 +259,8 @@ def _of_lot(file: LotFile, within: float, of: Reference) -> list[Figure]:
     return found
 
 
-def _of_draws(cullings: Sequence[Culling]) -> list[Figure]:
+def _of_draws(cullings: Sequence[Culling]) -> Iterator[Figure]:
     """Medians over the draws, with their range."""
-    found = []
     for key, what, kind, values in (
         ("replaced", "Replaced in rounds", "count", [one.replaced for one in cullings]),
         ("rounds", "Rounds", "count", [len(one.rounds) - 1 for one in cullings]),
@@ -276,5 +275,4 @@ def _of_draws(cullings: Sequence[Culling]) -> list[Figure]:
         ends = (min(values), max(values))
         least, most = (f"{100 * end:.3g} %" if kind == "share" else f"{end:,}" for end in ends)
         words = f"median of {len(values)} draws, min {least}, max {most}"
-        found.append(Figure(key, what, float(statistics.median(values)), kind, words))
-    return found
+        yield Figure(key, what, float(statistics.median(values)), kind, words)

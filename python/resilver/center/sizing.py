@@ -8,7 +8,7 @@ sections III and IV-C. Nothing is weighed into a score: who buys, weighs.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -170,46 +170,44 @@ def size(sizing: str | Path | Mapping[str, Any] | SizingFile) -> Sizing:
     return Sizing(file, demands, tuple(compared(offers)), knees, ahead, dealt, moved)
 
 
-def _demands(demand: Demand) -> list[Figure]:
+def _demands(demand: Demand) -> Iterator[Figure]:
     """What is asked, as figures."""
-    found = []
     checkpoint, rate = demand.checkpoint, demand.checkpoint_rate
     if checkpoint is not None and rate is not None and demand.memory is not None:
         volume = f"{checkpoint.share:g} × {decimal_bytes(demand.memory)}"
         words = f"{volume} ÷ {duration(checkpoint.within)}"
         what = "Checkpoint bandwidth"
-        found.append(Figure("checkpoint_bytes_per_second", what, rate, "rate", words))
+        yield Figure("checkpoint_bytes_per_second", what, rate, "rate", words)
         if demand.bandwidth is not None:
             seconds = checkpoint.share * demand.memory / demand.bandwidth
             words = f"{volume} ÷ {decimal_rate(demand.bandwidth)}"
             what = "Checkpoint at the bandwidth asked"
-            found.append(Figure("checkpoint_seconds", what, seconds, "seconds", words))
+            yield Figure("checkpoint_seconds", what, seconds, "seconds", words)
     if demand.sequential is not None:
         words = "as asked" if demand.bandwidth is not None else "the checkpoint's"
         what = "Bandwidth in order"
-        found.append(Figure("bytes_per_second", what, demand.sequential, "rate", words))
+        yield Figure("bytes_per_second", what, demand.sequential, "rate", words)
     if (random := _random_rate(demand)) is not None:
         words = "as asked"
         if not isinstance(demand.random, BytesPerSecond) and demand.sequential is not None:
             words = f"{demand.random:g} × {decimal_rate(demand.sequential)}"
         what = "Bandwidth at random"
-        found.append(Figure("random_bytes_per_second", what, random, "rate", words))
+        yield Figure("random_bytes_per_second", what, random, "rate", words)
         if demand.sequential is not None:
             words = f"{decimal_rate(random)} ÷ {decimal_rate(demand.sequential)}"
             share = random / demand.sequential
-            found.append(Figure("random_share", "At random, of in order", share, "share", words))
+            yield Figure("random_share", "At random, of in order", share, "share", words)
     if (volume_bytes := _volume(demand)) is not None and demand.capacity is not None:
         words, capacity = "as asked", demand.capacity
         if capacity.memory_multiple is not None:
             memory = demand.connected_memory or demand.memory or 0
             words = f"{capacity.memory_multiple:g} × {decimal_bytes(memory)}"
-        found.append(Figure("stored_bytes", "Stored", volume_bytes, "bytes", words))
+        yield Figure("stored_bytes", "Stored", volume_bytes, "bytes", words)
         if capacity.times > 1.0:
             what = f"Formatted, to stay below {100 * capacity.fill:.3g} % full"
             words = f"{decimal_bytes(volume_bytes)} {capacity.factor}"
             needed = volume_bytes * capacity.times
-            found.append(Figure("formatted_bytes", what, needed, "bytes", words))
-    return found
+            yield Figure("formatted_bytes", what, needed, "bytes", words)
 
 
 def _random_rate(demand: Demand) -> float | None:

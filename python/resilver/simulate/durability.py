@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,13 +162,11 @@ def choose_method(
 _Tried = tuple[Mapping[str, Any], Sums]
 
 
-def _candidates(method: str) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] = []
+def _candidates(method: str) -> Iterator[Mapping[str, Any]]:
     if method in ("auto", "plain"):
-        found.append(PLAIN)
+        yield PLAIN
     if method in ("auto", "importance"):
-        found += [{"kind": "importance", "push": 0.8, "from": step} for step in (0, 1, 2)]
-    return found
+        yield from [{"kind": "importance", "push": 0.8, "from": step} for step in (0, 1, 2)]
 
 
 class _Trial:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -201,15 +201,13 @@ def _clients(system: System) -> Assumption:
     return Assumption("clients", "traffic", value, "stated", f"Clients: {value}.")
 
 
-def _fill(system: System) -> list[Assumption]:
+def _fill(system: System) -> Iterator[Assumption]:
     """How full devices are before anything fails, where it is known what they hold."""
-    found = []
     for one in stored_of(system):
         if one.share is not None and one.capacity is not None:
             value = f"{100 * one.share:.3g} % of a device's {exact_bytes(one.capacity)}"
             sentence = f"Before the first fault data and redundancy take {value} on average."
-            found.append(Assumption("fill", "population", value, "stated", sentence))
-    return found
+            yield Assumption("fill", "population", value, "stated", sentence)
 
 
 def _traffic_words(traffic: Traffic) -> str:

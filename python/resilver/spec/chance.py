@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from resilver.spec.arrivals import RequestTargets
 from resilver.spec.cluster import Cluster
 from resilver.spec.device import DeviceService
@@ -73,18 +75,16 @@ def _draws_routers(topology: TopologySpec) -> bool:
     return bool(topology.routers) and drawing
 
 
-def _stored(pool: System) -> list[str]:
+def _stored(pool: System) -> Iterator[str]:
     """What is drawn of what a pool stores."""
-    drawn = []
     bins = [item for item in pool.histogram_bins if item.file_count]
     # The sizes of a bin are whole bytes below its end.
     if len(bins) > 1 or any(item.max_bytes - item.min_bytes > 1 for item in bins):
-        drawn.append("the sizes of files")
+        yield "the sizes of files"
     if pool.recovery.source == "random" and any(fault.starts_rebuild for fault in pool.faults):
-        drawn.append("which survivor is asked")
+        yield "which survivor is asked"
     if pool.placement is not None and pool.placement.algorithm == "copysets":
-        drawn.append("the copysets")
-    return drawn
+        yield "the copysets"
 
 
 def _fault(system: System, fault: Fault) -> str:

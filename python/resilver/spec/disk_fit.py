@@ -11,7 +11,7 @@ systems" (2016), section III-B.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -146,14 +146,13 @@ def _cells(jobs: Sequence[FioJob], place: str, method: Method) -> _Cells:
     return cells
 
 
-def _missing(cells: _Cells, method: Method) -> list[Problem]:
+def _missing(cells: _Cells, method: Method) -> Iterator[Problem]:
     sizes = sorted({size for mode in cells.values() for size in mode})
-    problems = []
     for mode in MODES:
         if not cells[mode]:
             rule = f"no job measures {mode}"
             remedy = f"run fio with --rw={mode} at {_some(sizes)}"
-            problems.append(Problem(rule, remedy, key="rw", value=show(mode)))
+            yield Problem(rule, remedy, key="rw", value=show(mode))
             continue
         for size in sizes:
             if size not in cells[mode] and method == "recipe":
@@ -162,16 +161,15 @@ def _missing(cells: _Cells, method: Method) -> list[Problem]:
                     f"run fio with --rw={mode} --bs={size}, or fit the line, which does without"
                 )
                 value = show(exact_bytes(size))
-                problems.append(Problem(rule, remedy, key=f"{mode} of bs", value=value))
+                yield Problem(rule, remedy, key=f"{mode} of bs", value=value)
         if len(cells[mode]) == 1 and len(sizes) > 1 and method == "line":
             rule = "a pattern is measured at two sizes or more, and this at one"
             remedy = f"run fio with --rw={mode} at {_some(sizes)}"
-            problems.append(Problem(rule, remedy, key="rw", value=show(mode)))
+            yield Problem(rule, remedy, key="rw", value=show(mode))
     if len(sizes) == 1:
         rule = "one size cannot tell the overhead from the rate"
         remedy = "measure several, such as 4 KiB to 8 MiB"
-        problems.append(Problem(rule, remedy, key="bs", value=show(exact_bytes(sizes[0]))))
-    return problems
+        yield Problem(rule, remedy, key="bs", value=show(exact_bytes(sizes[0])))
 
 
 def _some(sizes: Sequence[int]) -> str:
@@ -261,20 +259,14 @@ def _overhead_size(sizes: Sequence[int]) -> int:
 
 def _negatives(
     direction: str, overhead: float, seeks: Sequence[float], sizes: Sequence[int]
-) -> list[str]:
-    notes = []
+) -> Iterator[str]:
     if round(overhead * 1e12) < 0:
-        notes.append(
-            f"the overhead of a {direction} came out at -{format_duration(-overhead)} and is set "
-            "to zero"
-        )
+        came_out = f"-{format_duration(-overhead)}"
+        yield f"the overhead of a {direction} came out at {came_out} and is set to zero"
     below = [size for size, seek in zip(sizes, seeks, strict=True) if round(seek * 1e12) < 0]
     if below:
-        notes.append(
-            f"a random {direction} was faster than a sequential one at {_some(below)}; the seek "
-            "there is set to zero"
-        )
-    return notes
+        faster = f"a random {direction} was faster than a sequential one at {_some(below)}"
+        yield f"{faster}; the seek there is set to zero"
 
 
 def _picoseconds(seconds: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, model_validator
@@ -143,16 +143,15 @@ def names_of(jobs: Sequence[Job]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def job_problems(jobs: Sequence[Job], entries: int) -> list[Problem]:
+def job_problems(jobs: Sequence[Job], entries: int) -> Iterator[Problem]:
     """What is wrong between jobs and the places where clients enter.
 
     Args:
         entries: How many such places there are; zero where that is not known yet.
     """
-    problems = []
     if len(jobs) > JOBS_MAX:
         rule = f"there are {len(jobs):,} jobs, and {JOBS_MAX} are the most"
-        problems.append(Problem(rule, "simulate fewer at a time", key="traffic.jobs"))
+        yield Problem(rule, "simulate fewer at a time", key="traffic.jobs")
     for number, job in enumerate(jobs):
         last = job.first_client + (job.clients or 1)
         if entries and last > entries:
@@ -161,5 +160,4 @@ def job_problems(jobs: Sequence[Job], entries: int) -> list[Problem]:
             value = show(job.first_client if job.clients is None else job.clients)
             remedy = "give fewer, or more places by cluster.fabric.routers"
             key = f"traffic.jobs.{number}.{key}"
-            problems.append(Problem(rule, remedy, key=key, value=value))
-    return problems
+            yield Problem(rule, remedy, key=key, value=value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -176,20 +177,18 @@ def _at(index: int, key: str, rule: str, remedy: str, value: object) -> Problem:
     return Problem(rule, remedy, key=f"parts.{index}.{key}", value=show(value))
 
 
-def _name_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
-    problems = []
+def _name_problems(parts: tuple[PartLevel, ...]) -> Iterator[Problem]:
     for index, part in enumerate(parts):
         if not _NAME.fullmatch(part.level):
             rule = "a level's name is of small letters, digits, _ and -"
-            problems.append(_at(index, "level", rule, 'such as "host"', part.level))
+            yield _at(index, "level", rule, 'such as "host"', part.level)
         elif part.level in _RESERVED:
             rule = f"no level has this name: {_RESERVED[part.level]}"
-            problems.append(_at(index, "level", rule, "choose another", part.level))
+            yield _at(index, "level", rule, "choose another", part.level)
         for other in parts[:index]:
             if other.level != part.level and plural(other.level) == plural(part.level):
                 rule = f'faults would call this level and "{other.level}" the same'
-                problems.append(_at(index, "level", rule, "rename one of them", part.level))
-    return problems
+                yield _at(index, "level", rule, "rename one of them", part.level)
 
 
 def _figure_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
@@ -233,10 +232,9 @@ def _container_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
     return problems
 
 
-def _device_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
+def _device_problems(parts: tuple[PartLevel, ...]) -> Iterator[Problem]:
     """Levels declared twice, and what is said of others than devices."""
     device = _device_level(parts)
-    problems = []
     seen: dict[str, PartLevel] = {}
     classes: set[str | None] = set()
     for index, part in enumerate(parts):
@@ -244,27 +242,26 @@ def _device_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
         if part.level != device:
             if first is not part:
                 rule = "only the level of the devices is declared more than once"
-                problems.append(_at(index, "level", rule, "merge them", part.level))
+                yield _at(index, "level", rule, "merge them", part.level)
             for field in _OF_DEVICES:
                 if getattr(part, field) != PartLevel.model_fields[field].default:
                     key = PartLevel.model_fields[field].alias or field
                     value = part.content()[key]
                     rule = f'this is said of devices, and the devices here are "{device}"'
                     shown = "a table" if isinstance(value, dict) else value
-                    problems.append(_at(index, key, rule, "say it there", shown))
+                    yield _at(index, key, rule, "say it there", shown)
             continue
         if first.within != part.within:
             rule = f'devices are in one level, and the first of these are in "{first.within}"'
-            problems.append(_at(index, "in", rule, "let all be in one", part.within))
+            yield _at(index, "in", rule, "let all be in one", part.within)
         if first is not part and (part.device_class is None or part.device_class in classes):
             rule = "devices that are declared apart have classes of their own"
-            problems.append(_at(index, "class", rule, 'such as class = "ssd"', part.device_class))
+            yield _at(index, "class", rule, 'such as class = "ssd"', part.device_class)
         if first is not part and first.device_class is None:
             at = parts.index(first)
             rule = "devices that are declared apart have classes of their own"
-            problems.append(_at(at, "class", rule, 'such as class = "hdd"', None))
+            yield _at(at, "class", rule, 'such as class = "hdd"', None)
         classes.add(part.device_class)
-    return problems
 
 
 def _port_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:

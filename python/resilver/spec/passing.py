@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
@@ -120,15 +120,14 @@ def _at(index: int, key: str, rule: str, remedy: str, value: object) -> Problem:
     return Problem(rule, remedy, key=f"parts.{index}.{key}", value=shown)
 
 
-def count_problems(parts: Sequence[PartLevel]) -> list[Problem]:
+def count_problems(parts: Sequence[PartLevel]) -> Iterator[Problem]:
     """Levels that do not say how many parts they have, or say it twice."""
-    problems = []
     for index, part in enumerate(parts):
         if part.of is None:
             if part.count is None:
                 rule = "a level says how many there are in each container"
-                problems.append(_at(index, "count", rule, "such as count = 2", None))
-            problems += [
+                yield _at(index, "count", rule, "such as count = 2", None)
+            yield from [
                 _at(index, key, 'this is said of a level made of another, by "of"', "remove it", of)
                 for key in ("size", "across", "spares")
                 if (of := getattr(part, key)) is not None
@@ -136,12 +135,11 @@ def count_problems(parts: Sequence[PartLevel]) -> list[Problem]:
             continue
         if part.size is None:
             rule = "a level made of another says of how many"
-            problems.append(_at(index, "size", rule, "such as size = 10", None))
+            yield _at(index, "size", rule, "such as size = 10", None)
         for key in ("count", "carries", "partner", "ports"):
             if getattr(part, key) is not None:
                 rule = f'a level made of "{part.of}" is as many as its size makes, and carries none'
-                problems.append(_at(index, key, rule, "remove it", getattr(part, key)))
-    return problems
+                yield _at(index, key, rule, "remove it", getattr(part, key))
 
 
 def relation_problems(

@@ -15,7 +15,7 @@ from resilver.spec.traffic import Traffic
 from resilver.units import Seconds, exact_bytes, exact_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 POOLS_MAX = 256
 """The most pools of a study: as many share the numbers that files have."""
@@ -52,26 +52,25 @@ class Pool(Section):
         return self
 
 
-def pool_list_problems(pools: Sequence[Pool], *, has_traffic: bool) -> list[Problem]:
+def pool_list_problems(pools: Sequence[Pool], *, has_traffic: bool) -> Iterator[Problem]:
     """What is wrong with pools beside each other.
 
     Args:
         has_traffic: Whether the study has clients of all pools besides.
     """
-    problems: list[Problem] = []
     names = [pool.name for pool in pools]
     for index, name in enumerate(names):
         if name in names[:index]:
             rule = "two pools have this name"
             key = f"pools.{index}.name"
-            problems.append(Problem(rule, "give each its own", key=key, value=show(name)))
+            yield Problem(rule, "give each its own", key=key, value=show(name))
     if len(pools) > POOLS_MAX:
         rule = f"a study has at most {POOLS_MAX} pools"
-        problems.append(Problem(rule, "leave some out", key="pools", value=show(len(pools))))
+        yield Problem(rule, "leave some out", key="pools", value=show(len(pools)))
     served = [(index, pool.traffic) for index, pool in enumerate(pools) if pool.traffic is not None]
     if has_traffic and served:
         rule = "[traffic] has clients of all pools, and this pool has its own"
-        problems.append(Problem(rule, "keep one of the two", key=f"pools.{served[0][0]}.traffic"))
+        yield Problem(rule, "keep one of the two", key=f"pools.{served[0][0]}.traffic")
     for index, traffic in served[1:]:
         _, first = served[0]
         written = {
@@ -84,7 +83,7 @@ def pool_list_problems(pools: Sequence[Pool], *, has_traffic: bool) -> list[Prob
             "duration": traffic.duration == first.duration,
             "control_message": traffic.control_message == first.control_message,
         }
-        problems += [
+        yield from [
             Problem(
                 f"the clients of all pools are measured alike, and those of "
                 f'"{names[served[0][0]]}" have another {name}',
@@ -95,4 +94,3 @@ def pool_list_problems(pools: Sequence[Pool], *, has_traffic: bool) -> list[Prob
             for name, value in written.items()
             if not same[name]
         ]
-    return problems

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import get_args
 
 from pydantic import BaseModel, ValidationError
@@ -15,35 +16,33 @@ def unknown_key(key: str, known: list[str], value: str | None = None) -> Problem
     return Problem("there is no such key", name_remedy(key, known, "keys"), key=key, value=value)
 
 
-def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
+def problems_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Problem]:
     """The problems in a pydantic error, in words that need no knowledge of pydantic.
 
     Args:
         error: What validation raised.
         model: The model that was validated.
 
-    Returns:
+    Yields:
         One problem or more for each entry, with keys relative to the model.
     """
-    problems: list[Problem] = []
     for detail in error.errors(include_url=False):
         location = [str(part) for part in detail["loc"] if not str(part).startswith("function-")]
         key = ".".join(location)
         cause = detail.get("ctx", {}).get("error")
         if isinstance(cause, ConfigError):
-            problems += [problem.under(key) for problem in cause.problems]
+            yield from [problem.under(key) for problem in cause.problems]
         elif detail["type"] == "extra_forbidden":
             owner = _model_at(model, location[:-1])
             fields = owner.model_fields.items() if owner else ()
             known = [field.alias or name for name, field in fields]
             found = unknown_key(location[-1], known, show(detail["input"]))
-            problems.append(found.under(".".join(location[:-1])))
+            yield found.under(".".join(location[:-1]))
         elif detail["type"] == "missing":
             rule = "this key is required"
-            problems.append(Problem(rule, f"add it: {_how_to(model, location)}", key=key))
+            yield Problem(rule, f"add it: {_how_to(model, location)}", key=key)
         else:
-            problems.append(_plain(detail, key))
-    return problems
+            yield _plain(detail, key)
 
 
 def _model_at(model: type[BaseModel], location: list[str]) -> type[BaseModel] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Set
+from collections.abc import Iterator, Set
 
 from resilver.errors import Problem, show
 from resilver.importers.trace import RequestTrace
@@ -24,13 +24,12 @@ REQUESTS_MAX = 2**25
 _PROBLEMS_OF_A_TRACE = 20
 
 
-def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -> list[Problem]:
+def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -> Iterator[Problem]:
     """What is wrong between traffic and the cluster that it goes to.
 
     Args:
         has_rebuild: Whether a fault starts a rebuild, whose end can end the traffic.
     """
-    problems = []
     fabric = cluster.fabric
     topology = fabric.topology
     # LogGP gets as many as it needs; of a topology they are nodes, which somebody has to place.
@@ -43,19 +42,18 @@ def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -
         if topology.graph is not None:
             remedy = "mark nodes with kind = router in the file, or name them in routers"
         value = show(topology.label)
-        problems.append(Problem(rule, remedy, key="cluster.fabric.topology", value=value))
+        yield Problem(rule, remedy, key="cluster.fabric.topology", value=value)
     if traffic.duration is None and not has_rebuild:
         rule = "no rebuild ends this traffic, so that it needs a duration"
-        problems.append(Problem(rule, 'such as duration = "10 s"', key="traffic.duration"))
+        yield Problem(rule, 'such as duration = "10 s"', key="traffic.duration")
     elif traffic.warm_up_seconds + float(traffic.duration or 0) >= HORIZON_SECONDS:
         rule = "the run would last longer than 213 days"
-        problems.append(Problem(rule, "shorten it", key="traffic.duration"))
-    problems += job_problems(traffic.jobs, with_routers(cluster).fabric.router_count)
-    problems += _target_problems(cluster, traffic)
-    problems += _packet_problems(cluster, traffic)
+        yield Problem(rule, "shorten it", key="traffic.duration")
+    yield from job_problems(traffic.jobs, with_routers(cluster).fabric.router_count)
+    yield from _target_problems(cluster, traffic)
+    yield from _packet_problems(cluster, traffic)
     if traffic.arrivals is not None and traffic.arrivals.trace is not None:
-        problems += _trace_problems(cluster, traffic.arrivals.trace)
-    return problems
+        yield from _trace_problems(cluster, traffic.arrivals.trace)
 
 
 def _target_problems(cluster: Cluster, traffic: Traffic) -> list[Problem]:
@@ -88,14 +86,13 @@ def packets_of(cluster: Cluster, size: float) -> int:
     return max(1, math.ceil(size / packet)) if packet else 1
 
 
-def _packet_problems(cluster: Cluster, traffic: Traffic) -> list[Problem]:
+def _packet_problems(cluster: Cluster, traffic: Traffic) -> Iterator[Problem]:
     """Requests of more packets than fit in memory, in a closed loop all of them at one time."""
     # Flows are tried with one request at a time.
     at_a_time = (traffic.outstanding or 1) if traffic.engine == "events" else 1
     trace = traffic.arrivals.trace if traffic.arrivals is not None else None
     largest = "request_size" if traffic.mix is None else "mix"
     sizes = {largest: traffic.largest_bytes, "control_message": int(traffic.control_message)}
-    problems = []
     for name, size in sizes.items():
         packets = packets_of(cluster, size)
         if packets * at_a_time <= PACKETS_MAX:
@@ -107,8 +104,7 @@ def _packet_problems(cluster: Cluster, traffic: Traffic) -> list[Problem]:
         if trace is not None and name == "request_size":
             key = "traffic.arrivals.trace"
         remedy = "move less at a time, or use larger packets"
-        problems.append(Problem(rule, remedy, key=key, value=show(exact_bytes(size))))
-    return problems
+        yield Problem(rule, remedy, key=key, value=show(exact_bytes(size)))
 
 
 def late_fault_problems(traffic: Traffic, faults: list[tuple[int, Fault]]) -> list[Problem]:

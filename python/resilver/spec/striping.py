@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from resilver.errors import Problem, show
@@ -143,17 +143,15 @@ def has_end(faults: list[tuple[int, Fault]]) -> bool:
     return any(fault.starts_rebuild or fault.corrupt is not None for _, fault in faults)
 
 
-def _stripe_problems(redundancy: Redundancy | None) -> list[Problem]:
+def _stripe_problems(redundancy: Redundancy | None) -> Iterator[Problem]:
     """What streams need to know of a stripe."""
-    problems = []
     if redundancy is None or redundancy.code is None:
         rule = "streams over groups read and write the stripes of a code"
         remedy = 'add redundancy.code = "rs 8+3", or "copies 3"'
-        problems.append(Problem(rule, remedy, key="redundancy.code"))
+        yield Problem(rule, remedy, key="redundancy.code")
     if redundancy is None or redundancy.strip is None:
         rule = "streams move strips, whose size this is"
-        problems.append(Problem(rule, 'add strip = "64 KiB"', key="redundancy.strip"))
-    return problems
+        yield Problem(rule, 'add strip = "64 KiB"', key="redundancy.strip")
 
 
 def _group_problems(

@@ -84,7 +84,7 @@ def _slower_seeks(device: Device, factor: float) -> Device:
     return device.model_copy(update=seeks)
 
 
-def _devices(system: System) -> list[Lever]:
+def _devices(system: System) -> Iterator[Lever]:
     """Rates and seeks, of each class where the study gives classes devices."""
     cluster = system.cluster
     own = [part.device for part in cluster.parts if part.device is not None]
@@ -93,14 +93,12 @@ def _devices(system: System) -> list[Lever]:
     else:
         first = cluster.device_kinds[0].device if own else cluster.device
         named = [("", first)]
-    found = []
     for name, device in named:
         suffix = f" of {name}" if name and len(named) > 1 else ""
         for what, change, words in _turns(device):
             turned = _of_device(system, name, change)
             side: Literal["high", "low"] = "low" if change is _slower_seeks else "high"
-            found.append(Lever(f"{what}{suffix}", "cluster.device", turned, words, side))
-    return found
+            yield Lever(f"{what}{suffix}", "cluster.device", turned, words, side)
 
 
 def _turns(
@@ -163,29 +161,23 @@ def _passed(system: System) -> Iterator[Lever]:
         yield Lever(f"{level.level}s", f"cluster.parts.{at}.service", turned, words)
 
 
-def _network(system: System) -> list[Lever]:
+def _network(system: System) -> Iterator[Lever]:
     fabric = system.cluster.fabric
 
     def with_fabric(made: Fabric) -> System:
         return _with_cluster(system, fabric=made)
 
     if fabric.table is not None:
-        return _loggp(fabric, with_fabric)
-    found = []
+        yield from _loggp(fabric, with_fabric)
+        return
     if (rate := fabric.link_rate) is not None:
 
         def faster(factor: float) -> System:
             link_rate = LinkRate(rate * factor)
             return with_fabric(fabric.model_copy(update={"link_rate": link_rate}))
 
-        found.append(
-            Lever(
-                "network rate",
-                "cluster.fabric.link_rate",
-                faster,
-                lambda f: exact_rate(rate * f, bits=True),
-            )
-        )
+        key = "cluster.fabric.link_rate"
+        yield Lever("network rate", key, faster, lambda f: exact_rate(rate * f, bits=True))
     latency = float(fabric.switch_latency or 0)
     if latency:
 
@@ -194,15 +186,13 @@ def _network(system: System) -> list[Lever]:
             return with_fabric(fabric.model_copy(update=changed))
 
         key = "cluster.fabric.switch_latency"
-        words = lambda f: format_duration(latency * f)  # noqa: E731
-        found.append(Lever("network latency", key, later, words, "low"))
-    return found
+        yield Lever("network latency", key, later, lambda f: format_duration(latency * f), "low")
 
 
-def _loggp(fabric: Fabric, made: Callable[[Fabric], System]) -> list[Lever]:
+def _loggp(fabric: Fabric, made: Callable[[Fabric], System]) -> Iterator[Lever]:
     table = fabric.table
     if table is None or not table.rows:
-        return []
+        return
     last = table.rows[-1]
 
     def with_rows(**scales: float) -> System:
@@ -216,24 +206,20 @@ def _loggp(fabric: Fabric, made: Callable[[Fabric], System]) -> list[Lever]:
         return with_rows(gap_seconds=1 / factor, gap_per_byte_seconds=1 / factor)
 
     key = "cluster.fabric.table"
-    found = []
     if last.gap_per_byte_seconds > 0:
         rate = 1 / last.gap_per_byte_seconds
-        found.append(Lever("network rate", key, faster, lambda f: format_rate(rate * f)))
+        yield Lever("network rate", key, faster, lambda f: format_rate(rate * f))
     latency = last.latency_seconds
-    found.append(
-        Lever(
-            "network latency",
-            key,
-            lambda factor: with_rows(latency_seconds=factor),
-            lambda f: format_duration(latency * f),
-            "low",
-        )
+    yield Lever(
+        "network latency",
+        key,
+        lambda factor: with_rows(latency_seconds=factor),
+        lambda f: format_duration(latency * f),
+        "low",
     )
-    return found
 
 
-def _recovery(system: System) -> list[Lever]:
+def _recovery(system: System) -> Iterator[Lever]:
     recovery = system.recovery
 
     def made(**changed: Any) -> System | None:
@@ -243,43 +229,33 @@ def _recovery(system: System) -> list[Lever]:
             return None
         return system.model_copy(update={"recovery": turned})
 
-    found = []
     if (rate := recovery.bandwidth) is not None:
-        found.append(
-            Lever(
-                "throttle",
-                "recovery.bandwidth",
-                lambda factor: made(bandwidth=BytesPerSecond(rate * factor)),
-                lambda f: exact_rate(rate * f),
-            )
+        yield Lever(
+            "throttle",
+            "recovery.bandwidth",
+            lambda factor: made(bandwidth=BytesPerSecond(rate * factor)),
+            lambda f: exact_rate(rate * f),
         )
     if not recovery.pipelining:
-        found.append(
-            Lever(
-                "pipelining",
-                "recovery.pipelining",
-                lambda factor: made(pipelining=True) if factor > 1 else None,
-                lambda f: "true" if f > 1 else "false",
-            )
+        yield Lever(
+            "pipelining",
+            "recovery.pipelining",
+            lambda factor: made(pipelining=True) if factor > 1 else None,
+            lambda f: "true" if f > 1 else "false",
         )
     take, give, buffer = recovery.receive_memory, recovery.send_memory, recovery.pipeline_buffer
-    found.append(
-        Lever(
-            "memory",
-            "recovery.receive_memory",
-            lambda f: made(receive_memory=_bytes(take * f), send_memory=_bytes(give * f)),
-            lambda f: format_bytes(take * f),
-        )
+    yield Lever(
+        "memory",
+        "recovery.receive_memory",
+        lambda f: made(receive_memory=_bytes(take * f), send_memory=_bytes(give * f)),
+        lambda f: format_bytes(take * f),
     )
-    found.append(
-        Lever(
-            "buffer",
-            "recovery.pipeline_buffer",
-            lambda factor: made(pipeline_buffer=_bytes(buffer * factor)),
-            lambda f: format_bytes(buffer * f),
-        )
+    yield Lever(
+        "buffer",
+        "recovery.pipeline_buffer",
+        lambda factor: made(pipeline_buffer=_bytes(buffer * factor)),
+        lambda f: format_bytes(buffer * f),
     )
-    return found
 
 
 def _bytes(value: float) -> Bytes:
@@ -336,8 +312,7 @@ def _clients(system: System) -> list[Lever]:
             return system.model_copy(update={"traffic": changed})
 
         key = "traffic.outstanding"
-        words = lambda f: f"{max(1, round(count * f)):,}"  # noqa: E731
-        return [Lever("clients", key, outstanding, words, "")]
+        return [Lever("clients", key, outstanding, lambda f: f"{max(1, round(count * f)):,}", "")]
     arrivals = traffic.arrivals
     if arrivals is None or arrivals.trace is not None:
         return []

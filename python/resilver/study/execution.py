@@ -158,9 +158,9 @@ class _Execution:
         for key in self.unique:
             if key not in self.finished:
                 self.folder.shards.discard(key)
-        left = self._longest_first(
-            run for key, run in self.unique.items() if key not in self.finished
-        )
+        # None of the long runs is left alone at the end.
+        unfinished = (run for key, run in self.unique.items() if key not in self.finished)
+        left = deque(sorted(unfinished, key=lambda run: -self.costs[run.key].seconds))
         self._tell()
         with InterruptWatch() as interrupt:
             if left and choice is None:
@@ -168,10 +168,6 @@ class _Execution:
             elif left and choice is not None:
                 self._perform_by(choice, left, interrupt)
             self._conclude(interrupt)
-
-    def _longest_first(self, runs: Iterable[Run]) -> deque[Run]:
-        """Runs in the order in which they begin, so that none of the long ones is left alone."""
-        return deque(sorted(runs, key=lambda run: -self.costs[run.key].seconds))
 
     def _task(self, run: Run) -> RunTask:
         shards = self.folder.shards.folder.absolute()

@@ -72,7 +72,7 @@ def replace_file(path: Path, write: Callable[[Path], object], *, last: bool = Tr
 
 def replace_text(path: Path, text: str) -> None:
     """Write a UTF-8 text file through a temporary name."""
-    replace_file(path, lambda temporary: _write_text(temporary, text))
+    replace_file(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 
 def keep_input(path: Path, folder: Path, most: int = KEPT_BYTES_MAX) -> str:
@@ -124,7 +124,3 @@ def _packed_folder(path: Path) -> bytes:
     from resilver.importers.ceph.dumps import Dumps
 
     return pack(Dumps.read(path, keep=True).files, bytes)
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

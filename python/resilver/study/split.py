@@ -212,7 +212,7 @@ def reduce_parts(
         report(RunState("scanning", _SURE_SHARE))
         found = list(_to_the_end(_scan_of(task), task, parts, report))
         parts.clear()
-        _forget_scan()
+        _latest.clear()
         return simulate_found(task.system, task.seed, found, progress)
 
     return perform_by(simulate, task, report, seconds)
@@ -275,7 +275,3 @@ def _scan_of(task: RunTask) -> PopulationScan:
         _latest.clear()
         _latest[task.key] = scan
     return scan
-
-
-def _forget_scan() -> None:
-    _latest.clear()
