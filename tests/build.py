@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -76,6 +77,11 @@ def refused(function: Callable[..., object], *arguments: Any, **keys: Any) -> st
 def refusal(base: dict[str, Any] | str, change: str = "", /, **keys: Any) -> str:
     """Why the runs of a change are refused."""
     return refused(lambda: validate_runs(study_of(base, change, **keys).runs()))
+
+
+def assert_said(says: str, said: str) -> None:
+    """That a message has these words, in which "..." stands for any."""
+    assert re.search(".*".join(map(re.escape, re.split(r" ?\.\.\. ?", says))), said), said
 
 
 def read_again(study: Study, folder: Path = Path("/")) -> Study:

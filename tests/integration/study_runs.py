@@ -1,4 +1,4 @@
-"""Runs of a study's text by the command, by events and by flows, and studies that it refuses."""
+"""Runs of a study's text by the command, by events and by flows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from resilver.study import Results
-from tests.terminal import json_output, refusal
+from tests.terminal import json_output
 
 COPIED = """
 [cluster]
@@ -41,15 +41,11 @@ fail = { servers = 1 }
 """One of eight servers is lost, and three copies are made whole again."""
 
 
-def _words(folder: Path, study: str, settings: tuple[str, ...]) -> list[str]:
-    folder.mkdir(exist_ok=True)
-    (folder / "study.toml").write_text(study, encoding="utf-8")
-    return ["study.toml", *(word for setting in settings for word in ("--set", setting))]
-
-
 def study_rows(folder: Path, study: str, *settings: str, out: str = "out") -> list[dict[str, Any]]:
     """The rows of a study's runs with these keys set; what they keep is in `out`."""
-    words = _words(folder, study, settings)
+    folder.mkdir(exist_ok=True)
+    (folder / "study.toml").write_text(study, encoding="utf-8")
+    words = ["study.toml", *(word for setting in settings for word in ("--set", setting))]
     rows: list[dict[str, Any]] = json_output("run", *words, "-o", out, cwd=folder)
     return rows
 
@@ -64,11 +60,6 @@ def table_rows(folder: Path, table: str, out: str = "out") -> list[dict[str, Any
     """The rows of a table of these runs."""
     found: list[dict[str, Any]] = getattr(Results.open(folder / out), table).to_pylist()
     return found
-
-
-def study_refusal(folder: Path, study: str, *settings: str) -> str:
-    """Why `check` refuses a study."""
-    return refusal("check", *_words(folder, study, settings), cwd=folder)
 
 
 def run(folder: Path, study: str, engine: str) -> dict[str, Any]:

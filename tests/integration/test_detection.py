@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.study_runs import study_refusal, study_row, table_rows
+from tests.integration.study_runs import study_row, table_rows
 
 # 16 servers of 4 GiB each in objects of 64 MiB: 65 objects a server, three copies of each.
 STUDY = """
@@ -149,24 +149,3 @@ def test_a_server_is_lost_with_its_host_in_the_network(tmp_path: Path) -> None:
     server, _ = runs(tmp_path, gone(3, "told = false"), gone(3, at=30.0), cluster=SWITCHED)
     assert {name: switch[name] for name in TIMES} == {name: server[name] for name in TIMES}
     assert switch["first_redundant_seconds"] > 30.0
-
-
-@pytest.mark.parametrize(
-    ("fault", "says"),
-    [
-        ('fail = { servers = 1 }\ndetection = "-1 s"', "cannot be negative"),
-        ('fail = { servers = 1 }\ndetection = "214 d"', "213 days"),
-        ('fail = { servers = 1 }\nat = "200 d"\ndetection = "20 d"', "213 days"),
-        ("fail = { servers = 1 }\ndetection = 30", "30"),
-        ('fail = { servers = 1 }\ndetection = "30"', "30"),
-        ('fail = { servers = 1 }\ndetection = "soon"', "soon"),
-        ('fail = { servers = 1 }\ntold = false\ndetection = "30 s"', "write told = true"),
-        ('fail = { disks = 1 }\ndetection = "30 s"', "write told = true"),
-        ('part = { server = 1 }\nhealth = 0.5\ndetection = "30 s"', "remove it"),
-        ('corrupt = { groups = 1 }\ndetection = "30 s"', "soft errors have none"),
-    ],
-)
-def test_a_detection_that_cannot_be_is_refused(fault: str, says: str, tmp_path: Path) -> None:
-    text = STUDY.format(cluster=LOGGP) + f"[[faults]]\n{fault}\n"
-    said = study_refusal(tmp_path, text)
-    assert "faults.0.detection" in said and says in said, said

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.study_runs import COPIED, rows, run, study_refusal
+from tests.integration.study_runs import COPIED, rows, run
 
 # Two controllers pass 100 MB/s each, and take over for each other; 40 drives would read 40 GB/s.
 CONTROLLERS = """
@@ -257,19 +257,3 @@ def test_what_binds_is_named_in_each_stretch_of_time(tmp_path: Path) -> None:
     assert layers["controller"]["lost_bytes_per_second"] == pytest.approx(39.8e9, rel=1e-6)
     assert layers["controller"]["flows_bound"] == 8
     assert [row["parts"] for row in layers.values()][:2] == [40, 2]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('\ntimeout = "1 s"', "traffic.timeout"),
-        ("\ntargets = { per_client = 65 }", "traffic.targets.per_client"),
-        ("\n[lanes]\nrebuild = 0.5", "lanes"),
-        ("\n[[faults]]\nfail = { disks = 1 }", "faults.0.fail.disks"),
-    ],
-)
-def test_what_flows_cannot_mean_is_refused_by_check(
-    text: str, message: str, tmp_path: Path
-) -> None:
-    setting = 'traffic.engine="flows"'
-    assert message in study_refusal(tmp_path, ONE_AT_A_TIME + text, setting)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.study_runs import COPIED, rows, run, study_refusal
+from tests.integration.study_runs import COPIED, rows, run
 from tests.integration.test_flows import SLOW_SERVER
 
 # Three copies by CRUSH under 64 clients: the servers differ by what they hold, and the one that
@@ -203,18 +203,3 @@ def test_flows_over_time_conserve_bytes_and_have_a_digest(tmp_path: Path) -> Non
     # What clients get in each stretch is what they get in all.
     told_of = sum(row["write_bytes"] for row in rows(tmp_path / "one", "traffic"))
     assert told_of == pytest.approx(found["write_bytes_per_second"] * window, rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("traffic", "message"),
-    [
-        ("streams = { window = 4 }", "flows stream over what is stored"),
-        ('arrivals = { trace = "once.csv" }', "all its requests come at one time"),
-    ],
-)
-def test_what_flows_cannot_mean_is_refused_by_check(
-    traffic: str, message: str, tmp_path: Path
-) -> None:
-    (tmp_path / "once.csv").write_text("seconds,kind,size\n0,read,4096\n", encoding="utf-8")
-    study = f'[cluster]\nservers = 4\n[traffic]\nengine = "flows"\n{traffic}\nduration = "1 s"\n'
-    assert message in study_refusal(tmp_path, study)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from resilver import Signature, shift_signatures
-from tests.integration.study_runs import COPIED, rows, run, study_refusal
+from tests.integration.study_runs import COPIED, rows, run
 from tests.terminal import output
 
 SYSTEM = COPIED + 'duration = "600 s"\n'
@@ -159,39 +159,6 @@ def test_the_summary_says_how_long_bursts_take(tmp_path: Path) -> None:
     output("report", "flows", "-o", "report.html", cwd=tmp_path)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "bursts of jobs" in page and "times as long as alone" in page
-
-
-@pytest.mark.parametrize(
-    ("jobs", "message"),
-    [
-        ('[{ signature = "none.toml" }]', "none.toml"),
-        ('[{ signature = { period = "1 s", length = "2 s", volume = "1 B" } }]', "longer than"),
-        ('[{ signature = { period = "1 s", volume = "1 B" } }]', "signature.length"),
-        ('[{ signature = { period = "9 s", length = "2 s", volume = 5 } }]', "signature.volume"),
-        ("[{ signature = { %s }, clients = 65 }]" % (A % "1 TB"), "jobs.0.clients"),
-        ("[{ signature = { %s }, first_client = 64 }]" % (A % "1 TB"), "jobs.0.first_client"),
-        ("[{ signature = { %s, peak = 1 } }]" % (A % "1 TB"), "peak"),
-        (
-            '[{ signature = { period = "1 us", length = "1 us", volume = "1 B" } }]',
-            "bursts in a run",
-        ),
-        ('[{ signature = "broken.toml" }]', "broken.toml, line 1, column 10: not valid TOML"),
-    ],
-)
-def test_what_a_job_cannot_be_is_refused_by_check(jobs: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "broken.toml").write_text("period = = 3", encoding="utf-8")
-    assert message in study_refusal(tmp_path, f"{SYSTEM}jobs = {jobs}\n")
-
-
-def test_jobs_stand_alone_and_need_something_stored(tmp_path: Path) -> None:
-    job = "jobs = [{ signature = { %s } }]" % (A % "1 TB")
-    studies = {
-        f"{SYSTEM}outstanding = 4\n{job}\n": "exactly one of",
-        f'[cluster]\nservers = 4\n[traffic]\nduration = "1 s"\n{job}\n': "add [population]",
-        f"{SYSTEM}reads = 0.5\n{job}\n": "signature says this",
-    }
-    for study, message in studies.items():
-        assert message in study_refusal(tmp_path, study)
 
 
 def test_jobs_that_are_all_there_is_have_no_goodput_and_a_short_name_in_a_sweep(

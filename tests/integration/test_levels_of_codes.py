@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +14,19 @@ import pytest
 
 import resilver
 from resilver import cli
-from resilver.errors import ConfigError
 from resilver.simulate import group_sets_of, lost_objects
 from resilver.simulate.result import RunResult
 from resilver.spec import Study
 from resilver.study import simulate
+from tests.build import STUDIES, study_of
 from tests.terminal import Terminal
 
-CODE = "rs 3+1 over rs 6+2"
-STUDY: dict[str, Any] = {
-    "cluster": {
-        "servers": 72,
-        "racks": 6,
-        "device": {"service": "0.5 ms"},
-        "fabric": {
-            "model": "switched",
-            "topology": "leaf spine 6x2 hosts 12 entries 1",
-            "link_rate": "25 Gbit/s",
-        },
-    },
-    "population": {"file_size": "8 MiB", "files": 1200},
-    "placement": {"failure_domain": ["rack", "server"]},
-    "redundancy": {"code": CODE},
-}
+CODE = STUDIES["levels"]["redundancy"]["code"]
 
 
 def study(*failed: int, **keys: Any) -> Study:
     names = [f"server.{server}" for server in failed]
-    return Study.from_dict({**deepcopy(STUDY), "faults": [{"fail": {"servers": names}}], **keys})
+    return study_of("levels", faults=[{"fail": {"servers": names}}], **keys)
 
 
 def found(of: Study) -> RunResult:
@@ -134,33 +118,6 @@ def test_the_command_says_where_the_groups_are(tmp_path: Path, terminal: Termina
     path.write_text(study(7).to_toml())
     shown = " ".join(terminal.output("run", path, "-o", tmp_path / "out").split())
     assert "each piece on another server, each group in a rack of its own" in shown
-
-
-@pytest.mark.parametrize(
-    ("keys", "says"),
-    [
-        ({"redundancy": {"code": "rs 4+2"}}, "the code has 1 level"),
-        ({"redundancy": {"code": "rs 2+1 over rs 1+1 over rs 1+1"}}, "the code has 3 levels"),
-        ({"redundancy": {"code": "rs 6+1 over rs 6+2"}}, "this needs 7 racks, and there are 6"),
-        (
-            {"redundancy": {"code": "rs 2+1 over rs 12+2"}},
-            "this needs 14 servers in each rack, and there are 12",
-        ),
-        ({"redundancy": {"code": "rs 17+3 over rs 8+2"}}, "200 pieces are more than 64"),
-        ({"placement": {"failure_domain": ["server", "rack"]}}, "each lies in the one before it"),
-        ({"placement": {"failure_domain": ["row", "server"]}}, "the cluster has no rows"),
-        ({"placement": {"failure_domain": ["rack"]}}, "name two or one"),
-        (
-            {"placement": {"algorithm": "ring", "failure_domain": ["rack", "server"]}},
-            "only CRUSH keeps groups",
-        ),
-        ({"redundancy": {"code": "rs 2+1 over"}}, "this is not a code"),
-    ],
-)
-def test_what_does_not_fit_is_named(keys: dict[str, Any], says: str) -> None:
-    with pytest.raises(ConfigError) as raised:
-        study(7, **keys)
-    assert says in str(raised.value), raised.value
 
 
 PLACED = """\

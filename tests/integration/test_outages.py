@@ -13,7 +13,7 @@ from resilver.simulate import RunResult
 from resilver.spec import Study
 from resilver.study import Results, simulate, validate_runs
 from tests.front_door import command
-from tests.integration.study_runs import study_refusal
+from tests.terminal import refusal
 
 # Three hosts of two devices each, and one router; each request is alone in the system.
 PARTS = [
@@ -159,52 +159,6 @@ def test_the_system_rebuilds_what_it_is_told_of_and_nothing_else() -> None:
     assert (untold["failed_servers"] or "", untold["failed_parts"]) == ("", "host.0")
 
 
-@pytest.mark.parametrize(
-    ("fault", "says"),
-    [
-        ('part = { hosts = ["host.7"] }\ntold = false', "the names are host.0 to host.2"),
-        ("part = { hsot = 1 }", 'did you mean "hosts"?'),
-        ('part = { link = ["host.0-swich.0"] }', 'did you mean "host.0-switch.0"?'),
-        ("part = { link = 1 }\ntold = true", "a link is no part whose data could be rebuilt"),
-        ("part = { host = 1 }\nhealth = 1.5", "faults.0.health = 1.5: a health is a share"),
-        ("part = { host = 1 }\nhealth = 0.5\ntold = true", "slow parts are not detected"),
-        ("part = { host = 3 }\ntold = true", "6 of 6 osds fail"),
-        ('part = { host = 1 }\ntold = "no"', 'faults.0.told = "no": true or false is needed'),
-        ("part = { link = 4294967296 }", "part.link = 4294967296: this is how many fail"),
-        ("part = { link = 7 }", "faults.0.part.link = 7: 2 links between nodes that pass"),
-        (
-            'part = { host = ["host.0"] }\ntold = false\n[[faults]]\npart = { osd = 5 }\n'
-            "told = false",
-            "faults.1.part.osd = 5: 4 of them that no other fault takes away",
-        ),
-    ],
-)
-def test_what_cannot_break_is_refused_before_anything_runs(
-    tmp_path: Path, fault: str, says: str
-) -> None:
-    text = f"""
-[[cluster.parts]]
-level = "host"
-count = 3
-[[cluster.parts]]
-level = "osd"
-in = "host"
-count = 2
-[cluster.fabric]
-model = "switched"
-topology = "leaf spine 2x1 hosts 2 routers 1"
-link_rate = "1 Gb/s"
-[population]
-file_size = "1 MiB"
-files = 10
-[placement]
-failure_domain = "osd"
-[[faults]]
-{fault}
-"""
-    assert says in study_refusal(tmp_path, text)
-
-
 # Two leaves joined by one link, the router at the first.
 GRAPH = """{
   "nodes": [
@@ -274,4 +228,5 @@ def test_with_a_timeout_it_ends_as_well(tmp_path: Path) -> None:
 
 def test_a_graph_in_two_parts_is_refused_before_it_runs(tmp_path: Path) -> None:
     (tmp_path / "two.json").write_text(GRAPH.replace('{"source": "left", "target": "right"},', ""))
-    assert "no way leads from" in study_refusal(tmp_path, TWO_PARTS.format(timeout=""))
+    (tmp_path / "study.toml").write_text(TWO_PARTS.format(timeout=""))
+    assert "no way leads from" in refusal("check", "study.toml", cwd=tmp_path)

@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from tests.integration.study_runs import study_refusal, study_row, table_rows
+from tests.integration.study_runs import study_row, table_rows
 from tests.terminal import json_output, output
 
 TREE = """
@@ -125,11 +125,6 @@ def test_slow_parts_are_drawn_among_those_that_do_not_fail(tmp_path: Path) -> No
     failed = {int(name[4:]) // 5 for name in str(row["failed_servers"]).split(",")}
     slow = {int(name[5:]) for name in str(row["slow_parts"]).split(",")}
     assert slow | failed == set(range(20)) and not slow & failed
-
-
-def test_a_level_that_is_none_is_refused(tmp_path: Path) -> None:
-    said = study_refusal(tmp_path, f"{TREE}{THREE}[[faults]]\nfail = {{ odsx = 1 }}\n")
-    assert "faults.0.fail.odsx = 1: there is no such key" in said
 
 
 def test_check_gives_back_what_a_study_states_and_says_what_to_run(tmp_path: Path) -> None:

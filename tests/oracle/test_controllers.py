@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from resilver import RunResult, Study
-from resilver.errors import ConfigError
 from resilver.study import simulate
 
 RATE = 100e6
@@ -176,25 +175,3 @@ def test_a_slow_controller_passes_as_much_less() -> None:
     assert rate == pytest.approx(2 * RATE / 4, rel=0.05)
     assert found.metrics["slow_parts"] == "controller.0"
     assert found.metrics["device_busy_fraction_max"] < 0.01  # type: ignore[operator]
-
-
-@pytest.mark.parametrize(
-    ("fault", "says"),
-    [
-        ({"fail": {"controllers": 5}}, "faults.0.fail.controllers = 5: the cluster has 4"),
-        ({"fail": {"controllers": ["controller.9"]}}, "there is no such controller; the names are"),
-        ({"fail": {"controllers": ["controller.0", "controller.1"]}}, "its partner fails too"),
-        ({"fail": {"controllers": 2}}, "both of a pair may be drawn"),
-    ],
-)
-def test_faults_that_cannot_be_are_refused(fault: dict[str, Any], says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
-        run(unit(partner=True), [fault], traffic=TRAFFIC)
-
-
-def test_what_takes_no_time_cannot_be_slow() -> None:
-    parts = unit(partner=True)
-    del parts[1]["service"]
-    fault = {"part": {"controller": 1}, "health": 0.5}
-    with pytest.raises(ConfigError, match="controller parts take no time, so none is slow"):
-        run(parts, [fault], traffic=TRAFFIC)

@@ -248,53 +248,6 @@ def test_sets_that_controllers_carry_pass_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        ({"placement": {"algorithm": "sets"}}, "placement.level: sets are of a level of the parts"),
-        (
-            {"placement": {"algorithm": "sets", "level": "riad"}},
-            'placement.level = "riad": no level of this name is made of devices; did you mean "ra',
-        ),
-        (
-            {"redundancy": {"code": "rs 4+2"}},
-            'redundancy.code = "rs 4+2": an object has 6 pieces, and a raid 10 members',
-        ),
-        (
-            {"placement": {"algorithm": "sets", "level": "raid", "failure_domain": "enclosure"}},
-            "a set's members are where its level says",
-        ),
-        ({"placement": {"level": "raid"}}, "this key has no meaning with algorithm"),
-        ({"placement": {"within": ["unit.0"]}}, "this key has no meaning with algorithm"),
-        (
-            {"placement": {"algorithm": "sets", "level": "raid", "within": ["unit.1"]}},
-            'placement.within = "unit.1": there is no such part; such as unit.0',
-        ),
-        (
-            {"placement": {"algorithm": "sets", "level": "raid", "within": ["unit"]}},
-            'placement.within = "unit": there is no such part',
-        ),
-        (
-            {"placement": {"algorithm": "sets", "level": "raid", "within": []}},
-            "placement.within = []",
-        ),
-        (
-            {"placement": {"algorithm": "sets", "level": "raid", "within": ["unit.0", "unit.0"]}},
-            'placement.within = "unit.0": this part is named twice',
-        ),
-        # Of its enclosures each set has two members in each: none holds a whole one.
-        (
-            {"placement": {"algorithm": "sets", "level": "raid", "within": ["enclosure.0"]}},
-            'placement.within = "enclosure.0": those of unit hold whole sets, and this part does',
-        ),
-    ],
-)
-def test_what_cannot_be_placed_on_sets_is_refused(changed: dict[str, Any], says: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        study(shelves(5, 2), [], **changed)
-    assert says in str(caught.value)
-
-
-@pytest.mark.parametrize(
     ("level", "key", "says"),
     [
         ("sets", {}, 'sets = "enclosure": no level of this name is made of devices'),
