@@ -183,29 +183,6 @@ def test_broken_fio_output_is_refused(tmp_path: Path, refused: Refused, case: st
     assert not (tmp_path / "disk.toml").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["disk"], "either measured files or --run is needed"),
-        (["disk", "absent.json"], "there is no such file"),
-        (["disk", "a", "--run", "b"], "not both"),
-        (["disk", "a", "--figure", "a.gif"], "written as .png, .svg or .pdf"),
-        (["disk", "a", "-o", "none/a.toml"], "there is no folder none"),
-        (["disk", "a", "--save", "b"], "--save keeps what --run measures"),
-        (["network"], "exactly one of netgauge's file, --run and --serve"),
-        (["network", "--run", "here"], 'write HOST:PORT, such as "10.0.0.7:7077", or "loopback"'),
-        (["network", "--run", "127.0.0.1:1"], "nothing answers there"),
-        (["network", "--run", "loopback", "--largest", "1 B"], "a table needs 2 sizes"),
-        (["network", "a", "--save", "b"], "--save keeps what --run measures"),
-        (["network", "--serve", "127.0.0.1:99999"], "this is no address"),
-    ],
-)
-def test_bad_usage_ends_with_two_and_a_remedy(
-    refused: Refused, words: list[str], message: str
-) -> None:
-    assert message in refused(*words)
-
-
 @needs_fio
 @pytest.mark.parametrize(
     ("target", "words", "message"),

@@ -118,48 +118,6 @@ def test_a_figure_and_python_say_the_same(tmp_path: Path) -> None:
 
 
 LINES = "".join(f"0.{one:02},{100 - one} MB/s\n" for one in range(30, 60))
-WRONG = {
-    "": "there is no column",
-    "fill,speed\n0.5,1\n": 'there is no column "rate" for --rate',
-    "fill,rate\n": "no line has a fill and a rate",
-    "fill,rate\n63,100 MB/s\n": "a fill is a share from 0 to 1",
-    "fill,rate\nhalf,100 MB/s\n": "this is not a number",
-    "fill,rate\n0.5,fast\n": "rate =",
-    "fill,rate\n0.5,0 MB/s\n": "a rate is above zero",
-    "fill,rate\n0.5,-3\n": "a rate is above zero",
-    "fill,rate\n0.5,nan\n": "a rate is above zero",
-    "fill,rate\n0.5,100 MB\n": "rate =",
-    "fill,rate\n0.5,100 MB/s\n0.6,100\n": "have a unit, and some have none",
-    "fill,rate\n0.5,100\n0.6,90\n": "needs 12 runs or more",
-    "fill,rate\n" + "0.5,100\n" * 20: "all of them are at one fill",
-    'fill,rate\n"0.5,100\n': "this is not valid CSV",
-}
-
-
-@pytest.mark.parametrize("text", WRONG)
-def test_a_wrong_line_is_told_with_its_place(text: str, tmp_path: Path, terminal: Terminal) -> None:
-    path = tmp_path / "runs.csv"
-    path.write_text(text)
-    assert WRONG[text] in terminal.refusal("calibrate", "fill", path)
-
-
-@pytest.mark.parametrize(
-    ("curve", "message"),
-    [
-        ('{ file = "none.toml" }', "there is no such file"),
-        ('{ path = "fill.toml" }', "a list of pairs, or a file"),
-        ('{ file = "other.toml" }', "it holds no curve"),
-        ('{ file = "rising.toml" }', "the fills rising"),
-    ],
-)
-def test_a_file_without_a_curve_is_refused(
-    curve: str, message: str, tmp_path: Path, terminal: Terminal
-) -> None:
-    (tmp_path / "other.toml").write_text("knees = [0.5]\n")
-    (tmp_path / "rising.toml").write_text("rate_at_fill = [[0.7, 1.0], [0.5, 0.9]]\n")
-    sizing = tmp_path / "sizing.toml"
-    sizing.write_text(f'[capacity]\nusable = "1 PB"\ninflow = "1 TB/d"\nrate_at_fill = {curve}\n')
-    assert message in terminal.refusal("size", sizing)
 
 
 def test_lines_without_a_rate_are_left_out_and_told(tmp_path: Path, terminal: Terminal) -> None:

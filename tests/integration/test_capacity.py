@@ -137,29 +137,6 @@ def test_no_room_is_a_no(tmp_path: Path, terminal: Terminal) -> None:
 
 # ----------------------------------------------------------------------------------- what is wrong
 
-WRONG = {
-    'purge = { last_access = "14 d", high = 0.6, low = 0.7 }': "the purge would end at 0.7",
-    'purge = { last_access = "14 d", high = 0.7, low = 0.7 }': "the purge would end at 0.7",
-    'purge = { last_access = "14 d", high = 0.7 }': "give both high and low, or none",
-    'purge = { last_access = "14 d", high = 1.7, low = 0.6 }': "must be at most 1",
-    'purge = { last_access = "36 h" }': "tells ages in whole days",
-    'purge = { last_access = "0 d" }': "the time must be above zero",
-    'purge = { last_acess = "14 d" }': 'did you mean "last_access"?',
-    'stored = "20 PB"': "more is stored than the file system holds",
-    "rate_at_fill = [[0.7, 1.0], [0.5, 0.5]]": "the fills rising",
-    "rate_at_fill = [[0.5, 1.5]]": "both from 0 to 1",
-    "days = 0": "must be at least 1",
-    'listing = "none.txt"': "there is no such file",
-    'accessed_every = "20 d"': "there is no such key",
-}
-
-
-@pytest.mark.parametrize("line", WRONG)
-def test_a_wrong_line_is_told(line: str, tmp_path: Path, terminal: Terminal) -> None:
-    text = f'[capacity]\nusable = "10 PB"\ninflow = "1 PB/d"\n{line}\n'
-    (tmp_path / "a.toml").write_text(text)
-    assert WRONG[line] in terminal.refusal("size", tmp_path / "a.toml")
-
 
 @pytest.mark.parametrize(
     ("inflow", "message"),

@@ -58,13 +58,14 @@ rule msr {
  step emit
 }
 """
+EVERY_STEP = HEAD + HOSTS + ROOT + "}\n" + STEPS
 
 
 @pytest.fixture
 def every_step(tmp_path: Path) -> Path:
     """A map whose rules have every kind of step."""
     path = tmp_path / "map.txt"
-    path.write_text(HEAD + HOSTS + ROOT + "}\n" + STEPS)
+    path.write_text(EVERY_STEP)
     return path
 
 
@@ -158,29 +159,6 @@ def test_a_device_that_then_stands_in_two_places_is_told(
     assert told in " ".join(err.split())
     _, err = terminal.texts("crush", path, "--add-item", "8", "1", "osd.8", *place)
     assert "stands in" not in err
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--add-item", "3", "1", "osd.3", "--add-item", "4", "1", "osd.4", "--loc", "host", "h0"],
-         "--add-item 3 1 osd.3: it does not say where the item goes"),
-        (["--add-item", "3", "osd.3", "--loc", "host", "h0"],
-         "--add-item 3 osd.3: it takes 3 words"),
-        (["--add-item", "x", "1", "osd.3", "--loc", "host", "h0"],
-         '"x" is not a number of a device'),
-        (["--reweight-item", "osd.0", "much"], '"much": a weight is a finite number'),
-        (["--reweight-item", "osd.0"], "--reweight-item osd.0: it takes 2 words"),
-        (["--remove-item", "osd.0", "--remove-item", "osd.0"], "item = osd.0: an edit is of"),
-        (["--reweight-item", "osd.99", "1"], 'correct the name; did you mean "osd.2"?'),
-    ],
-)  # fmt: skip
-def test_edits_that_cannot_be_made_are_told(
-    every_step: Path, words: list[str], says: str, terminal: Terminal
-) -> None:
-    out = every_step.with_name("out.txt")
-    assert says in terminal.refusal("crush", every_step, *words, "-o", out)
-    assert not out.exists()
 
 
 def test_what_is_read_is_not_written_over(every_step: Path, terminal: Terminal) -> None:

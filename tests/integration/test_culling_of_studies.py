@@ -151,36 +151,6 @@ def test_new_disks_in_a_slow_enclosure_are_slow(study: Path, terminal: Terminal)
     ]["holds"]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--seeds", "3", "--within", "5%"], "a study has seeds of its own"),
-        (["--culled", "new.toml"], "no disk is replaced without an envelope"),
-        (["--within", "5"], "above 0 and at most 0.99"),
-        (["--set", 'cluster.replaced={ "drive.200" = 1 }'], "they are drive.0 to drive.199"),
-        (["--set", 'cluster.replaced={ "drive.1" = 0 }'], "at least 1"),
-        (
-            ["--set", 'cluster.replaced={ "drive.1" = 1 }', "--set", "cluster.parts.3.spread=0.0"],
-            "all of its kind are as fast",
-        ),
-    ],
-)
-def test_what_cannot_be_culled_is_refused(
-    words: list[str], message: str, study: Path, terminal: Terminal
-) -> None:
-    assert message in terminal.refusal("profile", study, *words)
-
-
-def test_a_study_without_sets_is_refused(tmp_path: Path, terminal: Terminal) -> None:
-    path = tmp_path / "servers.toml"
-    traffic = "[traffic]\noutstanding = 8\nduration = '1 s'\n"
-    path.write_text(f"[cluster]\nservers = 4\nfabric = {{ routers = 1 }}\n{traffic}")
-    assert "no level is made of disks" in terminal.refusal("profile", path, "--within", "5%")
-    assert "only a study has disks to replace" in terminal.refusal(
-        "profile", "spider-2", "--culled", "new.toml"
-    )
-
-
 def test_terminal_and_page_tell_of_rounds_and_groups(
     study: Path, tmp_path: Path, terminal: Terminal
 ) -> None:

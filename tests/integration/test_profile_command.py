@@ -224,55 +224,6 @@ def test_the_page_and_the_terminal_name_what_to_replace(tmp_path: Path, terminal
     assert "chart-envelope" in text and "chart-rounds" in text and "d7" in text
 
 
-WRONG = {
-    "": "columns group and rate are needed",
-    "group,rate\n": "there is no rate in it",
-    "group,speed\na,1\n": "columns group and rate are needed",
-    "group,rate,dsk\na,1 MB/s,1\n": 'did you mean "disk"?',
-    "group,rate\na,500\n": "a rate needs a unit",
-    "group,rate\na,0 MB/s\n": "a rate is above zero",
-    "group,rate\na,-5 MB/s\n": "a rate cannot be negative",
-    "group,rate_bytes_per_second\na,-5\n": "a rate is above zero",
-    "group,rate_bytes_per_second\na,nan\n": "a rate is above zero",
-    "group,rate_bytes_per_second\na,fast\n": "is not a number of bytes per second",
-    "group,rate\na,500 MB/s\na,500 MB/s\n": 'group "a" stands twice',
-    "group,disk,rate\na,1,50 MB/s\na,1,50 MB/s\n": 'disk "1" of group "a" stands twice',
-    disks_csv({})[:-20]: 'group "g3" has 9 disks, and rs 8+2 has 10',
-    "group,rate\na,500 MB\n": "it says no time",
-    "group,rate\n,500 MB/s\n": "the line has no group",
-    "group,rate\na\n": "the line has no rate",
-}
-
-
-@pytest.mark.parametrize("text", WRONG)
-def test_a_wrong_line_is_told_with_its_place(text: str, tmp_path: Path, terminal: Terminal) -> None:
-    path = tmp_path / "rates.csv"
-    path.write_text(text)
-    captured = terminal.refusal("profile", path)
-    assert WRONG[text] in captured and "rates.csv" in captured
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["spider-2", "--within", "5"], "above 0 and at most 0.99; such as 5%"),
-        (["spider-2", "--within", "0%"], "above 0 and at most 0.99"),
-        (["spider-2", "--within", "100%"], "above 0 and at most 0.99"),
-        (["spider-2", "--set", "lot.slow=1.2"], "lot.slow = 1.2: this must be at most 0.9"),
-        (["spider-2", "--set", "lot.spread=-0.1"], "must be at least 0"),
-        (["spider-2", "--set", "lot.factor=0.0"], "must be above 0"),
-        (["spider-2", "--set", "lot.factor=1.0"], "slow disks are as fast as the others"),
-        (["spider-2", "--set", "lot.units=37"], "do not spread evenly"),
-        (["spider-2", "--set", "lot.rate=62"], "a rate needs a unit"),
-        (["spider-2", "--set", "lot.code=rs 8"], "lot.code"),
-        (["spider-3"], "the catalog has no lot of this name"),
-        (["none.csv"], "there is no such file"),
-    ],
-)
-def test_wrong_options_are_told(words: list[str], message: str, terminal: Terminal) -> None:
-    assert message in terminal.refusal("profile", *words)
-
-
 def test_a_study_is_no_lot(tmp_path: Path, terminal: Terminal) -> None:
     (tmp_path / "study.toml").write_text("[cluster]\nservers = 4\n")
     with pytest.raises(resilver.ConfigError, match="a profile is made of measured rates"):

@@ -96,53 +96,6 @@ def test_measured_rates_stand_beside_those_of_as_many_parts(
     assert [one["of_expected"] for one in found[:3]] == pytest.approx([0.9, 0.75, 0.8], rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("layer\ndrive\n", "columns layer and rate are needed"),
-        ("layer,rate,speed\ndrive,1 GB/s,2\n", 'there is no such column: "speed"'),
-        ("layer,rate\ndrives,1 GB/s\n", 'did you mean "drive"?'),
-        ("layer,rate\ndrive,0 B/s\n", "a rate is above zero"),
-        ("layer,rate\ndrive,-1 GB/s\n", "a rate cannot be negative"),
-        ("layer,rate\ndrive,100\n", "a rate needs a unit"),
-        ("layer,rate,parts\ndrive,1 GB/s,41\n", "the study has 40 of drive"),
-        ("layer,rate,parts\ndrive,1 GB/s,0\n", "this is how many were measured"),
-        ("layer,rate,mode\ndrive,1 GB/s,seq-wr\n", "rates are of reads or of writes"),
-        ("layer,rate,size\ndrive,1 GB/s,1024\n", "size"),
-        ("layer,rate\ndrive,1 GB/s\ndrive,2 GB/s\n", '"drive" stands twice'),
-    ],
-)
-def test_wrong_measurements_are_told_with_their_line(
-    text: str, message: str, study: Path, tmp_path: Path, terminal: Terminal
-) -> None:
-    path = tmp_path / "measured.csv"
-    path.write_text(text, encoding="utf-8")
-    captured = terminal.refusal("profile", study, "--measured", path)
-    assert message in captured and "measured.csv" in captured
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--target", "0 B/s"], "above 0; such as 1 TB/s"),
-        (["--target", "5"], "a rate needs a unit"),
-        (["--set", 'study.sweep={ "traffic.outstanding" = [1, 2] }'], "profile is of one system"),
-        (["--measured", "none.csv"], "there is no such file"),
-        (["--set", "traffic.streams={ window = 4 }"], "exactly one of outstanding"),
-    ],
-)
-def test_what_has_no_layers_is_refused(
-    words: list[str], message: str, study: Path, terminal: Terminal
-) -> None:
-    assert message in terminal.refusal("profile", study, *words)
-
-
-def test_a_lot_has_no_layers(terminal: Terminal) -> None:
-    assert "asked of the layers of a study" in terminal.refusal(
-        "profile", "spider-2", "--target", "1 TB/s"
-    )
-
-
 def test_the_page_the_terminal_and_python_say_the_same(
     study: Path, tmp_path: Path, terminal: Terminal
 ) -> None:

@@ -213,29 +213,6 @@ def test_runs_are_taken_in_the_order_of_time(tmp_path: Path, terminal: Terminal)
     assert ("step", 70) in {(one["kind"], one["run"]) for one in findings}
 
 
-@pytest.mark.parametrize(
-    ("text", "words", "message"),
-    [
-        ("", [], "no column is called rate"),
-        ("time,bw\n1,2\n", [], "name the column with --value"),
-        ("time,rate\n1,2\n", ["--value", "rat"], 'did you mean "rate"?'),
-        ("time,rate\n1,2 GB/s\n", [], "runs.csv has 1 runs, and a chart takes 20 or more"),
-        ("time,rate\n1,fast\n", [], "is no rate"),
-        ("time,rate\n1,-5\n", [], "more than nothing"),
-        ("time,rate\nnoon,5\n", [], "is no time"),
-        ("time,rate\n1502073118000,5\n", [], "divide it by 1,000"),
-        ("time,rate\n1,\n", [], "there is no run in it"),
-        ("time,rate\n1,5\n", ["--unit", "MB"], "this is no unit of rates"),
-        ('time,rate\n1,"5\n', [], "not valid CSV"),
-    ],
-)
-def test_wrong_input_is_told(
-    tmp_path: Path, terminal: Terminal, text: str, words: list[str], message: str
-) -> None:
-    (tmp_path / "runs.csv").write_text(text, encoding="utf-8")
-    assert message in terminal.refusal("quality", tmp_path / "runs.csv", *words)
-
-
 def test_the_page_the_terminal_and_python_say_the_same(tmp_path: Path, terminal: Terminal) -> None:
     shape = np.zeros(120)
     shape[80:] = -4.0
