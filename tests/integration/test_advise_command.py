@@ -89,43 +89,6 @@ def test_clients_of_a_machine_get_targets_by_routers(
     assert "networks without routers: 11" in err
 
 
-def test_all_targets_avoided_is_answered_with_exit_1(state: list[str], terminal: Terminal) -> None:
-    err = terminal.refusal("advise", *state, "--files", "2", "--avoid", "10%", code=1)
-    assert "all 12 targets are ruled out: 12 avoided" in err
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--avoid", "full"], '--avoid = "full": a share is a percentage or a number'),
-        (["--avoid", "120%"], "above 0 and at most 1; such as 80%"),
-        (["--rate", "400"], '--rate = "400": a rate needs a unit'),
-        (["--volume", "many"], "--volume"),
-        (["--volume", "2 TB"], "add --rate"),
-        (["--window", "0 s"], "above 0; such as 60 s"),
-        (["--set", "torus=[2, 2, 2]"], "add --machine"),
-        (["--router-rate", "2 GB/s"], "add --machine"),
-        (["--machine", "titanic"], "titan"),
-        (["--machine", "titan", "--clients", "random:99999"], "18,688 clients"),
-        (["--machine", "titan", "--policy", "near"], "no such policy"),
-        (["--stripe", "20"], "a file of 20 stripes"),
-        (["--format", "lfs", "--files", "2", "--name", "a"], "each file needs a name of its own"),
-        (["-o", "page.txt"], "the answer is written as .html"),
-    ],
-)
-def test_bad_words_are_refused(
-    words: list[str], said: str, state: list[str], terminal: Terminal
-) -> None:
-    more = [] if "--files" in words else ["--files", "1"]
-    out, err = terminal.texts("advise", *state, *more, *words, code=1 if "stripes" in said else 2)
-    assert said in err and out == "" and "Traceback" not in err
-
-
-def test_a_state_is_not_written_over(state: list[str], terminal: Terminal) -> None:
-    assert "would be lost" in terminal.refusal("advise", *state, "--files", "1", "-o", state[0])
-    assert "--files" in terminal.refusal("advise", *state)
-
-
 def lfs_df(states: dict[int, str], header: str = "1K-blocks", unit: str = "") -> str:
     """What `lfs df` prints (Lustre's lfs-df(1)): targets 1, 3 and 4, each with its letters."""
     lines = [f"UUID {header} Used Available Use% Mounted on"]

@@ -124,39 +124,6 @@ def python() -> str:
     return f"'{sys.executable}' -c 'from resilver.cli import main; main()'"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["import", "sizes"], "neither is given"),
-        (["import", "sizes", "x", "--scan", "."], "both are given"),
-        (["import", "sizes", "absent"], "absent: there is no such file"),
-        (["import", "sizes", "."], "measure it with --scan ."),
-        (["import", "sizes", "-", "x"], "stdin is read alone"),
-        (["import", "sizes", "--scan", "absent"], "there is no such folder"),
-        (["import", "sizes", "--scan", "data", "--bins", "3"], "bins = 3: a power of two of sizes"),
-        (["import", "sizes", "--scan", "data", "-o", "no/file"], "cannot be written"),
-        (["import", "sizes", "--scan", "data", "--field", "2"], "a folder has files, not lines"),
-        (["population", "show", "genome"], 'did you mean "genomes1000"?'),
-        (["population", "show", "mira", "--bytes", "5"], '--bytes = "5": a size needs a unit'),
-        (["population", "show", "mira", "--bytes", "5 EiB"], "would hold more than 4 EiB"),
-        (["population", "show", "mira", "-o", "x.gif"], "written as .png, .svg, .pdf, .html"),
-        (
-            ["population", "show", "mira", "--bytes", "1 GiB", "-o", "no/x.png"],
-            "there is no folder",
-        ),
-        (["population", "show", "mira", "--set", "cluster.server=3"], 'did you mean "servers"'),
-        (["population", "show", "study.toml"], "study.toml: there is no such file"),
-        (["population", "show", *["mira"] * 13], "at most 12 are shown"),
-    ],
-)
-def test_bad_input_is_refused_and_nothing_is_printed(
-    arguments: list[str], says: str, data: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
-) -> None:
-    monkeypatch.chdir(data.parent)
-    assert says in terminal.refusal(*arguments)
-    assert sorted(path.name for path in data.parent.iterdir()) == ["data"]
-
-
 def test_an_interrupted_scan_ends_with_130_and_writes_nothing(tmp_path: Path) -> None:
     listing = tmp_path / "pipe"
     os.mkfifo(listing)
@@ -207,15 +174,6 @@ def test_what_was_measured_is_a_histogram_in_python(data: Path) -> None:
     population = Population(histogram=import_sizes(data), bytes="1 MiB")
     assert population.bins == ((1000, 1024, 24), (1024, 1100, 76))
     assert population.mean_file_bytes == pytest.approx(1049.5)
-
-
-@pytest.mark.parametrize("name", ["absent", 5, ""])
-def test_a_study_of_no_such_folder_is_refused(
-    name: object, tmp_path: Path, terminal: Terminal
-) -> None:
-    file = tmp_path / "study.toml"
-    file.write_text(STUDY.replace('"data"', json.dumps(name)))
-    assert "population.histogram" in terminal.refusal("check", file)
 
 
 def test_populations_are_shown_side_by_side(data: Path, tmp_path: Path, terminal: Terminal) -> None:

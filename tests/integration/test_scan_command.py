@@ -24,7 +24,7 @@ from resilver.importers import walk as walk_module
 from resilver.importers.ages import read_ages
 from resilver.importers.scanned import read_scanned, scanned_batches
 from tests.front_door import command, environment
-from tests.terminal import json_output, refusal
+from tests.terminal import json_output
 
 
 @pytest.fixture
@@ -168,20 +168,6 @@ def test_an_interrupt_leaves_what_was_there(
     assert run(["scan", str(tree), "-o", str(made)]) == 130
     assert made.read_bytes() == b"as it was"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tree", "usage.parquet"]
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["none"], "there is no such folder"),
-        (["tree/sparse"], "this is not a folder"),
-        (["tree", "-o", "usage.csv"], "written as .parquet"),
-        (["tree", "-o", "none/usage.parquet"], "there is no folder"),
-        (["tree", "--workers", "0"], "--workers"),
-    ],
-)
-def test_what_cannot_be_scanned_is_refused(tree: Path, words: list[str], says: str) -> None:
-    assert says in refusal("scan", *words, cwd=tree.parent)
 
 
 def test_a_table_that_is_cut_off_or_another_is_refused(tree: Path, tmp_path: Path) -> None:

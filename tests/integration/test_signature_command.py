@@ -160,69 +160,6 @@ def test_shift_says_when_the_second_should_start(tmp_path: Path, terminal: Termi
     assert "Start b 5 min after a" in text and str(tmp_path) not in text
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["nowhere.csv"], "nowhere.csv"),
-        (["LOG", "--every", "1 s"], "none can be made shorter"),
-        (["LOG", "--every", "0 s"], "above 0; such as 2 s"),
-        (["LOG", "--every", "2"], '--every = "2": a duration needs a unit'),
-        (["LOG", "--rate", "1 GB/s"], "it is of shift"),
-        (["LOG", "-o", "a.txt"], "written as .toml, .html or .htm"),
-        (["LOG", "-o", "LOG"], "would be lost"),
-        (["LOG", "--jobs", "LOG"], "no columns start and end"),
-        (["LOG", "--jobs", "JOBS"], "none of 1 jobs lies in the logs"),
-        (["LOG", "--jobs", "JOBS", "--zone", "Mars"], "no such time zone"),
-        (["compare", "a.toml"], "compare takes two signatures, and here are 1"),
-        (["compare", "SIG", "SIG", "--rate", "1 GB/s"], "it is not of compare"),
-        (["compare", "SIG", "LOG"], "TOML"),
-        (["shift", "SIG", "SIG"], "say how much, such as '320 GB/s'"),
-        (["shift", "SIG", "SIG", "--rate", "1"], "a rate needs a unit"),
-        (["shift", "SIG", "SIG", "--rate", "1 GB/s", "-o", "a.toml"], "written as .html"),
-        (["shift", "SIG", "SIG", "--rate", "1 GB/s", "--over", "200 d"], "look at a shorter time"),
-        (["shift", "SIG", "BAD", "--rate", "1 GB/s"], "a burst of"),
-        (["far.csv"], "100,000,001 of 10 s: far.csv: a run has 33,554,432 samples at most"),
-    ],
-)
-def test_bad_words_are_refused(
-    words: list[str],
-    said: str,
-    logs: list[Path],
-    tmp_path: Path,
-    terminal: Terminal,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.toml").write_text(SIGNATURE)
-    (tmp_path / "bad.toml").write_text(SIGNATURE.replace("600 s", "6 s"))
-    (tmp_path / "jobs.csv").write_text("start,end\n90000,95000\n")
-    times = (*range(0, 600, 10), 1_000_000_000)
-    (tmp_path / "far.csv").write_text("time,write_bytes\n" + "".join(f"{t},1\n" for t in times))
-    names = {"LOG": logs[0], "SIG": "s.toml", "BAD": "bad.toml", "JOBS": "jobs.csv"}
-    assert said in terminal.refusal("signature", *[names.get(word, word) for word in words])
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("volume = 5", "a size needs a unit"),
-        ('volume = "0 B"', "must be above zero"),
-        ("reads = 1.5", "this must be at most 1"),
-        ("runs = true", "a whole number is needed"),
-        ('perid = "5 s"', 'did you mean "period"'),
-        ('height = "5 m"', "height"),
-    ],
-)
-def test_impossible_signatures_are_refused(tmp_path: Path, line: str, said: str) -> None:
-    key = line.split(" ")[0]
-    kept = [one for one in SIGNATURE.splitlines() if not one.startswith(f"{key} ")]
-    path = tmp_path / "s.toml"
-    path.write_text("\n".join([*kept, line]))
-    with pytest.raises(resilver.ConfigError) as error:
-        resilver.read_signature(path)
-    assert said in str(error.value) and key in str(error.value)
-
-
 def background(path: Path, rng: np.random.Generator, count: int, block: int) -> np.ndarray:
     """What a real file system wrote, in pieces from places drawn at random."""
     real = read_series(path).values

@@ -174,24 +174,6 @@ def test_a_picture_is_written(tmp_path: Path, ending: str) -> None:
     assert path.read_bytes().startswith(start)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "part"),
-    [
-        ([], "no topology is named"),
-        (["torsu 3x3"], 'did you mean "torus"?'),
-        (["torus 3x3", "--routers", "9"], "use at most 8 routers"),
-        (["torus 3x3", "-o", "x.jpg"], "is written as .png, .svg, .pdf, .html or .htm"),
-        (["torus 3x3", "-o", "nowhere/x.png"], "there is no folder"),
-        (["torus 3x3", "torus 4x4", "-o", "x.png"], "a picture shows one topology"),
-        (["torus 3x3", "--seed", str(2**64)], "from 0 to 2^64 - 1"),
-        (["graph nowhere"], "there is no such file"),
-    ],
-)
-def test_bad_input_is_said(arguments: list[str], part: str, terminal: Terminal) -> None:
-    """The command ends with 2 and one line that says what to do."""
-    assert part in terminal.refusal("topology", *arguments)
-
-
 def test_large_networks_take_seconds() -> None:
     """65,536 nodes are built and measured within the minute that a hanging one would exceed."""
     begun = time.monotonic()

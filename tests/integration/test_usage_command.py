@@ -156,23 +156,6 @@ def test_the_terminal_and_the_page_say_it(made: Path, tmp_path: Path) -> None:
         assert part in text
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--purge", "36 h"], "whole days"),
-        (["--purge", "2000 d"], "0 to 1,000 days"),
-        (["--stripes", "-1"], "0 to 2,000 stripes"),
-        (["--clients", "4"], "add --mds-time"),
-        (["--mds-time", "0 s"], "--mds-time"),
-        (["--mds-time", "1"], "needs a unit"),
-        (["--mds-time", "1 ms", "--mds-rate", "0"], "above 0 and at most"),
-        (["--by", "colour"], "--by"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(made: Path, words: list[str], says: str) -> None:
-    assert says in refusal("usage", made, *words)
-
-
 def test_a_table_may_have_any_name(made: Path) -> None:
     # DuckDB would take these signs for a pattern of names.
     other = made.rename(made.with_name("us[a]ge*?.parquet"))
