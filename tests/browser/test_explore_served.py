@@ -168,11 +168,3 @@ def test_an_interrupt_ends_the_command_and_is_told_by_the_page(
         os.killpg(process.pid, 0)
     page.evaluate(f"void (location.hash = {json.dumps(linked('osd.5'))})")
     page.wait("document.body.innerText.includes('the server does not answer')")
-
-
-def test_a_port_is_one_of_a_server(bundle: Path) -> None:
-    alone = command("explore", bundle, "--port", "8080")
-    assert (alone.returncode, alone.stdout) == (2, "")
-    assert "--port = 8080: the port is one of a server; add --serve" in alone.stderr
-    low = command("explore", bundle, "--serve", "--port", "80")
-    assert low.returncode == 2 and "--port = 80: a port is 1024 to 65535" in low.stderr

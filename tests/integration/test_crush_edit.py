@@ -143,21 +143,5 @@ def test_an_edit_can_be_looked_at_without_a_file(built: Path, terminal: Terminal
     assert built.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("edit", "says"),
-    [
-        (["--move", "nothing", "--loc", "rack", "rack0"], "error: built: "),
-        (["--add-item", "3", "1.0", "osd.3", "--loc", "host", "host0"], "error: built: "),
-    ],
-)
-def test_an_edit_that_cannot_be_made_says_why_and_writes_nothing(
-    built: Path, edit: list[str], says: str, terminal: Terminal
-) -> None:
-    """Rule: the message begins with the map's file, and names item, rule and remedy."""
-    target = built.with_name("target")
-    assert says in terminal.refusal("crush", built, *edit, "-o", target)
-    assert not target.exists()
-
-
 def test_a_file_that_cannot_be_written_is_named(built: Path, terminal: Terminal) -> None:
     assert "cannot be written" in terminal.refusal("crush", built, "-o", built / "below")

@@ -10,7 +10,6 @@ import pytest
 
 from resilver.counterfactuals import BOTTLENECK_SHARE, HELPS_SHARE
 from tests.front_door import command
-from tests.terminal import refusal
 
 HOST = ("--fill", "60%", "--fail", "host=cloud3-1359")
 
@@ -113,9 +112,3 @@ def test_a_failure_says_when_it_is_detected_marked_out_and_how_long_copying_take
     assert stopped.splitlines()[0].startswith("Marked out after 5 min, healthy after ")
     kept = command("what-if", report, "--stop", "osd.12", "--flag", "noout", "--horizon", "1 d")
     assert "Never marked out." in " ".join(kept.stdout.split())
-
-
-def test_what_would_help_is_listed_for_one_plan_alone(report: Path) -> None:
-    assert "ask for one plan alone" in refusal(
-        "what-if", report, "--each", "host", "--counterfactuals"
-    )

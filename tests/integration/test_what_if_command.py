@@ -12,7 +12,7 @@ import pytest
 from resilver.whatif.columns import TABLES
 from resilver.whatif.options import FRAMES
 from tests.front_door import answered, command
-from tests.terminal import output, refusal
+from tests.terminal import output
 
 
 def test_a_failed_osd_is_degraded_until_its_data_has_new_homes(report: Path) -> None:
@@ -142,18 +142,6 @@ def test_a_stop_loses_nothing_and_has_no_chance_of_loss(report: Path) -> None:
     found = answered(report, "--stop", "osd.12", "--start", "osd.12 @ 200 s")
     assert found["answer"]["degraded_seconds"] > 0
     assert found["answer"]["loss_chance"] == 0.0
-
-
-@pytest.mark.parametrize(
-    ("afr", "says"),
-    [
-        ("1.36", "needs a unit"),
-        ("100%", "above 0 % and below 100 %"),
-        ("tape=1%", "no OSD has this class"),
-    ],
-)
-def test_an_afr_that_cannot_be_is_refused(report: Path, afr: str, says: str) -> None:
-    assert says in refusal("what-if", report, "--fail", "osd.12", "--afr", afr)
 
 
 def test_noout_keeps_a_failed_osd_in_and_its_data_degraded(report: Path) -> None:
@@ -307,50 +295,6 @@ def test_a_plan_that_does_not_fit_may_be_followed(small: Path) -> None:
     assert done.returncode == 1 and found["answer"]["whole_seconds"] is None
     problem = refused.stderr.strip().removeprefix("error: ")
     assert problem in found["notes"]
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (["--fail", "osd.99"], 2, "the cluster has no OSD or bucket of this name"),
-        (["--drain", "root=default"], 1, "this does not fit"),
-        (
-            ["--fill", "5%", "--drain", "cloud3-1359", "--pool-size", "cephstor3=10"],
-            1,
-            "needs 10 hosts that take data, and 9 would be left",
-        ),
-        (["--pool-size", "cephstor3=11"], 2, "a pool's size is a whole number from 1 to 10"),
-        (["--each", "rack"], 2, "the map has no rack"),
-        (["--each", "osd", "--plan", "x.toml"], 2, "leave --plan out"),
-        (["--search", "mclock profile"], 2, "add --aim"),
-        (["--aim", "whole in 1 d"], 2, "add --search"),
-        (["--search", "mclok profile", "--aim", "whole in 1 d"], 2, '"osd_mclock_profile"?'),
-        (["--search", "max backfills", "--aim", "heathy in 1 d"], 2, 'did you mean "healthy"?'),
-        (["--search", "max backfills", "--aim", "clients p99 under 5 ms"], 2, "needs a load"),
-        (["--search", "osd_heartbeat_grace", "--aim", "whole in 1 d"], 2, "from 2 to 32 values"),
-        (["--load", "cephstor: 5 reads/s of 4 KiB"], 2, 'did you mean "cephstor3"?'),
-        (["--load", "cephstor3: 5 reads of 4 KiB"], 2, "a load names a pool"),
-        (["--network", "25gb"], 2, 'did you mean "25gbe"?'),
-        (["--device", "hdd=hdd-7k2-4tb"], 2, "no OSD has this class"),
-        (["--release", "mango"], 2, "a release is a name or a version"),
-        (["--fail", "osd.1 @ 40 d"], 2, "a run goes on beyond its last change"),
-        (["--plan", "nowhere.toml"], 2, "nowhere.toml"),
-        (["-o", "page.txt"], 2, "the answer is written as .html"),
-    ],
-)
-def test_what_cannot_be_asked_is_told_in_a_line(
-    report: Path, words: list[str], code: int, says: str
-) -> None:
-    done = command("what-if", report, *words)
-    assert done.returncode == code and says in done.stderr, done.stderr
-    assert "Traceback" not in done.stderr and done.stdout == ""
-
-
-def test_the_bundle_is_never_written_over(report: Path, tmp_path: Path) -> None:
-    own = tmp_path / "report.html"
-    own.write_bytes(report.read_bytes())
-    assert "would be lost" in refusal("what-if", own, "-o", own)
-    assert own.read_bytes() == report.read_bytes()
 
 
 def test_osds_keep_the_unit_that_they_began_with(small: Path) -> None:

@@ -155,27 +155,3 @@ def test_a_horizon_that_is_too_short_is_said_to_be_so(small: Path) -> None:
     assert "have not settled within 30 s; give a longer --horizon" in refusal(
         "what-if", small, *words
     )
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["host"], 'such as "each host, 20 min, noout"'),
-        (["each , 20 min"], 'such as "each host, 20 min, noout"'),
-        (["each host, 20"], "--maintain"),
-        (["each host, 0 s"], "a part is down for a second or more"),
-        (["each host, -5 min"], "--maintain"),
-        (["each host, 300 d"], "213 days"),
-        (["each hots, 20 min"], 'the map has no such level; did you mean "host"?'),
-        (["each host, 20 min, pause"], "it is no flag that healing heeds"),
-        (["each osd, 1 min", "--stop", "root=default", "--horizon", "1 h"], "320 PGs not clean"),
-        (["each host, 20 min, nout"], 'did you mean "noout"?'),
-        (["each host, 20 min, "], "--maintain"),
-        (["each host, 20 min", "--each", "host"], "a part fails or is maintained, and not both"),
-        (["each host, 20 min", "--tables", "there"], "an answer of many runs has no tables"),
-        (["each host, 20 min", "--counterfactuals"], "ask for one plan alone"),
-        (["each host, 20 min", "--search", "fill", "--aim", "any host heals"], "ask for one"),
-    ],
-)
-def test_what_is_no_maintenance_is_refused(small: Path, words: list[str], said: str) -> None:
-    assert said in refusal("what-if", small, "--maintain", *words)

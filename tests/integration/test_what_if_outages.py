@@ -279,25 +279,6 @@ def test_a_ranking_says_when_its_parts_fail_and_what_they_do_today(
     assert "times count from the failure" in out
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--each", "host @ soon"], 'such as "host @ 2 d" or "host @ settled"'),
-        (["--each", "host @ -1 s"], 'such as "host @ 2 d" or "host @ settled"'),
-        (["--each", "room @ settled"], "the map has no such level"),
-        (["--each", "host @ 200 d", "--reweight", "osd.0=0.9"], "give a shorter --horizon"),
-        (
-            ["--each", "host", "--add", "1 host like node1", "--horizon", "10 min"],
-            "the changes have not settled within 10 min",
-        ),
-    ],
-)
-def test_when_parts_fail_is_refused_with_what_to_write(
-    words: list[str], says: str, lab: Path, terminal: Terminal
-) -> None:
-    assert says in terminal.refusal("what-if", lab, *words)
-
-
 def test_what_has_no_room_stands_in_place_of_the_least_possible(
     report: Path, terminal: Terminal, tmp_path: Path
 ) -> None:

@@ -17,20 +17,6 @@ def refused(*words: object) -> str:
     return refusal("what-if", *words)
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--set-option", "osd_mclock_profile=balanced"], "osd_mclock_profile since 16.2.0"),
-        (["--upmap", "3.1a 5 17"], "`ceph osd pg-upmap-items` since 12.2.0"),
-        (["--pg-num", "cephstor3=1024"], "merging of PGs (a smaller pg_num) since 14.2.0"),
-    ],
-)
-def test_jewel_is_told_which_release_has_it(report: Path, words: list[str], says: str) -> None:
-    said = refused(report, "--fail", "osd.12", *words)
-    assert says in said and "this cluster runs 10.2.7" in said
-    assert words[0] in said
-
-
 def test_an_operator_of_jewel_changes_pg_num_himself(report: Path) -> None:
     """4,096 PGs become 8,192: 88 OSDs may split off 32 each, 2,816, so that two commands do it."""
     found = answered(report, "--pg-num", "cephstor3=8192", "--horizon", "100 d")
@@ -143,21 +129,3 @@ def test_a_pool_may_grow_before_the_cluster_is_filled(small: Path) -> None:
     # The same bytes in all, more of them on flash, which has a tenth of them: 1.2 / (0.9 + 0.12).
     assert sum(used(found).values()) == pytest.approx(sum(used(plain).values()), rel=1e-3)
     assert used(found)[30] / used(plain)[30] == pytest.approx(1.18, abs=0.02)
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--fill", "80"], 'a percentage above 0 and up to 100; such as "80%"'),
-        (["--fill", "0%"], "a percentage above 0 and up to 100"),
-        (["--fill", "101%"], "a percentage above 0 and up to 100"),
-        # Its fullest OSD is 12 % above the mean, so the mean may be 89 %.
-        (["--fill", "99%"], "osd.47 would hold 111.1 % of what it can; fill it to 89% at the most"),
-        (["--grow", "cephstor3=+50%"], "would hold 121.3 % of what it can"),
-        (["--grow", "cephstor=+5%"], 'did you mean "cephstor3"?'),
-        (["--grow", "cephstor3=5%"], 'such as "rbd=+30%"'),
-        (["--grow", "cephstor3=-100%"], "a pool grows by a share of what it holds"),
-    ],
-)
-def test_what_cannot_be_filled_is_told_in_a_line(report: Path, words: list[str], says: str) -> None:
-    assert says in refusal("what-if", report, *words)

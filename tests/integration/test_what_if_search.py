@@ -6,12 +6,9 @@ import json
 import shlex
 from pathlib import Path
 
-import pytest
-
 from tests.front_door import answered, command
 from tests.reference.ceph_cluster import write_cluster
 from tests.reference.ceph_rows import Shape
-from tests.terminal import refusal
 
 
 def _following(*words: object) -> tuple[str, list[str]]:
@@ -173,20 +170,3 @@ def test_a_cluster_without_a_spare_host_heals_at_no_fill(shared_data: Path) -> N
     assert all(one["stuck_groups"] == 69 for one in found["trials"])
     said = command("what-if", shared_data / "ceph" / "modern").stdout
     assert "PGs find too few other hosts." in " ".join(said.split())
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--aim", "any rak heals"], '--aim = "rak": the map has no such level; did you mean'),
-        (["--aim", "whole in 1 d"], 'such as "any host heals"'),
-        (["--aim", "any host heals", "--fill", "30%"], "leave --fill out"),
-        (["--aim", "any host heals", "--tables", "t"], "an answer of many runs has no tables"),
-        (["--aim", "any host heals", "--each", "osd"], "settings are searched for one plan"),
-    ],
-)
-def test_a_search_of_fill_that_cannot_be_is_refused(
-    report: Path, words: list[str], says: str
-) -> None:
-    assert says in refusal("what-if", report, "--search", "fill", *words)
-    assert not Path("t").exists()
