@@ -124,13 +124,6 @@ def test_links_to_themselves_and_to_nowhere_are_passed_over(tmp_path: Path) -> N
     assert (tmp_path / "a.tar.gz").read_bytes() == (tmp_path / "b.tar.gz").read_bytes()
 
 
-def test_a_list_is_refused_as_what_it_is_and_not_as_a_key(tmp_path: Path) -> None:
-    (tmp_path / "list.json").write_text('[{"osd": 0, "up": 1, "in": 1, "weight": 1.0}]')
-    assert "list.json: it is no JSON object; expected the one that `ceph report`" in refusal(
-        "import", "ceph", "list.json", "-o", "b.tar.gz", cwd=tmp_path
-    )
-
-
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t"])
 def test_no_cell_of_csv_is_a_formula(sign: str, tmp_path: Path) -> None:
     """A spreadsheet computes a cell that begins so; a quote before it makes it text."""

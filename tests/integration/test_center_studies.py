@@ -10,7 +10,7 @@ import pytest
 from resilver import Results, Study, catalog, cli
 from resilver.catalog.entries import STUDY_FILE
 from resilver.reproduce.evidence import shipped_study
-from tests.terminal import json_output, refusal
+from tests.terminal import json_output
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,6 @@ def test_the_size_of_a_transfer_follows_its_closed_form(tmp_path: Path) -> None:
     (row,) = json_output("run", "center-transfer", *given, "-o", "out", cwd=tmp_path)
     each = 2**20 / (13.66e-3 + 2**20 / (8 * 129e6))
     assert row["throughput_bytes_per_second"] == pytest.approx(56 * each, rel=1e-4)
-
-
-def test_a_name_that_is_no_study_is_refused(tmp_path: Path) -> None:
-    assert "center-spider-3" in refusal("run", "center-spider-3", cwd=tmp_path)
 
 
 SLOW, FAST = 10e6, 30e6

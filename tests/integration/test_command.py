@@ -118,43 +118,6 @@ def test_an_interrupt_exits_with_130_and_the_next_call_does_the_rest(
     assert tables(tmp_path / "a") == tables(tmp_path / "b")
 
 
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [
-        ("cluster.sevrers=4", "servers"),
-        ("cluster.servers=0", "cluster.servers"),
-        ("population.bytes_per_server=20", "unit"),
-        ('population.bytes_per_server="20 s"', "population.bytes_per_server"),
-        ('population.bytes_per_server="-1 TiB"', "population.bytes_per_server"),
-        ("population.bytes_per_server=nan", "population.bytes_per_server"),
-        ("redundancy.replicas=9", "redundancy.replicas"),
-        ("study.seeds=0", "study.seeds"),
-        ("nonsense", "KEY=VALUE"),
-    ],
-)
-def test_bad_settings_exit_with_two_and_name_the_key(
-    small: Path, tmp_path: Path, setting: str, words: str
-) -> None:
-    for name in ("run", "check"):
-        assert words in refusal(name, small, "--set", setting, cwd=tmp_path)
-    # Nothing was begun.
-    assert not (tmp_path / "runs").exists()
-
-
-@pytest.mark.parametrize("content", [None, "", "[cluster", "servers = 3\n", "\x00"])
-def test_a_file_that_is_no_study_exits_with_two(tmp_path: Path, content: str | None) -> None:
-    path = tmp_path / "x.toml"
-    if content is not None:
-        path.write_text(content)
-    done = command("check", path, cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-
-
-def test_an_unwritable_folder_exits_with_two(small: Path, tmp_path: Path) -> None:
-    assert "cannot be written" in refusal("run", small, "-o", "/proc/resilver", cwd=tmp_path)
-
-
 def test_an_empty_system_is_a_result(small: Path, tmp_path: Path) -> None:
     settings = ["--set", "population.bytes_per_server=0", "--set", "study.sweep={}"]
     done = output("run", small, *settings, "--json", cwd=tmp_path)

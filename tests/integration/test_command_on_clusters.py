@@ -9,7 +9,7 @@ import pytest
 
 from resilver.importers import read_report
 from tests.front_door import command
-from tests.terminal import json_output, refusal
+from tests.terminal import json_output
 
 # What Ceph writes for a position without a device: CRUSH_ITEM_NONE, 0x7fffffff.
 HOLE = 2_147_483_647
@@ -80,9 +80,3 @@ def test_a_real_cluster_loses_an_osd(report: Path, tmp_path: Path) -> None:
     assert abs(row["rebuilt_bytes"] - expected) <= row["population_objects"]
     total = json.loads(report.read_text())["pgmap"]["pg_stats_sum"]["stat_sum"]["num_bytes"]
     assert row["population_bytes"] == sum(loads.values()) == total
-
-
-def test_an_osd_that_does_not_exist_exits_with_two(report: Path, tmp_path: Path) -> None:
-    path = tmp_path / "real.toml"
-    path.write_text(f'[cluster]\nceph = "{report}"\n[[faults]]\nfail = {{ osds = ["osd.1200"] }}\n')
-    assert "osd.1200" in refusal("check", path, cwd=tmp_path)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.front_door import command
-from tests.terminal import output, refusal, written
+from tests.terminal import output, written
 
 AFR, HOURS = 0.0136, 8766.0
 FAILING = ("--afr", "1.36%", "--repair", "10 h")
@@ -79,26 +79,6 @@ def test_ranges_name_codes_and_the_cheapest_safe_ones_are_marked(tmp_path: Path)
 def test_a_code_without_quotes_is_put_together() -> None:
     done = command("durability", "rs", "4+2", *FAILING, "--json")
     assert json.loads(done.stdout)["code"] == "rs 4+2"
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("rs 8+3", "--repair", "0 s"), 'repair = "0 s": a repair takes time'),
-        (
-            ("rs 8+3", "--relative-error", "7"),
-            '--relative-error = "7": the value must be above 0 and at most 1',
-        ),
-        (("rs 8..3+2",), '"rs 8..3+2": a range rises'),
-        (("rs 1..3000+2",), "at most 2,000 codes"),
-        (("rs 8+3", "--set", "cluster.servers=3"), "overrides are of studies, and none is named"),
-        (("rs 8+3", "-o", "page.txt"), "the answer is written as .html"),
-        (("nothing-like-it",), "this is not a code"),
-        (("no-such-file.toml",), "no-such-file.toml"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused_in_a_line(words: tuple[str, ...], told: str) -> None:
-    assert told in refusal("durability", *words)
 
 
 SMALL = """

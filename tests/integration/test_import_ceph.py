@@ -119,27 +119,6 @@ def test_a_bundle_is_the_same_bytes_each_time(dumps: Path, tmp_path: Path) -> No
         assert alike(read_cluster(paths[0]), read_cluster(dumps))
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["dumps", "-o", "bundle.zip"], "a bundle ends in one of .tar.zst, .tar.gz"),
-        (["dumps", "-o", "none/bundle.tar"], "there is no folder none"),
-        (["nothing", "-o", "bundle.tar"], "there is no such file"),
-        (
-            ["dumps/ceph_df.json", "-o", "bundle.tar"],
-            "this is a `ceph df detail`, which has no OSD",
-        ),
-        (["dumps/ceph_osd_dump.json", "-o", "bundle.tar"], "which has no CRUSH map; give one"),
-    ],
-)
-def test_what_makes_no_bundle_is_refused(
-    dumps: Path, words: list[str], says: str, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
-) -> None:
-    monkeypatch.chdir(dumps.parent)
-    said = terminal.refusal("import", "ceph", *words)
-    assert says in said
-
-
 def test_a_file_named_live_is_not_the_cluster(
     live: Path, tmp_path: Path, terminal: Terminal
 ) -> None:

@@ -213,20 +213,3 @@ def test_the_table_is_written_and_read_again(
     table = tmp_path / f"rates.{suffix}"
     assert terminal.texts("import", "benchmark", *outputs, "-q", "-o", table) == ("", "")
     assert read_benchmarks(table).rows == read_benchmarks(outputs).rows
-
-
-def test_wrong_files_and_places_are_refused(
-    outputs: list[str], tmp_path: Path, terminal: Terminal
-) -> None:
-    (tmp_path / "notes.txt").write_text("a list of things to do\n", encoding="utf-8")
-    for words, message in (
-        ([str(tmp_path / "absent")], "there is no such file"),
-        ([str(tmp_path / "notes.txt")], "no benchmark's output that is known here"),
-        ([outputs[0], outputs[0]], "this file is given twice"),
-        ([outputs[0], "-o", str(tmp_path / "rates.xlsx")], "written as .csv, .parquet, .html"),
-        ([outputs[0], "-o", str(tmp_path / "none" / "rates.csv")], "there is no folder"),
-    ):
-        assert message in terminal.refusal("import", "benchmark", *words)
-    # Every file that is wrong is told at once.
-    wrong = [str(tmp_path / "absent"), str(tmp_path / "notes.txt")]
-    assert all(path in terminal.refusal("import", "benchmark", *wrong) for path in wrong)

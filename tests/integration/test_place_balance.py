@@ -125,32 +125,3 @@ def test_a_map_that_places_nothing_is_no_even_one(report: Path, tmp_path: Path, 
     done = command("place", "out.json", "--balance", way, cwd=tmp_path)
     assert done.returncode == 2 and "nothing is placed" in done.stderr, done.stderr
     assert "even" not in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--balance", "ceph", "--pool", "nope"], '--pool = "nope"'),
-        (["--balance", "ceph", "--within", "2"], "--within: it applies only with --balance bytes"),
-        (
-            ["--balance", "bytes", "--deviation", "2"],
-            "--deviation: it applies only with",
-        ),
-        (["--groups", "--entries", "7"], "--entries: it applies only with --balance"),
-        (["--balance", "bytes", "--move-at-most", "5"], '--move-at-most = "5"'),
-        (["--balance", "bytes", "--within", "nan"], "--within"),
-        (["--balance", "bytes", "--entries", "0"], "--entries"),
-        (["--balance", "pgs"], "--balance"),
-        (["--balance", "bytes", "--groups"], "exactly one of"),
-        (["--balance", "bytes", "--tree"], "--tree"),
-        (["--balance", "bytes", "--num-rep", "3"], "--num-rep"),
-    ],
-)
-def test_refused(report: Path, tmp_path: Path, words: list[str], said: str) -> None:
-    assert said in refusal("place", report, *words, cwd=tmp_path)
-
-
-# Rule: a CRUSH map has no pools to even out.
-def test_a_bare_map_is_refused(shared_data: Path, tmp_path: Path) -> None:
-    path = shared_data / "ceph" / "sample-ceph-crushmap.txt"
-    assert "has no pools" in refusal("place", path, "--balance", "bytes", cwd=tmp_path)

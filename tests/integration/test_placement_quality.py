@@ -239,14 +239,6 @@ def test_a_studys_affected_objects_are_summed(tmp_path: Path) -> None:
     assert table.read_text().count("\n") == 1 + sums["objects"]
 
 
-def test_a_sweep_must_be_settled_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    study = tmp_path / "study.toml"
-    sweep = '[study]\nsweep = { "cluster.servers" = [24, 48] }\n'
-    study.write_text(STUDY.format(groups=256) + sweep)
-    assert cli.run(["place", str(study), "--quality"]) == 2
-    assert "choose one with --set cluster.servers=24" in capsys.readouterr().err
-
-
 def test_loss_in_a_year_is_counted_over_the_sets_that_are_there(shared_data: Path) -> None:
     """A fatal set of three is lost 3 (rate x repair)^3 / repair times a second, as they are few."""
     report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
@@ -262,17 +254,6 @@ def test_loss_in_a_year_is_counted_over_the_sets_that_are_there(shared_data: Pat
     told = command(*words[:-1]).stdout
     assert "loss in a year, device by device" in told and "AFR 2 %, repair 1 d" in told
     assert "loss in a year, PGs by priority" in told
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "says"), [("--afr", "2", "unit"), ("--repair", "0 s", "takes time")]
-)
-def test_failures_that_cannot_be_are_refused(
-    shared_data: Path, option: str, value: str, says: str
-) -> None:
-    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-    done = command("place", report, "--quality", option, value)
-    assert done.returncode == 2 and option in done.stderr and says in done.stderr
 
 
 def test_which_groups_are_affected_needs_no_bytes(

@@ -144,21 +144,6 @@ def test_the_command_shows_a_row_a_pool(tmp_path: Path, terminal: Terminal) -> N
     assert "volumes" in described and "archive" not in described
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--quality", "--pool", "volume"], 'did you mean "volumes"'),
-        (["--affected", "--fail", "osd.0"], "choose with --pool"),
-    ],
-)
-def test_place_asks_which_pool(
-    arguments: list[str], says: str, tmp_path: Path, terminal: Terminal
-) -> None:
-    study = tmp_path / "pools.toml"
-    study.write_text(write_toml(two({"osds": ["osd.0"]})))
-    assert says in terminal.refusal("place", study, *arguments)
-
-
 CODED_GROUPS = 48
 PROFILE = {"plugin": "jerasure", "technique": "reed_sol_van", "k": "2", "m": "2"}
 

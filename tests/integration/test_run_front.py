@@ -112,25 +112,6 @@ def test_a_study_that_says_each_is_the_same_as_the_option(tmp_path: Path) -> Non
     assert (first.swept["faults"], first.system.faults[0].starts_rebuild) == ("osd.0", True)
 
 
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        (["study.each=hosd"], 'study.each = "hosd": the cluster has no parts of this level; did'),
-        (["study.each=rack"], "the cluster has no parts of this level; valid"),
-        (
-            ["study.each=osd", 'study.sweep={"cluster.parts.0.count" = [3, 4]}'],
-            'it fails the parts of one cluster, and the sweep changes "cluster.parts.0.count"',
-        ),
-        (["study.each=osd", 'study.sweep={"faults.0.at" = ["1 s"]}'], 'changes "faults.0.at"'),
-    ],
-)
-def test_what_cannot_fail_in_turn_is_told(
-    settings: list[str], says: str, tmp_path: Path, terminal: Terminal
-) -> None:
-    words = [word for setting in settings for word in ("--set", setting)]
-    assert says in terminal.refusal(*words_of(tmp_path, PARTS, *words))
-
-
 def test_swept_values_stay_where_other_columns_have_no_room(
     tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from resilver.columns import METRICS
 from resilver.study import Results
 from tests.integration.study_runs import study_rows
-from tests.terminal import json_output, output, refusal
+from tests.terminal import json_output, output
 
 CLIENTS = """
 [cluster]
@@ -103,23 +103,6 @@ def test_the_cost_of_clients_is_told_before(tmp_path: Path) -> None:
     for heading in ("requests", "packet", "hops", "2 disks"):
         assert heading in done
     assert "to move" not in done
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ("faults=[{ fail = { links = 500 } }]", "are left to draw from"),
-        ('faults=[{ fail = { switches = ["switch.0"] } }]', "there is no such switch"),
-        ('cluster.fabric.topology="torus 4x4 routers 17"', "routers"),
-    ],
-)
-def test_a_network_that_has_not_what_fails_is_bad_input(
-    tmp_path: Path, setting: str, message: str
-) -> None:
-    text = CLIENTS.partition("sweep")[0]
-    (tmp_path / "clients.toml").write_text(text, encoding="utf-8")
-    for verb in ("check", "run"):
-        assert message in refusal(verb, "clients.toml", "--set", setting, cwd=tmp_path)
 
 
 INTERFACES = """

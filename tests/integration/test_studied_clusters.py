@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from resilver import Study
 from tests.front_door import command
 from tests.terminal import json_output, output, refusal
@@ -176,63 +174,6 @@ def test_an_osd_that_comes_back_is_started_again(report: Path, tmp_path: Path) -
     assert run["digest"] == asked(report, *words, *slowed)["digest"]
     # It is back before it is marked out after 320 s, and nobody wrote in between.
     assert run["rebuilt_bytes"] == 0
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("[traffic]\noutstanding = 1\n", "traffic: a real Ceph cluster has no such section"),
-        ("[traffic]\noutstanding = 1\n", "give ceph.load instead"),
-        ("[lanes]\nrebuild = 0.3\n", "lanes: a real Ceph cluster has no such section"),
-        ('[recovery]\nbandwidth = "9 MB/s"\n', "recovery: a real Ceph cluster has no such"),
-        ("[[faults]]\nfail = { links = 2 }\n", "faults.0.fail.links = 2: the network of a real"),
-        ("[[faults]]\nfail = { switches = 1 }\n", "has no switch that could fail; use osds"),
-        ("[[faults]]\ncorrupt = { groups = 2 }\n", "faults.0.corrupt: a real Ceph cluster has no"),
-        ("[[faults]]\nfail = { disks = 1 }\n", "faults.0.fail.disks: OSDs that fail are found"),
-        ("[[faults]]\nfail = { osds = 1 }\ntold = false\n", "faults.0.told: OSDs that fail are"),
-        (
-            '[[faults]]\nfail = { osds = 1 }\ndetection = "10 min"\n',
-            "faults.0.detection: Ceph detects failures by its own settings",
-        ),
-        ("[ceph]\nsettings = { osd_max_backfils = 3 }\n", 'did you mean "osd_max_backfills"?'),
-        (
-            '[ceph]\nsettings = { osd_max_backfills = "many" }\n',
-            'ceph.settings.osd_max_backfills = "many": osd_max_backfills is a whole number',
-        ),
-        (
-            '[ceph]\nsettings = { osd_mclock_profile = "balanced" }\n',
-            "since 16.2.0, and this cluster runs 10.2.7; leave it out, or state the release that "
-            "the cluster will run with ceph.release",
-        ),
-        ('[ceph]\nload = ["x"]\n', 'ceph.load = "x": a load names a pool'),
-        ('[ceph]\nfill = "180%"\n', 'ceph.fill = "180%": how full'),
-        ('[ceph]\nhorizon = "0 s"\n', 'ceph.horizon = "0 s": a run takes some time'),
-        ('[ceph]\nchanges = { flagg = "noout" }\n', "ceph.changes.flagg: it is no kind of change"),
-        ('[ceph]\nchanges = { flag = "noou" }\n', 'ceph.changes.flag = "noou": it is no flag'),
-        ('[ceph]\nchanges = { map = "a.crush" }\n', 'ceph.changes.map = "a.crush": a study keeps'),
-    ],
-)
-def test_what_a_real_cluster_does_not_have_is_refused(
-    text: str, says: str, report: Path, tmp_path: Path
-) -> None:
-    assert says in refusal("check", study(tmp_path, report, text))
-
-
-def test_a_synthetic_cluster_has_no_settings_of_ceph(tmp_path: Path) -> None:
-    path = tmp_path / "study.toml"
-    stored = '[population]\nfile_size = "1 MiB"\nfiles = 9\n'
-    path.write_text(f'[cluster]\nservers = 8\n{stored}[ceph]\nfill = "80%"\n')
-    assert "ceph: it is of a real Ceph cluster; add cluster.ceph, or remove [ceph]" in refusal(
-        "check", path
-    )
-
-
-def test_keys_of_the_cluster_that_its_dumps_say_are_refused(report: Path, tmp_path: Path) -> None:
-    for key in ('device = "hdd-7k2-8tb"', "servers = 5", 'fabric = { table = "25gbe" }'):
-        done = command("check", study(tmp_path, report, f"{key}\n"))
-        name = key.partition(" ")[0]
-        assert done.returncode == 2
-        assert f"cluster.{name}: a real cluster has this from its dumps; remove it" in done.stderr
 
 
 def test_what_is_of_other_studies_says_where_the_answer_is(report: Path, tmp_path: Path) -> None:
