@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
+from resilver.spec.toml import write_toml
 from resilver.study import Results
+from tests.build import CASES, changed
 from tests.terminal import json_output
 
-COPIED = """
-[cluster]
-servers = 16
-device = "jbod10-sata"
-fabric = { routers = 64 }
-[population]
-file_size = "8 MiB"
-files = 20000
-[placement]
-placement_groups = 2048
-[redundancy]
-replicas = 3
-[traffic]
-"""
-"""Three copies by CRUSH on 16 servers, 64 places where clients enter; what these do follows."""
+RUNS = tomllib.loads((CASES / "runs.toml").read_text(encoding="utf-8"))
 
 
-LOST = """
-[cluster]
-servers = 8
-device = "jbod10-sata"
-fabric = { model = "loggp", table = "qdr-infiniband" }
-[population]
-file_size = "64 MiB"
-bytes_per_server = "4 GiB"
-[redundancy]
-replicas = 3
-[[faults]]
-fail = { servers = 1 }
-"""
-"""One of eight servers is lost, and three copies are made whole again."""
+def study_text(name: str, change: str = "", /, **keys: Any) -> str:
+    """The study file of a name in `runs.toml`, with a change in TOML and with keys replaced."""
+    return write_toml(changed(RUNS[name], change, **keys))
+
+
+LOST = study_text("lost")
 
 
 def study_rows(folder: Path, study: str, *settings: str, out: str = "out") -> list[dict[str, Any]]:

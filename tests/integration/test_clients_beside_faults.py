@@ -7,38 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.study_runs import study_rows
+from tests.integration.study_runs import study_rows, study_text
 from tests.terminal import output
 
-# Twelve servers of 1,000 requests a second each, on a network that does not count, and clients that
-# never leave one of them idle. Each server holds 3,000 of the 36,000 copies.
-STUDY = """
-[cluster]
-servers = 12
-device = { service = "1 ms" }
-fabric = { routers = 12 }
-[population]
-file_size = "1 MiB"
-bytes_per_server = "1000 MiB"
-[placement]
-algorithm = "crush"
-[redundancy]
-replicas = 3
-[recovery]
-pipeline_buffer = "1 MiB"
-[traffic]
-outstanding = 600
-request_size = "1 MiB"
-reads = 1.0
-warm_up = "500 ms"
-duration = "6 s"
-[[faults]]
-at = "2.5 s"
-fail = { servers = ["server.4"] }
-[study]
-seeds = 1
-"""
-
+STUDY = study_text("busy")
 MIB = 2**20
 
 
@@ -129,7 +101,7 @@ def test_the_terminal_and_the_page_lead_with_the_time_of_the_rebuild(tmp_path: P
 
 
 def test_a_code_has_requests_move_parity_and_decode(tmp_path: Path) -> None:
-    code = STUDY.replace("replicas = 3", 'code = "rs 4+2"')
+    code = study_text("busy", redundancy={"code": "rs 4+2"})
     (row,) = study_rows(tmp_path, code, "traffic.reads=0.0")
     # A write of 1 MiB is six pieces of 256 KiB; what was under way as the window began and ended
     # counts on one side alone.

@@ -7,33 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.integration.study_runs import study_row, table_rows
+from tests.integration.study_runs import study_row, study_text, table_rows
 
-# 16 servers of 4 GiB each in objects of 64 MiB: 65 objects a server, three copies of each.
-STUDY = """
-[cluster]
-servers = 16
-device = "jbod10-sata"
-{cluster}
-[population]
-histogram = "genomes1000"
-objects = {{ chunk = "64 MiB" }}
-bytes_per_server = "4 GiB"
-[placement]
-algorithm = "ring"
-placement_groups = "none"
-[redundancy]
-replicas = 3
-[recovery]
-retry_after = "1 s"
-attempts = 1
-[study]
-seeds = [33]
-"""
-LOGGP = 'fabric = { model = "loggp", table = "qdr-infiniband" }'
-SWITCHED = (
-    'fabric = { model = "switched", topology = "leaf spine 4x2 hosts 4", link_rate = "10 Gb/s" }'
-)
+SWITCHED = {
+    "model": "switched",
+    "topology": "leaf spine 4x2 hosts 4",
+    "link_rate": "10 Gb/s",
+}
 TIMES = (
     "rebuild_seconds",
     "rebuild_p50_seconds",
@@ -42,11 +22,9 @@ TIMES = (
 )
 
 
-def runs(
-    folder: Path, *faults: str, cluster: str = LOGGP
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def runs(folder: Path, *faults: str, **keys: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The row of a study's one run with these faults, and its timeline, by the command."""
-    text = STUDY.format(cluster=cluster) + "".join(f"[[faults]]\n{one}\n" for one in faults)
+    text = study_text("told", "".join(f"[[faults]]\n{one}\n" for one in faults), **keys)
     out = f"run-{len(list(folder.iterdir()))}"
     row = study_row(folder, text, out=out)
     levels = table_rows(folder, "timeline", out)
@@ -145,7 +123,9 @@ def test_a_server_that_is_back_after_its_detection_brings_what_is_missing(tmp_pa
 
 
 def test_a_server_is_lost_with_its_host_in_the_network(tmp_path: Path) -> None:
-    switch, _ = runs(tmp_path, 'part = { switch = ["host.3"] }', gone(3, at=30.0), cluster=SWITCHED)
-    server, _ = runs(tmp_path, gone(3, "told = false"), gone(3, at=30.0), cluster=SWITCHED)
+    switch, _ = runs(
+        tmp_path, 'part = { switch = ["host.3"] }', gone(3, at=30.0), cluster__fabric=SWITCHED
+    )
+    server, _ = runs(tmp_path, gone(3, "told = false"), gone(3, at=30.0), cluster__fabric=SWITCHED)
     assert {name: switch[name] for name in TIMES} == {name: server[name] for name in TIMES}
     assert switch["first_redundant_seconds"] > 30.0

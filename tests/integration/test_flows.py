@@ -6,147 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.study_runs import COPIED, rows, run
+from tests.integration.study_runs import rows, run, study_text
 
-# Two controllers pass 100 MB/s each, and take over for each other; 40 drives would read 40 GB/s.
-CONTROLLERS = """
-[[cluster.parts]]
-level = "unit"
-count = 1
-[[cluster.parts]]
-level = "controller"
-in = "unit"
-count = 2
-carries = "drive"
-service = "100 MB/s"
-partner = true
-[[cluster.parts]]
-level = "drive"
-in = "unit"
-count = 40
-device = { service = "1 ms" }
-[cluster.fabric]
-routers = 8
-[traffic]
-outstanding = 64
-reads = 1.0
-request_size = "1 MB"
-duration = "20 s"
-[[faults]]
-at = "10 s"
-fail = { controllers = ["controller.1"] }
-"""
-# Eight servers, of which one works at half its speed for two minutes.
-SLOW_SERVER = """
-[cluster]
-servers = 8
-device = "jbod10-sata"
-fabric = { routers = 64 }
-[traffic]
-outstanding = 256
-reads = 1.0
-request_size = "1 MiB"
-warm_up = "10 s"
-duration = "200 s"
-[[faults]]
-at = "50 s"
-until = "170 s"
-part = { servers = ["server.3"] }
-health = 0.5
-"""
-# Quick devices behind links of 1 Gb/s: those of the 4 places where 64 clients enter are full.
-LINKS = """
-[cluster]
-device = { service = "0.01 ms" }
-fabric = { model = "switched", topology = "leaf spine 4x4 hosts 8 entries 1", link_rate = "1 Gb/s" }
-[traffic]
-outstanding = 256
-reads = 1.0
-request_size = "512 KiB"
-warm_up = "1 s"
-duration = "4 s"
-"""
-# Three copies by CRUSH: each write is at three devices.
-COPIES = f"""{COPIED}outstanding = 512
-reads = 0.3
-request_size = "4 MiB"
-warm_up = "60 s"
-duration = "100 s"
-"""
-# One request a client at a time: what limits clients is the time of a request alone.
-ONE_AT_A_TIME = """
-[cluster]
-servers = 64
-device = "jbod10-sata"
-fabric = { routers = 4 }
-[traffic]
-outstanding = 4
-interval = "10 ms"
-reads = 1.0
-request_size = "64 KiB"
-duration = "20 s"
-"""
+CONTROLLERS, LINKS, PACED = map(study_text, ("controllers", "links", "paced"))
+SLOW_SERVER = study_text("slow")
 # Every client asks one server of its own: eight share each, and those of the slow one are slow.
-OWN_SERVERS = SLOW_SERVER.replace(
-    'request_size = "1 MiB"', 'request_size = "1 MiB"\ntargets = { per_client = 1 }'
-)
-# Clients that ask for 5 MB/s each, of servers that read some 150 MB/s each, so that few wait.
-PACED = """
-[cluster]
-servers = 4
-device = "jbod10-sata"
-fabric = { routers = 8 }
-[traffic]
-outstanding = 64
-client_rate = "5 MB/s"
-targets = { per_client = 2, dealt = "random" }
-reads = 1.0
-request_size = "1 MiB"
-warm_up = "10 s"
-duration = "100 s"
-"""
-# Four RAID sets of 8+2 behind two servers and a couplet, each written by two clients of its own; a
-# disk of one set is slow from 20 s on.
-SETS = """
-[cluster]
-parts = [
-  { level = "couplet", count = 1, ports = 4, service = "2 GB/s" },
-  { level = "server", in = "couplet", count = 2, carries = "ost", service = "900 MB/s" },
-  { level = "enclosure", in = "couplet", count = 10 },
-  { level = "drive", in = "enclosure", count = 4, device = { service = "2 ms" } },
-  { level = "ost", in = "couplet", of = "drive", size = 10, across = "enclosure" },
-]
-[cluster.fabric]
-routers = 8
-[population]
-file_size = "64 MiB"
-files = 4000
-[placement]
-algorithm = "sets"
-level = "ost"
-[redundancy]
-code = "rs 8+2"
-[traffic]
-outstanding = 256
-targets = { per_client = 1 }
-reads = 0.0
-request_size = "1 MiB"
-warm_up = "2 s"
-duration = "38 s"
-[[faults]]
-at = "20 s"
-part = { drives = ["drive.5"] }
-health = 0.5
-"""
+OWN_SERVERS = study_text("slow", traffic__targets={"per_client": 1})
+# Three copies by CRUSH: each write is at three devices.
+WRITES = {"outstanding": 512, "reads": 0.3, "request_size": "4 MiB"}
+COPIES = study_text("copied", traffic={**WRITES, "warm_up": "60 s", "duration": "100 s"})
 STUDIES = {
-    "sets": SETS,
+    "sets": study_text("raid"),
     "own servers": OWN_SERVERS,
     "paced": PACED,
     "controllers": CONTROLLERS,
     "slow server": SLOW_SERVER,
     "links": LINKS,
     "copies": COPIES,
-    "one at a time": ONE_AT_A_TIME,
+    "one at a time": study_text("alone"),
 }
 
 
@@ -184,20 +61,7 @@ def test_clients_with_a_server_of_their_own_wait_for_no_other(tmp_path: Path) ->
 
 
 def test_clients_alone_at_their_servers_are_bound_by_their_own_interfaces(tmp_path: Path) -> None:
-    # Four clients with one of eight quick servers each: what binds is where each client enters.
-    study = """
-[cluster]
-servers = 8
-device = { service = "0.01 ms" }
-fabric = { routers = 4, table = { rows = [["1 B", "2 us", "1 us", "1 ns"]] } }
-[traffic]
-outstanding = 256
-reads = 1.0
-request_size = "1 MB"
-targets = { per_client = 1 }
-duration = "1 s"
-"""
-    found = run(tmp_path, study, "flows")
+    found = run(tmp_path, study_text("owned"), "flows")
     # A byte takes an interface 1 ns, and a message 1 us: 0.999 GB/s each.
     assert found["throughput_bytes_per_second"] == pytest.approx(4e9, rel=2e-3)
     assert {row["binding_level"] for row in rows(tmp_path, "flows")} == {"interface"}
@@ -215,7 +79,7 @@ def test_a_tree_of_links_is_tried_from_every_place(tmp_path: Path) -> None:
     # 16 hosts behind 4 leaves, 4 clients of 4 of the hosts each, in turn: all hosts once. On links
     # 4 places where clients enter, 8 of the 32 hosts each: on links it makes a difference where
     # that is. What binds is the link of each place, whichever hosts are asked.
-    study = LINKS.replace("outstanding = 256", "outstanding = 256\ntargets = { per_client = 8 }")
+    study = study_text("links", traffic__targets={"per_client": 8})
     own = run(tmp_path / "own", study, "flows")["throughput_bytes_per_second"]
     everywhere = run(tmp_path / "everywhere", LINKS, "flows")["throughput_bytes_per_second"]
     assert own == pytest.approx(everywhere, rel=0.01)

@@ -3,61 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.integration.study_runs import COPIED, rows, run
-from tests.integration.test_flows import SLOW_SERVER
+from tests.integration.study_runs import rows, run, study_text
 
 # Three copies by CRUSH under 64 clients: the servers differ by what they hold, and the one that
 # holds most binds once what the others wait with has run dry.
-STREAMS = f"""{COPIED}streams = {{ window = 8 }}
-reads = 0.3
-warm_up = "300 s"
-duration = "100 s"
-"""
+WINDOWS = {"warm_up": "300 s", "duration": "100 s"}
+STREAMS = study_text("copied", traffic={"streams": {"window": 8}, "reads": 0.3, **WINDOWS})
 # 4 MB/s of each of 64 clients, and 80 GB over all of them every 80 s.
-BURSTS = 'bursts = { volume = "80 GB", every = "80 s", first = "10 s" }'
-PACED = STREAMS.replace("{ window = 8 }", f'{{ window = 8, rate = "4 MB/s", {BURSTS} }}')
-PACED = PACED.replace("reads = 0.3", "reads = 0.0").replace("300 s", "0 s").replace("100", "240")
-# Sets of 8+2 behind servers of 900 MB/s that take turns as bottlenecks with a slow disk.
-SETS = """
-[cluster]
-parts = [
-  { level = "server", count = 2, ports = 4, service = "900 MB/s" },
-  { level = "drive", in = "server", count = 20, device = { service = "2 ms" } },
-  { level = "ost", in = "server", of = "drive", size = 10 },
-]
-[cluster.fabric]
-routers = 16
-[population]
-file_size = "8 MiB"
-files = 4000
-[placement]
-algorithm = "sets"
-level = "ost"
-[redundancy]
-code = "rs 8+2"
-[traffic]
-streams = { window = 8 }
-reads = 0.0
-warm_up = "10 s"
-duration = "50 s"
-[[faults]]
-at = "40 s"
-part = { drives = ["drive.5"] }
-health = 0.3
-"""
+BURSTS = {"volume": "80 GB", "every": "80 s", "first": "10 s"}
+OF_RATE = {"streams": {"window": 8, "rate": "4 MB/s", "bursts": BURSTS}, "reads": 0.0}
+PACED = study_text("copied", traffic={**OF_RATE, "warm_up": "0 s", "duration": "240 s"})
 # Requests at random moments to servers of which one works at 0.3 of its speed for 50 s: what comes
 # to it then waits, and is done after it.
-ARRIVALS = SLOW_SERVER.replace("outstanding = 256", 'arrivals = { poisson = "800 /s" }')
-ARRIVALS = ARRIVALS.replace("170 s", "100 s").replace("health = 0.5", "health = 0.3")
-PARETO = ARRIVALS.replace('{ poisson = "800 /s" }', '{ pareto = "800 /s", shape = 2.5 }')
-HOT = ARRIVALS.replace("reads", "targets = { hot_servers = 0.25, hot_requests = 0.4 }\nreads")
+SLOW_FOR_50 = {"faults__0__until": "100 s", "faults__0__health": 0.3}
+
+
+def arriving(arrivals: dict[str, Any], **keys: Any) -> str:
+    """The study of the slow server, with requests that arrive and these keys replaced."""
+    return study_text("slow", traffic__outstanding=None, traffic__arrivals=arrivals, **keys)
+
+
+ARRIVALS = arriving({"poisson": "800 /s"}, **SLOW_FOR_50)
+PARETO = arriving({"pareto": "800 /s", "shape": 2.5}, **SLOW_FOR_50)
+HOT_SERVERS = {"hot_servers": 0.25, "hot_requests": 0.4}
+HOT = arriving({"poisson": "800 /s"}, traffic__targets=HOT_SERVERS, **SLOW_FOR_50)
 STUDIES = {
     "streams": STREAMS,
     "paced": PACED,
-    "sets": SETS,
+    "sets": study_text("turns"),
     "poisson": ARRIVALS,
     "pareto": PARETO,
     "hot": HOT,
@@ -85,38 +62,10 @@ def test_flows_and_events_agree_within_5_percent(name: str, tmp_path: Path) -> N
             assert flows[column] == pytest.approx(events[column], rel=0.05), column
 
 
-# Two servers of 100 MB/s: a controller each, and drives that are never what binds.
-BOUND = """
-[cluster]
-parts = [
-  { level = "controller", count = 2, ports = 1, service = "100 MB/s" },
-  { level = "drive", in = "controller", count = 10, device = { service = "0.01 ms" } },
-]
-[cluster.fabric]
-routers = 4
-table = { rows = [["1 B", "2 us", "1 us", "0.1 ns"]] }
-[population]
-file_size = "1 MB"
-files = 1000
-[redundancy]
-replicas = 2
-[placement]
-algorithm = "crush"
-failure_domain = "controller"
-[traffic]
-reads = 0.0
-duration = "60 s"
-[traffic.streams]
-window = 64
-rate = "0 B/s"
-bursts = { volume = "2 GB", every = "30 s", first = "5 s" }
-"""
-
-
 def test_a_burst_over_a_bound_takes_its_volume_over_that(tmp_path: Path) -> None:
     # Each of two copies passes one of the controllers, so that 100 MB/s of data are written. The
     # coordinator sends the other copy, which passes no controller but its own: 2 GB take 20 s.
-    found = run(tmp_path, BOUND, "flows")
+    found = run(tmp_path, study_text("bound"), "flows")
     assert found["mean_burst_delay_seconds"] == pytest.approx(20.0, rel=1e-3)
     # Two bursts of 2 GB in 60 s.
     assert found["burst_bytes_per_second"] == pytest.approx(4e9 / 60, rel=1e-9)
@@ -132,7 +81,7 @@ def test_a_burst_over_a_bound_takes_its_volume_over_that(tmp_path: Path) -> None
 def test_bursts_that_overlap_are_served_one_behind_the_other(tmp_path: Path) -> None:
     # One every 15 s, of which each takes 20: they begin at 5, 20, 35 and 50 s and would end at 25,
     # 45, 65 and 85 s. Two end within 60 s, after 20 and 25 s; 5.5 GB have moved, of 8 GB.
-    study = BOUND.replace('every = "30 s"', 'every = "15 s"')
+    study = study_text("bound", traffic__streams__bursts__every="15 s")
     found = run(tmp_path, study, "flows")
     assert found["mean_burst_delay_seconds"] == pytest.approx(22.5, rel=1e-3)
     assert found["burst_bytes_per_second"] == pytest.approx(5.5e9 / 60, rel=1e-3)
@@ -142,7 +91,7 @@ def test_bursts_that_overlap_are_served_one_behind_the_other(tmp_path: Path) -> 
 def test_what_is_asked_for_and_not_got_is_a_backlog(tmp_path: Path) -> None:
     # 1,400 requests of 1 MiB a second to eight servers that read 158.3 a second each: 133.4 too
     # many, for 210 s.
-    study = ARRIVALS.partition("[[faults]]")[0].replace("800", "1400")
+    study = arriving({"poisson": "1400 /s"}, faults=None)
     events, flows = (run(tmp_path, study, engine) for engine in ("events", "flows"))
     assert flows["throughput_bytes_per_second"] == pytest.approx(
         events["throughput_bytes_per_second"], rel=0.01
@@ -171,16 +120,7 @@ def test_a_trace_is_a_flow_until_its_last_request(tmp_path: Path) -> None:
     lines = [f"{0.01 * (number + 1):g},read,1 MB,server.1" for number in range(1000)]
     trace = "\n".join(["seconds,kind,size,target", *lines])
     (tmp_path / "trace.csv").write_text(trace + "\n", encoding="utf-8")
-    study = """
-[cluster]
-servers = 4
-device = "jbod10-sata"
-fabric = { routers = 2 }
-[traffic]
-arrivals = { trace = "trace.csv" }
-duration = "20 s"
-"""
-    events, flows = (run(tmp_path, study, engine) for engine in ("events", "flows"))
+    events, flows = (run(tmp_path, study_text("traced"), engine) for engine in ("events", "flows"))
     for found in (events, flows):
         assert found["throughput_bytes_per_second"] == pytest.approx(50e6, rel=1e-6)
     busy = [row["device_bytes_read"] for row in rows(tmp_path, "servers")]

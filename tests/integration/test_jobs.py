@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from resilver import Signature, shift_signatures
-from tests.integration.study_runs import COPIED, rows, run
+from tests.integration.study_runs import rows, run, study_text
 from tests.terminal import output
 
-SYSTEM = COPIED + 'duration = "600 s"\n'
+SYSTEM = study_text("copied", traffic={"duration": "600 s"})
 A = 'name = "a", period = "150 s", first = "10 s", length = "40 s", volume = "%s"'
 B = 'name = "b", period = "200 s", length = "50 s", volume = "%s"'
 TWO = """

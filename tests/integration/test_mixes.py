@@ -12,54 +12,13 @@ from typing import Any
 
 import pytest
 
-from tests.integration.study_runs import study_row, table_rows
+from resilver.spec.toml import write_toml
+from tests.build import changed
+from tests.integration.study_runs import RUNS, study_row, study_text, table_rows
 from tests.terminal import json_output, output
 
 KIB, MIB = 2**10, 2**20
-# One disk that stores objects and is always busy: by its table a request takes 0.2 ms, 13 ms or
-# 25 ms for the head, and its bytes at 100 MB/s.
-DISK = """
-[cluster]
-servers = 1
-fabric = { routers = 1 }
-[cluster.device]
-request_sizes = ["4 KiB"]
-read_rate = "100 MB/s"
-read_overhead = "0.2 ms"
-read_seek = ["13 ms"]
-write_rate = "100 MB/s"
-write_overhead = "0.2 ms"
-write_seek = ["25 ms"]
-[population]
-file_size = "64 MiB"
-files = 1000
-[redundancy]
-replicas = 1
-[traffic]
-outstanding = 32
-reads = 0.4
-mix = [{ of_bytes = 0.05, size = "16 KiB" }, { of_bytes = 0.95, size = "1 MiB" }]
-warm_up = "10 s"
-duration = "2000 s"
-"""
-# Eight disks behind two controllers, clients with servers of their own; reads are of two sizes.
-CONTROLLERS = """
-[cluster]
-parts = [
-  { level = "unit", count = 1 },
-  { level = "controller", in = "unit", count = 2, carries = "drive", service = "300 MB/s" },
-  { level = "drive", in = "unit", count = 8, device = "hdd-7k2-2tb" },
-]
-[cluster.fabric]
-routers = 8
-[traffic]
-outstanding = 256
-targets = { per_client = 1 }
-reads = 1.0
-mix = [{ of_requests = 0.7, size = "64 KiB" }, { of_requests = 0.3, size = "4 MiB" }]
-warm_up = "20 s"
-duration = "300 s"
-"""
+DISK = study_text("disk")
 
 
 def seconds(size: int, is_read: bool) -> float:
@@ -109,8 +68,8 @@ def test_shares_of_bytes_and_of_requests_come_out(disk: Any) -> None:
 
 @pytest.mark.parametrize("arrivals", ['{ poisson = "20 /s" }', '{ pareto = "20 /s", shape = 1.5 }'])
 def test_requests_that_arrive_are_mixed_too(arrivals: str, tmp_path: Path) -> None:
-    study = DISK.replace("outstanding = 32", f"arrivals = {arrivals}")
-    found = study_row(tmp_path, study)
+    change = f"traffic = {{ outstanding = '(absent)', arrivals = {arrivals} }}"
+    found = study_row(tmp_path, study_text("disk", change))
     small, large = table_rows(tmp_path, "request_classes")
     count, share = found["requests_completed"], 3.2 / 4.15
     deviation = sqrt(count * share * (1 - share))
@@ -124,8 +83,7 @@ def test_a_mix_of_one_class_is_a_size(tmp_path: Path) -> None:
     # Both draw the same numbers for the same requests, so every event is the same.
     one = 'traffic.mix=[{ of_requests = 1.0, size = "64 KiB" }]'
     mixed = study_row(tmp_path / "mixed", DISK, one, 'traffic.duration="20 s"')
-    (mix,) = (line for line in DISK.splitlines() if line.startswith("mix"))
-    plain = DISK.replace(mix, 'request_size = "64 KiB"')
+    plain = study_text("disk", traffic__mix=None, traffic__request_size="64 KiB")
     alone = study_row(tmp_path / "alone", plain, 'traffic.duration="20 s"')
     assert mixed["digest"] == alone["digest"]
     # There is one class, which is all there is.
@@ -157,7 +115,10 @@ def test_flows_and_events_agree_within_5_percent(mix: str, tmp_path: Path) -> No
     engines = ("events", "flows")
     events, flows = (
         study_row(
-            tmp_path / engine, CONTROLLERS, f'traffic.engine="{engine}"', f"traffic.mix={mix}"
+            tmp_path / engine,
+            study_text("unit"),
+            f'traffic.engine="{engine}"',
+            f"traffic.mix={mix}",
         )
         for engine in engines
     )
@@ -187,14 +148,11 @@ def test_a_mix_may_be_swept(tmp_path: Path) -> None:
 
 
 def test_the_clients_of_each_pool_have_a_mix_of_their_own(tmp_path: Path) -> None:
-    head, _, traffic = DISK.partition("[population]")
-    stored, _, traffic = traffic.partition("[traffic]")
-    stored = stored.replace("[redundancy]", "[pools.redundancy]")
-    one, other = (
-        f'[[pools]]\nname = "{name}"\n[pools.population]{stored}[pools.traffic]{asked}'
-        for name, asked in (("a", traffic), ("b", traffic.replace("16 KiB", "64 KiB")))
-    )
-    study_row(tmp_path, head + one + other, 'study.title="two"')
+    stored = {name: value for name, value in RUNS["disk"].items() if name != "cluster"}
+    pools = [{"name": "a", **stored}]
+    pools.append({"name": "b", **changed(stored, traffic__mix__0__size="64 KiB")})
+    two = write_toml({"cluster": RUNS["disk"]["cluster"], "pools": pools})
+    study_row(tmp_path, two, 'study.title="two"')
     rows = [
         (row["pool"], row["class"], row["request_bytes"])
         for row in table_rows(tmp_path, "request_classes")

@@ -11,33 +11,10 @@ from typing import Any
 import pytest
 
 from tests.front_door import command
-from tests.integration.study_runs import study_row, table_rows
+from tests.integration.study_runs import study_row, study_text, table_rows
 from tests.terminal import output
 
-# Each of twelve servers serves 250 requests a second, far fewer than its network brings it, so that
-# where nothing else is changed, the disk of the server that gets most is busy all the time.
-STUDY = """
-[cluster]
-servers = 12
-device = { service = "4 ms" }
-fabric = { model = "loggp", table = "qdr-infiniband", routers = 12 }
-[population]
-file_size = "8 MiB"
-bytes_per_server = "512 MiB"
-[placement]
-algorithm = "crush"
-placement_groups = 512
-[redundancy]
-replicas = 3
-[recovery]
-pipeline_buffer = "1 MiB"
-receive_memory = "32 MiB"
-source = "random"
-[[faults]]
-fail = { servers = ["server.4"] }
-[study]
-seeds = 1
-"""
+STUDY = study_text("waiting")
 FAST = 'cluster.device={ service = "0.01 ms" }'
 
 
@@ -77,34 +54,7 @@ def test_a_slow_disk(tmp_path: Path) -> None:
 
 
 def test_the_port_of_a_host(tmp_path: Path) -> None:
-    # What one of three hosts lost goes from each of the two that are left to the other: from eight
-    # disks that take 10 us a buffer by one port that takes some 0.3 ms.
-    study = """
-[cluster]
-parts = [
-  { level = "host", count = 3 },
-  { level = "osd", in = "host", count = 8, device = { service = "0.01 ms" } },
-]
-[cluster.fabric]
-model = "loggp"
-table = "qdr-infiniband"
-[population]
-file_size = "8 MiB"
-files = 600
-[placement]
-algorithm = "crush"
-placement_groups = 512
-[redundancy]
-replicas = 2
-[recovery]
-pipeline_buffer = "1 MiB"
-receive_memory = "32 MiB"
-[[faults]]
-fail = { hosts = ["host.1"] }
-[study]
-seeds = 1
-"""
-    row, limits = run_of(tmp_path, study=study)
+    row, limits = run_of(tmp_path, study=study_text("ports"))
     limit = limit_of(limits)
     assert limit["kind"] in ("sending", "receiving") and limit["name"] in ("host.0", "host.2")
     assert limit["busy_fraction"] > 0.9 and limit["destinations"] >= 4
@@ -223,34 +173,8 @@ def test_the_lane_of_a_port(tmp_path: Path) -> None:
     assert "the rebuild's lane at server." in row["waited_sentence"]
 
 
-CONTROLLERS = """
-[cluster]
-parts = [
-  { level = "unit", count = 4 },
-  { level = "controller", in = "unit", count = 1, service = { rate = "200 MB/s" } },
-  { level = "osd", in = "controller", count = 6, device = { service = "1 ms" } },
-]
-[population]
-file_size = "4 MiB"
-files = 1000
-[placement]
-algorithm = "crush"
-placement_groups = 256
-[redundancy]
-replicas = 2
-[recovery]
-pipeline_buffer = "1 MiB"
-receive_memory = "16 MiB"
-[[faults]]
-fail = { osds = ["osd.3"] }
-[study]
-seeds = 1
-"""
-
-
 def test_a_controller_in_the_way(tmp_path: Path) -> None:
-    # Six disks of 1 GB/s each lie behind a controller of 200 MB/s.
-    row, limits = run_of(tmp_path, study=CONTROLLERS)
+    row, limits = run_of(tmp_path, study=study_text("behind"))
     limit = limit_of(limits)
     assert limit["level"] == "controller" and limit["name"].startswith("controller.")
     assert limit["busy_fraction"] > 0.9 and "for controller." in row["waited_sentence"]
@@ -277,25 +201,6 @@ def test_the_lead_names_the_last_of_the_median_run_as_the_detail_does(tmp_path: 
     assert f"{last} finishes last" in unescape(page)
 
 
-SEEKING = """
-[cluster]
-servers = {servers}
-device = "jbod10-sata"
-fabric = {{ model = "loggp", table = "qdr-infiniband" }}
-[population]
-file_size = "64 MiB"
-files = {files}
-[placement]
-algorithm = "ring"
-placement_groups = "none"
-ring_points = 1024
-[redundancy]
-replicas = 3
-[[faults]]
-fail = {{ servers = 1 }}
-[study]
-seeds = [41]
-"""
 # A buffer of 16 MiB by the table of jbod10-sata: overhead and transfer, and the seek besides.
 READ, WRITE = 23.67e-6 + 16 / 1542.1, 29.67e-6 + 16 / 1511.7
 SEEKS = 11.7003e-3 + 6.1088e-3
@@ -316,7 +221,7 @@ def seeking(survivors: int) -> float:
 
 @pytest.mark.parametrize(("servers", "files"), [(4, 1600), (16, 4800)])
 def test_a_rebuild_seeks_for_seven_buffers_of_ten(servers: int, files: int, tmp_path: Path) -> None:
-    text = SEEKING.format(servers=servers, files=files)
+    text = study_text("seeking", cluster__servers=servers, population__files=files)
     row = study_row(tmp_path, text)
     busy = sum(one["device_busy_seconds"] for one in table_rows(tmp_path, "servers"))
     buffers = row["rebuilt_bytes"] / 2**24
