@@ -11,43 +11,16 @@ import pytest
 import resilver
 from resilver.simulate import drawn_speeds
 from resilver.study import simulate
+from tests.integration.study_runs import study_text
 from tests.terminal import Terminal, written
 
-# Two units of five enclosures of 20 drives: ten sets of ten each, two drives of a set an enclosure.
-# A drive of speed 1 takes 100 ms a request, and nothing else takes long.
-STUDY = """
-[cluster]
-parts = [
-  { level = "room", count = 1, ports = 8 },
-  { level = "unit", in = "room", count = 2 },
-  { level = "enclosure", in = "unit", count = 5 },
-  { level = "drive", in = "enclosure", count = 20, spread = 0.03, device = { service = "100 ms" } },
-  { level = "ost", in = "unit", of = "drive", size = 10, across = "enclosure" },
-]
-[cluster.fabric]
-routers = 20
-[population]
-file_size = "8 MiB"
-files = 200
-[placement]
-algorithm = "sets"
-level = "ost"
-[redundancy]
-code = "rs 8+2"
-[traffic]
-outstanding = 640
-reads = 0.0
-request_size = "8 MiB"
-targets = { per_client = 1 }
-duration = "60 s"
-"""
 SLOW = "faults=[{ part = { drive = 14 }, health = 0.8 }]"
 SETS, MEMBERS, UNITS = 20, 10, 2
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    return written(tmp_path / "study.toml", STUDY)
+    return written(tmp_path / "study.toml", study_text("sets"))
 
 
 def members(number: int) -> list[int]:

@@ -8,32 +8,15 @@ import pytest
 
 import resilver
 from resilver.center.layering import LayerProfile, needed_of
+from tests.integration.study_runs import study_text
 from tests.terminal import Terminal, written
 
-# 40 drives of 1 GB/s behind 4 controllers of 2 GB/s, of which all clients ask: 8 GB/s; and behind a
-# box of 5 GB/s.
-STUDY = """
-[cluster]
-parts = [
-  { level = "room", count = 1, ports = 8 },
-  { level = "box", in = "room", count = 1, service = "5 GB/s" },
-  { level = "controller", in = "box", count = 4, carries = "drive", service = "2 GB/s" },
-  { level = "drive", in = "box", count = 40, device = { service = "1 ms" } },
-]
-[cluster.fabric]
-routers = 16
-[traffic]
-outstanding = 1024
-reads = 1.0
-request_size = "1 MB"
-duration = "1 s"
-"""
 MEASURED = "layer,mode,size,parts,rate\n"
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    return written(tmp_path / "study.toml", STUDY)
+    return written(tmp_path / "study.toml", study_text("layers"))
 
 
 def test_each_layer_loses_what_the_narrower_one_behind_it_does_not_pass(
@@ -99,12 +82,11 @@ def test_measured_rates_stand_beside_those_of_as_many_parts(
 def test_the_page_the_terminal_and_python_say_the_same(
     study: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
-    path, page = study, tmp_path / "layers.html"
-    path.write_text(STUDY, encoding="utf-8")
-    out = terminal.output("profile", path, "-o", page, "--target", "4 GB/s")
+    page = tmp_path / "layers.html"
+    out = terminal.output("profile", study, "-o", page, "--target", "4 GB/s")
     assert "16 clients get 5 GB/s together" in out
     text = page.read_text(encoding="utf-8")
     assert "chart-layers" in text and "16 clients get 5 GB/s together" in text
-    found = resilver.profile(path)
+    found = resilver.profile(study)
     assert isinstance(found, LayerProfile)
     assert found.binding.layer == "box" and found.holds

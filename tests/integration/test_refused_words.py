@@ -16,10 +16,7 @@ from resilver import cli
 from resilver.reproduce.planted import planted
 from resilver.spec.toml import write_toml
 from tests.build import CASES, assert_said
-from tests.integration import test_culling_of_studies as culling
-from tests.integration import test_profile_of_layers as layers
-from tests.integration import test_run_front, test_serving_command
-from tests.integration.study_runs import LOST
+from tests.integration.study_runs import LOST, study_text
 from tests.integration.test_crush_front_door import EVERY_STEP
 from tests.integration.test_pools import two
 from tests.integration.test_signature_command import SIGNATURE, write
@@ -45,27 +42,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "bare.toml": "[cluster]\nservers = 4\n",
         "capacity.toml": '[capacity]\nusable = "10 PB"\ninflow = "1 PB/d"\n',
         "ceph.toml": '[cluster]\nceph = "report.json"\n',
-        "clients.toml": test_serving_command.CLIENTS.partition("sweep")[0],
-        "each.toml": f'{test_run_front.PARTS}each = "osd"\n',
+        "clients.toml": study_text("clients", study__sweep=None),
+        "each.toml": study_text("parts", study={"each": "osd"}),
         "far.csv": "time,write_bytes\n" + "".join(f"{at},1\n" for at in times),
         "ior.txt": IOR_3,
         "islands.toml": ISLANDS,
         "job.toml": SIGNATURE,
         "jobs.csv": "start,end\n90000,95000\n",
-        "layers.toml": layers.STUDY,
+        "layers.toml": study_text("layers"),
         "lfs_df.txt": LOGS["fill"],
         "list.txt": "a list of things to do\n",
         "long.toml": SIGNATURE.replace("600 s", "6 s"),
         "machine.toml": SMALL_MACHINE,
         "map.txt": EVERY_STEP,
         "other.toml": "knees = [0.5]\n",
-        "parts.toml": test_run_front.PARTS,
+        "parts.toml": study_text("parts"),
         "pools.toml": write_toml(two({"osds": ["osd.0"]})),
         "rising.toml": "rate_at_fill = [[0.7, 1.0], [0.5, 0.9]]\n",
         "runs.csv": "time,rate\n1,5\n",
         "servers.toml": "[cluster]\nservers = 4\nfabric.routers = 1\n"
         "[traffic]\noutstanding = 8\nduration = '1 s'\n",
-        "sets.toml": culling.STUDY,
+        "sets.toml": study_text("sets"),
         "stored.toml": STORED,
         "study.toml": LOST,
     }

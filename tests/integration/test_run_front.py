@@ -9,42 +9,10 @@ import pytest
 from resilver import Results, Study, cli
 from resilver.study.system_runs import format_swept
 from resilver.units import Bytes, BytesPerSecond
+from tests.integration.study_runs import study_text
 from tests.terminal import Terminal, written
 
-PARTS = """\
-[cluster]
-parts = [
-  { level = "host", count = 3 },
-  { level = "osd", in = "host", count = 2, device = { service = "5 ms" } },
-]
-[population]
-file_size = "4 MiB"
-bytes_per_server = "64 MiB"
-[redundancy]
-replicas = 2
-[[faults]]
-at = "2 s"
-part = { osd = ["osd.5"] }
-[study]
-"""
-SWEPT = """\
-[cluster]
-servers = 12
-device = { service = "1 ms" }
-[population]
-file_size = "4 MiB"
-bytes_per_server = "64 MiB"
-[traffic]
-outstanding = 8
-request_size = "64 KiB"
-timeout = "1 s"
-[[faults]]
-at = "0.1 s"
-fail = { servers = 1 }
-[study.sweep]
-"redundancy.code" = ["copies 3", "rs 4+2"]
-"recovery.bandwidth" = ["50 MB/s", "100 MB/s"]
-"""
+PARTS, SWEPT = study_text("parts"), study_text("swept")
 
 
 def words_of(folder: Path, text: str, *words: str) -> list[str]:
@@ -89,8 +57,7 @@ def test_the_ranking_names_what_is_waited_for(tmp_path: Path, terminal: Terminal
 
 def test_hosts_of_a_real_cluster_fail_in_turn(report: Path, tmp_path: Path) -> None:
     # Rule: every host and every OSD that is in has a system of its own; the 88-OSD report has ten.
-    study = tmp_path / "study.toml"
-    study.write_text(f'[cluster]\nceph = "{report}"\n[study]\n')
+    study = written(tmp_path / "study.toml", f'[cluster]\nceph = "{report}"\n[study]\n')
     for level, count in (("host", 10), ("osd", 88)):
         runs = Study.load(study, [f"study.each={level}"]).runs()
         names = {run.swept["faults"] for run in runs}
@@ -98,8 +65,7 @@ def test_hosts_of_a_real_cluster_fail_in_turn(report: Path, tmp_path: Path) -> N
 
 
 def test_a_study_that_says_each_is_the_same_as_the_option(tmp_path: Path) -> None:
-    study = tmp_path / "study.toml"
-    study.write_text(PARTS + 'each = "host"\n')
+    study = written(tmp_path / "study.toml", study_text("parts", study={"each": "host"}))
     said = Study.load(study)
     study.write_text(PARTS)
     asked = Study.load(study, ["study.each=host"])
@@ -107,7 +73,7 @@ def test_a_study_that_says_each_is_the_same_as_the_option(tmp_path: Path) -> Non
     study.write_text(said.to_toml())
     assert [one.key for one in Study.load(study).runs()] == [one.key for one in said.runs()]
     # Without a fault of its own a part fails at the beginning, told as any failure is.
-    study.write_text(PARTS.replace('[[faults]]\nat = "2 s"\npart = { osd = ["osd.5"] }\n', ""))
+    study.write_text(study_text("parts", faults=None))
     (first, *_) = Study.load(study, ["study.each=osd"]).runs()
     assert (first.swept["faults"], first.system.faults[0].starts_rebuild) == ("osd.0", True)
 
@@ -136,14 +102,14 @@ def test_clients_enter_by_as_many_routers_as_hosts_have_ports(
     assert system.cluster.fabric.router_count == 12
     words = " ".join(terminal.output(*words_of(tmp_path, SWEPT, "--workers", "1")).split())
     assert "One client gateway per host port is assumed" in words
-    stated = SWEPT.replace("servers = 12", "servers = 12\nfabric = { routers = 3 }")
+    stated = study_text("swept", cluster__fabric={"routers": 3})
     (tmp_path / "study.toml").write_text(stated)
     assert Study.load(tmp_path / "study.toml").runs()[0].system.cluster.fabric.routers == 3
 
 
 def test_a_notebook_shows_a_table_of_systems_and_the_study_folded(tmp_path: Path) -> None:
     # Rule: a row a system under one of headings, swept values in their words, names escaped.
-    text = SWEPT.replace("[study.sweep]", '[study]\ntitle = "<b>"\n[study.sweep]')
+    text = study_text("swept", study__title="<b>")
     assert cli.run(words_of(tmp_path, text, "--workers", "1", "-q")) == 0
     results = Results.open(tmp_path / "runs")
     shown = results._repr_html_()
@@ -155,26 +121,10 @@ def test_a_notebook_shows_a_table_of_systems_and_the_study_folded(tmp_path: Path
     assert "<b>" not in study._repr_html_() and "&lt;b&gt;" in study._repr_html_()
 
 
-ENDED = """
-[cluster]
-servers = 8
-[population]
-file_size = "64 MiB"
-files = 40
-[placement]
-placement_groups = 64
-[[faults]]
-fail = { servers = 1 }
-[study.sweep]
-"recovery.bandwidth" = ["50 MB/s", "2.5 GiB/s"]
-"population.files, population.file_size" = [[40, "1.5 MiB"], [20, "1 MB"]]
-"""
-
-
 @pytest.fixture
 def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    return written(tmp_path / "swept.toml", ENDED)
+    return written(tmp_path / "swept.toml", study_text("ended"))
 
 
 def test_swept_values_keep_their_words(ended: Path, terminal: Terminal) -> None:
@@ -213,8 +163,7 @@ def test_a_setting_beside_a_sweep_says_nothing(ended: Path, terminal: Terminal) 
 
 
 def test_a_study_file_of_dots_has_its_runs_below_runs(ended: Path) -> None:
-    dots = ended.with_name("...toml")
-    dots.write_text(ENDED)
+    dots = written(ended.with_name("...toml"), ended.read_text())
     assert cli.run(["run", str(dots), "-q", "--set", "recovery.bandwidth=1 GB/s"]) == 0
     assert (ended.parent / "runs" / "study" / "runs.parquet").is_file()
     assert sorted(path.name for path in ended.parent.iterdir()) == ["...toml", "runs", "swept.toml"]

@@ -8,27 +8,10 @@ import pytest
 
 from resilver.columns import METRICS
 from resilver.study import Results
-from tests.integration.study_runs import study_rows
+from tests.integration.study_runs import study_rows, study_text
 from tests.terminal import json_output, output
 
-CLIENTS = """
-[cluster]
-device = { service = "22 ms" }
-queue = "reads_first"
-fabric = { model = "switched", topology = "torus 4x4x4 routers 4", link_rate = "1 Gb/s" }
-[traffic]
-outstanding = 60
-interval = "22 ms"
-timeout = "400 ms"
-duration = "1 s"
-[study]
-seeds = 2
-sweep = { faults = [
-    [],
-    [{ fail = { disks = 2 } }],
-    [{ fail = { links = 8 } }, { fail = { switches = 1 } }],
-] }
-"""
+CLIENTS = study_text("clients")
 
 
 @pytest.fixture(scope="module")
@@ -105,29 +88,12 @@ def test_the_cost_of_clients_is_told_before(tmp_path: Path) -> None:
     assert "to move" not in done
 
 
-INTERFACES = """
-[cluster]
-servers = 8
-fabric = { routers = 2 }
-[population]
-file_size = "4 MiB"
-files = 400
-[traffic]
-outstanding = 64
-request_size = "4 MiB"
-warm_up = "1 s"
-duration = "1 s"
-[study.sweep]
-"traffic.warm_up" = ["10 s", "1 s"]
-"""
-
-
 def test_interfaces_are_busy_within_the_window_alone(tmp_path: Path) -> None:
     # Full disks set the pace, so interfaces carry as much in any second, and are busy as long for
     # it: a warm-up before the window changes nothing. Counted with it, ten seconds would add up to
     # ten times as much.
     long, short = (
         row["link_busy_fraction"] / row["throughput_bytes_per_second"]
-        for row in study_rows(tmp_path, INTERFACES)
+        for row in study_rows(tmp_path, study_text("interfaces"))
     )
     assert long == pytest.approx(short, rel=0.05)
