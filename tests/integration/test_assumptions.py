@@ -13,6 +13,7 @@ from resilver.counterfactuals import bottleneck
 from resilver.study import Results
 from resilver.units import format_duration
 from tests.front_door import command
+from tests.integration.study_runs import study_text
 from tests.terminal import json_output
 
 STUDY = """
@@ -126,23 +127,7 @@ def test_check_notes_a_study_that_does_nothing(setting: str, says: str, tmp_path
     assert not any("does nothing" in note for note in checked(tmp_path, SURE)["notes"])
 
 
-THROTTLE = """
-[cluster]
-servers = 8
-device = {device}
-fabric = {{ table = "100gbe" }}
-[population]
-file_size = "8 MiB"
-files = 4000
-[placement]
-placement_groups = 128
-[[faults]]
-fail = {{ servers = ["server.3"] }}
-[recovery]
-pipeline_buffer = "4 MiB"
-{recovery}
-"""
-THROTTLED = THROTTLE.format(device='"nvme-mixed-use"', recovery='bandwidth = "20 MB/s"')
+THROTTLED = study_text("throttled")
 
 
 @pytest.fixture(scope="module")
@@ -224,10 +209,8 @@ def test_a_slow_device_is_found_from_python() -> None:
 
 def test_what_cannot_be_lower_is_left_out(tmp_path: Path) -> None:
     # Memory for one buffer of 4 MiB cannot be half of it.
-    text = THROTTLE.format(
-        device='"nvme-mixed-use"', recovery='receive_memory = "4 MiB"\nsend_memory = "4 MiB"'
-    )
-    (tmp_path / "study.toml").write_text(text)
+    memory = {"pipeline_buffer": "4 MiB", "receive_memory": "4 MiB", "send_memory": "4 MiB"}
+    (tmp_path / "study.toml").write_text(study_text("throttled", recovery=memory))
     effects = resilver.sensitivity(Study.load(tmp_path / "study.toml"), workers=0)
-    memory = next(one for one in effects if one.assumption == "memory")
-    assert memory.low_value is None and memory.high_value is not None
+    of_memory = next(one for one in effects if one.assumption == "memory")
+    assert of_memory.low_value is None and of_memory.high_value is not None

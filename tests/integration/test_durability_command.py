@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.front_door import command
+from tests.integration.study_runs import study_text
 from tests.terminal import output, written
 
 AFR, HOURS = 0.0136, 8766.0
@@ -81,29 +82,10 @@ def test_a_code_without_quotes_is_put_together() -> None:
     assert json.loads(done.stdout)["code"] == "rs 4+2"
 
 
-SMALL = """
-[study]
-title = "small"
-[cluster]
-servers = 8
-[population]
-file_size = "64 MiB"
-bytes_per_server = "8 GiB"
-[placement]
-algorithm = "crush"
-placement_groups = 64
-[redundancy]
-code = "rs 4+2"
-[durability]
-repair = "10 d"
-failures = [{ afr = "40 %" }]
-"""
-
-
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """Eight servers that share 64 groups, and fail often."""
-    return written(tmp_path / "small.toml", SMALL)
+    return written(tmp_path / "small.toml", study_text("failing"))
 
 
 def test_a_study_is_simulated_with_its_interval_and_goes_on_where_it_was_kept(

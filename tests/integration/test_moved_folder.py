@@ -15,25 +15,9 @@ import pytest
 from resilver import cli
 from resilver.spec import Study
 from resilver.study.files import keep_input
+from tests.integration.study_runs import study_text
 from tests.terminal import Terminal
 
-STUDY = """
-[cluster]
-device = { file = "disk.toml" }
-[cluster.fabric]
-model = "switched"
-topology = "graph lab.json"
-link_rate = "1 Gb/s"
-[population]
-histogram = { file = "sizes.txt" }
-bytes = "64 MiB"
-[traffic]
-arrivals = { trace = "requests.csv" }
-duration = "1 s"
-[study.sweep]
-"population.histogram" = [{ file = "sizes.txt" }, { file = "others.txt" }, { scan = "archive" }]
-"cluster.fabric.topology" = ["graph lab.json", "leaf spine 4x2 hosts 2 entries 1"]
-"""
 INPUTS = {
     "disk.toml": 'service = "2 ms"\n',
     "lab.json": json.dumps(
@@ -57,7 +41,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a study and all that it reads, run into its folder `runs/lab`."""
     here = tmp_path_factory.mktemp("moved") / "made-here"
     here.mkdir()
-    (here / "lab.toml").write_text(STUDY)
+    (here / "lab.toml").write_text(study_text("read"))
     for name, content in INPUTS.items():
         (here / name).write_text(content)
     (here / "archive").mkdir()
@@ -165,25 +149,12 @@ def test_a_compressed_report_is_read(tmp_path: Path, shared_data: Path) -> None:
     assert keys[0] == keys[1]
 
 
-LAB = """
-[cluster]
-servers = {servers}
-[population]
-histogram = "genomes1000"
-bytes_per_server = "1 GiB"
-[[faults]]
-fail = {{ servers = 1 }}
-[study]
-seeds = 2
-"""
-
-
 @pytest.fixture(scope="module")
 def made_lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two studies, the first of which has run."""
     here = tmp_path_factory.mktemp("corrupt")
     for name, servers in (("lab", 8), ("other", 9)):
-        (here / f"{name}.toml").write_text(LAB.format(servers=servers))
+        (here / f"{name}.toml").write_text(study_text("lab", cluster={"servers": servers}))
     assert cli.run(["run", str(here / "lab.toml"), "-o", str(here / "runs" / "lab"), "-q"]) == 0
     return here
 

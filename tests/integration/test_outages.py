@@ -13,6 +13,7 @@ from resilver.simulate import RunResult
 from resilver.spec import Study
 from resilver.study import Results, simulate, validate_runs
 from tests.front_door import command
+from tests.integration.study_runs import study_text
 from tests.terminal import refusal
 
 # Three hosts of two devices each, and one router; each request is alone in the system.
@@ -173,30 +174,11 @@ GRAPH = """{
     {"source": "far-1", "target": "right"}, {"source": "far-2", "target": "right"}
   ]
 }"""
-TWO_PARTS = """
-[cluster]
-device = {{ service = "1 ms" }}
-
-[cluster.fabric]
-model = "switched"
-topology = {{ graph = "two.json" }}
-link_rate = "1 Gb/s"
-
-[traffic]
-outstanding = 8
-warm_up = "0 s"
-duration = "2 s"
-{timeout}
-
-[[faults]]
-at = "0 s"
-fail = {{ links = ["left-right"] }}
-"""
 
 
-def ran(folder: Path, timeout: str) -> tuple[dict[str, object], list[dict[str, object]], str]:
+def ran(folder: Path, **keys: Any) -> tuple[dict[str, object], list[dict[str, object]], str]:
     (folder / "two.json").write_text(GRAPH)
-    (folder / "study.toml").write_text(TWO_PARTS.format(timeout=timeout))
+    (folder / "study.toml").write_text(study_text("cut", **keys))
     done = command("run", "study.toml", "-o", "runs", cwd=folder)
     assert done.returncode == 0, done.stderr
     results = Results.open(folder / "runs")
@@ -205,7 +187,7 @@ def ran(folder: Path, timeout: str) -> tuple[dict[str, object], list[dict[str, o
 
 
 def test_what_is_cut_off_is_lost_and_named(tmp_path: Path) -> None:
-    run, servers, output = ran(tmp_path, "")
+    run, servers, output = ran(tmp_path)
     # Nobody is told of the fault: a half of the first attempts go to the far side, and are lost at
     # the left switch, where no link leads on but those to the near side.
     lost = {str(server["name"]): server["requests_lost"] for server in servers}
@@ -220,7 +202,7 @@ def test_what_is_cut_off_is_lost_and_named(tmp_path: Path) -> None:
 
 
 def test_with_a_timeout_it_ends_as_well(tmp_path: Path) -> None:
-    run, servers, _ = ran(tmp_path, 'timeout = "100 ms"')
+    run, servers, _ = ran(tmp_path, traffic__timeout="100 ms")
     lost = {str(server["name"]) for server in servers if server["requests_lost"]}
     assert lost == {"server.2", "server.3"}
     assert run["simulated_seconds"] == 2.0
@@ -228,5 +210,5 @@ def test_with_a_timeout_it_ends_as_well(tmp_path: Path) -> None:
 
 def test_a_graph_in_two_parts_is_refused_before_it_runs(tmp_path: Path) -> None:
     (tmp_path / "two.json").write_text(GRAPH.replace('{"source": "left", "target": "right"},', ""))
-    (tmp_path / "study.toml").write_text(TWO_PARTS.format(timeout=""))
+    (tmp_path / "study.toml").write_text(study_text("cut"))
     assert "no way leads from" in refusal("check", "study.toml", cwd=tmp_path)

@@ -8,23 +8,10 @@ from textwrap import dedent
 
 import pytest
 
-from tests.integration.study_runs import study_row, table_rows
+from tests.integration.study_runs import study_row, study_text, table_rows
 from tests.terminal import json_output, output
 
-TREE = """
-[cluster]
-parts = [
-  { level = "rack", count = 4 },
-  { level = "host", in = "rack", count = 5 },
-  { level = "osd", in = "host", count = 4, class = "hdd", device = "jbod10-sata", spread = 0.02 },
-  { level = "osd", in = "host", count = 1, class = "ssd", device = { service = "0.1 ms" } },
-]
-[population]
-file_size = "4 MiB"
-files = 20000
-[placement]
-class = "hdd"
-"""
+TREE = study_text("tree")
 THREE = "[redundancy]\nreplicas = 3\n"
 
 
@@ -128,7 +115,7 @@ def test_slow_parts_are_drawn_among_those_that_do_not_fail(tmp_path: Path) -> No
 
 
 def test_check_gives_back_what_a_study_states_and_says_what_to_run(tmp_path: Path) -> None:
-    text = TREE.replace('"4 MiB"', '"20 GB"').replace("20000", "8")
+    text = study_text("tree", population={"file_size": "20 GB", "files": 8})
     (tmp_path / "study.toml").write_text(f"{text}{THREE}[[faults]]\nfail = {{ osd = 1 }}\n")
     words = ["check", "study.toml", "--set", "recovery.send_memory=1536 MiB"]
     said = output(*words, cwd=tmp_path)

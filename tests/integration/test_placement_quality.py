@@ -18,21 +18,8 @@ from resilver import cli
 from resilver.importers import read_report
 from resilver.simulate import affected_groups, group_sets
 from tests.front_door import command
-from tests.terminal import Terminal
-
-STUDY = """
-[cluster]
-servers = 24
-racks = 4
-[population]
-file_size = "64 MiB"
-files = 500
-[placement]
-algorithm = "crush"
-placement_groups = {groups}
-[[faults]]
-fail = {{ servers = 1 }}
-"""
+from tests.integration.study_runs import study_text
+from tests.terminal import Terminal, written
 
 
 def answer(*words: object) -> Any:
@@ -131,8 +118,7 @@ def test_a_pool_with_twice_the_groups_keeps_its_bytes(report: Path, tmp_path: Pa
     document = json.loads(report.read_text())
     (pool,) = document["osdmap"]["pools"]
     pool["pg_num"] = pool["pg_placement_num"] = 2 * pool["pg_num"]
-    split = tmp_path / "split.json"
-    split.write_text(json.dumps(document))
+    split = written(tmp_path / "split.json", json.dumps(document))
     (moves,) = answer("--compare", report, split)
     assert moves["sets"] == 8192
     assert moves["total"] == 3 * sum(load.bytes for load in read_report(report).loads)
@@ -214,10 +200,10 @@ def test_reweighting_an_osd_moves_its_groups_as_taking_it_out_does(report: Path)
     assert moves["moved"] == sum(row["bytes"] for row in lost["groups"])
 
 
-@pytest.mark.parametrize("groups", ['"none"', "256"])
-def test_a_study_is_judged_and_compared(tmp_path: Path, groups: str) -> None:
+@pytest.mark.parametrize("groups", ["none", 256])
+def test_a_study_is_judged_and_compared(tmp_path: Path, groups: str | int) -> None:
     study = tmp_path / "study.toml"
-    study.write_text(STUDY.format(groups=groups))
+    study.write_text(study_text("racks", placement__placement_groups=groups))
     (judged,) = answer(study, "--quality")
     # One copy a rack: of 24 servers in 4 racks, 18 are in other racks.
     assert judged["devices"] == 24
@@ -231,7 +217,7 @@ def test_a_study_is_judged_and_compared(tmp_path: Path, groups: str) -> None:
 def test_a_studys_affected_objects_are_summed(tmp_path: Path) -> None:
     # 500 objects of 64 MiB; the sum is that of the table, and with one failure all have survivors.
     study, table = tmp_path / "study.toml", tmp_path / "objects.csv"
-    study.write_text(STUDY.format(groups=256))
+    study.write_text(study_text("racks", placement__placement_groups=256))
     sums = answer(study, "--affected", "--fail", "server.3", "-o", table)
     assert 0 < sums["objects"] < 500
     assert sums["bytes"] == sums["bytes_to_rebuild"] == sums["objects"] * 64 * 2**20

@@ -16,19 +16,8 @@ from resilver import Population, Study, import_sizes
 from resilver.importers.sizes import read_sizes
 from resilver.importers.walk import TreeWalk
 from tests.front_door import environment, shell_environment
-from tests.terminal import Terminal
-
-STUDY = """
-[cluster]
-servers = 8
-[population]
-histogram = { scan = "data" }
-bytes_per_server = "1 MiB"
-[[faults]]
-fail = { servers = 1 }
-[study]
-seeds = 1
-"""
+from tests.integration.study_runs import study_text
+from tests.terminal import Terminal, written
 
 
 @pytest.fixture
@@ -144,29 +133,27 @@ def test_an_interrupted_scan_ends_with_130_and_writes_nothing(tmp_path: Path) ->
 def test_a_study_that_scans_is_its_bins(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "study.toml"
-    file.write_text(STUDY)
+    file = written(tmp_path / "study.toml", study_text("scanned"))
     scans: list[object] = []
     batches = TreeWalk.batches
     monkeypatch.setattr(
         TreeWalk, "batches", lambda walk, *rest: (scans.append(walk), batches(walk, *rest))[1]
     )
-    swept = 'sweep = { "cluster.servers" = [8, 16], "population.bytes_per_server" = ["1 MiB"] }\n'
+    swept = {"cluster.servers": [8, 16], "population.bytes_per_server": ["1 MiB"]}
     study = Study.load(file)
     assert len(scans) == 1
-    file.write_text(STUDY + swept)
+    file.write_text(study_text("scanned", study__sweep=swept))
     assert len(Study.load(file).runs()) == 2 and len(scans) == 2
     # The tree is measured again neither by the resolved study nor where its folder is gone.
     text = study.to_toml()
     (data / "0").write_bytes(b"other")
-    again = tmp_path / "again.toml"
-    again.write_text(text)
+    again = written(tmp_path / "again.toml", text)
     resolved = Study.load(again)
     assert len(scans) == 2
     assert [run.key for run in resolved.runs()] == [run.key for run in study.runs()]
     # And it is the study of these bins, wherever they are from.
-    inline = 'histogram = { bins = [["1000 B", "1024 B", 24], ["1024 B", "1100 B", 76]] }'
-    file.write_text(STUDY.replace('histogram = { scan = "data" }', inline))
+    inline = {"bins": [["1000 B", "1024 B", 24], ["1024 B", "1100 B", 76]]}
+    file.write_text(study_text("scanned", population__histogram=inline))
     assert [run.key for run in Study.load(file).runs()] == [run.key for run in study.runs()]
 
 
@@ -177,7 +164,7 @@ def test_what_was_measured_is_a_histogram_in_python(data: Path) -> None:
 
 
 def test_populations_are_shown_side_by_side(data: Path, tmp_path: Path, terminal: Terminal) -> None:
-    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "study.toml").write_text(study_text("scanned"))
     file = tmp_path / "sizes.txt"
     terminal.output("import", "sizes", "--scan", data, "-o", file)
     shown = ("genomes1000", file, tmp_path / "study.toml")

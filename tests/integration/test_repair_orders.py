@@ -14,6 +14,7 @@ import pytest
 
 from resilver import Study
 from resilver.data_loss.study_input import pools_of
+from tests.integration.study_runs import study_text
 from tests.reference.durability_twin import Twin
 from tests.scale import SEED, times
 from tests.terminal import json_output
@@ -21,22 +22,11 @@ from tests.terminal import json_output
 YEAR, DAY = 365.25 * 86_400.0, 86_400.0
 MISSIONS = 80
 ORDERS = {"priority": ("groups", True), "device": ("devices", True)}
-STUDY = """
-[cluster]
-servers = {servers}
-[population]
-file_size = "64 MiB"
-bytes_per_server = "64 GiB"
-[placement]
-algorithm = "crush"
-placement_groups = {groups}
-{redundancy}
-"""
 # Servers, groups, redundancy, mean days to a failure, days of a repair.
-SYSTEMS = {
-    "two copies": (10, 16, "[redundancy]\nreplicas = 2", 500.0, 8.0),
-    "three copies": (12, 32, "[redundancy]\nreplicas = 3", 100.0, 8.0),
-    "rs 3+2": (10, 24, '[redundancy]\ncode = "rs 3+2"', 150.0, 8.0),
+SYSTEMS: dict[str, tuple[int, int, dict[str, Any], float, float]] = {
+    "two copies": (10, 16, {"replicas": 2}, 500.0, 8.0),
+    "three copies": (12, 32, {"replicas": 3}, 100.0, 8.0),
+    "rs 3+2": (10, 24, {"code": "rs 3+2"}, 150.0, 8.0),
 }
 
 
@@ -87,8 +77,14 @@ def test_two_commands_and_plain_python_say_the_same_of_an_order(
 ) -> None:
     servers, groups, redundancy, mttf, days = SYSTEMS[name]
     path = tmp_path / "study.toml"
-    text = STUDY.format(servers=servers, groups=groups, redundancy=redundancy)
-    path.write_text(text)
+    path.write_text(
+        study_text(
+            "ordered",
+            cluster={"servers": servers},
+            placement__placement_groups=groups,
+            redundancy=redundancy,
+        )
+    )
     share, error = twin_share(path, mttf, days, order)
     (durable, first), (placed, second) = both(path, mttf, days, order)
     assert abs(durable - share) < 3 * math.hypot(first, error), (durable, share, error)

@@ -12,6 +12,7 @@ import pytest
 from resilver.simulate import RunResult
 from resilver.spec import Study
 from resilver.study import simulate, validate_runs
+from tests.integration.study_runs import study_text
 from tests.terminal import output
 
 COUNTS = ("rebuilt_pieces", "returned_pieces", "surplus_pieces", "unreachable_pieces")
@@ -208,20 +209,7 @@ def test_what_a_controller_without_a_partner_carries_comes_back_with_it() -> Non
         run(both, **sections)
 
 
-STUDY = """
-[cluster]
-servers = 8
-device = "cheetah-15k"
-[population]
-file_size = "1 MiB"
-files = 200
-[[faults]]
-part = { server = 1 }
-until = "10 ms"
-"""
-
-
 def test_a_study_says_what_came_back(tmp_path: Path) -> None:
-    (tmp_path / "back.toml").write_text(STUDY)
+    (tmp_path / "back.toml").write_text(study_text("back"))
     output("check", "back.toml", cwd=tmp_path)
     assert "Returned with their parts" in output("run", "back.toml", "-o", "run", cwd=tmp_path)
