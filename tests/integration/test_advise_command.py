@@ -10,7 +10,7 @@ import pytest
 
 import resilver
 from tests.small_machine import STORED
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 
 
 @pytest.fixture
@@ -30,8 +30,7 @@ def state(tmp_path: Path) -> list[str]:
                 f"osd-zfs.fs-OST{target:04x}.kbytesfree={100 if target == 11 else 500}",
                 f"osd-zfs.fs-OST{target:04x}.kbytestotal=1000",
             ]
-        path = tmp_path / f"dump{at}.txt"
-        path.write_text("\n".join(lines) + "\n")
+        path = written(tmp_path / f"dump{at}.txt", "\n".join(lines) + "\n")
         paths.append(str(path))
     return paths
 
@@ -78,11 +77,11 @@ def test_clients_of_a_machine_get_targets_by_routers(
 ) -> None:
     (tmp_path / "machine.toml").write_text(STORED)
     words = ["--files", "6", "--machine", str(tmp_path / "machine.toml"), "--clients", "random:6"]
-    out = terminal.output("advise", *state, *words, "--json")
-    files = json.loads(out)["files"]
+    advice = terminal.json_output("advise", *state, *words)
+    files = advice["files"]
     assert len({one["client"] for one in files}) == 6
     # Two modules of two nodes each are the routers.
-    routers = [one["part"] for one in json.loads(out)["layers"] if one["layer"] == "routers"]
+    routers = [one["part"] for one in advice["layers"] if one["layer"] == "routers"]
     assert sorted(routers) == ["x0y0z0n0", "x0y0z0n1", "x3y2z2n0", "x3y2z2n1"]
     assert len({target for one in files for target in one["targets"]}) == 6
     err = terminal.refusal("advise", *state, *words, "--set", "routers.networks=[10, 20]")

@@ -14,7 +14,7 @@ import resilver
 from resilver import cli
 from resilver.calibration.fill import fit_fill
 from resilver.importers.fill_rates import FillRates
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 
 REAL = "lustre/tokio-sample_summary.csv.gz"
 COLUMNS = ("fshealth_ost_avg_full_pct", "darshan_agg_perf_by_slowest_posix")
@@ -121,6 +121,5 @@ LINES = "".join(f"0.{one:02},{100 - one} MB/s\n" for one in range(30, 60))
 
 
 def test_lines_without_a_rate_are_left_out_and_told(tmp_path: Path, terminal: Terminal) -> None:
-    path = tmp_path / "runs.csv"
-    path.write_text("fill,rate\n0.2,\n,5 MB/s\n" + LINES)
+    path = written(tmp_path / "runs.csv", "fill,rate\n0.2,\n,5 MB/s\n" + LINES)
     assert terminal.json_output("calibrate", "fill", path)["left_out"] == 2

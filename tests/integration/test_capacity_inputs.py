@@ -94,8 +94,7 @@ def test_days_begin_with_what_a_listing_says(
 
 
 def test_a_few_times_after_the_scan_are_told_and_many_refused(tmp_path: Path) -> None:
-    path = tmp_path / "scan.txt"
-    path.write_text(ne2scan([3.0] * 200 + [-1.0]))
+    path = written(tmp_path / "scan.txt", ne2scan([3.0] * 200 + [-1.0]))
     found = read_ages(path)
     assert (found.future_files, found.future_bytes) == (1, 1000)
     assert found.older(1)[0] == 200

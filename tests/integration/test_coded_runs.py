@@ -18,6 +18,7 @@ from resilver.spec import Study
 from resilver.spec.lanes import CLASSES
 from resilver.study import Results, execute, simulate, validate_runs
 from tests.build import CODED, STREAMED, changed, system_of
+from tests.reference.compare import real
 
 PIECE = 2**24  # Files of 64 MiB in four pieces of data.
 FULL = {"cluster__fabric__topology": "leaf spine 4x6 hosts 6 entries 6"}
@@ -31,12 +32,6 @@ def result_of(base: dict[str, Any], seed: int = 1, **keys: Any) -> RunResult:
 def count(found: RunResult, name: str) -> int:
     value = found.metrics[name]
     assert isinstance(value, int), name
-    return value
-
-
-def real(found: RunResult, name: str) -> float:
-    value = found.metrics[name]
-    assert isinstance(value, float), name
     return value
 
 

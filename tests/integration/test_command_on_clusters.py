@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from resilver.importers import read_report
-from tests.front_door import command
 from tests.terminal import json_output
 
 # What Ceph writes for a position without a device: CRUSH_ITEM_NONE, 0x7fffffff.
@@ -58,8 +57,7 @@ def test_an_osd_that_is_down_leaves_a_hole_only_in_an_erasure_pool(
 
 def test_an_object_is_in_the_group_that_ceph_says(report: Path, tmp_path: Path) -> None:
     # `ceph osd map` prints the hash 0x7fc1f406 for an object "foo": of 4,096 groups, that is 0x406.
-    done = command("place", report, "--pool", "3", "--object", "foo", "--json", cwd=tmp_path)
-    answer = json.loads(done.stdout)
+    answer = json_output("place", report, "--pool", "3", "--object", "foo", cwd=tmp_path)
     assert answer["pgid"] == "3.406"
     assert answer["up"] == stated_up_sets(report)["3.406"]
 

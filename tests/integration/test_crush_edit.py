@@ -10,7 +10,7 @@ import pytest
 
 from resilver import cli
 from resilver.crush import CrushMap
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 
 oracle = pytest.mark.skipif(
     shutil.which("crushtool") is None, reason="crushtool is absent: install ceph-base"
@@ -82,8 +82,7 @@ choose_args 7 {
 @oracle
 def test_a_tree_of_classes_and_stand_ins_is_crushtools(tmp_path: Path, terminal: Terminal) -> None:
     """Rule: shadows have their class, each set of stand-ins a column, and devices their number."""
-    text = tmp_path / "map.txt"
-    text.write_text(CLASSES_AND_STAND_INS)
+    text = written(tmp_path / "map.txt", CLASSES_AND_STAND_INS)
     # crushtool's own compiler takes no stand-ins for every pool (-1), which clusters have.
     terminal.output("crush", text, "-o", tmp_path / "map")
     assert terminal.output("crush", text, "--tree") == crushtool("-i", tmp_path / "map", "--tree")

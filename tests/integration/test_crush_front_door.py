@@ -13,7 +13,7 @@ import pytest
 
 from resilver import text as texts
 from resilver.cli.reproduce import Request, _folder_of
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 from tests.unit.test_importers_cluster import CRUSH, OSD_DUMP, put
 
 HEAD = "device 0 osd.0\ndevice 1 osd.1\ndevice 2 osd.2\ntype 0 osd\ntype 1 host\ntype 2 root\n"
@@ -64,8 +64,7 @@ EVERY_STEP = HEAD + HOSTS + ROOT + "}\n" + STEPS
 @pytest.fixture
 def every_step(tmp_path: Path) -> Path:
     """A map whose rules have every kind of step."""
-    path = tmp_path / "map.txt"
-    path.write_text(EVERY_STEP)
+    path = written(tmp_path / "map.txt", EVERY_STEP)
     return path
 
 
@@ -169,11 +168,9 @@ def test_what_is_read_is_not_written_over(every_step: Path, terminal: Terminal) 
     for output in (every_step, link):
         said = terminal.refusal("crush", every_step, "--reweight-item", "osd.0", "0", "-o", output)
         assert "is read by this command, and would be lost" in said
-    sizes = every_step.with_name("sizes.txt")
-    sizes.write_text("1\n2\n")
+    sizes = written(every_step.with_name("sizes.txt"), "1\n2\n")
     terminal.refusal("import", "sizes", sizes, "-o", sizes)
-    graph = every_step.with_name("graph.svg")
-    graph.write_text("a b\nb c\n")
+    graph = written(every_step.with_name("graph.svg"), "a b\nb c\n")
     terminal.refusal("topology", f"graph {graph}", "-o", graph)
     assert (sizes.read_text(), graph.read_text()) == ("1\n2\n", "a b\nb c\n")
     assert every_step.read_bytes() == before

@@ -6,7 +6,6 @@ import functools
 import itertools
 import json
 import math
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 
 from resilver import redundancy
 from resilver.data_loss.correlated import crowd_loss
-from resilver.placement_quality.lost_sets import LostSets
 from tests.terminal import json_output
 
 asked = functools.partial(json_output, "durability", "--afr", "1.36%", "--relative-error", "10%")
@@ -55,18 +53,6 @@ def acting(report: Path) -> list[list[int]]:
     place = {name: number for number, name in enumerate(names)}
     groups = [group["acting"] for group in json.loads(text)["pgmap"]["pg_stats"]]
     return [[place[osd] for osd in group] for group in groups]
-
-
-def test_all_triples_of_88_osds_are_tried(acting: list[list[int]]) -> None:
-    # Rule: three copies are lost with all three OSDs of a group, so each triple is looked up.
-    groups = {frozenset(one) for one in acting}
-    fatal = sum(frozenset(triple) in groups for triple in combinations(range(88), 3))
-    found = crowd_loss(acting, 3, THREE, devices=88)
-    assert found.is_exact
-    assert found.probability == fatal / math.comb(88, 3)
-    # And by looking at each triple, without counting groups.
-    assert LostSets(np.array(acting), 88, THREE).all_lost(3) == fatal
-    assert crowd_loss(acting, 2, THREE, devices=88).probability == 0.0
 
 
 def test_all_fours_of_its_osds_are_tried(acting: list[list[int]]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.front_door import command
 from tests.integration.study_runs import study_text
-from tests.terminal import output, written
+from tests.terminal import json_output, output, written
 
 AFR, HOURS = 0.0136, 8766.0
 FAILING = ("--afr", "1.36%", "--repair", "10 h")
@@ -44,8 +44,7 @@ def test_the_first_line_is_what_an_architect_asks() -> None:
 
 
 def test_json_has_what_is_told_to_every_digit() -> None:
-    done = command("durability", "rs 8+3", *FAILING, "--json")
-    found = json.loads(done.stdout)
+    found = json_output("durability", "rs 8+3", *FAILING)
     assert found["annual"]["value"] == pytest.approx(yearly(8, 3), rel=5e-3)
     assert found["annual"]["method"] == "exact"
     assert found["nines"] == pytest.approx(-math.log10(found["annual"]["value"]))
@@ -78,8 +77,7 @@ def test_ranges_name_codes_and_the_cheapest_safe_ones_are_marked(tmp_path: Path)
 
 
 def test_a_code_without_quotes_is_put_together() -> None:
-    done = command("durability", "rs", "4+2", *FAILING, "--json")
-    assert json.loads(done.stdout)["code"] == "rs 4+2"
+    assert json_output("durability", "rs", "4+2", *FAILING)["code"] == "rs 4+2"
 
 
 @pytest.fixture
@@ -122,8 +120,7 @@ def test_what_was_not_seen_is_a_bound_and_the_answer_no(small: Path) -> None:
 
 def test_settings_change_the_study_and_several_stand_beside_each_other(small: Path) -> None:
     setting = ("--set", 'durability.mission="2 y"', "--relative-error", "20%")
-    done = command("durability", small, "copies 3", *setting, "--json")
-    found = json.loads(done.stdout)["systems"]
+    found = json_output("durability", small, "copies 3", *setting)["systems"]
     assert [one["code"] for one in found] == ["rs 4+2", "copies 3"]
     # An option would hold for both; the setting is the study's alone.
     assert [one["mission_seconds"] / 31_557_600 for one in found] == [2.0, 1.0]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.front_door import command, environment
-from tests.terminal import json_output, refusal
+from tests.terminal import json_output, refusal, written
 
 YEAR_DAYS = 365.25
 STUDY = """
@@ -166,8 +166,7 @@ ZERO = {"num_bytes", "num_objects", "num_object_copies", "bytes_used", "objects"
 
 
 def test_an_interrupted_simulation_promises_no_folder_that_is_gone(tmp_path: Path) -> None:
-    path = tmp_path / "study.toml"
-    path.write_text(STUDY.replace("64 GiB", "8 TiB"))
+    path = written(tmp_path / "study.toml", STUDY.replace("64 GiB", "8 TiB"))
     words = [sys.executable, "-m", "resilver", "durability", str(path), "--afr", "1%"]
     begun = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment())
     time.sleep(6.0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -13,13 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import resilver
-from resilver import cli
 from resilver.simulate import group_sets_of, lost_objects
 from resilver.simulate.result import RunResult
 from resilver.spec import Study
 from resilver.study import simulate
 from tests.build import STUDIES, study_of
-from tests.terminal import Terminal
+from tests.terminal import Terminal, output, written
 
 CODE = STUDIES["levels"]["redundancy"]["code"]
 
@@ -114,8 +111,7 @@ def test_data_are_lost_with_the_groups_that_the_upper_code_cannot_spare() -> Non
 
 
 def test_the_command_says_where_the_groups_are(tmp_path: Path, terminal: Terminal) -> None:
-    path = tmp_path / "levels.toml"
-    path.write_text(study(7).to_toml())
+    path = written(tmp_path / "levels.toml", study(7).to_toml())
     shown = " ".join(terminal.output("run", path, "-o", tmp_path / "out").split())
     assert "each piece on another server, each group in a rack of its own" in shown
 
@@ -135,10 +131,7 @@ code = "{code}"
 
 def place(folder: Path, *words: object) -> str:
     """What the command prints."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        assert cli.run(["place", str(folder / "study.toml"), *map(str, words)]) == 0
-    return out.getvalue()
+    return output("place", folder / "study.toml", *words)
 
 
 def write(folder: Path, code: str, placement: str) -> None:

@@ -13,7 +13,7 @@ import resilver
 from resilver.calibration.disk import service_seconds
 from resilver.center.benchmarks import best, costs
 from resilver.importers.benchmarks import read_benchmarks
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 from tests.unit import benchmark_texts as texts
 
 UNIT = "center-spider-2-unit"
@@ -73,8 +73,7 @@ def test_each_layer_is_set_beside_the_parts_that_it_measured(
 
 
 def test_a_level_may_be_said_and_is_held_to_the_study(tmp_path: Path, terminal: Terminal) -> None:
-    path = tmp_path / "block"
-    path.write_text(fair_lio(), encoding="utf-8")
+    path = written(tmp_path / "block", fair_lio())
     found = terminal.json_output("profile", UNIT, "--measured", f"drive={path}")
     assert found["measured"][0]["parts"] == 7
     assert '"drve"; did you mean "drive"?' in terminal.refusal(
@@ -110,8 +109,7 @@ def test_the_envelope_reads_the_devices_of_fair_lio_by_host(
     tmp_path: Path, terminal: Terminal
 ) -> None:
     """The mean is 691.4 MiB/s: 640 is 7.4 % below it, and nothing else 5 %."""
-    path = tmp_path / "fair-lio.txt"
-    path.write_text(fair_lio(host="oss1: ") + fair_lio(host="oss2: "), encoding="utf-8")
+    path = written(tmp_path / "fair-lio.txt", fair_lio(host="oss1: ") + fair_lio(host="oss2: "))
     found = terminal.json_output("profile", path, code=1)
     assert [(one["unit"], one["group"]) for one in found["next"]] == [
         ("oss1", "oss1:/dev/lun3"),

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
+import functools
 import json
 import math
 import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from resilver import cli
 from resilver.importers import read_report
 from resilver.simulate import affected_groups, group_sets
 from tests.front_door import command
 from tests.integration.study_runs import study_text
-from tests.terminal import Terminal, written
+from tests.terminal import Terminal, json_output, written
 
-
-def answer(*words: object) -> Any:
-    """What the command prints as JSON."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        assert cli.run(["place", *map(str, words), "--json"]) == 0
-    return json.loads(out.getvalue())
+answer = functools.partial(json_output, "place")
 
 
 @pytest.fixture
@@ -229,15 +220,13 @@ def test_loss_in_a_year_is_counted_over_the_sets_that_are_there(shared_data: Pat
     """A fatal set of three is lost 3 (rate x repair)^3 / repair times a second, as they are few."""
     report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
     words = ("place", report, "--quality", "--afr", "2 %", "--repair", "1 d")
-    words += ("--repair-order", "device", "--json")
-    done = command(*words)
-    assert done.returncode == 0, done.stderr
-    (found,) = json.loads(done.stdout)
+    words += ("--repair-order", "device")
+    (found,) = json_output(*words)
     assert found["fatal"] == 3
     rate, day, year = -math.log1p(-0.02) / (365.25 * 86_400), 86_400, 365.25 * 86_400
     expected = found["distinct_sets"] * 3 * (rate * day) ** 3 / day * year
     assert found["a_year"]["loss_chance"] == pytest.approx(expected, rel=0.15)
-    told = command(*words[:-1]).stdout
+    told = command(*words).stdout
     assert "loss in a year, device by device" in told and "AFR 2 %, repair 1 d" in told
     assert "loss in a year, PGs by priority" in told
 

@@ -17,7 +17,7 @@ from resilver.spec import Study
 from resilver.spec.toml import write_toml
 from resilver.study import Results, simulate
 from tests.build import STUDIES
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 from tests.unit import small_reports
 
 
@@ -126,8 +126,7 @@ def test_clients_of_all_pools_ask_by_what_is_stored() -> None:
 
 
 def test_the_command_shows_a_row_a_pool(tmp_path: Path, terminal: Terminal) -> None:
-    study = tmp_path / "pools.toml"
-    study.write_text(write_toml(two({"osds": ["osd.0"]}, clients=True)))
+    study = written(tmp_path / "pools.toml", write_toml(two({"osds": ["osd.0"]}, clients=True)))
     folder = tmp_path / "out"
     shown = terminal.output("run", study, "-o", folder)
     assert "Pool archive on hdd: rs 4+2, each piece on another host" in shown.replace("\n", " ")

@@ -21,7 +21,7 @@ from resilver.center.order import (
     expected_slowest,
     spread_most,
 )
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 
 GROUPS, MEMBERS, UNITS = 2016, 10, 36
 DISKS = GROUPS * MEMBERS
@@ -179,8 +179,7 @@ GROUP_RATES = "unit,group,rate\nu0,a,480 MB/s\nu0,b,500 MB/s\nu1,c,400 MB/s\nu1,
 
 def test_groups_are_judged_by_their_unit_or_by_all(tmp_path: Path, terminal: Terminal) -> None:
     """480 of 500 and 400 of 410 are within 5 %; of the average, 447.5, c and d are not (425.1)."""
-    path = tmp_path / "rates.csv"
-    path.write_text(GROUP_RATES)
+    path = written(tmp_path / "rates.csv", GROUP_RATES)
     assert terminal.json_output("profile", path, "--of", "fastest")["holds"]
     found = terminal.json_output("profile", path, "--of", "average", code=1)
     assert [one["group"] for one in found["next"]] == ["c", "d"]
@@ -202,8 +201,7 @@ def disks_csv(slow: dict[tuple[int, int], float], groups: int = 4) -> str:
 
 def test_the_slowest_disk_of_each_group_goes_first(tmp_path: Path, terminal: Terminal) -> None:
     """g1 moves 8 x 48 of 480 MB/s, g3 8 x 54: two disks, and g3 has another of 57."""
-    path = tmp_path / "disks.csv"
-    path.write_text(disks_csv({(1, 7): 48e6, (3, 2): 54e6, (3, 4): 57.5e6}))
+    path = written(tmp_path / "disks.csv", disks_csv({(1, 7): 48e6, (3, 2): 54e6, (3, 4): 57.5e6}))
     found = terminal.json_output("profile", path, "--of", "fastest", code=1)
     assert [(one["group"], one["disk"]) for one in found["next"]] == [("g1", "d7"), ("g3", "d2")]
     of = {figure["key"]: figure["value"] for figure in found["figures"]}

@@ -15,7 +15,7 @@ import pytest
 import resilver
 from resilver.center.control import LIMIT, Floats, control, run_length
 from tests.scale import SEED, times
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 
 FIRST = 30
 LEVEL, DEVIATION = 500e9, 5e9
@@ -249,8 +249,7 @@ def test_figures_are_in_the_unit_of_the_file_and_agree_with_each_other(
     # sentence and the table count the same runs until a step is found.
     shape = np.concatenate([np.zeros(60), np.full(30, -4.0)])
     values = 100.0 + np.random.default_rng(SEED + 9).standard_normal(len(shape)) + shape
-    path = tmp_path / "runs.csv"
-    path.write_text("rate\n" + "\n".join(map(repr, values.tolist())) + "\n", encoding="utf-8")
+    path = written(tmp_path / "runs.csv", "rate\n" + "\n".join(map(repr, values.tolist())) + "\n")
     out = terminal.output("quality", path, "--unit", "MiB/s", code=1)
     assert "MB/s" not in out and "GB/s" not in out
     after = re.search(r"step to (\d+\.?\d*) MiB/s.*found\s+after (\d+) runs?", out, re.DOTALL)

@@ -109,8 +109,8 @@ def test_reads_are_told_apart_where_both_are_asked_for(
         lines = [",".join(f"{cell:.1f}" for cell in row) for row in rows]
         path.write_text("\n".join(["time(s),read bytes,write bytes", *lines]))
         paths.append(path)
-    out = terminal.output("signature", *paths, "--of", "both", "--json")
-    assert json.loads(out)["signature"]["reads_share"] == pytest.approx(0.25, abs=0.03)
+    signature = terminal.json_output("signature", *paths, "--of", "both")
+    assert signature["signature"]["reads_share"] == pytest.approx(0.25, abs=0.03)
 
 
 def test_the_page_holds_the_answer(logs: list[Path], tmp_path: Path, terminal: Terminal) -> None:
@@ -135,8 +135,8 @@ def test_compare_says_whether_two_are_one_job_s(
         terminal.output("signature", *some, "-o", path, "-q")
     out = terminal.output("signature", "compare", *names[:2])
     assert "may be one job's" in " ".join(out.split())
-    out = terminal.output("signature", "compare", names[0], names[2], "--json", code=1)
-    assert json.loads(out)["same"] is False
+    comparison = terminal.json_output("signature", "compare", names[0], names[2], code=1)
+    assert comparison["same"] is False
 
 
 SIGNATURE = 'period = "600 s"\nlength = "60 s"\nvolume = "60 GB"\n'
@@ -150,8 +150,7 @@ def test_shift_says_when_the_second_should_start(tmp_path: Path, terminal: Termi
         (tmp_path / f"{name}.toml").write_text(SIGNATURE)
     words = ["shift", tmp_path / "a.toml", tmp_path / "b.toml", "--rate", "1 GB/s"]
     page = tmp_path / "shift.html"
-    out = terminal.output("signature", *words, "--json", "-o", page)
-    told = json.loads(out)
+    told = terminal.json_output("signature", *words, "-o", page)
     assert told["best_start_seconds"] == 300.0
     assert (told["as_good_from_seconds"], told["as_good_to_seconds"]) == (60.0, 540.0)
     assert told["lost_together"] == {"one_seconds": 1200.0, "other_seconds": 1200.0}
@@ -190,11 +189,14 @@ def in_background(path: Path, pattern: np.ndarray, block: int, step: float) -> f
     return abs(found.volume / volume - 1.0)
 
 
-@pytest.mark.parametrize(
+IN_BACKGROUNDS = pytest.mark.parametrize(
     ("name", "block", "step"),
     # The first is of 5 min, whose pieces of a minute are put together; the second of an hour.
     [("tokio-snx11025_2018-01-28.hdf5", 12, 5.0), ("tokio-sample_tokiots.hdf5", 360, 10.0)],
 )
+
+
+@IN_BACKGROUNDS
 def test_a_burst_is_found_under_what_a_real_file_system_wrote(
     shared_data: Path, name: str, block: int, step: float
 ) -> None:
@@ -204,10 +206,7 @@ def test_a_burst_is_found_under_what_a_real_file_system_wrote(
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "block", "step"),
-    [("tokio-snx11025_2018-01-28.hdf5", 12, 5.0), ("tokio-sample_tokiots.hdf5", 360, 10.0)],
-)
+@IN_BACKGROUNDS
 def test_a_real_run_s_heat_map_is_found_under_what_a_real_file_system_wrote(
     shared_data: Path, name: str, block: int, step: float
 ) -> None:

@@ -9,15 +9,13 @@ from typing import Any
 
 from resilver import Study
 from tests.front_door import command
-from tests.terminal import json_output, output, refusal
+from tests.terminal import json_output, output, refusal, written
 
 HOST = "cloud3-1359"
 
 
 def study(folder: Path, report: Path, text: str) -> Path:
-    path = folder / "study.toml"
-    path.write_text(f'[cluster]\nceph = "{report}"\n{text}', encoding="utf-8")
-    return path
+    return written(folder / "study.toml", f'[cluster]\nceph = "{report}"\n{text}')
 
 
 def runs(path: Path, *words: str) -> list[dict[str, Any]]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import networkx
 import numpy as np
 import pytest
 
 import resilver
-from resilver import ConfigError, Topology, cli
+from resilver import ConfigError, cli
 from resilver.spec.topology_kinds import KINDS
 from tests.terminal import Terminal
 
@@ -32,13 +31,6 @@ SMALL = [
     "leaf spine 4x3 hosts 5 links 2 routers 4",
     "dragonfly 5x4 hosts 2 global links 1 routers 3",
 ]
-
-
-def graph_of(one: Topology) -> networkx.Graph:
-    graph = networkx.Graph()
-    graph.add_nodes_from(range(one.nodes))
-    graph.add_edges_from(one.ends.tolist())
-    return graph
 
 
 @pytest.mark.parametrize("text", SMALL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +9,14 @@ import pytest
 
 from resilver.counterfactuals import BOTTLENECK_SHARE, HELPS_SHARE
 from tests.front_door import command
+from tests.terminal import json_output
 
 HOST = ("--fill", "60%", "--fail", "host=cloud3-1359")
 
 
 def answered(report: Path, *words: str, code: int = 0) -> tuple[float, dict[str, dict[str, Any]]]:
     """When the cluster is healthy, and what would help, by what is relaxed."""
-    done = command("what-if", report, *words, "--json")
-    assert done.returncode == code, done.stderr
-    found = json.loads(done.stdout)
+    found = json_output("what-if", report, *words, code=code)
     rows = found["tables"]["counterfactuals"]
     assert rows == sorted(rows, key=lambda row: (-row["freed_groups"], -row["sooner_share"]))
     return found["answer"]["whole_seconds"], {row["relaxed"]: row for row in rows}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -45,8 +44,7 @@ def larger(tmp_path: Path) -> Path:
 
 def wanted_of(dumps: Path, osd: int) -> int:
     """PGs that the larger map gives an OSD."""
-    crush = dumps.parent / "crush17.json"
-    crush.write_text(CrushMap.from_text(crush_text(LARGE)).to_json())
+    crush = written(dumps.parent / "crush17.json", CrushMap.from_text(crush_text(LARGE)).to_json())
     return sum(osd in row for row in up_sets(read_cluster(dumps / "osd_dump.json", crush=crush)))
 
 
@@ -135,8 +133,7 @@ def short_of(folder: Path, bundle: Bundle, tries: int) -> int:
 
 def test_a_rule_that_gives_up_too_early_is_told_the_tries_it_needs(tmp_path: Path) -> None:
     dumps = write_bundle(tmp_path / "dumps", CODED)
-    done = command("what-if", dumps, "--horizon", "1 h", "--json")
-    stuck = json.loads(done.stdout)["tables"]["stuck"]
+    stuck = answered(dumps, "--horizon", "1 h")["tables"]["stuck"]
     # The tunable choose_total_tries 50 does not count the first try.
     assert len(stuck) == short_of(tmp_path, CODED, 51) > 0
     (tries,) = {re.search(r"set_choose_tries ([0-9]+)", row["reason"])[1] for row in stuck}
@@ -147,7 +144,6 @@ def test_a_rule_that_gives_up_too_early_is_told_the_tries_it_needs(tmp_path: Pat
 
 def test_where_hosts_are_too_few_no_tries_are_promised(tmp_path: Path) -> None:
     dumps = write_bundle(tmp_path / "dumps", CODED)
-    done = command("what-if", dumps, "--fail", "host=h0", "--horizon", "1 h", "--json")
-    stuck = json.loads(done.stdout)["tables"]["stuck"]
+    stuck = answered(dumps, "--fail", "host=h0", "--horizon", "1 h")["tables"]["stuck"]
     assert len(stuck) == 256
     assert not any("tries" in row["reason"] for row in stuck)

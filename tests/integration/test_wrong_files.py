@@ -14,7 +14,7 @@ from resilver.cli.app import _COMMANDS, _GROUPS
 from resilver.cli.wrong_file import _READERS
 from tests.integration.test_mutants import PLAN, SHAPE, SIGNATURE
 from tests.reference.ceph_cluster import write_cluster
-from tests.terminal import Terminal
+from tests.terminal import Terminal, written
 from tests.unit.benchmark_texts import IOR_JSON
 from tests.unit.log_texts import TEXTS as LOGS
 
@@ -127,8 +127,7 @@ def test_every_reader_reads_the_kind_that_it_is_named_for() -> None:
 
 
 def test_a_file_of_the_right_kind_keeps_its_own_error(tmp_path: Path, terminal: Terminal) -> None:
-    path = tmp_path / "study.toml"
-    path.write_text(STUDY.replace("servers = 8", "servers = 0"))
+    path = written(tmp_path / "study.toml", STUDY.replace("servers = 8", "servers = 0"))
     said = terminal.refusal("check", path)
     assert "cluster.servers" in said and "is a study" not in said
     (tmp_path / "odd.json").write_text(json.dumps({"monmap": []}))

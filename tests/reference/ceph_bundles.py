@@ -12,7 +12,6 @@ from resilver.importers import read_cluster
 from resilver.simulate import group_sets
 from tests.reference.ceph_rows import Shape, group
 
-TIB = 2**40
 OBJECT_BYTES = 4 * 2**20
 SHORT = -1
 TYPES = {"osd": 0, "host": 1, "zone": 9, "root": 10}

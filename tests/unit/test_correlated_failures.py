@@ -91,6 +91,7 @@ def test_all_triples_of_88_devices_over_4096_sets_are_counted() -> None:
     assert found.is_exact
     assert found.probability == len(different) / math.comb(88, 3)
     assert LostSets(sets, 88, THREE).all_lost(3) == len(different)
+    assert loss_probability(sets, 88, 2, THREE).probability == 0.0
 
 
 def test_samples_of_what_is_rare_have_the_error_that_they_say() -> None:
