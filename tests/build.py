@@ -25,6 +25,16 @@ FABRIC = STREAMED["cluster"]["fabric"]
 STAR = "leaf spine 2x1 hosts 2 routers 1"
 
 
+def fast_star(places: int) -> dict[str, str]:
+    """A star of 1 Tb/s without switch latency, one of whose places is a router's."""
+    return {
+        "model": "switched",
+        "topology": f"leaf spine 1x1 hosts {places} routers 1",
+        "link_rate": "1 Tb/s",
+        "switch_latency": "0 s",
+    }
+
+
 def merged(base: Any, change: Any) -> Any:
     """A value with a change: by key, by the number of an item, and "(absent)" takes a key away."""
     if isinstance(base, list) and isinstance(change, dict) and "".join(change).isdecimal():

@@ -64,17 +64,6 @@ def test_plain_edges_that_are_far_off_are_said_to_be(data: Path, terminal: Termi
     assert "more than 1 % off" not in finer
 
 
-def test_of_several_populations_the_one_that_cannot_be_drawn_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("small").write_text("5\n", encoding="utf-8")
-    # 2^40 bytes in files of 5 are more than 2^37 files.
-    assert 'small.bytes = "1 TiB": in files of 5 B' in terminal.refusal(
-        "population", "show", "mira", "small", "--bytes", "1 TiB"
-    )
-
-
 def test_files_that_are_all_empty_are_said_to_be_drawn_as_one_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
 ) -> None:

@@ -46,6 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "each.toml": study_text("parts", study={"each": "osd"}),
         "far.csv": "time,write_bytes\n" + "".join(f"{at},1\n" for at in times),
         "ior.txt": IOR_3,
+        "fives": "5\n",
         "islands.toml": ISLANDS,
         "job.toml": SIGNATURE,
         "jobs.csv": "start,end\n90000,95000\n",

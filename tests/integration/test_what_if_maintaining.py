@@ -148,10 +148,3 @@ def test_without_maintenance_is_after_the_changes_have_settled(small: Path) -> N
     assert found["before"]["moved_bytes"] == 0
     waits = [line for line in found["commands"] if line.startswith("# once no data moves")]
     assert found["commands"].index(waits[0]) < found["commands"].index("ceph osd set noout")
-
-
-def test_a_horizon_that_is_too_short_is_said_to_be_so(small: Path) -> None:
-    words = ("--maintain", "each host, 5 min, noout", "--horizon", "30 s")
-    assert "have not settled within 30 s; give a longer --horizon" in refusal(
-        "what-if", small, *words
-    )

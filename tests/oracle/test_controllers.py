@@ -8,6 +8,7 @@ import pytest
 
 from resilver import RunResult, Study
 from resilver.study import simulate
+from tests.build import fast_star
 
 RATE = 100e6
 """What a controller passes, in bytes a second."""
@@ -27,13 +28,7 @@ def unit(*, partner: bool, service: Any = "100 MB/s") -> list[dict[str, Any]]:
 def run(
     parts: list[dict[str, Any]], faults: list[dict[str, Any]], **sections: Any
 ) -> list[RunResult]:
-    fabric = {
-        "model": "switched",
-        "topology": "leaf spine 1x1 hosts 3 routers 1",
-        "link_rate": "1 Tb/s",
-        "switch_latency": "0 s",
-    }
-    cluster = {"device": {"service": "1 us"}, "fabric": fabric, "parts": parts}
+    cluster = {"device": {"service": "1 us"}, "fabric": fast_star(3), "parts": parts}
     study = Study.from_dict({"cluster": cluster, "faults": faults, **sections})
     return [simulate(one.system, one.seed) for one in study.runs()]
 

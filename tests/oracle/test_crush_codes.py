@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from resilver.crush import CrushMap
-from tests.oracle.test_crush_oracle import INPUTS, LINE, crushtool
+from tests.oracle.test_crush_oracle import INPUTS, mappings
 
 HOLE = 2**31 - 1
 
@@ -38,17 +38,7 @@ def test_pieces_are_where_crushtool_puts_them(tmp_path: Path, name: str, pieces:
     (tmp_path / "map.bin").write_bytes(cluster.to_bytes())
     for out in ([], [3, 7]):
         weights = [word for device in out for word in ("--weight", str(device), "0")]
-        arguments = ["-i", "map.bin", "--test", "--show-mappings", "--rule", "0"]
-        arguments += [
-            "--num-rep",
-            str(pieces),
-            "--min-x",
-            "0",
-            "--max-x",
-            str(INPUTS - 1),
-            *weights,
-        ]
-        lines = LINE.findall(crushtool(tmp_path, *arguments))
+        lines = mappings(tmp_path, "--rule", "0", "--num-rep", str(pieces), *weights)
         expected = [[int(device) for device in devices.split(",")] for _, _, devices in lines]
         assert len(expected) == INPUTS
         reweight = np.full(cluster.core.max_device(), 0x10000, dtype=np.uint32)

@@ -33,25 +33,22 @@ def crushtool(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
+def mappings(folder: Path, *arguments: str) -> list[tuple[str, str, str]]:
+    """The rule, input and devices of every line for all the inputs that crushtool maps."""
+    words = ["-i", "map.bin", "--test", "--show-mappings", "--min-x", "0"]
+    lines = crushtool(folder, *words, "--max-x", str(INPUTS - 1), *arguments)
+    return LINE.findall(lines)
+
+
 def answers_of_crushtool(folder: Path, question: Question) -> dict[int, npt.NDArray[np.int32]]:
     """The devices of every input, by rule, as `CrushMap.map_rule` gives them."""
     (folder / "map.txt").write_text(question.text)
     crushtool(folder, "-c", "map.txt", "-o", "map.bin", "--enable-unsafe-tunables")
-    arguments = [
-        "-i",
-        "map.bin",
-        "--test",
-        "--show-mappings",
-        "--min-x",
-        "0",
-        "--max-x",
-        str(INPUTS - 1),
-    ]
-    arguments += ["--num-rep", str(question.copies)]
+    arguments = ["--num-rep", str(question.copies)]
     for device, weight in question.reweights.items():
         arguments += ["--weight", str(device), repr(weight)]
     found: dict[int, npt.NDArray[np.int32]] = {}
-    for rule, x, devices in LINE.findall(crushtool(folder, *arguments)):
+    for rule, x, devices in mappings(folder, *arguments):
         table = found.setdefault(int(rule), np.full((INPUTS, question.copies), -1, dtype=np.int32))
         row = [int(device) for device in devices.split(",") if device]
         table[int(x), : len(row)] = row

@@ -14,6 +14,7 @@ from scipy import stats
 
 from resilver import RunResult, Study
 from resilver.study import simulate
+from tests.build import fast_star
 
 FALSE_ALARM_RATE = 1e-4
 
@@ -36,17 +37,8 @@ def assert_mean_is(values: np.ndarray[Any, np.dtype[np.float64]], expected: floa
     assert abs(values.mean() - expected) <= most
 
 
-# Over a star of 1 Tb/s without switch latency 64 KiB take half a microsecond a hop, against
-# devices of 22 ms: the network does not count.
-def fast_star(places: int) -> dict[str, str]:
-    return {
-        "model": "switched",
-        "topology": f"leaf spine 1x1 hosts {places} routers 1",
-        "link_rate": "1 Tb/s",
-        "switch_latency": "0 s",
-    }
-
-
+# Over a fast star 64 KiB take half a microsecond a hop, against devices of 22 ms: the network does
+# not count.
 @pytest.mark.parametrize("outstanding", [10, 40, 160])
 def test_a_closed_network_of_exponential_devices_serves_at_its_closed_form(
     outstanding: int,

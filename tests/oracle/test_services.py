@@ -12,13 +12,8 @@ import pytest
 
 from resilver import RunResult, Study
 from resilver.study import simulate
+from tests.build import fast_star
 
-STAR = {
-    "model": "switched",
-    "topology": "leaf spine 1x1 hosts 2 routers 1",
-    "link_rate": "1 Tb/s",
-    "switch_latency": "0 s",
-}
 FREE = {"service": "0 s"}
 
 
@@ -26,7 +21,7 @@ def results(
     parts: list[dict[str, Any]], traffic: dict[str, Any], seeds: int = 1, **cluster: Any
 ) -> list[RunResult]:
     content = {
-        "cluster": {"device": FREE, "fabric": STAR, **cluster, "parts": parts},
+        "cluster": {"device": FREE, "fabric": fast_star(2), **cluster, "parts": parts},
         "traffic": traffic,
         "study": {"seeds": seeds},
     }
