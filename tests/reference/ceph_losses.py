@@ -66,7 +66,6 @@ class UpSets:
     """
 
     def __init__(self, system: System, failed: Set[int]) -> None:
-        assert system.report is not None
         self.report = system.report
         self.up = {osd.id for osd in self.report.osds if osd.up or osd.id in failed}
         self.map = CrushMap.from_json(self.report.crushmap)

@@ -27,7 +27,6 @@ class Field:
 
     def __init__(self, elements: int) -> None:
         power = prime_power(elements)
-        assert power is not None
         self.prime, self.degree = power
         self.elements = elements
         self.generate()

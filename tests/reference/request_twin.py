@@ -72,7 +72,6 @@ class Requests:
     """Clients in a closed loop; `run` does all."""
 
     def __init__(self, system: System, seed: int) -> None:
-        assert system.traffic is not None and system.traffic.outstanding is not None
         self.system, self.traffic, self.outcome = system, system.traffic, Outcome()
         self.clock = Clock()
         self.network = Network(system, self.clock, self.outcome.seen)
@@ -92,7 +91,6 @@ class Requests:
     def run(self) -> Outcome:
         """Ask until the time is over."""
         traffic, outcome = self.traffic, self.outcome
-        assert traffic.duration is not None and traffic.outstanding is not None
         self.clock.at(picoseconds(traffic.duration), self.end)
         share, rest = divmod(traffic.outstanding, len(self.requesters))
         first = [

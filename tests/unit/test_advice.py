@@ -293,7 +293,6 @@ def test_jobs_in_a_row_by_routers_spread_there_too() -> None:
         alone = resilver.advise(idle, files=100, machine=titan, clients=nodes).after
         at_once += alone.advised
         routers_at_once += alone.advised_routers
-    assert state.advised_routers is not None
     assert state.advised.sum() == at_once.sum() == state.advised_routers.sum() == 2000
     assert state.advised.max() < at_once.max()
     assert state.advised_routers.max() < routers_at_once.max()

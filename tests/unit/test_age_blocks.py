@@ -46,7 +46,6 @@ ODD = (
 def test_plain_lines_are_columns(name: str) -> None:
     for block in (PLAIN[name], PLAIN[name].rstrip(b"\n")):
         found = BY_BLOCK[name](block)
-        assert found is not None
         assert found.sizes.tolist() == [4096, 0]
         assert found.times.tolist() == ([9.25, 9.0] if name == "find" else [9.0, 9.0])
         owners = [found.names[number] for number in found.owners]

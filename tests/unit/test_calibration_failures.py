@@ -71,7 +71,6 @@ def test_a_weibull_law_is_the_likeliest_of_all(shape: float, oldest: float) -> N
     """A search of both parameters by another method ends at the same place."""
     lives = drawn(seed=3, count=400, shape=shape, scale=9.0, oldest=oldest)
     found = fit_failures(lives).weibull
-    assert found is not None
     start = np.asarray(lives.age_seconds) / YEAR_SECONDS
     end = start + np.asarray(lives.end_seconds) / YEAR_SECONDS
     failed = np.asarray(lives.failed)
@@ -103,7 +102,6 @@ def test_intervals_hold_the_truth_as_often_as_they_say(shape: float, oldest: flo
     for seed in range(lists):
         found = fit_failures(drawn(seed, count=200, shape=shape, scale=9.0, oldest=oldest))
         fit = found.weibull
-        assert fit is not None
         held += [
             fit.shape.low <= shape <= fit.shape.high,
             fit.scale_years.low <= 9.0 <= fit.scale_years.high,
@@ -144,11 +142,9 @@ def test_the_lines_are_a_failure_of_a_study_at_the_fitted_rate(law: str) -> None
     (table,) = tomllib.loads(found.to_toml())["durability"]["failures"]
     failure = Failure(**table)
     if law == "exponential":
-        assert failure.rate_per_second is not None
         rate = failure.rate_per_second * YEAR_SECONDS
         assert rate == pytest.approx(found.per_year.value, rel=1e-3)
     else:
-        assert failure.weibull is not None and found.weibull is not None
         assert failure.weibull.shape == pytest.approx(found.weibull.shape.value, rel=1e-3)
 
 

@@ -181,7 +181,6 @@ def test_the_error_is_over_the_sizes_measured(tmp_path: Path) -> None:
     ]
     (tmp_path / "m.txt").write_text("\n".join(["# size rate(MiB/s)", *lines]), encoding="utf-8")
     found = calibrate_network(QDR, tmp_path / "m.txt")
-    assert found.rmse is not None
     assert found.rmse.bytes_per_second == pytest.approx(10 * MIB, rel=1e-6)
     assert [point.message_bytes for point in found.points] == sizes
 

@@ -50,7 +50,6 @@ def test_an_interval_of_a_rate_holds_the_middle_95_percent_of_its_posterior() ->
 def test_a_drive_fails_at_its_counted_rate() -> None:
     """94 failures and a half in 9,365,201 days of 365.25 a year, to six digits."""
     failure = Failure(like="backblaze-2024/WUH721816ALE6L4")
-    assert failure.rate_per_second is not None
     expected = 94.5 / 9_365_201 * 365.25
     assert failure.rate_per_second * YEAR_SECONDS == pytest.approx(expected, rel=5e-6)
 
@@ -62,7 +61,6 @@ def test_the_sizes_of_googles_bursts_hold_the_share_that_was_published() -> None
     inside = math.fsum(k * w for k, w in weights.items() if k > 1)
     assert inside / (1 + inside) == pytest.approx(0.37, abs=5e-4)
     burst = Failure(like="google-2010/burst", rate="1 /y").burst
-    assert burst is not None
     total = math.fsum(w for k, w in weights.items() if k > 1)
     for count, weight in burst.sizes.weights:
         assert weight == pytest.approx(weights[count] / total, rel=0.01)

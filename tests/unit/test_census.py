@@ -40,7 +40,6 @@ def test_a_census_counts_what_a_run_stores(population: dict[str, object]) -> Non
     study = Study.from_dict({**SYSTEM, "population": population})
     system = study.runs()[0].system
     run = resilver.study.simulate(system, seed=5).metrics
-    assert system.population is not None
     counted = totals(system.population, seed=5)
     assert counted["files"] == run["population_files"]
     assert counted["objects"] == run["population_objects"]
@@ -88,7 +87,6 @@ def test_files_are_drawn_as_the_histogram_expects(name: str) -> None:
     # sqrt(n p (1 - p)). Over about 45 classes, a draw beyond 5 of them has odds of 45 x 5.7e-7 =
     # 3e-5 where the normal approximation holds, hence classes of at least 100 expected files.
     population = Population(histogram=name, bytes="64 TiB")
-    assert population.histogram is not None
     counted = PopulationSizes.of_census(
         name,
         "",

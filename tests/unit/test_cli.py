@@ -197,8 +197,6 @@ def test_a_reader_that_leaves_early_ends_the_command_quietly() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    assert process.stdout is not None
-    assert process.stderr is not None
     process.stdout.close()
     assert process.wait(timeout=30) in (0, 1)
     assert process.stderr.read() == b""

@@ -20,8 +20,7 @@ ORDERED = [
 
 
 def core(system: System) -> dict[str, Any]:
-    described: dict[str, Any] = json.loads(core_input.core_json(system, 7))
-    return described
+    return json.loads(core_input.core_json(system, 7))
 
 
 def rebuilding(system: System, seed: int) -> list[int]:

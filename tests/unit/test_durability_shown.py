@@ -280,7 +280,6 @@ def test_unknown_systems_stand_last() -> None:
 
 def test_bursts_lie_side_by_side_from_the_fewest_that_lose_data_on() -> None:
     made = bursts_grid(simulated().bursts)
-    assert made is not None
     # Four pieces lost at least, in as many racks.
     assert [column.heading for column in made.columns] == ["failures of", "4", "5", "6"]
     assert [row[0] for row in made.rows] == [

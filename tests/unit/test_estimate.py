@@ -90,13 +90,11 @@ def test_the_bandwidth_of_a_server_is_that_of_its_ports_less_overhead() -> None:
 
 def test_the_analytic_rates_are_those_of_the_groups() -> None:
     rates = analytic_rates(system_of("streamed"))
-    assert rates is not None
     # Of 2 groups of 6 servers one rebuilds with a quarter: reads have 4/7 of what is left,
     # k / (2k - 1) for k = 4, and a strip made takes 4.
     assert rates.read == pytest.approx(2 * PORT * 6 * (1 + 0.75) * 4 / 7)
     assert (rates.write, rates.rebuild) == (0.0, pytest.approx(2 * PORT * 6 * 0.25 / 4))
     writes = analytic_rates(system_of("streamed", traffic__reads=0.0, faults=None))
-    assert writes is not None
     # k / (2k + p - 1) for k = 4 and p = 2.
     assert (writes.read, writes.write) == (0.0, pytest.approx(2 * PORT * 12 * 4 / 9))
     assert writes.rebuild == 0.0
@@ -113,7 +111,6 @@ def test_the_analytic_rates_are_those_of_the_groups() -> None:
 )
 def test_the_rebuild_has_what_its_lane_says(lanes: dict[str, Any], share: float) -> None:
     rates = analytic_rates(system_of("streamed", lanes=lanes))
-    assert rates is not None
     assert rates.rebuild == pytest.approx(2 * PORT * 6 * share / 4)
 
 
@@ -206,7 +203,6 @@ def test_a_run_does_what_was_expected(outstanding: int) -> None:
     run = network_run(topology="torus 4x4x4 routers 4", outstanding=outstanding)
     expected, metrics = estimate(run.system), simulate(run.system, run.seed).metrics
     # An estimate is good to a factor of two; the metrics are those of the window, 1 s of 1.044 s.
-    assert metrics["requests_completed"] is not None
     assert 0.5 < expected["requests"] / (1.044 * float(metrics["requests_completed"])) < 2.0
     assert 0.5 < expected["events"] / float(metrics["events"] or 0) < 2.0
 

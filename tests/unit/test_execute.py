@@ -210,7 +210,6 @@ def test_a_sweep_killed_at_any_moment_resumes_to_the_same_bytes(
     tmp_path: Path, delay: float
 ) -> None:
     process = started(SWEEP, tmp_path / "killed", stdout=subprocess.PIPE)
-    assert process.stdout is not None
     process.stdout.readline()
     time.sleep(delay)
     process.kill()

@@ -36,8 +36,7 @@ def decoded(*answers: bytes) -> list[Any]:
         timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    found: list[Any] = json.loads(done.stdout)
-    return found
+    return json.loads(done.stdout)
 
 
 # Every kind of column, with and without values that there are not, and slices, which begin inside

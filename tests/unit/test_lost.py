@@ -54,7 +54,6 @@ def system_of(code: str, placement: dict[str, Any], **cluster: Any) -> System:
 def positions_of(system: System, seed: int, number: int) -> list[int]:
     """Where the pieces of an object are, without the code under test."""
     placement = system.placement
-    assert placement is not None and system.copies is not None
     if placement.algorithm != "crush":
         row = layout_of(system, seed)(number, frozenset())
         return row + [-1] * (system.copies - len(row))
@@ -68,7 +67,6 @@ def positions_of(system: System, seed: int, number: int) -> list[int]:
 
 def counted(system: System, failed: set[int], seed: int) -> LostObjects:
     """The counts, by placing every object of the population."""
-    assert system.code is not None
     code = redundancy(system.code.label)
     losses: Counter[int] = Counter()
     objects = size_bytes = pieces = lost = lost_bytes = 0

@@ -67,7 +67,6 @@ def test_fair_shares_follow_weights_and_bytes() -> None:
     # Two sets of 1 with 30 and 10 bytes on devices of weight 3 and 1: fair in bytes. In copies
     # device 0 has 1 of 2 where 3/4 of them is fair, 2/3 of its share, and device 1 twice its own.
     judged = quality([[0], [1]], weights=[3.0, 1.0], set_bytes=[30, 10])
-    assert judged.byte_balance is not None
     assert judged.byte_balance.max_over_fair == judged.byte_balance.min_over_fair == 1.0
     assert judged.byte_balance.total == 40
     assert judged.copy_balance.max_over_fair == pytest.approx(2.0)

@@ -168,7 +168,6 @@ def misses_of_splitting(
     figures = [one.probability() for one in found]
     missed = 0
     for one in figures:
-        assert one.value is not None and one.relative_error is not None
         missed += abs(one.value - truth) > 1.96 * one.relative_error * one.value
     ratios = [one.loss / one.trajectories / truth for one in found]
     ratio = sum(ratios) / seeds

@@ -47,7 +47,6 @@ def test_the_ideal_line_is_proportional_to_servers_from_the_smallest_median() ->
     made = results(servers=(4, 8, 32), seeds=3)
     chart = sweep(systems(made))
     base = chart.boxes[0].median
-    assert chart.ideal is not None
     assert list(chart.ideal[0]) == [4.0, 8.0, 32.0]
     # 8 servers are twice and 32 are eight times the smallest system.
     assert list(chart.ideal[1]) == pytest.approx([base, 2 * base, 8 * base])

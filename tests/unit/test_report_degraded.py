@@ -27,7 +27,6 @@ def heading(short: list[float], last: list[float]) -> str:
     ]  # fmt: skip
     made.timeline = made.timeline.from_pylist(rows, schema=made.timeline.schema)
     found = degraded(made, systems(made)[0])
-    assert found is not None
     return found.heading
 
 
@@ -64,7 +63,6 @@ def test_the_chart_has_the_means_of_its_run() -> None:
     made = results(seeds=3)
     (point,) = systems(made)
     found = degraded(made, point)
-    assert found is not None
     rows = [row for row in made.timeline.to_pylist() if row["run"] == point.median["run"]]
     short = [row[2] for row in found.table.rows]
     assert short == [row["degraded_objects"] for row in rows]

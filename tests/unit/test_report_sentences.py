@@ -41,7 +41,6 @@ def faults(system: System) -> str:
 
 
 def clients(system: System) -> str:
-    assert system.traffic is not None
     return traffic_words(system.traffic)
 
 

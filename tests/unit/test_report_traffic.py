@@ -184,7 +184,6 @@ def test_links_and_nodes_add_up_to_the_packets_of_all_hops() -> None:
     made = traffic_results(seeds=1)
     (point,) = systems(made)
     links = link_map(made, point)
-    assert links is not None
     hops = histogram(made, point, "hops")
     assert links.packets.sum() == (hops.low * hops.count).sum()
     assert len(links.node_names) == 64 and links.name(int(links.hottest[0])) in {
@@ -240,7 +239,6 @@ def test_fates_add_up_and_leave_out_what_did_not_happen() -> None:
     row = {"packets_delivered": 90, "packets_dropped": 10, "packets_dropped_cut": 10,
            "packets_dropped_no_link": 0, "packets_deviated": 45}  # fmt: skip
     table = fates_table(row)
-    assert table is not None
     assert [(one[1], one[2]) for one in table.rows] == [(90, 0.9), (45, 0.45), (10, 0.1), (10, 0.1)]
     assert fates_table({"packets_delivered": None}) is None
 

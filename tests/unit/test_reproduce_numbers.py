@@ -42,8 +42,7 @@ class Asked:
     def __call__(self, runs: str, number: dict[str, Any]) -> dict[str, Any]:
         name = f"entry-{len(list(self.shelf.folder.iterdir()))}"
         self.shelf.put(name, runs, [{"key": "k", "what": "W", **number}])
-        first: dict[str, Any] = self.record(name)["comparisons"][0]
-        return first
+        return self.record(name)["comparisons"][0]
 
     def record(self, name: str) -> dict[str, Any]:
         """What the command says of an entry."""
@@ -54,8 +53,7 @@ class Asked:
 
     def number(self, runs: str, select: str, **more: Any) -> float | None:
         """One number of an entry."""
-        ours: float | None = self(runs, {"select": select, **more})["ours"]
-        return ours
+        return self(runs, {"select": select, **more})["ours"]
 
 
 @pytest.fixture

@@ -47,7 +47,6 @@ def test_a_line_goes_through_the_medians_in_the_units_of_the_axis() -> None:
     runs = tables("bucket items rate", *PLACED, ("ring", 8, None))
     number = Published("r", "R", "median(rate)", unit="thousand/s", paper=7.0)
     made = curve(CURVE, runs, {"r": compare("e", number, runs)})
-    assert made is not None
     assert [(line.name, line.xs, line.ys) for line in made.lines] == [
         ("straw", (4.0, 8.0), (9.0, 4.0)),
         ("ring", (4.0,), (1.0,)),
@@ -69,7 +68,6 @@ def test_a_formula_is_a_grey_line_without_marks_beside_the_simulated_ones() -> N
     query = "SELECT bucket, items, rate, formula FROM runs"
     spec = replace(CURVE, query=query, level_name="by formula")
     made = curve(spec, tables("bucket items rate formula", *rows), {})
-    assert made is not None
     formula = made.lines[-1]
     assert (formula.name, formula.xs, formula.ys) == ("by formula", (4.0, 8.0), (8.0, 7.0))
     drawn = curve_drawn(made)
@@ -105,7 +103,6 @@ RATES = (
 
 def test_bars_are_medians_with_the_range_of_their_runs() -> None:
     made = bars(BARS, tables("topology faults rate", *RATES))
-    assert made is not None
     assert made.groups == ["A", "B", "C"] and made.series == ["none", "4 disks"]
     first = made.bars[0]
     assert (first.median, first.least, first.most, first.runs) == (11.0, 10.0, 12.0, 2)
@@ -134,7 +131,6 @@ def test_a_cumulative_line_puts_the_runs_of_a_series_together() -> None:
     spec = PictureSpec("d", "cumulative", "Delays", query=query, x=Axis("delay", "ms"))
     rows = ("A", 0.01, 1), ("A", 0.02, 2), ("A", 0.02, 5)
     made = cumulative(spec, tables("topology high count", *rows))
-    assert made is not None
     (line,) = made.lines
     # One of eight is at most 10 ms, all are at most 20 ms; half are at 20 ms.
     assert list(line.xs) == [10.0, 20.0] and list(line.shares) == [0.125, 1.0]
@@ -150,7 +146,6 @@ def test_bins_are_shares_of_the_number_and_of_the_volume() -> None:
     rows = ("p", 1024, 3, 3 * 1024), ("p", 2048, 0, 0), ("p", 2**20, 1, 2**20)
     spec = PictureSpec("files", "histogram", "Files", query="FROM runs")
     made = histogram(spec, tables("population least files volume", *rows))
-    assert made is not None
     (panel,) = made.panels
     assert panel.exponents == (10, 20) and panel.counts == (75.0, 25.0)
     assert panel.volumes == pytest.approx((100 * 3 / 1027, 100 * 1024 / 1027))

@@ -200,7 +200,6 @@ def test_streams_over_groups_stand_beside_the_analytic_model() -> None:
     system = system_of("streamed")
     metrics = _analytic(system)
     rates = analytic_rates(system)
-    assert rates is not None
     assert metrics["analytic_read_bytes_per_second"] == rates.read > 0
     assert metrics["analytic_rebuild_bytes_per_second"] == rates.rebuild > 0
     assert _analytic(network_run().system) == {}

@@ -116,7 +116,6 @@ def test_a_second_burst_in_a_period_is_told() -> None:
         np.r_[np.ones(20), np.full(6, 6.0), np.ones(14), np.full(4, 6.0), np.ones(16)], 30
     )
     found = signature(Series(np.arange(1800) * 2.0, values, "two"))
-    assert found.signature is not None
     assert found.signature.period == pytest.approx(120.0, rel=0.01)
     assert found.signature.volume == pytest.approx(30.0, rel=0.01)
     assert found.burst is not None and found.burst.besides == pytest.approx(20.0, rel=0.01)
@@ -130,14 +129,12 @@ def test_a_burst_may_take_half_of_its_period(share: float) -> None:
     for begin in 50.0 + 300.0 * np.arange(12):
         values += box(1800, 2.0, float(begin), 300.0 * share, 3e12)
     found = signature(Series(np.arange(1800) * 2.0, values)).signature
-    assert found is not None
     assert (found.volume, found.length) == pytest.approx((3e12, 300.0 * share), rel=0.05)
 
 
 def test_one_run_does_with_half_the_confidence() -> None:
     """Confidence is the share of bursts seen times 1 - 2^-runs: a half of one run."""
     for case, one in cases(5, 0.4, runs=1):
-        assert one.signature is not None and one.signature.confidence is not None
         assert one.signature.confidence <= 0.5
         assert abs(one.signature.period / case.period - 1.0) < 0.05
         assert "one run alone" in one.notes[-1]
@@ -172,7 +169,6 @@ def test_a_burst_of_known_bytes_is_measured_exactly_without_noise() -> None:
     """6 samples of 2 s at 5 bytes a sample above a floor of 1: 30 bytes in 12 s."""
     values = np.tile(np.r_[np.ones(20), np.full(6, 6.0), np.ones(34)], 30)
     burst = fold([values], 2.0, 120.0)
-    assert burst is not None
     assert burst.volume == pytest.approx(30.0)
     assert burst.length == pytest.approx(12.0)
     assert burst.first == pytest.approx(40.0, abs=1.0)
@@ -243,7 +239,6 @@ def test_a_period_that_drifts_within_a_long_run_is_followed() -> None:
     for begin in begins:
         values += box(43_200, 2.0, float(begin), 30.0, 3e11)
     found = signature(Series(np.arange(43_200) * 2.0, values)).signature
-    assert found is not None
     assert found.period == pytest.approx(300.0, rel=0.002)
     assert found.volume == pytest.approx(3e11, rel=0.02)
 
@@ -255,7 +250,6 @@ def test_a_signature_scales_with_bytes(scale: float) -> None:
     one = signature(case.runs).signature
     runs = [Series(run.times, scale * run.values, run.name) for run in case.runs]
     other = signature(runs).signature
-    assert one is not None and other is not None
     assert other.volume == pytest.approx(scale * one.volume, rel=1e-6)
     assert (other.period, other.first) == pytest.approx((one.period, one.first), rel=1e-6)
 

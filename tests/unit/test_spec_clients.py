@@ -72,7 +72,6 @@ def test_traces_are_found_beside_the_study_and_count_by_their_content(tmp_path: 
 def test_a_trace_says_what_a_study_would(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("seconds,kind,size\n0,read,4096\n2,write,8192\n")
     traffic = study_of("network", TRACED, folder=tmp_path).runs()[0].system.traffic
-    assert traffic is not None and traffic.arrivals is not None
     # One of two reads, (4,096 + 8,192) / 2 bytes, and two requests within 2 s.
     assert (traffic.read_share, traffic.request_bytes) == (0.5, 6144)
     assert traffic.arrivals.requests_per_second == 1

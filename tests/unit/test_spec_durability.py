@@ -93,7 +93,6 @@ lasts = "10 min"
     first = study_of("failing", text, folder=tmp_path)
     again = read_again(first)
     asked = first.durability
-    assert asked is not None and again.durability is not None
     assert again.durability.content() == asked.content()
     assert asked.failures[2].law_content({"osd.1": 1}) == {
         "kind": "trace",
@@ -104,7 +103,6 @@ lasts = "10 min"
 
 def test_an_afr_is_the_share_that_a_constant_rate_has_killed_after_a_year() -> None:
     rate = Failure(afr="1.36 %").rate_per_second
-    assert rate is not None
     assert -math.expm1(-rate * YEAR) == pytest.approx(0.0136, rel=1e-14)
     assert FailedShare.parse("50 %").per_second * YEAR_SECONDS == pytest.approx(math.log(2))
 

@@ -21,7 +21,6 @@ UNIT, CONTROLLER, ENCLOSURE, DRIVE, RAID = SETS
 def test_a_tree_counts_through_its_levels_and_repeats_its_classes() -> None:
     cluster = system_of("tree").cluster
     tree = cluster.tree
-    assert tree is not None
     assert tree.levels == (Level("rack", 4), Level("host", 20), Level("osd", 100))
     # Four disks and one flash device a host: osd.4, osd.9, ... are flash.
     assert (tree.port_level, tree.kinds) == ("host", (0, 0, 0, 0, 1))
@@ -101,7 +100,6 @@ def test_a_study_of_sets_and_controllers_comes_back_from_its_toml() -> None:
     # Two units of five enclosures with four drives in sets and a spare each.
     assert (system.server_count, system.holder_count) == (50, 40)
     tree = system.cluster.tree
-    assert tree is not None
     assert (tree.count("raid"), tree.count("controller")) == (8, 4)
 
 

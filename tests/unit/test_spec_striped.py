@@ -33,7 +33,6 @@ from tests.build import refusal, study_of, system_of
 )
 def test_a_code_is_read_by_its_numbers(text: str, label: str, pieces: int, repair: int) -> None:
     code = code_of(text)
-    assert code is not None
     assert (code.label, code.pieces, code.repair_pieces) == (label, pieces, repair)
     assert code_of(code.label) == code
 

@@ -84,7 +84,6 @@ def test_a_sweep_under_way_tells_runs_rates_and_its_driver(tmp_path: Path) -> No
     assert [(dict(p.swept), p.runs, p.finished, p.under_way) for p in middle.points] == [
         ({"cluster.servers": 8}, 2, 2, 0), ({"cluster.servers": 4}, 2, 0, 1),
     ]  # fmt: skip
-    assert middle.progress is not None
     assert list(middle.progress.under_way) == ["cluster.servers=4 seed=1"]
     assert 0.5 <= middle.progress.fraction < 1.0
     assert middle.last_finished == pytest.approx(time.time(), abs=10.0)

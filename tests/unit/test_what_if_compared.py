@@ -21,7 +21,6 @@ def test_settings_that_differ_between_plans_are_listed() -> None:
     other = replace(ASSUMED[0], value="4")
     two = replace(second, assumptions=(other, *ASSUMED[1:]))
     made = differing_table(replace(plans(), answers=(first, two, third)))
-    assert made is not None
     assert [tuple(row) for row in made.rows] == [("osd_max_backfills", "1", "4", "1")]
 
 

@@ -164,7 +164,6 @@ def test_the_monitors_refuse_more_pgs_than_an_osd_may_have(
     assert f"a pg_num of up to {largest}" in said
     # What it says to set lets the command pass, as does the config dump.
     needed = re.search(r"--set-option (mon_max_pg_per_osd=(\d+))", said)
-    assert needed is not None
     assert prepared(report, pg_num=f"vms={largest + 1}", set_option=needed[1]).steps
 
 

@@ -173,7 +173,6 @@ def test_rates_come_to_what_was_written() -> None:
     for points in (40, 2000):
         facts = Facts(answer(points=points))
         chart = rates_chart(facts)
-        assert chart is not None
         rows = chart.make()["data"]["values"]
         hours = [row["b"] - row["a"] for row in rows[:-1]]
         rates = [row["v00"] for row in rows[:-1]]
@@ -264,7 +263,6 @@ def test_an_added_osd_has_no_fill_before_it_is_there() -> None:
 
 def test_pgs_that_move_or_wait_stand_on_each_other() -> None:
     chart = course_chart(Facts(answer("stuck")))
-    assert chart is not None
     for row in chart.make()["data"]["values"]:
         # The third panel: backfilling, backfill_wait, backfill_toofull.
         assert row["s22"] == pytest.approx(row["v20"] + row["v21"] + row["v22"])

@@ -45,8 +45,7 @@ def of_release(*release: int, **more: Any) -> ClusterReport:
 
 def osd_settings(ready: Prepared, osd: int) -> dict[str, Any]:
     """The settings that an OSD begins with."""
-    found: dict[str, Any] = ready.input["osd_settings"][ready.input["osds"][osd]["settings"]]
-    return found
+    return ready.input["osd_settings"][ready.input["osds"][osd]["settings"]]
 
 
 __all__ = [
