@@ -99,14 +99,7 @@ def nested_of(rng: np.random.Generator, networks: int) -> Nested:
         behind.rates * rng.choice([1.5, 3.0]), behind.greedy, behind.busy, behind.others
     )
     is_open = np.ones(len(server_of), dtype=bool)
-    return Nested(
-        targets,
-        servers,
-        server_of,
-        network_of_server[server_of],
-        is_open,
-        networks,
-    )
+    return Nested(targets, servers, server_of, network_of_server[server_of], is_open, networks)
 
 
 def optimum(nested: Nested, reach: Reach | None, streams: int, most: int) -> float:

@@ -175,10 +175,7 @@ def test_stripes_lost_as_by_enumeration() -> None:
         ({"offered": -1.0}, "offered = -1.0: a rate is finite"),
         ({"reads": 1.5}, "reads = 1.5: a share is a number from 0 to 1"),
         ({"rebuild_fraction": 2.0}, "rebuild_fraction = 2.0: a share is a number from 0 to 1"),
-        (
-            {"groups_rebuilding": 13},
-            "groups_rebuilding = 13: .* from 0 to groups = 12",
-        ),
+        ({"groups_rebuilding": 13}, "groups_rebuilding = 13: .* from 0 to groups = 12"),
         ({"group_size": -1}, "group_size = -1: this is a count from 0"),
     ],
 )

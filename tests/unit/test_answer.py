@@ -16,6 +16,7 @@ from resilver.cli.saving import PICTURES, check_output
 from resilver.errors import ConfigError
 from resilver.tables import Table, table
 from tests import terminal
+from tests.build import refused
 
 NAMES = ("drive", "raid set", "object storage server")
 HEADINGS = ["layer", "alone", "what is lost there", "parts", "binds most at"]
@@ -234,9 +235,7 @@ def test_places_are_checked_before_anything_is_computed(tmp_path: Path) -> None:
         (tmp_path / "none" / "a.html", "there is no folder"),
         (tmp_path, "this is a folder"),
     ):
-        with pytest.raises(ConfigError) as refused:
-            check_output(path, reads=[None, "-", own])
-        assert words in str(refused.value)
+        assert words in refused(check_output, path, reads=[None, "-", own])
     check_output(None)
     check_output(tmp_path / "A.HTML")
     check_output(tmp_path / "any", ())

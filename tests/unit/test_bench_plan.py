@@ -32,9 +32,7 @@ from tests.scale import numbers
 CELLS = [Cell(mode, size) for mode in MODES for size in REQUEST_SIZES]
 
 
-def test_the_published_plans_have_their_tests_and_hours(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_published_plans_have_their_tests_and_hours(capsys: pytest.CaptureFixture[str]) -> None:
     """4 x 3 x 12 x 5 = 720 and 4 x 3 x 4 x 3 = 144 tests of 45 s: 9.0 h and 1.8 h."""
     assert cli.run(["bench", "plan", "--like", "olcf3", "--json"]) == 0
     single, block = json.loads(capsys.readouterr().out)["plans"]
@@ -91,9 +89,7 @@ def test_no_exchange_of_two_tests_tells_more(tests: int) -> None:
             assert logarithm(other) <= best + 1e-6
 
 
-def test_too_short_a_time_is_refused_with_what_it_takes(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_too_short_a_time_is_refused_with_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
     assert least_tests() == 10
     assert cli.run(["bench", "plan", "--budget", "5 min"]) == 2
     assert "6 tests are too few for a disk's table: it takes 10 or more" in capsys.readouterr().err

@@ -16,6 +16,7 @@ from resilver.errors import ConfigError
 from resilver.importers.bandwidth import read_point_to_point
 from resilver.importers.netgauge import LogGpRow, LogGpTable, check_rows, parse_netgauge
 from resilver.spec import Fabric
+from tests.build import refused
 
 QDR = Path(str(resources.files("resilver.catalog"))) / "networks" / "qdr-infiniband.dat"
 KIB, MIB = 2**10, 2**20
@@ -101,11 +102,7 @@ def test_the_cleaned_table_reads_back_the_same(tmp_path: Path) -> None:
 
 
 ROWS = st.builds(
-    LogGpRow,
-    st.integers(1, 2**40),
-    st.floats(0, 1),
-    st.floats(0, 1),
-    st.floats(0, 1e-3),
+    LogGpRow, st.integers(1, 2**40), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1e-3)
 )
 
 
@@ -167,9 +164,7 @@ def test_measurements_that_say_nothing_are_refused_by_line(
     tmp_path: Path, text: str, message: str
 ) -> None:
     (tmp_path / "measured.txt").write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigError) as caught:
-        read_point_to_point(tmp_path / "measured.txt")
-    assert message in str(caught.value)
+    assert message in refused(read_point_to_point, tmp_path / "measured.txt")
 
 
 def test_the_error_is_over_the_sizes_measured(tmp_path: Path) -> None:
@@ -251,8 +246,7 @@ def test_every_table_of_round_trips_is_one_a_fabric_can_have(
 def test_round_trips_that_took_no_time_are_refused() -> None:
     with pytest.raises(ConfigError, match="measure again"):
         table_of([Round(1, 10, 0.0, 1.0), Round(2, 10, 1.0, 2.0)], "none")
-    with pytest.raises(ConfigError, match="two message sizes"):
-        table_of([Round(1, 10, 1.0, 2.0)], "one")
+    assert "two message sizes" in refused(table_of, [Round(1, 10, 1.0, 2.0)], "one")
 
 
 def test_the_times_that_are_kept_read_back_as_bandwidths(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from resilver.whatif.declared import SETTINGS
 from resilver.whatif.options import Request
 from resilver.whatif.releases import version
 from resilver.whatif.settings import Setting
+from tests.build import refused
 from tests.unit.what_if_clusters import (
     ConfigEntry,
     OsdMetadata,
@@ -273,15 +274,12 @@ def test_without_a_release_a_late_one_is_assumed_and_told() -> None:
     ],
 )
 def test_a_wrong_setting_is_named_with_what_it_may_be(option: str, says: str) -> None:
-    with pytest.raises(ConfigError) as raised:
-        prepared(set_option=option)
-    assert says in str(raised.value)
+    assert says in refused(prepared, set_option=option)
 
 
 def test_a_wrong_value_in_the_dump_names_its_section() -> None:
     entries = (ConfigEntry("osd", "class:hdd", "osd_max_backfills", "many"),)
-    with pytest.raises(ConfigError, match="config dump, osd/class:hdd"):
-        prepared(of_release(18, 2, 4, config=entries))
+    assert "config dump, osd/class:hdd" in refused(prepared, of_release(18, 2, 4, config=entries))
 
 
 def test_every_setting_reads_its_own_defaults() -> None:

@@ -42,12 +42,7 @@ DRAWN: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "exponential": (
         "the time of each request to a device",
-        {
-            "cluster": {
-                "servers": 12,
-                "device": {"service": "9 ms", "distribution": "exponential"},
-            }
-        },
+        {"cluster": {"servers": 12, "device": {"service": "9 ms", "distribution": "exponential"}}},
     ),
     "routers": (
         "where routers are",

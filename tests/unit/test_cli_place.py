@@ -301,17 +301,10 @@ def test_a_pools_number_is_mixed_in_as_ceph_mixes_it() -> None:
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [
-        (b"", "'map' is empty"),
-        (b"\x1f\x8b\x08\x00", "map: it cannot be unpacked"),
-    ],
+    [(b"", "'map' is empty"), (b"\x1f\x8b\x08\x00", "map: it cannot be unpacked")],
 )
 def test_a_file_that_is_no_map_yet_says_what_to_do(
-    content: bytes,
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    terminal: Terminal,
+    content: bytes, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
 ) -> None:
     """Rule: an empty dump and a packed one are named as such, before any rule is looked for."""
     monkeypatch.chdir(tmp_path)

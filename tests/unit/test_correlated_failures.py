@@ -13,11 +13,7 @@ from hypothesis import strategies as st
 from resilver import ConfigError, redundancy
 from resilver.data_loss.bursts import system_bursts
 from resilver.data_loss.chains import group_chain
-from resilver.data_loss.correlated import (
-    crowd_loss,
-    crowd_within_loss,
-    part_sets,
-)
+from resilver.data_loss.correlated import crowd_loss, crowd_within_loss, part_sets
 from resilver.data_loss.scenario import Described, Level, StoredPool
 from resilver.data_loss.sets import sets_chain
 from resilver.placement_quality import group_loss_probability, loss_probability

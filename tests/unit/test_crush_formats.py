@@ -10,6 +10,7 @@ import pytest
 
 from resilver.crush import CrushMap
 from resilver.errors import ConfigError, PlacementError
+from tests.build import refused
 
 LAYERS = [("host", "straw2", 2), ("root", "straw2", 0)]
 
@@ -52,10 +53,8 @@ def test_errors_name_the_file_and_the_place(tmp_path: Path) -> None:
             CrushMap.read(path)
         assert str(path) in str(caught.value)
         assert part in str(caught.value)
-    with pytest.raises(ConfigError, match="missing: there is no such file"):
-        CrushMap.read(tmp_path / "missing")
-    with pytest.raises(ConfigError, match="this is a folder"):
-        CrushMap.read(tmp_path)
+    assert "missing: there is no such file" in refused(CrushMap.read, tmp_path / "missing")
+    assert "this is a folder" in refused(CrushMap.read, tmp_path)
 
 
 def test_edits_return_another_map(cluster: CrushMap) -> None:
@@ -89,8 +88,7 @@ def test_edits_that_cannot_be(cluster: CrushMap) -> None:
         with pytest.raises(PlacementError) as caught:
             work()
         assert part in str(caught.value)
-    with pytest.raises(ConfigError, match="below 2\\^32"):
-        CrushMap.build(-1, LAYERS)
+    assert "below 2^32" in refused(CrushMap.build, -1, LAYERS)
     with pytest.raises(ConfigError, match="use a number from 0 to below 2"):
         cluster.with_item("osd.9", 1, {"host": "host0"}, id=-3)
 
@@ -99,8 +97,7 @@ def test_stand_in_weights_are_chosen_by_key(cluster: CrushMap) -> None:
     # Rule: a pool's stand-in weights place its groups. Pool 5's give host 0 no weight, so nothing
     # lands on osd.0 or osd.1.
     text = cluster.to_text().replace(
-        "# end crush map",
-        "choose_args 5 { { bucket_id -3 weight_set [ [ 0 2 ] ] } }",
+        "# end crush map", "choose_args 5 { { bucket_id -3 weight_set [ [ 0 2 ] ] } }"
     )
     weighted = CrushMap.from_text(text)
     inputs = np.arange(200, dtype=np.uint32)

@@ -104,9 +104,7 @@ def test_an_osd_s_device_is_of_its_class_and_the_nearest_size(tmp_path: Path) ->
     assert labels(chosen(tmp_path, classes, sizes)) == expected
 
 
-def test_a_stated_size_goes_before_the_weight(
-    tmp_path: Path,
-) -> None:
+def test_a_stated_size_goes_before_the_weight(tmp_path: Path) -> None:
     # 15,623,782,400 KiB are 16.0 TB; its weight says 1 TiB. An OSD of no weight has no size.
     study = chosen(tmp_path, ["hdd", "hdd"], [1.0, 0.0], {0: 15_623_782_400})
     assert labels(study) == ["hdd-7k2-16tb", "hdd-7k2-8tb"]

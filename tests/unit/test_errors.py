@@ -34,12 +34,7 @@ def test_the_nearest_name_ignores_case_and_is_none_when_nothing_is_near() -> Non
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [
-        ("20", '"20"'),
-        (True, "true"),
-        ({"servers": 1}, "{ servers = 1 }"),
-        ([1, "a"], '[1, "a"]'),
-    ],
+    [("20", '"20"'), (True, "true"), ({"servers": 1}, "{ servers = 1 }"), ([1, "a"], '[1, "a"]')],
 )
 def test_values_are_shown_as_toml_writes_them(value: object, text: str) -> None:
     assert show(value) == text

@@ -146,8 +146,7 @@ def test_a_stated_load_is_how_things_are() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
-    [{"network": "25gbe"}, {"devices": ("hdd=hdd-7k2-4tb",)}, {"fill": "70%"}, {}],
+    "given", [{"network": "25gbe"}, {"devices": ("hdd=hdd-7k2-4tb",)}, {"fill": "70%"}, {}]
 )
 def test_groups_may_be_taken_from_an_input_that_was_made_before(given: dict[str, Any]) -> None:
     """Of the same cluster, as full: then nothing differs."""

@@ -25,10 +25,7 @@ STUDY = {
 
 @cache
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
-        json.dumps(study_document(Study.from_dict(STUDY), seed=3).to_json())
-    )
-    return found
+    return json.loads(json.dumps(study_document(Study.from_dict(STUDY), seed=3).to_json()))
 
 
 def place(name: str) -> int:

@@ -15,7 +15,7 @@ from resilver.errors import ConfigError
 from resilver.simulate.network import topology_of
 from resilver.spec import Fault, Run
 from resilver.study import validate_runs
-from tests.build import network_run
+from tests.build import network_run, refused
 
 
 def named(run: Run, seed: int = 1) -> list[list[str]]:
@@ -103,8 +103,7 @@ def test_what_the_network_has_not_is_an_error_before_anything_runs(
 
 def test_a_topology_that_cannot_be_built_is_an_error_before_anything_runs() -> None:
     # 4 x 4 nodes have no place for 17 routers.
-    with pytest.raises(ConfigError, match="routers"):
-        validate_runs([network_run(topology="torus 4x4 routers 17")])
+    assert "routers" in refused(network_run, topology="torus 4x4 routers 17")
 
 
 def test_nodes_of_a_graph_go_by_the_names_of_its_file(tmp_path: Path) -> None:
@@ -126,8 +125,7 @@ def test_nodes_of_a_graph_go_by_the_names_of_its_file(tmp_path: Path) -> None:
     assert named(run) == [["rack-1-rack-2"], ["rack-2"]]
     # A name that is none gets the nearest that is.
     wrong = network_run([{"fail": {"switches": ["rack2"]}}], topology={"graph": str(path)})
-    with pytest.raises(ConfigError, match='did you mean "rack-2"'):
-        validate_runs([wrong])
+    assert 'did you mean "rack-2"' in refused(validate_runs, [wrong])
     # Other names are other results, and another key.
     path.write_text(path.read_text().replace("disk-a", "disk-z"), encoding="utf-8")
     renamed = network_run(topology={"graph": str(path)})

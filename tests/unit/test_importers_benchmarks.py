@@ -14,6 +14,7 @@ import pytest
 from resilver.errors import ConfigError
 from resilver.importers.benchmarks import READERS, Benchmark, own, read_benchmarks
 from resilver.importers.benchmarks.table import Benchmarks
+from tests.build import refused
 from tests.scale import times
 from tests.unit import benchmark_texts as texts
 
@@ -102,8 +103,7 @@ def test_a_run_cut_off_is_left_out_and_the_whole_ones_are_kept(tmp_path: Path) -
     found = read(tmp_path, whole + whole[: len(whole) // 2])
     assert len(found.rows) == 3
     assert found.notes == ("out.txt: the run that begins at line 9 is cut off",)
-    with pytest.raises(ConfigError, match="no run of fair-lio in it is whole"):
-        read(tmp_path, whole[: len(whole) // 2])
+    assert "no run of fair-lio in it is whole" in refused(read, tmp_path, whole[: len(whole) // 2])
 
 
 def test_the_suite_has_medians_of_its_runs(tmp_path: Path) -> None:
@@ -237,8 +237,7 @@ def test_fio_is_of_block_devices_unless_said_otherwise(tmp_path: Path) -> None:
     assert (back.mode, back.bytes_per_second) == ("randread", 1e6)
     on_files = read_benchmarks(tmp_path / "out.txt", fio_layer="file system")
     assert {one.layer for one in on_files.rows} == {"file system"}
-    with pytest.raises(ConfigError, match='fio_layer = "disk"'):
-        read_benchmarks(tmp_path / "out.txt", fio_layer="disk")
+    assert 'fio_layer = "disk"' in refused(read_benchmarks, tmp_path / "out.txt", fio_layer="disk")
 
 
 def test_elbencho_is_exact_where_its_csv_rounds(tmp_path: Path) -> None:
@@ -275,8 +274,7 @@ def test_what_no_program_wrote_is_refused_by_its_name(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match=rule) as error:
             read(tmp_path, text, "notes.txt")
         assert "notes.txt" in str(error.value)
-    with pytest.raises(ConfigError, match="no benchmark is given"):
-        read_benchmarks([])
+    assert "no benchmark is given" in refused(read_benchmarks, [])
 
 
 # A warning that a file ends with concerns what stands above it.

@@ -24,6 +24,7 @@ from resilver.importers.ceph import BalancerState, ConfigEntry, OsdPerf, Ratios
 from resilver.importers.ceph.kinds import parse_dump
 from resilver.importers.ceph.pg_dump import _group, _plain_group
 from resilver.importers.jsonpath import Node
+from tests.build import refused
 from tests.reference.ceph_cluster import Shape, documents, write_cluster, write_state
 
 SHAPE = Shape(osds=40, osds_per_host=4, racks=5, groups=400, ssd_share=0.3)
@@ -227,8 +228,7 @@ def test_a_cut_off_archive_is_an_error_in_words(folder: Path, tmp_path: Path) ->
         for share in (0.001, 0.3, 0.9, 0.99):
             path = tmp_path / "cut.tar"
             path.write_bytes(whole[: int(share * len(whole))])
-            with pytest.raises(ConfigError, match=r"cut\.tar"):
-                read_cluster(path)
+            assert "cut.tar" in refused(read_cluster, path)
     (tmp_path / "cut.zip").write_bytes(b"PK\x03\x04" + bytes(100))
     with pytest.raises(ConfigError, match=r"it cannot be unpacked: .* fetch it again"):
         read_cluster(tmp_path / "cut.zip")
@@ -243,15 +243,12 @@ def test_what_unpacks_without_end_is_refused(
     bomb.write_bytes(
         lzma.compress(write_tar(tmp_path / "b", (tarfile.TarInfo("b"), data)).read_bytes())
     )
-    with pytest.raises(ConfigError, match="unpacks to more than"):
-        read_cluster(bomb)
+    assert "unpacks to more than" in refused(read_cluster, bomb)
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("pg.json", b'{"pg_map": "' + b"0" * 2**21)
-    with pytest.raises(ConfigError, match="unpacks to more than"):
-        read_cluster(tmp_path / "bomb.zip")
+    assert "unpacks to more than" in refused(read_cluster, tmp_path / "bomb.zip")
     monkeypatch.setattr(packed, "FILES_MAX", 3)
-    with pytest.raises(ConfigError, match="more than 3 files"):
-        read_cluster(write_cluster(tmp_path / "many", SHAPE))
+    assert "more than 3 files" in refused(read_cluster, write_cluster(tmp_path / "many", SHAPE))
 
 
 def test_a_group_read_at_once_is_the_group_read_member_by_member() -> None:
@@ -292,5 +289,4 @@ def test_lines_of_other_text_around_a_dump_do_not_matter(text: str, value: Any) 
 
 @pytest.mark.parametrize("text", ['{"a": 1}}', '{"a": 1}\n{"b": 2}\n', '{"a": 1', "dumped all\n"])
 def test_half_a_dump_and_two_dumps_in_a_file_are_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="not valid JSON"):
-        parse_dump(text.encode(), "x")
+    assert "not valid JSON" in refused(parse_dump, text.encode(), "x")

@@ -11,12 +11,7 @@ import pytest
 from resilver.errors import ConfigError
 from resilver.importers import read_cluster, read_report
 from resilver.importers.ceph import BalancerState, OsdMetadata, OsdPerf, Ratios
-from resilver.importers.ceph.hardware import (
-    read_balancer,
-    read_metadata,
-    read_perf,
-    read_versions,
-)
+from resilver.importers.ceph.hardware import read_balancer, read_metadata, read_perf, read_versions
 from resilver.importers.ceph.pg_dump import read_df_totals
 from resilver.importers.jsonpath import Node
 from tests.unit.test_importers_cluster import OSD_DUMP, read

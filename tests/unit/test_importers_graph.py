@@ -125,10 +125,7 @@ def test_links_are_numbered_by_their_ends(tmp_path: Path) -> None:
         ('{"nodes": [{"id": 1, "kind": "hots"}], "links": []}', 'did you mean "host"?'),
         ('{"nodes": [{"id": 1, "kind": 4}], "links": []}', "a kind is text"),
         ('{"nodes": [{"id": 1, "kind": "switch"}], "links": []}', "no node of the graph is a host"),
-        (
-            '{"nodes": [{"id": 1, "x": "0", "y": 0}], "links": []}',
-            "a place is a finite number",
-        ),
+        ('{"nodes": [{"id": 1, "x": "0", "y": 0}], "links": []}', "a place is a finite number"),
         (
             '{"nodes": [{"id": 1, "x": 0, "y": 0}, {"id": 2}],'
             ' "links": [{"source": 1, "target": 2}]}',

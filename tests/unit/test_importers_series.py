@@ -14,6 +14,7 @@ from pyarrow import parquet
 from resilver.errors import ConfigError
 from resilver.importers.jobs import Job, read_jobs, zone_of
 from resilver.importers.series import Series, read_series
+from tests.build import refused
 
 
 def read(tmp_path: Path, text: str, moved: str = "writes") -> Series:
@@ -96,8 +97,7 @@ def test_parquet_is_read_by_the_same_names_and_times_may_be_dates(tmp_path: Path
     assert found.times.tolist() == [when[0].timestamp() + 2 * at for at in range(3)]
     assert found.values[[0, 2]].tolist() == [1.0, 3.0] and np.isnan(found.values[1])
     path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(ConfigError, match="no Parquet"):
-        read_series(path)
+    assert "no Parquet" in refused(read_series, path)
 
 
 def test_hdf5_of_tokio_is_summed_over_its_targets(shared_data: Path) -> None:
@@ -122,8 +122,7 @@ def test_a_tokio_file_without_what_is_asked_is_refused(tmp_path: Path) -> None:
         file["datatargets/readrates"] = np.ones((3, 1))
         file["datatargets/readrates"].attrs["columns"] = [b"a"]
     assert read_series(path, "reads").values.tolist() == [1.0] * 3
-    with pytest.raises(ConfigError, match="no writerates and no writebytes"):
-        read_series(path)
+    assert "no writerates and no writebytes" in refused(read_series, path)
 
 
 SACCT = """JobID|JobName|Start|End|State
@@ -182,12 +181,9 @@ def test_a_table_of_jobs_has_seconds_or_dates(tmp_path: Path) -> None:
 def test_bad_tables_of_jobs_are_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "jobs.csv"
     path.write_text(text)
-    with pytest.raises(ConfigError) as error:
-        read_jobs(path)
-    assert said in str(error.value)
+    assert said in refused(read_jobs, path)
 
 
 @pytest.mark.parametrize("zone", ["Mars", "+99:00", "../etc/passwd", ""])
 def test_unknown_zones_are_refused(zone: str) -> None:
-    with pytest.raises(ConfigError, match="no such time zone"):
-        zone_of(zone)
+    assert "no such time zone" in refused(zone_of, zone)

@@ -10,6 +10,7 @@ import pytest
 
 from resilver.errors import ConfigError
 from resilver.text import parse_json, parse_toml, read_text, read_toml
+from tests.build import refused
 
 
 @pytest.mark.parametrize(
@@ -44,16 +45,12 @@ def test_bad_text_names_line_column_and_what_was_expected(
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no such file"):
-        read_text(tmp_path / "absent.toml")
-    with pytest.raises(ConfigError, match="this is a folder"):
-        read_text(tmp_path)
-    with pytest.raises(ConfigError, match="cannot be read"):
-        read_text(Path("a" * 300))
+    assert "no such file" in refused(read_text, tmp_path / "absent.toml")
+    assert "this is a folder" in refused(read_text, tmp_path)
+    assert "cannot be read" in refused(read_text, Path("a" * 300))
     latin = tmp_path / "latin.toml"
     latin.write_bytes(b'title = "caf\xe9"\n')
-    with pytest.raises(ConfigError, match="not UTF-8 text: byte 12 is 0xe9"):
-        read_toml(latin)
+    assert "not UTF-8 text: byte 12 is 0xe9" in refused(read_toml, latin)
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:

@@ -33,10 +33,7 @@ def small(**changed: Any) -> Machine:
         "torus": [5, 4, 6],
         "routers": {
             "networks": [0],
-            "groups": [
-                ["x0y0z0n0", "x2y2z2n0", "x4y1z5n0"],
-                ["x1y3z3n0", "x3y0z1n0", "x0y2z4n0"],
-            ],
+            "groups": [["x0y0z0n0", "x2y2z2n0", "x4y1z5n0"], ["x1y3z3n0", "x3y0z1n0", "x0y2z4n0"]],
         },
         "fine_grained": {"zone": 3, "window": [-2, 2]},
         "storage": {"blocks": 2, "servers": 4, "targets": 2, "leaves": [0, 0, 1, 1]},

@@ -11,6 +11,7 @@ import pytest
 
 import resilver
 from resilver import ConfigError, read_state
+from tests.build import refused
 
 ONE = ("recovery.pipelining=true", "recovery.pipeline_buffer=16 MiB")
 DEVICES = "  4 UP osc a-OST0000-osc-ffff88 uuid 5 10.0.0.1@tcp\n"
@@ -121,14 +122,12 @@ def test_servers_may_be_dumped_by_clocks_of_their_own(tmp_path: Path) -> None:
 def test_dumps_that_cannot_be_compared_are_refused(
     first: str, second: str, said: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match=said):
-        read_state([put(tmp_path, "1", first), put(tmp_path, "2", second)])
+    assert said in refused(read_state, [put(tmp_path, "1", first), put(tmp_path, "2", second)])
 
 
 def test_one_dump_alone_is_refused_and_a_target_of_one_dump_is_named(tmp_path: Path) -> None:
     one = put(tmp_path, "1", dump(1, {"a-OST0000": 1}))
-    with pytest.raises(ConfigError, match="dump them again"):
-        read_state([one])
+    assert "dump them again" in refused(read_state, [one])
     two = put(tmp_path, "2", dump(9, {"a-OST0000": 1, "a-OST0001": 1}))
     state = read_state([one, two])
     assert any("a-OST0001" in note for note in state.notes)
@@ -215,8 +214,7 @@ def test_a_series_that_contradicts_itself_is_refused(tmp_path: Path) -> None:
         path = series(tmp_path / "a.hdf5")
         with h5py.File(path, "a") as file:
             change(file)
-        with pytest.raises(ConfigError, match=said):
-            read_state([path])
+        assert said in refused(read_state, [path])
         path.unlink()
 
 
@@ -325,8 +323,7 @@ def test_a_run_folder_says_what_its_devices_moved(tmp_path: Path, root: Path) ->
     ],
 )
 def test_what_is_no_log_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=said):
-        read_state([put(tmp_path, "given", content)])
+    assert said in refused(read_state, [put(tmp_path, "given", content)])
 
 
 def test_a_broken_heap_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,11 +337,7 @@ def test_a_broken_heap_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_files_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     path = series(tmp_path / "a.hdf5")
-    with pytest.raises(ConfigError, match="given twice"):
-        read_state([path, path])
-    with pytest.raises(ConfigError, match="says too"):
-        read_state([path, series(tmp_path / "b.hdf5")])
-    with pytest.raises(ConfigError, match="no such file"):
-        read_state([tmp_path / "none"])
-    with pytest.raises(ConfigError, match="run folder"):
-        read_state([tmp_path])
+    assert "given twice" in refused(read_state, [path, path])
+    assert "says too" in refused(read_state, [path, series(tmp_path / "b.hdf5")])
+    assert "no such file" in refused(read_state, [tmp_path / "none"])
+    assert "run folder" in refused(read_state, [tmp_path])

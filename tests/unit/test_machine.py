@@ -58,10 +58,7 @@ def test_without_a_control_group_it_is_the_machine_s(system: Path) -> None:
             },
         ),
         # In a container its own group is the root that is seen, whatever its path outside.
-        (
-            "0::/docker/abc\n",
-            {"memory.max": str(4 * GIB), "memory.current": str(GIB)},
-        ),
+        ("0::/docker/abc\n", {"memory.max": str(4 * GIB), "memory.current": str(GIB)}),
     ],
     ids=["version 2, the group above", "version 1", "a container"],
 )

@@ -17,6 +17,7 @@ from resilver.errors import ConfigError
 from resilver.simulate import PartOfPopulation, PopulationScan, simulate_found
 from resilver.spec import System
 from resilver.study import simulate
+from tests.build import refused
 from tests.scale import times
 from tests.unit.small_reports import report
 from tests.unit.test_affected import KINDS, MIXED
@@ -136,8 +137,7 @@ def test_impossible_ranges_are_refused(first: Any) -> None:
         scan.scan(first, 1)
     with pytest.raises(ConfigError):
         scan.scan(1, 2**36)
-    with pytest.raises(ConfigError, match="bytes_before = -1"):
-        scan.scan_to_end(0, 1, -1)
+    assert "bytes_before = -1" in refused(scan.scan_to_end, 0, 1, -1)
 
 
 # Rule: several pools are not scanned in parts, and the error says what to do instead.
@@ -147,8 +147,7 @@ def test_several_pools_are_not_scanned_in_parts() -> None:
     system = Study.from_dict({"cluster": {"servers": 4}, "pools": pools}).runs()[0].system
     scan = PopulationScan(system, SEED)
     assert not scan.can_split and scan.expected_files == 0
-    with pytest.raises(ConfigError, match="simulate it as a whole"):
-        scan.scan(0, 10)
+    assert "simulate it as a whole" in refused(scan.scan, 0, 10)
 
 
 # Rule: a real cluster has no population, and the error says what knows its PGs.

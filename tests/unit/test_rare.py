@@ -12,12 +12,7 @@ import numpy as np
 import pytest
 
 from resilver.errors import ConfigError, Interrupted
-from resilver.simulate.durability import (
-    PLAIN,
-    ChainModel,
-    choose_method,
-    estimate,
-)
+from resilver.simulate.durability import PLAIN, ChainModel, choose_method, estimate
 from resilver.simulate.sums import Sums
 
 YEAR = 365.25 * 86_400.0

@@ -51,12 +51,7 @@ def system(afr: float, failures: Any = (), parity: int = 2, **repair: Any) -> di
             {"name": "osd", "parents": [device % HOSTS for device in range(DEVICES)]},
         ],
         "pools": [
-            {
-                "name": "pool",
-                "code": f"rs 2+{parity}",
-                "sets": list(sets),
-                "piece_bytes": [10**9],
-            }
+            {"name": "pool", "code": f"rs 2+{parity}", "sets": list(sets), "piece_bytes": [10**9]}
         ],
         "failures": [failing("disk", 1, afr, LOST), *failures],
         "repair": {

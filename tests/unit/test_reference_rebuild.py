@@ -100,10 +100,7 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"several buffers", "partial last buffer", "receive memory full"},
     ),
     "ring-rehash": (described(10, placement=RING), BOTH_FULL),
-    "ring-successors": (
-        described(10, placement={**RING, "ring_walk": "successors"}),
-        BOTH_FULL,
-    ),
+    "ring-successors": (described(10, placement={**RING, "ring_walk": "successors"}), BOTH_FULL),
     "ring-with-groups": (described(6, placement={**RING, "placement_groups": 77}), BOTH_FULL),
     "ring-in-racks": (described(12, cluster={"racks": 4}, placement=RING), BOTH_FULL),
     "several-rings-in-racks": (
@@ -124,15 +121,9 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
         ),
         BOTH_FULL,
     ),
-    "exclusive-or": (
-        described(9, placement={"algorithm": "xor", "ring_points": 16}),
-        BOTH_FULL,
-    ),
+    "exclusive-or": (described(9, placement={"algorithm": "xor", "ring_points": 16}), BOTH_FULL),
     # A server's neighbours alone pull what it held, from one another: no source has many to serve.
-    "modulo": (
-        described(9, placement={"algorithm": "modulo"}),
-        {*PLAIN, "receive memory full"},
-    ),
+    "modulo": (described(9, placement={"algorithm": "modulo"}), {*PLAIN, "receive memory full"}),
     "jump-two-failed": (
         described(9, placement={"algorithm": "jump"}, faults=[{"fail": {"servers": 2}}]),
         BOTH_FULL,
@@ -183,10 +174,7 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
         ),
         BOTH_FULL,
     ),
-    "too-few-survivors": (
-        described(5, placement=RING, faults=[{"fail": {"servers": 3}}]),
-        PLAIN,
-    ),
+    "too-few-survivors": (described(5, placement=RING, faults=[{"fail": {"servers": 3}}]), PLAIN),
     "two-copies-both-lost": (
         described(
             5,

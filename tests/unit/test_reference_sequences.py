@@ -151,10 +151,7 @@ SEQUENCES: dict[str, tuple[dict[str, Any], set[str]]] = {
         ),
         {"object lost for good"},
     ),
-    "after-the-rebuild": (
-        described(7, faults=[at(0, servers=1), at(60_000, servers=1)]),
-        PLAIN,
-    ),
+    "after-the-rebuild": (described(7, faults=[at(0, servers=1), at(60_000, servers=1)]), PLAIN),
 }
 
 

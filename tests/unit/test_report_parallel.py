@@ -36,9 +36,7 @@ NUMBER = Published("r", "Read", "avg(share)", unit="%", paper=98.0)
 
 def made() -> module.Parallel:
     tables = Tables(table_of(ROWS))
-    found = parallels(SPEC, tables, {"r": compare("e", NUMBER, tables)})
-    assert found is not None
-    return found
+    return parallels(SPEC, tables, {"r": compare("e", NUMBER, tables)})
 
 
 def test_a_line_stands_at_the_mean_of_the_rows_of_its_axis() -> None:

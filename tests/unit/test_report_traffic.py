@@ -50,9 +50,7 @@ def course_of(rates: list[float], warm_up: str = "0 s", **metrics: float) -> Cha
         for at, rate in enumerate(rates)
     ]  # fmt: skip
     made.traffic = pa.Table.from_pylist(intervals, schema=made.traffic.schema)
-    found = course(made, systems(made)[0])
-    assert found is not None
-    return found
+    return course(made, systems(made)[0])
 
 
 def test_the_course_says_what_a_fault_costs() -> None:

@@ -246,10 +246,7 @@ def test_the_list_is_json_too(capfd: pytest.CaptureFixture[str]) -> None:
         (["reproduce", "rebuild-ring", "--set", "cluster.servers"], "KEY=VALUE"),
         (["reproduce", "rebuild-ring", "--set", "cluster.server=4"], "cluster.server"),
         (["reproduce", "rebuild-ring", "-o", "/dev/null/x"], '"/dev/null": this is a file'),
-        (
-            ["reproduce", "rebuild-ring", "--figures", "/dev/null"],
-            '"/dev/null": this is a file',
-        ),
+        (["reproduce", "rebuild-ring", "--figures", "/dev/null"], '"/dev/null": this is a file'),
         (["reproduce", "rebuild-ring", "--cluster", "slrm"], 'did you mean "slurm"?'),
         (
             ["reproduce", "rebuild-ring", "--cluster", "a:1", "--workers", "2"],

@@ -22,6 +22,7 @@ from resilver.request import (
     unused_options,
     value_of,
 )
+from tests.build import refused
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,9 @@ def test_what_is_no_such_quantity_is_refused_by_its_option(
 ) -> None:
     given: dict[str, Any] = {field: text}
     asked = Asked((), **given)
-    with pytest.raises(ConfigError) as refused:
-        value_of(asked, field)
-    assert str(refused.value).startswith(f'{name_of(Asked, field)} = "{text}"')
-    assert words in str(refused.value)
+    said = refused(value_of, asked, field)
+    assert said.startswith(f'{name_of(Asked, field)} = "{text}"')
+    assert words in said
 
 
 def test_the_command_line_has_what_is_not_the_default() -> None:
@@ -85,16 +85,15 @@ def test_the_command_line_has_what_is_not_the_default() -> None:
 def test_what_is_no_choice_or_out_of_range_is_refused_with_all_others() -> None:
     asked = request_of(Asked, {"files": (), "sets": "x=1", "order": "last", "within": 0.05})
     assert asked.sets == ("x=1",) and value_of(asked, "within") == 0.05
-    with pytest.raises(ConfigError, match="no option of this name") as refused:
+    with pytest.raises(ConfigError, match="no option of this name") as caught:
         request_of(Asked, {"files": (), "sed": 3})
-    assert "seed" in str(refused.value)
-    with pytest.raises(ConfigError) as refused:
+    assert "seed" in str(caught.value)
+    with pytest.raises(ConfigError) as caught:
         request_of(Asked, {"files": (), "order": "lats", "seed": 10})
-    first, second = refused.value.problems
+    first, second = caught.value.problems
     assert (first.key, first.rule) == ("order", "this is first or last")
     assert (second.key, second.rule) == ("seed", "this is a whole number from 0 to 9")
-    with pytest.raises(ConfigError, match="from 0 to 9"):
-        request_of(Asked, {"files": (), "seed": True})
+    assert "from 0 to 9" in refused(request_of, Asked, {"files": (), "seed": True})
 
 
 def test_an_option_needs_the_one_that_it_applies_to() -> None:

@@ -23,9 +23,7 @@ TABLES = (*TABLE_NAMES[1:], "interfaces")
 
 def topology() -> _core.Topology:
     """The small network."""
-    found = topology_of(network_run().system, 1)
-    assert found is not None
-    return found
+    return topology_of(network_run().system, 1)
 
 
 def reported() -> dict[str, Any]:

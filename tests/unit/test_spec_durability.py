@@ -118,8 +118,7 @@ def test_the_catalog_says_what_a_failure_leaves_out_and_a_law_replaces_its_law()
 def test_a_mean_time_is_that_of_its_law() -> None:
     """Weibull of shape 2: the mean is scale x Gamma(1.5) = scale x sqrt(pi) / 2."""
     asked = DurabilityQuestion(
-        failures=[{"afr": "1 %"}],
-        repair={"weibull": {"shape": 2, "scale": "10 h", "least": "1 h"}},
+        failures=[{"afr": "1 %"}], repair={"weibull": {"shape": 2, "scale": "10 h", "least": "1 h"}}
     )
     expected = 3600 * (1 + 10 * math.sqrt(math.pi) / 2)
     assert asked.repair.times[0].mean_seconds == pytest.approx(expected, rel=1e-14)

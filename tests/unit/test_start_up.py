@@ -112,10 +112,7 @@ def test_help_imports_its_command_alone(tmp_path: Path) -> None:
     [
         ("check demo", HEAVY | {"numpy", "resilver.center", "resilver.report.charts"}),
         ("schema", ARRAYS | {"resilver.study", "resilver.simulate"}),
-        (
-            "redundancy 'rs 8+3'",
-            HEAVY | {"resilver.center", "resilver.study"},
-        ),
+        ("redundancy 'rs 8+3'", HEAVY | {"resilver.center", "resilver.study"}),
         (
             "topology 'torus 4x4'",
             HEAVY | {"resilver.center", "resilver.study", "resilver.placement_quality"},

@@ -22,11 +22,7 @@ def small(**changed: Any) -> Storage:
     groups = [[f"x{at % 4}y{at // 4}z0n0"] for at in range(6)]
     return storage(
         machine(
-            {
-                "torus": [4, 4, 4],
-                "routers": {"groups": groups, "networks": [5]},
-                "storage": side,
-            }
+            {"torus": [4, 4, 4], "routers": {"groups": groups, "networks": [5]}, "storage": side}
         )
     )
 

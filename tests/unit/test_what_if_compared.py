@@ -78,15 +78,10 @@ def fill(*trials: FillTrial) -> FillSearch:
                 "Above, it does not: at 60.0 % the failure of node-3 leaves 4 PGs stuck.",
             ],
         ),
-        (
-            fill(TRIALS[0]),
-            ["More does not fit: at 80.0 % the first OSD holds all it can."],
-        ),
+        (fill(TRIALS[0]), ["More does not fit: at 80.0 % the first OSD holds all it can."]),
         (
             fill(TRIALS[2]),
-            [
-                "The cluster heals from the failure of any host at no fill: at 70.0 % no room.",
-            ],
+            ["The cluster heals from the failure of any host at no fill: at 70.0 % no room."],
         ),
     ],
 )

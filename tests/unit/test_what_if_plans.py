@@ -137,8 +137,7 @@ def test_hosts_are_added_like_one_with_its_osds_in_their_place() -> None:
 
 def test_what_is_added_can_be_named_later_and_has_settings() -> None:
     ready = prepared(
-        add="1 host like node-000 in rack=rack-01 class ssd",
-        drain="host=node-000-new1 @ 1 d",
+        add="1 host like node-000 in rack=rack-01 class ssd", drain="host=node-000-new1 @ 1 d"
     )
     add, drain = [one for one in changes(ready) if one["kind"] in ("add", "crush_reweight")]
     assert drain == {"kind": "crush_reweight", "item": "node-000-new1", "weight": 0.0}

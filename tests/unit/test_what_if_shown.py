@@ -15,11 +15,7 @@ from resilver.report.whatif import answer_of
 from resilver.report.whatif.course import course_chart, rates_chart, shown_moments
 from resilver.report.whatif.fill import fills
 from resilver.report.whatif.source import LEVELS, Facts, is_under_way
-from resilver.report.whatif.tables import (
-    history_table,
-    places,
-    stuck_summary,
-)
+from resilver.report.whatif.tables import history_table, places, stuck_summary
 from resilver.units import format_bytes
 from resilver.whatif.answer import PlannedStep, WhatIf
 from resilver.whatif.columns import TABLES, conform
