@@ -1,7 +1,5 @@
 """Small studies for tests: by name, with a change that reads as a study file does."""
 
-from __future__ import annotations
-
 import copy
 import re
 import tomllib

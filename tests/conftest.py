@@ -1,7 +1,5 @@
 """What all tests share: places, real inputs, and the same surroundings everywhere."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections import defaultdict

@@ -7,8 +7,6 @@ reads when it starts (`PYTHON...` variables, the seed of its hashes) is the firs
 test of those starts one of its own.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """Files with something changed, as no program wrote them and people send them."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -4,8 +4,6 @@ The tests draw the same each time, so that a failure is about the change and not
 Verification sets `RESILVER_SCALE`, and draws anew each time: `RESILVER_SEED` says from where.
 """
 
-from __future__ import annotations
-
 import os
 
 SCALE = int(os.environ.get("RESILVER_SCALE", "1"))

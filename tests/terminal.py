@@ -1,7 +1,5 @@
 """What a user meets at a terminal: what a command prints, and what it says where it refuses."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Claims of the tests, tried many times over on what is drawn anew each time: `dev.py verify`."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 
 # Importing it loads the tests' own profile, which this one then takes the place of.

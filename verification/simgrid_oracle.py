@@ -1,7 +1,5 @@
 """Asks SimGrid for the rates of flows, where it is installed (Debian: python3-simgrid)."""
 
-from __future__ import annotations
-
 import functools
 import json
 import subprocess

@@ -3,8 +3,6 @@
 The tests keep 50 and 500 of these states (tests/unit/test_advice.py).
 """
 
-from __future__ import annotations
-
 from tests.unit.test_advice import (
     test_a_job_never_ends_later_than_by_round_robin,
     test_behind_servers_the_slowest_stream_is_as_fast_as_a_maximum_flow_allows,

@@ -8,8 +8,6 @@ plan is from itself, its odd runs from its even ones, is what no plan can go bel
 is busy with something else says so there, and is no evidence.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -5,8 +5,6 @@ The tests keep a few (tests/integration/test_what_if_bottleneck.py and test_assu
 devices and network of each cluster are held to a run of an input that is changed by other code.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 The tests keep three of each of 13 studies that ship (tests/unit/test_explore_study.py).
 """
 
-from __future__ import annotations
-
 from tests.unit.test_explore_study import (
     pytestmark,
     test_the_exported_study_makes_the_input_of_the_page,

@@ -8,8 +8,6 @@ and 15 texts after its beginning (tests/unit/test_any_file.py), 4 of a Darshan l
 (tests/integration/test_mutants.py), which by default are 2,000 here.
 """
 
-from __future__ import annotations
-
 from tests.integration.test_mutants import (
     originals,
     test_any_mutant_of_a_file_is_read_or_refused_as_input,

@@ -4,8 +4,6 @@ The tests keep three moments (tests/unit/test_execute.py) and one (tests/integra
 and every rename, in which there is no chance.
 """
 
-from __future__ import annotations
-
 from tests.integration.test_dask import (
     cluster,
     test_a_driver_killed_at_any_moment_resumes_to_the_same_bytes,

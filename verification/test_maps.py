@@ -5,8 +5,6 @@ of a real cluster (tests/oracle/test_osdmaptool.py), and 20 maps judged and 10 p
 (tests/integration/test_crush_tester.py).
 """
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

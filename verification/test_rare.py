@@ -5,8 +5,6 @@ intervals of five estimates (tests/unit/test_rare.py); splitting on a real clust
 seeds there (tests/unit/test_rare_systems.py) and 200 here.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -3,8 +3,6 @@
 The tests keep three and one of each number of routers (tests/oracle/test_siting.py).
 """
 
-from __future__ import annotations
-
 from tests.oracle.test_siting import (
     test_places_on_a_small_torus_are_the_best_of_all,
     test_places_on_six_by_four_by_four_are_the_program_s,

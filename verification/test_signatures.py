@@ -3,8 +3,6 @@
 The tests keep 20 of them and 50 (tests/unit/test_signatures.py).
 """
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -3,8 +3,6 @@
 The tests hold 150 systems to linear programs instead (tests/oracle/test_flow_rates.py).
 """
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

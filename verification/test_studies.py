@@ -4,8 +4,6 @@ The tests keep studies 0 to 39 (tests/integration/test_drawn_studies.py), on the
 `dev.py test` builds it; these run on the core that users get.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -6,8 +6,6 @@ partitions of a scan (tests/unit/test_parts.py), and 20 trees of codes and 20 of
 (tests/oracle/test_code_trees.py and test_sets.py).
 """
 
-from __future__ import annotations
-
 from tests.oracle.test_code_trees import test_a_plan_makes_each_lost_piece_once_of_what_is_there
 from tests.oracle.test_sets import test_the_study_file_s_parts_are_those_of_the_core
 from tests.unit.test_affected import test_rows_equal_the_forward_answer

@@ -4,8 +4,6 @@ The Chrome DevTools Protocol over `--remote-debugging-pipe`: JSON messages that 
 read by the browser from file descriptor 3 and written by it to 4.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What the browser tests share: one browser a file, and pages that compute."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

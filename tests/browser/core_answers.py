@@ -1,7 +1,5 @@
 """What the core answers natively, in Node and in Chromium, in one form that can be compared."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """Runs across every part of the model, small enough that all take some seconds twice."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable
 from pathlib import Path

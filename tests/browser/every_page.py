@@ -4,8 +4,6 @@ A file of such pages imports these tests, has their paths by name in a fixture `
 CHARTS_EXPECTED which charts each has, in their order; `UNTIL` is what is waited for beyond that.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the tests of the page that computes share: its pages, and a reader's hands."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -4,8 +4,6 @@ A scenario has ``stops``, the number of a stop by the key of its control, and ``
 its ``key``, the place of its ``part``, ``at`` in seconds and, where it has one, its ``share``.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

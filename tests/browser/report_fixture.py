@@ -5,8 +5,6 @@ survivor and written at another at a fixed rate, one group after the other, so t
 received bytes, transfers, the timeline and the metrics are sums of the same groups.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The pages of a center in a real browser: every chart drawn, offline, readable."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

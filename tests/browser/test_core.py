@@ -1,7 +1,5 @@
 """The core in a browser answers as natively, to the last bit, and whatever it is given, says so."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

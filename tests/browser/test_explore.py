@@ -1,7 +1,5 @@
 """The page that computes, in a real browser with the network off: what its readers do with it."""
 
-from __future__ import annotations
-
 import base64
 import json
 import shlex

@@ -1,7 +1,5 @@
 """The page that computes, as an operator handles it for the first time: finding, times, undo."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

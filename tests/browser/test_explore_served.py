@@ -1,7 +1,5 @@
 """`resilver explore --serve`: the page that is written, computed natively on this machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A page from the server asks runs in a browser, from a worker; other pages get nothing of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

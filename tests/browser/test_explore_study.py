@@ -1,7 +1,5 @@
 """The page that computes of a study: clients that it had not, and its rebuild on the map."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page that computes, as an operator reads it for the first time: words, hints and limits."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

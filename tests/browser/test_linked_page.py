@@ -1,7 +1,5 @@
 """Charts over time share a moment, all charts and tables a part, by mouse and by keyboard."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page of a sweep under way in a real browser: it comes again, its reader stays in place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

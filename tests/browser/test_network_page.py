@@ -1,7 +1,5 @@
 """The page of the network study in a real browser, from rows made by hand, as runs take long."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

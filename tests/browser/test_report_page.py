@@ -1,7 +1,5 @@
 """The report page in a real browser: everything drawn, nothing asked of the network, readable."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of a reproduction in a real browser: drawn, offline, nothing overlapping, readable."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page of studies with clients in a real browser: every chart, the map, and what is named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pages of a what-if in a real browser: every chart drawn, offline, readable, lines to copy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,8 +5,6 @@ same requests: links carry what the ways add up to, servers what was asked of th
 histograms and the intervals hold each request once.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

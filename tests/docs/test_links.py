@@ -1,7 +1,5 @@
 """Every relative link and picture of a page leads to a file of the checkout."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

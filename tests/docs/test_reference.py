@@ -1,7 +1,5 @@
 """The reference has an entry for every key, command, column and name, and no entry has a gap."""
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 import re

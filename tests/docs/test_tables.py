@@ -1,7 +1,5 @@
 """The page on result tables names every column, and no other."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

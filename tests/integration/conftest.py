@@ -1,7 +1,5 @@
 """Clusters that several files of integration tests ask about."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A real Dask cluster for tests: scheduler and workers in processes of their own, on loopback."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Small studies drawn at random over parts, codes, lanes, streams, layouts, networks and faults."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -15,7 +13,6 @@ FABRICS = (
     "hypercube 6 routers {entries}",
 )
 """Networks with room for as many servers as are drawn, with one or two ports each."""
-
 
 STRIPS = ("1 B", "1000 B", "16 KiB", "64 KiB")
 """Sizes of strips, of streams over groups."""

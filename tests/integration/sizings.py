@@ -1,7 +1,5 @@
 """What `resilver size --json` says of a sizing file, for the tests of its sections."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs of a study's text by the command, by events and by flows."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

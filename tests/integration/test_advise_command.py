@@ -1,7 +1,5 @@
 """`resilver advise`: tables, JSON and lines of lfs, its page, its exit codes, and refusals."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

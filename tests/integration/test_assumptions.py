@@ -1,7 +1,5 @@
 """What a result rests on, how sure it is, and what each assumption is worth, by the command."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files that nobody means to give: each is refused in words, soon and in little memory."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

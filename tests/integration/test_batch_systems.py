@@ -4,8 +4,6 @@ There is no Slurm here: a fake `sbatch` starts the job's script in the backgroun
 and `scancel` ends it; the tasks of a step are started with the variables that srun gives them.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal

@@ -1,7 +1,5 @@
 """`resilver bench`: plans with their files, and running one with fio, which may be interrupted."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

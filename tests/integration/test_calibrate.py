@@ -1,7 +1,5 @@
 """`resilver calibrate`: what it prints and writes, what it refuses, and that it cleans up."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """`resilver calibrate fill`: a curve of rates by fill where runs show one, and none where not."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from pathlib import Path

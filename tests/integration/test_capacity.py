@@ -1,7 +1,5 @@
 """How full a file system gets: closed forms beside days, and what is wrong with a section."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a sizing reads: listings of files with ages, and series of `lfs df`."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from pathlib import Path

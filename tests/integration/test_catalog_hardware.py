@@ -1,7 +1,5 @@
 """Every device and network that ships does in a run what its maker says it does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The catalog's file systems, part by part, and the incident of 2010 as a study."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

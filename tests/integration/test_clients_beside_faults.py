@@ -1,7 +1,5 @@
 """What clients get before, during and after a fault, by the whole command."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Studies of codes, lanes and streams from the file to the tables, held to what follows by hand."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The whole command on the native core: runs, resumption and bad input."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

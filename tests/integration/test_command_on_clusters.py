@@ -1,7 +1,5 @@
 """The command on maps and reports of real clusters, held to what they and Ceph's own tools say."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Maps that `resilver crush` builds, changes and writes are crushtool's, byte for byte."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a user types at `resilver crush` and beside it: edits in order, inputs kept, every step."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What `resilver crush` and `place` say of maps by which nothing, or nearly everything, moves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`resilver crush` prints what `crushtool --test` prints, byte for byte, on both streams."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

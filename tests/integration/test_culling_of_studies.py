@@ -1,7 +1,5 @@
 """`resilver profile STUDY.toml --within`: slow disks of a study's own RAID sets go in rounds."""
 
-from __future__ import annotations
-
 import statistics
 from pathlib import Path
 

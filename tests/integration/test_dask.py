@@ -1,7 +1,5 @@
 """A study on a real Dask cluster gives the bytes of the local run, whatever dies meanwhile."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

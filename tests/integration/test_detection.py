@@ -1,7 +1,5 @@
 """The time until the system is told of a failure: the loss is counted from when it happens."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Studies drawn at random run to their end, hold every law, and come out alike however they run."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """How likely codes and systems lose data, as `resilver.durability` answers it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

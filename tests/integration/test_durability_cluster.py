@@ -1,7 +1,5 @@
 """How likely a real cluster of 88 OSDs loses data, and what bursts lose of its 4,096 sets."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json

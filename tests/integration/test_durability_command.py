@@ -1,7 +1,5 @@
 """`resilver durability` as it is typed: what it prints, writes and refuses."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

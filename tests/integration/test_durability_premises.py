@@ -1,7 +1,5 @@
 """What `resilver durability` takes for granted is what people mean by its options, and is shown."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math
@@ -28,7 +26,6 @@ bytes_per_server = "64 GiB"
 [placement]
 placement_groups = 64
 """
-
 
 found = functools.partial(json_output, "durability")
 

@@ -1,7 +1,5 @@
 """Durability by simulation: against chains, what layouts conclude, and answers that resume."""
 
-from __future__ import annotations
-
 import math
 import signal
 import subprocess

@@ -5,8 +5,6 @@ weighted estimates. Bands are 4.5 standard errors of both sides together, left b
 150,000 comparisons; seeds are fixed.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random

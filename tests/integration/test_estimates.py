@@ -1,7 +1,5 @@
 """What `check` expects of a run is what the run then does, within a factor of two."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The server of a page serves nobody else, and no request ends it or is taken for another."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

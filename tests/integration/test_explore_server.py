@@ -1,7 +1,5 @@
 """The server of a page: runs as natively, that end with who asked them or by Ctrl-C."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """What commands do where nobody reads their text: files are there, and they end as tools should."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """Clients as steady flows by the command: beside events, and what they refuse."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

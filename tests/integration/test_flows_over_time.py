@@ -1,7 +1,5 @@
 """Streams, bursts and arrivals as flows by the command: beside events, and by closed forms."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A forked command gets and gives what a process that was started anew does."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`resilver import ceph`: a cluster's dumps become one bundle, with its names or without."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Jobs with a signature by the command: by events and by flows, alone, together and shifted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Codes of several levels on a tree through studies, and what `resilver place` says of codes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 The unit of Spider II has 56 sets ("ost") of ten drives behind 8 servers, 7 of them each.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ Tests of drawn requests have a fixed seed; each band is four standard deviations
 right model leaves once in 16,000 times.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 from pathlib import Path
 from typing import Any

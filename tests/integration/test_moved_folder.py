@@ -1,7 +1,5 @@
 """A run folder: it moves, holds what its study read, and says what mends it where it is corrupt."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

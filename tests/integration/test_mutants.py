@@ -5,8 +5,6 @@ mutant has letters, lines, numbers or values changed, or is cut off. The command
 process, so that many are tried in little time.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import resource

@@ -1,7 +1,5 @@
 """Parts that are gone or slow for a while with nobody told: what requests meet, and afterwards."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

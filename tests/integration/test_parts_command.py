@@ -1,7 +1,5 @@
 """A tree of parts through the command: what fails, who heals it, and what a slow part costs."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from textwrap import dedent

@@ -1,7 +1,5 @@
 """`resilver place --balance`: lines to paste, what they do, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

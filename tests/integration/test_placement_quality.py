@@ -1,7 +1,5 @@
 """Judgement from the command line: real clusters, maps and studies, held to plain counts."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math

@@ -1,7 +1,5 @@
 """Several pools on the same parts: losses, rebuilds and clients of each, and of a real cluster."""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from pathlib import Path

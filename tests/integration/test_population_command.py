@@ -1,7 +1,5 @@
 """`resilver import sizes`, `resilver population show`, and studies of what they measured."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

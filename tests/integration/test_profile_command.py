@@ -1,7 +1,5 @@
 """`resilver profile`: slow disks in closed form, in rounds, and as measured."""
 
-from __future__ import annotations
-
 import statistics
 from math import comb
 from pathlib import Path

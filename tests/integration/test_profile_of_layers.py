@@ -1,7 +1,5 @@
 """`resilver profile STUDY.toml`: what layers pass and lose, what binds, and what was measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 Runs are normal with a deviation of 1 % of 500 GB/s unless a test says otherwise.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 The rows are those of `tests/cases/words.toml`.
 """
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import tomllib

@@ -4,8 +4,6 @@ The twin keeps every group of every lost device and steps through each repair; i
 with the core. Bands are three standard errors of both sides together, four comparisons a system.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The button of a report that opens its system in the page that computes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

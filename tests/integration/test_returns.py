@@ -1,7 +1,5 @@
 """Parts of which the system is told that they are gone, and that come back with what they held."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`resilver route`: the policies side by side, one node's routers, LNet's options, and refusals."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json

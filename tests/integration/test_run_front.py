@@ -1,7 +1,5 @@
 """What `resilver run` answers: parts failed in turn, narrow terminals, settings and sweeps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 Work is counted by the core (`effort`, steps of like cost), so nothing here depends on a clock.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

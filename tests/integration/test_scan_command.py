@@ -1,7 +1,5 @@
 """`resilver scan` counts as `du` and `find` do, and writes a whole table or none."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -1,7 +1,5 @@
 """Clients over a network, by the whole command: counts that add up, names, bad input, progress."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

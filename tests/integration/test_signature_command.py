@@ -1,7 +1,5 @@
 """`resilver signature`: its answer, files, page and exit codes, on planted and on real logs."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`resilver size`: units by demand, offers side by side, thin file systems and islands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

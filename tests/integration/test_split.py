@@ -1,7 +1,5 @@
 """A run whose scan is split into parts gives the bytes of the run that is not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

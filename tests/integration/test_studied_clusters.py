@@ -1,7 +1,5 @@
 """A study of a real Ceph cluster has the answer of a what-if: one door, one figure."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

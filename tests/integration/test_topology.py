@@ -1,7 +1,5 @@
 """`resilver topology` and `resilver.topology`: the core's networks in numbers and pictures."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`resilver usage` says of a scan's table what a walk of the tree itself says."""
 
-from __future__ import annotations
-
 import functools
 import json
 import random

@@ -1,7 +1,5 @@
 """What the last device waits for, of systems with one bottleneck each, and how disks seek."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from math import exp

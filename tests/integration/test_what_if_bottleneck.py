@@ -1,7 +1,5 @@
 """A bottleneck is what a rerun shows, and each rerun is a command that a user may type."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

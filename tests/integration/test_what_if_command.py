@@ -1,7 +1,5 @@
 """`resilver what-if` as a user types it, on the cluster of 88 OSDs and on small made-up ones."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

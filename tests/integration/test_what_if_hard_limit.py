@@ -1,7 +1,5 @@
 """`resilver what-if` where an OSD has more PGs than it takes on, or a rule gives up too early."""
 
-from __future__ import annotations
-
 import functools
 import re
 from dataclasses import replace

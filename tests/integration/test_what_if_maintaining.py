@@ -1,7 +1,5 @@
 """`resilver what-if --maintain`: the parts of a level stopped and started again in turn."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`resilver what-if`: what clients get of PGs that serve nobody, of dead OSDs, after outages."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`resilver what-if` of another release, or of a fuller cluster, than the dumps say."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`resilver what-if --search`: settings for an aim, and how full a cluster may be."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

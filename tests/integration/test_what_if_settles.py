@@ -3,8 +3,6 @@
 Commands on which that was seen: by flows the whole cluster heals as by events, within a tenth.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

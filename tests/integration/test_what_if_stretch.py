@@ -4,8 +4,6 @@ Stretch mode has two sites, and the monitors let one serve alone while the other
 own stretch set (`ceph osd pool stretch set`) has any number, and no such mode.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A file that a command does not read: its kind is named, and the command that reads it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Random CRUSH maps in the text form of `crushtool`, and what to ask of each, for hypothesis."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """CRUSH maps as text for Ceph's own compiler: from a dump, or made up."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ therefore taken apart here and put together with other parts; its own checks (le
 CRC-32C at the end) see to it that what it reads is what was meant.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import struct

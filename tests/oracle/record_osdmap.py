@@ -5,8 +5,6 @@
 The map has all that an OSD map can say: see `everything`. Review the difference before committing.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The figures of codes by formula against the core, which tries every loss over the generator."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

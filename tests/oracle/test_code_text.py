@@ -1,7 +1,5 @@
 """The study file's reading of codes against the core's, which judges everything else of them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Codes of several levels and products against plain Python that looks at every set of losses."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Coded rebuilds against counts from placement: bytes at every port, time, losses, and copies."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The core's codes against plain Python, and against the library that storage systems code with."""
 
-from __future__ import annotations
-
 import ctypes
 import random
 from itertools import combinations

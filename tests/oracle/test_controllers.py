@@ -1,7 +1,5 @@
 """Pairs of controllers, one of which goes: what passes the other, how fast, and what is lost."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

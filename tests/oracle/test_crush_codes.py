@@ -1,7 +1,5 @@
 """Maps for erasure codes place pieces as Ceph's own `crushtool` does."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Placements against those of Ceph's own `crushtool`, on random maps."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

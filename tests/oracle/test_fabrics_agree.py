@@ -5,8 +5,6 @@ all of them, and the last one takes a second link behind it. LogGP of the same r
 time as its latency L, no gap, and a packet's time over its data as its G.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from resilver import RunResult, Study

@@ -1,7 +1,5 @@
 """A simulated failure moves every group where `osdmaptool` says after the OSD is marked out."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections import Counter

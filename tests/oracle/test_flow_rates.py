@@ -3,8 +3,6 @@
 `RESILVER_FLOW_SYSTEMS=10000` compares as many random systems; without it, a few hundred.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 

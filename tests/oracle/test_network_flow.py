@@ -5,8 +5,6 @@ from all hosts to all routers, in which a channel carries at most the data that 
 beside packets' overhead, bounds what they get, whatever the routing.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

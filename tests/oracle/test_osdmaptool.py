@@ -1,7 +1,5 @@
 """Every group is where Ceph's own `osdmaptool` says: up and acting sets, and their primaries."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A mean over runs of different seeds is compared by its t value, and differs from
 that is right by more than a test allows in one of 10,000 seed sets. The seeds are fixed.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

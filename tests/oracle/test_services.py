@@ -4,8 +4,6 @@ Over a star of 1 Tb/s without switch latency 4 KiB take 33 ns a hop, against ser
 more: the network does not count. Devices take no time unless a test says so.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """RAID sets over enclosures: where they lie, what a lost enclosure kills, and what a spare does."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

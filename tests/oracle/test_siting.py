@@ -1,7 +1,5 @@
 """Where routers stand on small tori: all placements tried, and integer programs (HiGHS)."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -4,8 +4,6 @@ A window of statistics begins and ends with operations half done, and strips are
 what a test allows is stated beside it, and holds for its fixed seed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The core's topologies against networkx: hops of any pair, means and diameters."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """The entries of `resilver place --balance ceph` are those of Ceph's own `osdmaptool --upmap`."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Small Ceph clusters of any shape: hosts of given OSDs, in zones or not, one rule and one pool."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from pathlib import Path

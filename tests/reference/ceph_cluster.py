@@ -4,8 +4,6 @@ The forms follow those of a 15.2.14 cluster's support archive (docs/how-to/read-
 the sets of its groups are placed by CRUSH, their bytes drawn with a fixed seed.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Where the PGs of a real cluster are, in plain Python, before and after OSDs are out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Set
 
 import numpy as np

@@ -6,8 +6,6 @@ holds what it has. Every claim moves for a given time once it has all. What the 
 again is written by `python tests/reference/ceph_reservations.py`.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

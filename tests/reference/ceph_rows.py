@@ -3,8 +3,6 @@
 They follow what a 15.2.14 cluster printed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ Nothing here is shared with the core: products are shifts and sums of polynomial
 pieces is survived where the generator's other rows have full rank.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction

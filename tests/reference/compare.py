@@ -1,7 +1,5 @@
 """Holds a run of the core against its twin, in everything that both state."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

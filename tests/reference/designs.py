@@ -1,7 +1,5 @@
 """Block designs in plain Python, each by its textbook definition (docs/models/layouts.md)."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 from math import comb
 

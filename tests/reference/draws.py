@@ -4,8 +4,6 @@ A draw is a function of (seed, purpose, entity, number of the draw), by NumPy's 
 hash is a function of what is hashed. Neither has a state, so nothing here depends on order.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 WORD = 2**64

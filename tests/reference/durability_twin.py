@@ -5,8 +5,6 @@ life drawn when the part is new; each lost device carries all its groups, each w
 the repair; after each event everything is looked at anew. Codes are those that count (copies, rs).
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 import random

@@ -4,8 +4,6 @@ Each states what it does for one number and the servers that are out. Nothing is
 the layout is made of, and nothing is shared with the core.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Set
 from functools import cache

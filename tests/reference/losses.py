@@ -5,8 +5,6 @@ each time at which servers fail without those that have, and the sets are compar
 (docs/models/population.md, docs/models/placement.md, docs/models/rebuild.md).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ They are stated from docs/models/fabric.md and device.md. Times are whole picose
 happens at one time happens in the order in which it was scheduled.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter
 from collections.abc import Callable

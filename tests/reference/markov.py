@@ -1,7 +1,5 @@
 """Chains that end in loss, by arithmetic that rounds nothing or keeps hundreds of digits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Where the copies of an object are, and are to be, as devices fail and come back."""
 
-from __future__ import annotations
-
 from tests.reference.rebuild_state import Device, Item, Task
 
 

@@ -5,8 +5,6 @@ and what happens at one time happens in the order in which it was scheduled. Not
 nothing is shared with the core, and nothing is left out.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 

@@ -5,8 +5,6 @@ as docs/models/traffic.md states it. Times are whole picoseconds, and what happe
 happens in the order in which it was scheduled. Nothing fails here.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ latency; a packet is passed on when all of it is there. A port serves of the lan
 one that has sent least by its share; one that comes back from idleness has no credit.
 """
 
-from __future__ import annotations
-
 import heapq
 import random
 from collections import deque

@@ -6,8 +6,6 @@ long as they like.
 
 # ruff: noqa: E501
 
-from __future__ import annotations
-
 # 8 devices' worth of format in two: 30 s of 1 MiB at 3,000 and 2,700 requests.
 FAIR_LIO = """\
 run time: 30.000000 seconds

@@ -4,8 +4,6 @@ Losses come at a constant rate, so that each figure follows from it: a loss with
 1 - exp(-rate t), and the mean time to one is 1 / rate.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """fio's JSON as a volume of a given service-time table would make it, for tests."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

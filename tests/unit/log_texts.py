@@ -1,7 +1,5 @@
 """A small log of each text format that `resilver import logs` reads."""
 
-from __future__ import annotations
-
 JOBS = """\
 obdfilter.scratch-OST0000.job_stats=
 job_stats:

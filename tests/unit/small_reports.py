@@ -1,7 +1,5 @@
 """Reports of a small Ceph cluster of two pools on five hosts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.reference.ceph_bundles import TUNABLES

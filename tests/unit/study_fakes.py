@@ -3,8 +3,6 @@
 A system is a dictionary of what its run does, so that a test can have a run sleep, fail or die.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

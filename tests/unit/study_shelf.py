@@ -1,7 +1,5 @@
 """Entries to reproduce that a test writes, and runs of those that ship that nobody simulated."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Modules form no circle: rooms of Python and modules of each crate, by all that they name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Advice where to write: against the optimum, round robin, closed forms, and jobs in a row."""
 
-from __future__ import annotations
-
 import math
 import zlib
 

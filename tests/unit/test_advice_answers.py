@@ -1,7 +1,5 @@
 """What advice leaves to the last or does not use at all, and what it refuses."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`affected` equals the plain forward answer: every object placed before and after."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

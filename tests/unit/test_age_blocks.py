@@ -1,7 +1,5 @@
 """Listings by the block say what they say line by line, to the last byte and the last error."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the core computes is the same on every processor and in a browser."""
 
-from __future__ import annotations
-
 import re
 
 from tests.unit.test_style import name_of, of_kind

@@ -1,7 +1,5 @@
 """The analytic model of the burst buffer: rates, link counts and lost switches."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Answers: one verdict, the same tables in a terminal of any width, on a page and in a notebook."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a terminal shows of an answer: whole words, and the columns that have room."""
 
-from __future__ import annotations
-
 import pytest
 
 from resilver.answer import Answer, Case, Figures, KeyFigure, Lines, Section, Shown

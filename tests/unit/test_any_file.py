@@ -1,7 +1,5 @@
 """Whatever becomes of a file, each reader reads it or refuses it as input, and says which file."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The chance of loss while groups lack pieces: by sets of devices, and by looking at every way."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from typing import Any

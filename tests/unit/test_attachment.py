@@ -1,7 +1,5 @@
 """Ports of servers: which hosts of the network they are, and what cannot be attached."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plans of block benchmarks: the published grids, and fewer tests that give the same curves."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """`resilver calibrate coding`: rates of a real library, and what is said where there is none."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A disk's table is recovered from what it would have made fio measure, with its error."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fits of lives: their laws by maximum likelihood, the intervals that hold, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

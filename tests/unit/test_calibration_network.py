@@ -1,7 +1,5 @@
 """A network's bandwidth follows from its LogGP table, and the table from round trips."""
 
-from __future__ import annotations
-
 from importlib import resources
 from pathlib import Path
 

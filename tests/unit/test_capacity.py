@@ -1,7 +1,5 @@
 """Studies held to the capacity of their devices, and what `check` says of it and of durability."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from pathlib import Path

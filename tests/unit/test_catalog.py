@@ -1,7 +1,5 @@
 """What ships is usable, has its source, and says what the published figures say."""
 
-from __future__ import annotations
-
 import math
 import tomllib
 from pathlib import Path

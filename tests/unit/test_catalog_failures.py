@@ -1,7 +1,5 @@
 """What the catalog says of failures is what was published, and is usable in a study."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

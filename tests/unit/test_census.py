@@ -1,7 +1,5 @@
 """A census counts the very files and objects of a run, and they are as the histogram expects."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

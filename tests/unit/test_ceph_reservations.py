@@ -1,7 +1,5 @@
 """The twin of reservations: what the crate's test plays again is what the twin says."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

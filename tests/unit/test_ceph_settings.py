@@ -1,7 +1,5 @@
 """Ceph's settings: defaults by release, what overrides what, and what mClock takes for itself."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A system has chance in it where its seeds give different runs, and none where they cannot."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

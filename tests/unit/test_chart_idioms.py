@@ -1,7 +1,5 @@
 """Chart idioms: what a reader sees in the drawing follows from the columns of the data."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The command: its words, its exit codes, and what goes to stdout and what to stderr."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """`resilver.code_tree`, bursts and enclosures: published figures, the command, what is refused."""
 
-from __future__ import annotations
-
 from math import comb
 
 import pytest

@@ -1,7 +1,5 @@
 """`resilver.redundancy` and the command: the published figures, and what is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 import resilver

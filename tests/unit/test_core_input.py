@@ -1,7 +1,5 @@
 """Systems in the words that the core reads."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

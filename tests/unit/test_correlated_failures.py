@@ -1,7 +1,5 @@
 """What failures at one moment lose, against every combination; and schemes beside each other."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """What is said of counterfactuals: the bottleneck, what helps less, and that nothing does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pyarrow as pa

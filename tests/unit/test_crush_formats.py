@@ -1,7 +1,5 @@
 """CRUSH maps in every form, and their edits, from Python."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

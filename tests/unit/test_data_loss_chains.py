@@ -1,7 +1,5 @@
 """Chains that end in loss, against rational numbers, hundreds of digits, and plain runs."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction

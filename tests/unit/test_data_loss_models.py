@@ -1,7 +1,5 @@
 """Published models to the digits that they printed; kinds, sets and levels of pieces."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """A declustered RAID's rebuild: closed forms, and refusals that say what would fit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

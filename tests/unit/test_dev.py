@@ -1,7 +1,5 @@
 """dev.py makes what is missing, repeats nothing that is done, and says what a machine lacks."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

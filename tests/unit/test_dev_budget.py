@@ -1,7 +1,5 @@
 """dev.py sizes holds each room to its ceiling, and a ceiling falls with what goes."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The lists that pin dependencies make the locks that cargo and npm follow, and hold no address."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

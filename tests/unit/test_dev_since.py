@@ -1,7 +1,5 @@
 """dev.py test --since runs what a change can reach, and says what that is."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

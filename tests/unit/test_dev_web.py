@@ -1,7 +1,5 @@
 """dev.py web takes the compiler that a machine has, and builds only what changed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

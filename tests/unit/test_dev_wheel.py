@@ -1,7 +1,5 @@
 """A wheel is refused that lacks the page or a study, or whose tag promises too much."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A device for each class: which OSD or part gets which, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

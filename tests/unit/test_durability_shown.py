@@ -1,7 +1,5 @@
 """What is said of durability: known digits alone, intervals beside, and a sentence for each end."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Messages name the key, the value, the rule and the remedy, one problem a line."""
 
-from __future__ import annotations
-
 import pytest
 
 import resilver

@@ -1,7 +1,5 @@
 """What a run will cost and give is told before it: as derived by hand, and as runs have it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

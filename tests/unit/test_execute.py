@@ -1,7 +1,5 @@
 """Executing a study: parallel, resumable, interruptible, and the same tables however it went."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -198,7 +196,6 @@ study = FakeStudy(seeds=range(1, 13), sweep={"cluster.servers": [4, 8]}, seconds
 print("begin", flush=True)
 perform(study, sys.argv[1], workers=2)
 """
-
 
 # 24 runs of 0.1 s on 2 workers that take about 0.7 s to start: the delays fall before the workers
 # are up, in the first runs, and in the middle.

@@ -1,7 +1,5 @@
 """What a page changes in the core's input is what the command line makes of the same choices."""
 
-from __future__ import annotations
-
 import json
 import random
 import shlex

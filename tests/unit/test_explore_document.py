@@ -1,7 +1,5 @@
 """The document that Python writes is the one that the page reads: the same fields, one by one."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields
 

@@ -1,7 +1,5 @@
 """Answers of the native core are the very bytes that the core in a page answers with."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from typing import Any

@@ -1,7 +1,5 @@
 """What a page adds to a study leaves what the study itself lets fail as it was."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from functools import cache

@@ -1,7 +1,5 @@
 """What a page makes of a study is what `resilver run` makes of the study file that it exports."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

@@ -1,7 +1,5 @@
 """Max-min fair rates from Python: what is given, what comes back, and what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Faults in their one form: named as written, and drawn by the core where they say how many."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

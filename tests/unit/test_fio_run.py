@@ -1,7 +1,5 @@
 """fio is run as the recipe wants it, and its failures are told; here with a stand-in for fio."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

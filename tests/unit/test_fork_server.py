@@ -1,7 +1,5 @@
 """Workers are forks of one server, in the surroundings that their pool has when they begin."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

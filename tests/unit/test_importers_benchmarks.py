@@ -4,8 +4,6 @@ Expected rates are the texts' own numbers times their unit: 2^20 where the progr
 by 1,024 twice, whatever it calls that.
 """
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

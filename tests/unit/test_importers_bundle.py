@@ -1,7 +1,5 @@
 """A folder or an archive of a cluster's dumps is read as it is, or refused in words."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Dumps of a cluster that contradict each other, lack something or are damaged are named."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

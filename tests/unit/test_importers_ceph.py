@@ -1,7 +1,5 @@
 """A `ceph report` is read as Ceph writes it, old and new, or refused with the place."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

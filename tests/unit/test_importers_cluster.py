@@ -1,7 +1,5 @@
 """A cluster is read from its dumps, each told by its content, or refused with the place."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -1,7 +1,5 @@
 """What a cluster's dumps say beside map and groups is read as Ceph means it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

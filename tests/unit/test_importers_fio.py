@@ -1,7 +1,5 @@
 """fio's JSON is read in its versions, and refused, by job and reason, where it says nothing."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A network's graph is read from an edge list, JSON and GraphML alike; bad files say where."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Logs of servers and of programs say what moved; what is damaged or none is refused."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """netgauge's LogGP tables are read with their traps, and refused where they make no sense."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Series of bytes over time and the times of jobs: every form they are read from, and refusals."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

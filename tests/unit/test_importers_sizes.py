@@ -1,7 +1,5 @@
 """File-size histograms are read from plain text and CSV, or refused with the wrong line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Reading files fails with the file, the position and the remedy, and never otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

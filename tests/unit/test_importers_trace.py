@@ -1,7 +1,5 @@
 """Traces of requests: what is read, and that a bad line is named with what to do about it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

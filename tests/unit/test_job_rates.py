@@ -1,7 +1,5 @@
 """What a job gets: ways and rates against plain twins, targets against all choices, refusals."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Fixed groups of servers: where pieces are, where they go, and what is refused."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import accumulate
 from typing import Any

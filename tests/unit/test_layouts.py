@@ -1,7 +1,5 @@
 """Where objects and groups are, under every algorithm, and what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

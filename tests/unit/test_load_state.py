@@ -1,7 +1,5 @@
 """What is busy and full, from logs: counters, series, fill, servers, run folders; refusals."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

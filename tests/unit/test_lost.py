@@ -1,7 +1,5 @@
 """Objects that failures make unreadable: counted, and held against placing every object."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`lrc 12+2+2`, Azure's code, and `lrc 12+4 local 6`, which survives a loss less."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """How much memory there is, by the machine and by its control groups, and what does not fit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

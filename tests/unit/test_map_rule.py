@@ -1,7 +1,5 @@
 """Mapping many inputs at once: nothing depends on which inputs are mapped together."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

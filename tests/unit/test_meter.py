@@ -1,7 +1,5 @@
 """Rates are those of the last moments, fractions weigh runs by their cost, and no bar runs back."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Projects over namespaces: greedy against the optimum, and the command."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What placing files brings on busy targets, against a few lines with draws of their own."""
 
-from __future__ import annotations
-
 import csv
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """The sets of every group of a recorded OSD map are those that `osdmaptool` gave."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

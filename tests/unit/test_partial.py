@@ -1,7 +1,5 @@
 """The finished runs of a sweep read as its whole tables do, and its page follows it to the end."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

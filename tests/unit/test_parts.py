@@ -1,7 +1,5 @@
 """A run made of scans of parts equals the run that scans by itself, whatever the parts."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Judgement against closed forms: designs whose every measure is known beforehand."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 

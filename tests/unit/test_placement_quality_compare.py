@@ -1,7 +1,5 @@
 """What moves between two placements, on sets small enough to count by hand."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

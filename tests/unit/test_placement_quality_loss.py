@@ -1,7 +1,5 @@
 """How likely failures lose data: enumerated, by formula and sampled."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Progress in a terminal: everything in its width, one run or two hundred, nothing flickers."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Estimates of rare losses through the border: chains with known answers."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

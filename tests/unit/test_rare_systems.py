@@ -1,7 +1,5 @@
 """Ways to estimate the loss of storage systems agree with missions as they come."""
 
-from __future__ import annotations
-
 import json
 import math
 from itertools import chain

@@ -1,7 +1,5 @@
 """The core's packets equal those of the plain-Python twin: every delay, hop and busy picosecond."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections import Counter

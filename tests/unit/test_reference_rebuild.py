@@ -1,7 +1,5 @@
 """The core's runs equal those of the plain-Python twin, to the picosecond and the byte."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

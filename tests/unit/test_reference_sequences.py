@@ -1,7 +1,5 @@
 """Faults in sequence: the core's runs equal those of the plain-Python twin, to the picosecond."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

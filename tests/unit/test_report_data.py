@@ -1,7 +1,5 @@
 """The numbers behind the charts are those of the tables, and no two charts disagree."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Objects short of pieces over time: the means of the table, the sentence, and marks of faults."""
 
-from __future__ import annotations
-
 import json
 import re
 

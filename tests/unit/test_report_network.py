@@ -1,7 +1,5 @@
 """The map of a network and its words: what nodes are, and what counts as busy."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

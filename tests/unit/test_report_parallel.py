@@ -1,7 +1,5 @@
 """Parallel coordinates: what stands on each axis, and that the drawing shows all of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from resilver.report import parallel as module

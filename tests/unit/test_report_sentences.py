@@ -1,7 +1,5 @@
 """What a report's first sentences say of a system is what its study says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The charts as files: all of them or one, readable, and the same bytes for the same results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree import ElementTree
 

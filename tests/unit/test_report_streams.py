@@ -1,7 +1,5 @@
 """Reports of streams and lanes: numbers by hand, true words, and both drawings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pyarrow as pa

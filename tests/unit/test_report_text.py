@@ -1,7 +1,5 @@
 """What a report says in words is computed from its data and true of it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

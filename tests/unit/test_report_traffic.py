@@ -1,7 +1,5 @@
 """What a report says of clients and of the network: numbers by hand, and words that are true."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

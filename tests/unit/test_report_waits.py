@@ -1,7 +1,5 @@
 """What held a run back, in words, from rows of the tables ``limits`` and ``flows`` alone."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What can be reproduced: every entry is whole, and the list says which figure is which."""
 
-from __future__ import annotations
-
 import csv
 import re
 import shutil

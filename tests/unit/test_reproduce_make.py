@@ -1,7 +1,5 @@
 """Making a reproduction: runs once, numbers from its rows, pictures, and the command's answers."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Ours beside a published number, by the command: its query, its deviation and its verdict."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

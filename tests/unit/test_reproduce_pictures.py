@@ -1,7 +1,5 @@
 """What the pictures of a reproduction are drawn from, and the words on them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

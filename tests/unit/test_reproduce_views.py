@@ -1,7 +1,5 @@
 """The SQL that studies share: losses, bounds, rates over the analytic model, on small tables."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Requests: quantities of options are read in one way and refused in one form."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How much more fits: Ceph's own figure to the byte, and ours by filling a cluster up."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Routes on a torus: rings in closed form, small machines by enumeration, Titan as computed."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from pathlib import Path

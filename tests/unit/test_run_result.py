@@ -1,7 +1,5 @@
 """From a report of the core to tables: every column where it belongs, ratios as derived by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The clash planner: closed forms, brute force over all shifts, and a fluid in small steps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -3,8 +3,6 @@
 The bands are of 200 cases each (`verification/test_signatures.py`); the tests keep a few of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Listings of every format say the same sizes, and what is none is refused with its line."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sizes are tallied in bounded memory, and their histograms keep the files and the volume."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path

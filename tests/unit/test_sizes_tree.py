@@ -1,7 +1,5 @@
 """A live tree is measured whole, and what cannot be read is counted and reported."""
 
-from __future__ import annotations
-
 import os
 import socket
 import time

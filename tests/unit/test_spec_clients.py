@@ -1,7 +1,5 @@
 """Clients, their networks and what fails under them in a study file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The section on durability: what it says of failures and repairs, and what no run depends on."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

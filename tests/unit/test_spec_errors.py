@@ -1,7 +1,5 @@
 """Bad studies are refused before anything runs: every problem at once, each with its remedy."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Trees of parts, what passes through them, sets and pools in a study file: what they mean."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -5,8 +5,6 @@ of it, in which "..." stands for any words; a row of `taken` is a change that is
 of `means` has attributes of the system that it makes, one of `sweeps` those of each of its runs.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from functools import reduce

@@ -1,7 +1,5 @@
 """What editors are told of a study file holds for all studies that ship and all keys of traffic."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path
@@ -99,7 +97,6 @@ at = "2 s"
 fail = { switches = ["host.3"] }
 repair_after = "1 s"
 """
-
 
 STRIPED = """
 [cluster]

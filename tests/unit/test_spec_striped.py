@@ -1,7 +1,5 @@
 """Codes, lanes, streams and soft errors in a study file."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

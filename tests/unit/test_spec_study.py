@@ -1,7 +1,5 @@
 """A study file validates whole, fills in defaults, and comes back equal from what it writes."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import tomllib

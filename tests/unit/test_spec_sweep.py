@@ -1,7 +1,5 @@
 """A sweep makes every combination, each valid on its own, and overrides replace keys."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

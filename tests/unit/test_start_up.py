@@ -1,7 +1,5 @@
 """What a command imports: a small one waits for nothing that it does not use."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import json

@@ -2,8 +2,6 @@
 ended; and the sign of life that it keeps there never changes or stops it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

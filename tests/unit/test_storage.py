@@ -1,7 +1,5 @@
 """The storage side of machines and the rates of their parts: Spider II's targets, and refusals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

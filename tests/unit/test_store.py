@@ -1,7 +1,5 @@
 """The run folder: one study, one writer, whole tables, and clear words when it cannot be used."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ A limit may be exceeded only by what `TOLERATED` lists, at the size given there:
 fall and never rise.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

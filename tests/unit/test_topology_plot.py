@@ -1,7 +1,5 @@
 """A network's drawing shows every link once, far ones as stubs, and equal ones give equal bytes."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

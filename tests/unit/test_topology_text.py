@@ -1,7 +1,5 @@
 """A topology's text is read whatever its case and blanks; what cannot be built says what can."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Quantities parse exactly, refuse what could be misread, and print for people."""
 
-from __future__ import annotations
-
 import math
 import re
 from fractions import Fraction

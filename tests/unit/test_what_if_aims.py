@@ -1,7 +1,5 @@
 """Aims of a search, and the settings that it tries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

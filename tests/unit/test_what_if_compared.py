@@ -1,7 +1,5 @@
 """What is said of several what-ifs: plans, failures in turn, tried settings; and in a terminal."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

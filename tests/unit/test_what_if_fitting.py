@@ -1,7 +1,5 @@
 """How many OSDs a rule's steps find at the most, and when pools no longer fit."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plans of changes: what they name, when they happen, whether they fit, and lines to paste."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Which release has what, and which form its command lines take there."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What replacing the devices of OSDs comes to."""
 
-from __future__ import annotations
-
 import pytest
 
 from resilver.whatif.options import Request

@@ -1,7 +1,5 @@
 """What an answer of a what-if says: a sentence for each way that it may end, and its tables."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Words that the core tells and a page explains are the same, and so are names of settings."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Words that must not appear: of the machine, and of no storage system."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 A host of it fails: its bytes come back on the others, each in proportion to a share drawn once.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

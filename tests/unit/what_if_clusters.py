@@ -1,7 +1,5 @@
 """A small made-up cluster for what-ifs: 6 hosts of disks and 3 of flash in 3 racks, 4 OSDs each."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from pathlib import Path

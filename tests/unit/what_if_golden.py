@@ -5,8 +5,6 @@
 Review the difference before committing.
 """
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any
