@@ -67,7 +67,7 @@ PANELS = {
     "Studies": ["check", "status", "reproduce", "schema"],
     "Placement": ["place", "crush", "topology", "redundancy"],
     "Center": ["size", "profile", "route", "advise", "signature", "usage", "scan", "quality"],
-    "Measure": ["import", "calibrate", "bench", "population"],
+    "Measure": ["watch", "import", "calibrate", "bench", "population"],
 }
 
 

@@ -253,7 +253,10 @@ ROOMS = {
     "whatif": ASKS | {"columns", "counterfactuals", "text"},
 }
 # What pages read of the answers of others.
-ANSWERS = {"data_loss": ("answer",), "whatif": ("answer", "columns", "figures", "several")}
+ANSWERS = {
+    "data_loss": ("answer",),
+    "whatif": ("answer", "columns", "figures", "several", "watched"),
+}
 
 
 @pytest.mark.parametrize("room", ROOMS)

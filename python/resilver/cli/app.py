@@ -155,6 +155,14 @@ _COMMANDS = {
             reads=("csv", "benchmark"),
         ),
     ],
+    "Measure": [
+        Promise(
+            "watch",
+            "watch:watch",
+            "Say what a Ceph cluster would survive now, and write it as gauges for alerts.",
+            reads=("cluster", "dump"),
+        ),
+    ],
 }
 _GROUPS = {
     "import": (

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from resilver.importers.ceph.dumps import Dumps
 
 LIVE = "LIVE"
+TIMEOUT_SECONDS = 600
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,10 @@ class Asked:
         default=False,
     )
     timeout: float = stated(
-        metavar="SECONDS", min=1, text="How long each `ceph` command may take.", default=600
+        metavar="SECONDS",
+        min=1,
+        text="How long each `ceph` command may take.",
+        default=TIMEOUT_SECONDS,
     )
 
 
@@ -60,7 +64,7 @@ def ceph(asked: Asked, quiet: bool = False) -> Answer:
 
     packer = packer_of(asked.output)
     start = time.monotonic()
-    dumps = _dumps(asked, quiet)
+    dumps = dumps_of(asked.source, asked.timeout, quiet=quiet)
     cluster = cluster_of(dumps)
     files = anonymous_files(dumps) if asked.anonymise else dumps.files
     data = pack(files, packer)
@@ -81,18 +85,23 @@ def ceph(asked: Asked, quiet: bool = False) -> Answer:
     )
 
 
-def _dumps(asked: Asked, quiet: bool) -> Dumps:
+def dumps_of(source: str, seconds_max: float = TIMEOUT_SECONDS, *, quiet: bool) -> Dumps:
+    """The dumps of a bundle, or of the running cluster where the source is LIVE.
+
+    Args:
+        seconds_max: How long each command of the running cluster may take.
+    """
     from resilver.importers.ceph.dumps import Dumps
     from resilver.importers.ceph.live import collect
 
-    if asked.source.upper() == LIVE:
-        if Path(asked.source).exists():
+    if source.upper() == LIVE:
+        if Path(source).exists():
             raise ConfigError(
-                f"'{asked.source}' is a file here, and the word for the running cluster",
-                f"name the file as ./{asked.source}, or run this in another folder",
+                f"'{source}' is a file here, and the word for the running cluster",
+                f"name the file as ./{source}, or run this in another folder",
             )
-        return collect(seconds_max=asked.timeout, say=(lambda _: None) if quiet else say)
-    return Dumps.read(Path(asked.source).expanduser(), keep=True)
+        return collect(seconds_max=seconds_max, say=(lambda _: None) if quiet else say)
+    return Dumps.read(Path(source).expanduser(), keep=True)
 
 
 def _told(

@@ -16,7 +16,7 @@ from resilver.request import names_of, places_of, words_of
 if TYPE_CHECKING:
     from resilver.answer import Answer
 
-_FILES = ("--output", "--culled", "--figure")
+_FILES = ("--output", "--metrics", "--culled", "--figure")
 _FOLDERS = ("--tables", "--figures")
 
 

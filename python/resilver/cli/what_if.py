@@ -177,10 +177,7 @@ def _check(question: Question, request: Request) -> None:
 
 
 def _ask(question: Question, request: Request, changes: Changes, told: _Display) -> Found:
-    from resilver.whatif import maintaining, perform
-    from resilver.whatif.each import rank_failures
-    from resilver.whatif.headroom import FILL, search_fill
-    from resilver.whatif.searching import search
+    from resilver.whatif import each, headroom, maintaining, perform, searching
 
     # The film is for whoever reads the tables of a plan.
     if question.tables is not None and question.search is None:
@@ -188,16 +185,16 @@ def _ask(question: Question, request: Request, changes: Changes, told: _Display)
     report = perform.read_bundle(question.bundle)
     beside = perform.changes_of(changes.by_key())
     if question.each is not None:
-        return rank_failures(report, question.each, beside, request, told)
+        return each.rank_failures(report, question.each, beside, request, told)
     if question.maintain is not None:
         return maintaining.maintain(report, question.maintain, beside, request, told)
     plans = perform.plans_of(question.plans, beside)
     if len(plans) > 1:
         return perform.compare_plans(report, plans, request, told)
     if question.search is not None and question.aim is not None:
-        if question.search.strip() == FILL:
-            return search_fill(report, plans[0], request, question.aim, told)
-        return search(report, plans[0], request, question.search, question.aim, told)
+        if question.search.strip() == headroom.FILL:
+            return headroom.search_fill(report, plans[0], request, question.aim, told)
+        return searching.search(report, plans[0], request, question.search, question.aim, told)
     return perform.answer_of(report, plans[0], request, told)
 
 

@@ -54,6 +54,11 @@ class PoolRoom:
     backfillfull: Fits | None
     full: Fits | None
 
+    @property
+    def by_state(self) -> dict[str, Fits | None]:
+        """What fits before the first OSD reaches each of `STATES`."""
+        return {state: getattr(self, state) for state in STATES}
+
 
 @dataclass(frozen=True)
 class Reached:

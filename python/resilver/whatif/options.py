@@ -14,8 +14,8 @@ _assumption = partial(option, rich_help_panel="Assumptions")
 
 
 @dataclass(frozen=True)
-class ClusterRequest:
-    """What is known of a cluster beside its dumps, and how it is simulated."""
+class HardwareRequest:
+    """What is known of a cluster beside its dumps."""
 
     load: tuple[str, ...] = _assumption(
         metavar="LOAD",
@@ -38,6 +38,12 @@ class ClusterRequest:
         text="Ceph release whose defaults apply, such as 18.2.4. Default: as in the dumps.",
         default="",
     )
+
+
+@dataclass(frozen=True)
+class ClusterRequest(HardwareRequest):
+    """The same, and how the cluster is simulated."""
+
     fill: str = _assumption(
         metavar="SHARE",
         text="Fill of all OSDs together, such as 80%: scales the data of every PG and the overhead "

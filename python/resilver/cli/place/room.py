@@ -131,8 +131,7 @@ def _notes(rooms: Room) -> list[str]:
 def _row(pool: PoolRoom) -> dict[str, Any]:
     row: dict[str, Any] = {"pool": pool.pool.id, "name": pool.pool.name}
     row |= {"stored_bytes": pool.stored_bytes, "max_avail_bytes": pool.max_avail_bytes}
-    for state in STATES:
-        fits = getattr(pool, state)
+    for state, fits in pool.by_state.items():
         row[f"{state}_bytes"] = None if fits is None else fits.bytes
         row[f"{state}_osd"] = None if fits is None else fits.osd
     return row | {"first_full": None if pool.full is None else f"osd.{pool.full.osd}"}

@@ -1,0 +1,63 @@
+"""A cluster as it stands: every part of some levels fails in turn, and what fits is counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from resilver.errors import ConfigError, name_remedy, show
+from resilver.importers.ceph import ClusterReport
+from resilver.simulate import room
+from resilver.whatif.each import rank_failures
+from resilver.whatif.options import Request
+from resilver.whatif.perform import Told, answer_of
+from resilver.whatif.plan import Plan
+from resilver.whatif.tree import Tree
+from resilver.whatif.watched import Watched
+
+PARTS_MAX = 100
+"""Levels of more parts are watched only where they are named: each part is a run."""
+
+
+def watch(
+    report: ClusterReport,
+    levels: Iterable[str] = (),
+    request: Request | None = None,
+    grow: Iterable[str] = (),
+    older: ClusterReport | None = None,
+    told: Told | None = None,
+) -> Watched:
+    """Let every part of some levels fail in turn, and see how much more fits.
+
+    Args:
+        report: The cluster, as its dumps say.
+        levels: Types of its CRUSH map; none for those of at most `PARTS_MAX` parts.
+        request: What is asked beside.
+        grow: How fast pools grow, such as ``rbd=2%/week``.
+        older: The cluster earlier: pools whose growth is not stated grow as since then.
+        told: Told how far it is.
+
+    Raises:
+        ConfigError: The map has no such level, or a dump that this needs is missing.
+    """
+    asked = request or Request()
+    chosen, types = tuple(levels) or watched_levels(report), Tree(report.crushmap).types
+    for level in chosen:
+        if level not in types:
+            remedy = name_remedy(level, types, "levels")
+            raise ConfigError("the map has no such level", remedy, "--level", show(level))
+    nothing = Plan("as it is", ())
+    return Watched(
+        now=answer_of(report, nothing, asked, told),
+        rankings=tuple(rank_failures(report, one, nothing, asked, told) for one in chosen),
+        room=room(report, None, grow, older),
+        stamp_seconds=report.stamp_seconds,
+    )
+
+
+def watched_levels(report: ClusterReport) -> tuple[str, ...]:
+    """The levels of a map that have several parts, and no more than `PARTS_MAX`."""
+    tree = Tree(report.crushmap)
+    counts = Counter(place.kind for place in tree.places.values())
+    counts[tree.types[0]] = len(report.osds)
+    return tuple(kind for kind in tree.types if 1 < counts[kind] <= PARTS_MAX)
