@@ -212,3 +212,11 @@ def test_what_cannot_be_lower_is_left_out(tmp_path: Path) -> None:
     effects = resilver.sensitivity(Study.load(tmp_path / "study.toml"), workers=0)
     of_memory = next(one for one in effects if one.assumption == "memory")
     assert of_memory.low_value is None and of_memory.high_value is not None
+
+
+def test_clients_of_an_open_loop_are_an_assumption(tmp_path: Path) -> None:
+    traffic = {"arrivals": {"poisson": "200 /s"}}
+    (tmp_path / "study.toml").write_text(study_text("throttled", traffic=traffic))
+    said = json_output("run", "study.toml", "-o", "run", "--sensitivity", cwd=tmp_path)
+    (clients,) = [one for one in said["sensitivity"] if one["assumption"] == "clients"]
+    assert (clients["low"], clients["base"], clients["high"]) == ("100 /s", "200 /s", "400 /s")

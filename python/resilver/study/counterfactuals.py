@@ -321,7 +321,7 @@ def _clients(system: System) -> list[Lever]:
 
     def oftener(factor: float) -> System:
         changes: dict[str, Any] = {name: PerSecond(rate * factor)}
-        turned = replace(arrivals, **changes)
+        turned = arrivals.model_copy(update=changes)
         changed = traffic.model_copy(update={"arrivals": turned})
         return system.model_copy(update={"traffic": changed})
 
