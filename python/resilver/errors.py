@@ -156,7 +156,7 @@ def show(value: Any) -> str:
 
 def _show(value: Any) -> str:
     if value is None:
-        return "nothing"
+        return "none"
     if isinstance(value, str):
         return json.dumps(value[: 2 * _VALUE_WIDTH], ensure_ascii=False)
     if isinstance(value, bool):

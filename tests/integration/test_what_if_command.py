@@ -82,6 +82,19 @@ def test_larger_devices_take_more_and_leave_more_room(small: Path) -> None:
     assert f"more fits into pool {row['name']} until osd.{row['end_osd']} is full (0.95)" in said
 
 
+def test_a_replaced_device_is_a_new_one(small: Path) -> None:
+    later = ["--replace", "osd.5=16 TB @ 12 d"]
+    plain = answered(small, *later)["answer"]
+    # What was slow is gone with it.
+    slow = answered(small, "--slow", "osd.5=50%", *later)["answer"]
+    assert slow["whole_seconds"] == pytest.approx(plain["whole_seconds"], rel=0.01)
+    # What it had before it was drained is no longer there, and has to be written.
+    drained = answered(small, "--drain", "osd.5", *later)
+    (osd,) = [one for one in drained["tables"]["osds"] if one["osd"] == 5]
+    assert drained["answer"]["least_bytes"] >= osd["used_end_bytes"] > 0
+    assert osd["groups_start"] == 0 == osd["used_start_bytes"]
+
+
 def test_a_users_own_upmap_is_not_the_balancers(small: Path) -> None:
     group = next(row for row in answered(small)["tables"]["upmaps"] if row["pairs"])
     pgid = f"{group['pool']}.{group['group']:x}"

@@ -153,6 +153,9 @@ def test_every_answer_says_how_full_is_safe(tmp_path: Path) -> None:
     searched = answered(bundle, "--search", "fill", "--aim", "any host heals")["best_share"]
     (safe,) = answered(bundle)["tables"]["safe_fill"]
     assert searched <= safe["end_safe_share"] + 0.002 < searched + 0.014
+    assert safe["start_safe_share"] is None
+    (moved,) = answered(bundle, "--reweight", "osd.0=0.9")["tables"]["safe_fill"]
+    assert moved["start_safe_share"] == safe["end_safe_share"]
     said = " ".join(command("what-if", bundle, "--fill", "30%").stdout.split())
     share = f"{100 * safe['end_safe_share']:.1f}"
     # All grows by one factor, so that more or less data has the same safe fill.

@@ -240,7 +240,7 @@ def test_weights_that_are_no_sizes_are_told() -> None:
         ({"add": "2 osds with 18 TB hdd"}, 'add it, such as "in host=node1"'),
         ({"add": "1 host with 4 x 18 TB hdd class ssd"}, "two device classes are given"),
         ({"replace": "osd.3"}, 'it is written such as "osd.12=18 TB"'),
-        ({"replace": "osd.3=0 TB"}, "a device has a size above 0"),
+        ({"replace": "osd.3=0 TB"}, "a device holds from 16 MiB to 64 PiB"),
         ({"replace": "osd.3=-4 TB"}, "a size cannot be negative"),
         ({"replace": "osd.3=18 GHz"}, '"GHz" is not a unit of size'),
         ({"replace": "osd.99=18 TB"}, "the cluster has no OSD or bucket of this name"),

@@ -1,9 +1,13 @@
 """What replacing the devices of OSDs comes to."""
 
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pytest
 
 from resilver.whatif.options import Request
-from tests.unit.what_if_clusters import OsdMetadata, of_release, prepared
+from tests.unit.what_if_clusters import OsdMetadata, of_release, prepared, small_report
 
 
 def test_an_osd_stops_and_comes_back_empty_with_its_new_size_and_weight() -> None:
@@ -36,3 +40,30 @@ def test_new_osds_allocate_as_settings_say_and_the_others_as_they_began(
     (osds,) = [one["osds"] for one in of_kind if one["kind"] in change]
     assert [one.get("osd", one)["min_alloc_bytes"] for one in osds] == [4096]
     assert {osd["min_alloc_bytes"] for osd in ready.input["osds"]} == {65_536}
+
+
+def test_a_replaced_osd_has_the_settings_of_its_time() -> None:
+    stated = ["osd.35 osd_max_backfills=5", "osd.35 osd_max_backfills=1 @ 1 h"]
+    ready = prepared(set_option=stated, replace="osd.35=18 TB @ 2 h")
+    changes = [step["change"] for step in ready.input["plan"]]
+    (settings,) = [one["osd_settings"] for one in changes if one["kind"] == "settings"]
+    ((new,),) = [one["osds"] for one in changes if one["kind"] == "replace"]
+    assert settings[new["settings"]]["osd_max_backfills"] == 1
+
+
+def test_a_device_is_like_those_of_the_class_that_the_map_has_by_then() -> None:
+    crushmap = json.loads(small_report().crushmap)
+    for device in crushmap["devices"]:
+        device["class"] = "nvme" if device["id"] == 5 else device["class"]
+    with TemporaryDirectory(prefix="resilver-") as folder:
+        path = Path(folder) / "map.json"
+        path.write_text(json.dumps(crushmap), encoding="utf-8")
+        ready = prepared(map=str(path), replace="osd.5=18 TB", asked=Request(anyway=True))
+    changes = [step["change"] for step in ready.input["plan"]]
+    ((new,),) = [one["osds"] for one in changes if one["kind"] == "replace"]
+    assert new["device"] == ready.input["osds"][5]["device"]
+
+
+def test_an_osd_that_is_out_is_marked_in() -> None:
+    ready = prepared(out="osd.5", replace="osd.5=18 TB @ 1 h")
+    assert ready.steps[-1].commands[-1] == "ceph osd in osd.5"

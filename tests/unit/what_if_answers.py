@@ -212,6 +212,7 @@ def fill_table(run: Course) -> pa.Table:
             "time_seconds": np.repeat(run.times, run.count),
             "used_bytes": used.ravel(),
             "pending_bytes": np.zeros(used.size, np.int64),
+            "capacity_bytes": np.tile(run.capacity, run.times.size),
         }
     )
 

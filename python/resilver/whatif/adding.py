@@ -102,7 +102,7 @@ def _sized(
         if not is_osd:
             parent = tree.add_place(_free_name(cluster, like.name), kind, parent.name)
         added += [_new_osd(cluster, template, device_class, parent, size) for _ in range(each)]
-    _note_weights(cluster, template, size)
+    note_weights(cluster, template, size)
     osds = f"{count * each} OSD{'s' * (count * each > 1)} of {match['size']}"
     what = osds if is_osd else f"{count} {kind}{'s' * (count > 1)} with {osds}"
     verb = "is" if count == 1 else "are"
@@ -138,7 +138,7 @@ def _template(cluster: Cluster, match: re.Match[str], size: int, value: str) -> 
     return min(candidates, key=lambda osd: (abs(cluster.capacities[osd.id] - size), osd.id))
 
 
-def _note_weights(cluster: Cluster, template: Device, size: int) -> None:
+def note_weights(cluster: Cluster, template: Device, size: int) -> None:
     """Warn where the map's weights are not sizes in TiB, as those of new OSDs are."""
     present = cluster.capacities[template.id] / 2**40
     if template.weight and abs(template.weight / present - 1) > _WEIGHT_SLACK:

@@ -58,7 +58,7 @@ TABLES: Mapping[str, pa.Schema] = {
         "capacity_bytes nearfull_seconds backfillfull_seconds full_seconds failsafe_seconds "
         "received_bytes sent_bytes groups_start groups_end busy_seconds"
     ),
-    "fill": _schema("osd time_seconds used_bytes pending_bytes"),
+    "fill": _schema("osd time_seconds used_bytes pending_bytes capacity_bytes"),
     "film": _schema(
         "time_seconds since_seconds osd read_bytes_per_second written_bytes_per_second "
         "waiting_groups waits_for"

@@ -6,12 +6,15 @@ from typing import Any
 
 from resilver.errors import ConfigError, show
 from resilver.units import Bytes, format_bytes
+from resilver.whatif.adding import note_weights
 from resilver.whatif.cluster import Cluster, new_min_alloc
 from resilver.whatif.declared.forms import DESTROY, ORCHESTRATOR, has
 from resilver.whatif.naming import Made, Targets, daemon_lines, pair, targets, verb
 from resilver.whatif.tree import Device
 
 _WEIGHT_ONE = 0x10000
+# Weights are 16.16.
+_WEIGHT_LEAST, _WEIGHT_MOST = 1 / _WEIGHT_ONE, 0xFFFF
 
 
 def replace(value: str, cluster: Cluster) -> Made:
@@ -30,21 +33,27 @@ def replace(value: str, cluster: Cluster) -> Made:
     """
     what, text = pair(value, 'such as "osd.12=18 TB"')
     found, size = targets(what, cluster), int(Bytes.parse(text))
-    if not size:
-        raise ConfigError("a device has a size above 0", 'such as "18 TB"', value=show(value))
-    devices = [_device(cluster, osd) for osd in found.osds]
     weight = size / 2**40
+    if not _WEIGHT_LEAST <= weight <= _WEIGHT_MOST:
+        rule = "a device holds from 16 MiB to 64 PiB, as CRUSH weights do"
+        raise ConfigError(rule, 'such as "18 TB"', value=show(value))
+    devices = [_device(cluster, osd) for osd in found.osds]
+    out: list[str] = []
     for device in devices:
         _note_what_it_holds(cluster, device, size)
+        note_weights(cluster, device, size)
         # What the cluster begins with has the old device.
         cluster.osds[device.id] = {
             **cluster.osds[device.id],
             "capacity_bytes": size,
             "used_bytes": 0,
-            "device": cluster.osds[_closest(cluster, device.device_class, size)]["device"],
+            "device": cluster.osds[_closest(cluster, device, size)]["device"],
             "min_alloc_bytes": new_min_alloc(cluster, cluster.kinds[device.id]),
+            "settings": cluster.settings.of_osd[device.id],
         }
-        cluster.reweights[device.id] = cluster.reweights[device.id] or _WEIGHT_ONE
+        if not cluster.reweights[device.id]:
+            cluster.reweights[device.id] = _WEIGHT_ONE
+            out.append(device.name)
         device.weight = weight
     changes: list[dict[str, Any]] = [
         {"kind": "stop", "osds": found.osds},
@@ -55,7 +64,9 @@ def replace(value: str, cluster: Cluster) -> Made:
     ]
     new = "empty devices" if len(devices) > 1 else "an empty device"
     said = f"{found.text} {verb(found, 'gets', 'get')} {new} of {text}"
-    return Made(changes, said, _lines(found, weight, cluster))
+    lines = _lines(found, weight, cluster)
+    lines += [f"ceph osd in {' '.join(out)}"] if out else []
+    return Made(changes, said, lines)
 
 
 def _device(cluster: Cluster, osd: int) -> Device:
@@ -66,9 +77,10 @@ def _device(cluster: Cluster, osd: int) -> Device:
     return device
 
 
-def _closest(cluster: Cluster, device_class: str, size: int) -> int:
-    """Of the OSDs of a class the closest in size."""
-    of = [osd for osd in cluster.osds if cluster.kinds[osd].device_class == device_class]
+def _closest(cluster: Cluster, device: Device, size: int) -> int:
+    """Of the OSDs of an OSD's class the closest in size."""
+    devices, wanted = cluster.tree.devices, device.device_class
+    of = [osd for osd in cluster.osds if osd in devices and devices[osd].device_class == wanted]
     return min(of, key=lambda osd: (abs(cluster.capacities[osd] - size), osd))
 
 

@@ -123,12 +123,12 @@ impl Fill {
         });
     }
 
-    /// The device of an OSD that nothing is on any more is another, and its course begins anew.
+    /// An OSD without data gets another device. Its course is that of the new one, but for the ratios that it has crossed already.
     pub fn replace(&mut self, now: SimTime, osd: &OsdInput) {
-        let moved = self.space(osd.id).map_or((0, 0), |space| (space.received, space.sent));
+        let before = self.space(osd.id).map(|space| (space.received, space.sent, space.watch.crossings));
         self.add_osd(osd);
-        if let Some(space) = self.space_mut(osd.id) {
-            (space.received, space.sent) = moved;
+        if let (Some(space), Some(before)) = (self.space_mut(osd.id), before) {
+            (space.received, space.sent, space.watch.crossings) = before;
         }
         self.begin(now, osd.id, osd.used_bytes);
     }

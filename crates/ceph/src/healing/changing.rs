@@ -280,17 +280,18 @@ impl Healing {
         self.stop_deletions(&BTreeSet::from([osd.id]));
         let mut emptied = BTreeSet::new();
         for number in 0..self.groups.len() as u32 {
+            self.jobs[number as usize].away.retain(|&(away, _)| away != osd.id);
+            self.first_holders[number as usize].retain(|&(holder, _)| holder != osd.id);
             while let Some(piece) = self.groups[number as usize].pieces.iter().find(|piece| piece.osd == osd.id) {
                 let position = piece.position;
                 self.halt(number);
                 self.drop_piece(number, osd.id, position);
-                self.jobs[number as usize].away.retain(|&(away, _)| away != osd.id);
-                self.first_holders[number as usize].retain(|&(holder, _)| holder != osd.id);
                 emptied.insert(number);
             }
         }
         self.fill.replace(self.now, osd);
         self.tell_plane(osd.id);
+        self.judge_osd(osd.id);
         emptied.into_iter().for_each(|number| self.peer(number));
     }
 

@@ -30,7 +30,7 @@ impl Healing {
         self.first_holders = self.groups.iter().map(first_holders).collect();
         self.first_groups = self.groups.len();
         self.first_map = self.map.clone();
-        self.first_room = self.room();
+        self.first_room = self.room_at_start();
         self.lacking = super::Lacking::default();
         for number in 0..self.groups.len() as u32 {
             self.note_lacking(number);

@@ -243,7 +243,7 @@ impl Healing {
             let used = self.map.osds.get(osd as usize).and_then(Option::as_ref).and_then(|osd| osd.used_bytes);
             self.fill.begin(self.now, osd, used);
         }
-        self.first_room = self.room();
+        self.first_room = self.room_at_start();
         self.counts.measure(&self.groups, &self.protections);
         self.clients.measure(&self.groups);
         for number in 0..self.groups.len() as u32 {

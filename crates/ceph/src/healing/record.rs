@@ -34,8 +34,8 @@ pub(crate) struct Sample {
     pub(crate) seconds: f64,
     pub(crate) totals: Totals,
     pub(crate) moved: Moved,
-    /// (OSD, used, pending) of each OSD.
-    pub(crate) fill: Vec<(u32, u64, u64)>,
+    /// (OSD, used, pending, capacity) of each OSD.
+    pub(crate) fill: Vec<(u32, [u64; 3])>,
     /// Of each pool that clients ask anything of.
     pub(crate) clients: Vec<(usize, Served)>,
     /// Whether requests hang on an OSD that died and is not marked down yet.
@@ -117,7 +117,7 @@ impl Record {
     }
 }
 
-/// (OSD, used, pending) of each OSD.
-pub(super) fn fill_row(fill: &Fill) -> Vec<(u32, u64, u64)> {
-    fill.iter().map(|(osd, space)| (osd, space.used(), space.pending())).collect()
+/// (OSD, used, pending, capacity) of each OSD.
+pub(super) fn fill_row(fill: &Fill) -> Vec<(u32, [u64; 3])> {
+    fill.iter().map(|(osd, space)| (osd, [space.used(), space.pending(), space.capacity])).collect()
 }

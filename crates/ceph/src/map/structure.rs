@@ -144,7 +144,11 @@ impl OsdMap {
                 return Err(CephError::invalid("replace", format!("osd.{}", osd.id), rule, "stop it first"));
             }
         }
-        osds.iter().for_each(|osd| self.osds[osd.id as usize] = Some(osd.clone()));
+        for osd in osds {
+            self.osds[osd.id as usize] = Some(osd.clone());
+            // What was slow was the old device.
+            self.speed[osd.id as usize] = 1.0;
+        }
         Ok(Touched::Nothing)
     }
 

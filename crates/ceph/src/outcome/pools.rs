@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use resilver_units::SimTime;
 
-use super::{Column, Table, counts, maybe, reals, texts};
+use super::{Column, Table, counts, maybe, texts};
 use crate::fill::{Fits, STATES};
 use crate::groups::{Group, members, places_held};
 use crate::healing::{Healing, Room, SafeFill};
@@ -93,22 +93,26 @@ pub(super) fn room(healing: &Healing, last: &Room) -> Table {
     )
 }
 
-/// How full the cluster may be so that any part of a level can fail and heal, at the start and at the end; no row where neither is known.
+/// How full the cluster may be so that any part of a level can fail and heal, at the start, where that is known, and at the end; no row
+/// where it is not asked.
 pub(super) fn safe_fill(healing: &Healing, last: &Room) -> Table {
-    let of: Vec<[&SafeFill; 2]> =
-        healing.first_room.safe.iter().zip(&last.safe).map(|(start, end)| [start, end]).collect();
-    let shares = |at: usize| maybe(of.iter().map(|row| row[at].share));
-    let parts = |at: usize| texts(of.iter().map(|row| row[at].part.clone()));
-    let fills = |at: usize| reals(of.iter().map(|row| row[at].fill));
+    let start = last.safe.iter().map(|_| healing.first_room.safe.clone()).collect();
+    let end = last.safe.iter().cloned().map(Some).collect();
+    let columns = |of: Vec<Option<SafeFill>>| {
+        let safe = maybe(of.iter().map(|row| row.as_ref().and_then(|row| row.share)));
+        let part = texts(of.iter().map(|row| row.as_ref().map_or_else(String::new, |row| row.part.clone())));
+        (safe, part, maybe(of.iter().map(|row| row.as_ref().map(|row| row.fill))))
+    };
+    let ((start_safe, start_part, start), (end_safe, end_part, end)) = (columns(start), columns(end));
     Table::new(
         "safe_fill",
         vec![
-            ("start_safe_share", shares(0)),
-            ("start_part", parts(0)),
-            ("start_share", fills(0)),
-            ("end_safe_share", shares(1)),
-            ("end_part", parts(1)),
-            ("end_share", fills(1)),
+            ("start_safe_share", start_safe),
+            ("start_part", start_part),
+            ("start_share", start),
+            ("end_safe_share", end_safe),
+            ("end_part", end_part),
+            ("end_share", end),
         ],
     )
 }

@@ -44,10 +44,11 @@ pub(super) fn fill(healing: &Healing) -> Table {
     Table::new(
         "fill",
         vec![
-            ("osd", counts(cells().map(|(_, &(osd, ..))| u64::from(osd)))),
+            ("osd", counts(cells().map(|(_, &(osd, _))| u64::from(osd)))),
             ("time_seconds", reals(cells().map(|(seconds, _)| seconds))),
-            ("used_bytes", counts(cells().map(|(_, &(_, used, _))| used))),
-            ("pending_bytes", counts(cells().map(|(_, &(.., pending))| pending))),
+            ("used_bytes", counts(cells().map(|(_, &(_, [used, ..]))| used))),
+            ("pending_bytes", counts(cells().map(|(_, &(_, [_, pending, _]))| pending))),
+            ("capacity_bytes", counts(cells().map(|(_, &(_, [.., capacity]))| capacity))),
         ],
     )
 }

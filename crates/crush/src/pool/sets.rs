@@ -3,8 +3,6 @@
 //! The steps: CRUSH; the upmap exceptions; down devices left out, or holes where they were; the primary, by affinity; and
 //! the temporary sets that serve while a group moves.
 
-use std::ops::Range;
-
 use super::{Osds, Pool, PoolKind};
 use crate::hash::rjenkins1_2;
 use crate::{Batch, BatchScratch, CrushMap, NONE, Rule, SHORT, Scratch};
@@ -114,7 +112,7 @@ impl Pool {
     pub fn group_sets_in(
         &self,
         batch: &Batch<'_>,
-        groups: Range<u32>,
+        groups: impl Iterator<Item = u32> + Clone,
         osds: Osds<'_>,
         scratch: &mut BatchScratch,
         mut visit: impl FnMut(u32, &GroupSets),

@@ -62,9 +62,11 @@ def compared_table(compared: PlansCompared) -> Table:
     for key in shown:
         words = [figure_words(key, getattr(one.outcome, key), Facts(one)) for one in answers]
         cells.append(_marked(answers, words, [_cost(key, one.outcome) for one in answers]))
-    rooms = [row for one in answers if (row := Facts(one).largest_room)]
-    if len(rooms) == len(answers):
-        headings.append(f"more fits into pool {rooms[0]['name']} at the end")
+    largest = Facts(answers[0]).largest_room
+    of_pool = [Facts(one).room_of(largest["pool"]) for one in answers] if largest else []
+    rooms = [row for row in of_pool if row is not None]
+    if largest is not None and len(rooms) == len(answers):
+        headings.append(f"more fits into pool {largest['name']} at the end")
         words = [cell_text(row["end_bytes"], "bytes") for row in rooms]
         cells.append(_marked(answers, words, [-(row["end_bytes"] or 0) for row in rooms]))
     plans = [

@@ -50,8 +50,8 @@ def fills(facts: Facts) -> Floats:
         The share of each OSD's bytes, in the order of `Facts.osds`, shape (moments, OSDs); NaN
         where an OSD is not there.
     """
-    capacity = np.array([osd["capacity_bytes"] or np.nan for osd in facts.osds], dtype=np.float64)
-    return facts.by_osd("used_bytes") / capacity
+    capacity = facts.by_osd("capacity_bytes")
+    return facts.by_osd("used_bytes") / np.where(capacity > 0.0, capacity, np.nan)
 
 
 def fill_chart(facts: Facts) -> Chart | None:

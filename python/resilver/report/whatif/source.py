@@ -65,6 +65,14 @@ class Facts:
         groups = {pool["pool"]: pool["groups"] for pool in self.pools}
         return max(self.room("full"), key=lambda row: groups.get(row["pool"], 0), default=None)
 
+    def room_of(self, pool: int) -> dict[str, Any] | None:
+        """What fits into a pool before an OSD is full; None where that is unknown.
+
+        Args:
+            pool: Its number.
+        """
+        return next((row for row in self.room("full") if row["pool"] == pool), None)
+
     @cached_property
     def osds(self) -> list[dict[str, Any]]:
         """The OSDs, the fullest at its peak first."""
@@ -121,7 +129,7 @@ class Facts:
         """A column of `fill` by moment and OSD, in the order of `osds`.
 
         Args:
-            name: ``used_bytes`` or ``pending_bytes``.
+            name: ``used_bytes``, ``pending_bytes`` or ``capacity_bytes``.
 
         Returns:
             Shape (moments, OSDs); NaN where an OSD is not there. Of two rows of one moment, as
