@@ -43,6 +43,7 @@ def rank_failures(
     only: str = "",
     *,
     with_today: bool = True,
+    option: str = OPTION,
 ) -> Ranking:
     """Have each part of a level fail in turn, and rank them by harm.
 
@@ -56,6 +57,7 @@ def rank_failures(
         told: Told how far it is.
         only: The part to fail alone; empty for each.
         with_today: Whether each part fails without the changes too, where there are some.
+        option: What an error names.
 
     Raises:
         ConfigError: The map has no such level, or nothing of it that runs, or it is not written so.
@@ -68,7 +70,7 @@ def rank_failures(
         start = settled_seconds(run_all([partial(same, base)], told, same)[0], OPTION, each)
     horizon = float(base.input["horizon_seconds"])
     check_end(start + horizon, OPTION, each)
-    parts = parts_at(start, level, base, report)
+    parts = parts_at(start, level, base, report, option)
 
     def failing(like: Prepared, start: float, osds: tuple[int, ...]) -> Prepared:
         failure = {"at_seconds": start, "change": {"kind": "fail", "osds": list(osds)}}

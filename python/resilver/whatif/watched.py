@@ -86,7 +86,7 @@ def _of_failures(rankings: Iterable[Ranking]) -> tuple[Gauge, ...]:
         ),
         Gauge(
             "resilver_worst_part",
-            "1 for the part of the level whose failure does most harm.",
+            "1 for the part of the level whose failure has the largest impact.",
             [({"level": of.level, "part": of.harms[0].name}, 1.0) for of in rankings],
         ),
         Gauge(
@@ -132,12 +132,12 @@ def _of_fill(now: WhatIf) -> tuple[Gauge, ...]:
     return (
         Gauge(
             "resilver_fill_ratio",
-            "How full all OSDs that are up and in are together.",
+            "How full all OSDs that are up and in are together, once what is under way has moved.",
             [({}, row["end_share"]) for row in safe],
         ),
         Gauge(
             "resilver_safe_fill_ratio",
-            "How full they may be so that any host can fail and heal; 0 where none can.",
+            "How full they may be then so that any host can fail and heal; 0 where none can.",
             [({}, row["end_safe_share"] or 0.0) for row in safe],
         ),
         Gauge(

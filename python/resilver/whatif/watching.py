@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.ceph import ClusterReport
 from resilver.simulate import room
+from resilver.whatif.answer import host_level
 from resilver.whatif.each import rank_failures
 from resilver.whatif.options import Request
 from resilver.whatif.perform import Told, answer_of
@@ -40,24 +41,34 @@ def watch(
     Raises:
         ConfigError: The map has no such level, or a dump that this needs is missing.
     """
-    asked = request or Request()
+    asked = request or Request(counterfactuals=False)
     chosen, types = tuple(levels) or watched_levels(report), Tree(report.crushmap).types
     for level in chosen:
         if level not in types:
             remedy = name_remedy(level, types, "levels")
             raise ConfigError("the map has no such level", remedy, "--level", show(level))
-    nothing = Plan("as it is", ())
+    # What is wrong with it is said before anything is simulated.
+    fits, nothing = room(report, None, grow, older), Plan("as it is", ())
     return Watched(
         now=answer_of(report, nothing, asked, told),
-        rankings=tuple(rank_failures(report, one, nothing, asked, told) for one in chosen),
-        room=room(report, None, grow, older),
+        rankings=tuple(
+            rank_failures(report, level, nothing, asked, told, option="--level") for level in chosen
+        ),
+        room=fits,
         stamp_seconds=report.stamp_seconds,
     )
 
 
 def watched_levels(report: ClusterReport) -> tuple[str, ...]:
-    """The levels of a map that have several parts, and no more than `PARTS_MAX`."""
-    tree = Tree(report.crushmap)
-    counts = Counter(place.kind for place in tree.places.values())
-    counts[tree.types[0]] = len(report.osds)
+    """The level that holds OSDs, and the others below a root that have at most `PARTS_MAX` parts.
+
+    A level has several parts of which an OSD is up.
+    """
+    tree, up = Tree(report.crushmap), {osd.id for osd in report.osds if osd.up}
+    counts = Counter({tree.types[0]: len(up)})
+    for place in tree.places.values():
+        if place.parent and not up.isdisjoint(tree.below(place.name)):
+            counts[place.kind] += 1
+    places = {osd: tree.places_of(osd) for osd in sorted(up) if osd in tree.devices}
+    counts[host_level(places)] = min(counts[host_level(places)], PARTS_MAX)
     return tuple(kind for kind in tree.types if 1 < counts[kind] <= PARTS_MAX)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from resilver.answer import Answer, Form, Section, Shown
 from resilver.quantities import duration
 from resilver.report.whatif.capacity import safe_fill_sentence
+from resilver.report.whatif.plan import assumption_parts
+from resilver.report.whatif.sentences import assumption_sentences
 from resilver.report.whatif.source import Facts
 from resilver.tables import Table, table
 from resilver.whatif.several import noun_of
@@ -45,7 +47,8 @@ def watched_answer(found: Watched) -> Answer:
         [text for text in verdict if text],
         [Section("Gauges", (shown,))],
         record,
-        notes=list(now.notes),
+        notes=[*assumption_sentences(now.assumptions), *now.notes],
+        basis=assumption_parts(now.assumptions),
         forms={".prom": Form(lambda: metrics_text(found.gauges), "a textfile collector reads {}")},
     )
 
@@ -55,17 +58,18 @@ def _sentence(ranking: Ranking) -> str:
     noun, harms = noun_of(ranking.level), [harm.outcome for harm in ranking.harms]
     lost = sum(1 for one in harms if one.lost_groups)
     inactive = sum(1 for one in harms if one.inactive_groups)
+    worst = f"{ranking.harms[0].name} has the largest impact"
     ends = [one.whole_seconds for one in harms if one.holds]
     if lost or inactive:
-        what = "would lose data" if lost else "would leave PGs inactive"
-        count = plural(lost or inactive, noun)
-        return f"Not safe: the failure of {count} {what}, {ranking.harms[0].name} first."
+        what = "loses data" if lost else "leaves PGs inactive"
+        count = f"{lost or inactive:,} of {plural(len(harms), noun)}"
+        return f"Not safe: the failure of one {noun}, any of {count}, {what}; {worst}."
     text = f"Any {noun} may fail: no data is lost and no PG becomes inactive"
     longest = max((end for end in ends if end is not None), default=0.0)
     if len(ends) == len(harms):
         return f"{text}; the cluster is healthy again after {duration(longest)} at most."
-    left = plural(len(harms) - len(ends), noun)
-    return f"{text}; after the failure of {left} PGs stay stuck, {ranking.harms[0].name} first."
+    left = f"{len(harms) - len(ends):,} of {plural(len(harms), noun)}"
+    return f"{text}; PGs stay stuck after the failure of any of {left}; {worst}."
 
 
 def _reached(found: Watched) -> Iterator[str]:
