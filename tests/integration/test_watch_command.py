@@ -38,9 +38,13 @@ def samples_of(path: Path) -> dict[tuple[str, ...], float]:
 
 def test_gauges_are_what_the_questions_answer(report: Path, tmp_path: Path) -> None:
     path = tmp_path / "resilver.prom"
-    words = ["--level", "host", "--grow", "1%/week", "--metrics", path]
+    # A level that is named twice has each sample once.
+    words = ["--level", "host", "--level", "host", "--grow", "1%/week", "--metrics", path]
+    words += ["-o", tmp_path / "watch.html"]
     said = " ".join(output("watch", report, *words).split())
     found = samples_of(path)
+    assert (tmp_path / "watch.html").is_file()
+    assert len(re.findall("^resilver_safe{", path.read_text(encoding="utf-8"), re.M)) == 1
     ranking = json.loads(command("what-if", report, "--each", "host", "--json").stdout)
     parts = ranking["parts"]
     assert found["resilver_heals", "host"] == 0.0 == float(ranking["holds"])
@@ -82,6 +86,9 @@ def test_a_file_that_cannot_be_written_leaves_the_last_one(
     assert path.read_text(encoding="utf-8") == "the last one"
     assert [one.name for one in tmp_path.iterdir()] == ["resilver.prom"]
     assert "there is no folder" in refusal(*words, tmp_path / "none" / "resilver.prom")
+    (tmp_path / "loop.prom").symlink_to(tmp_path / "loop.prom")
+    assert "choose another place" in refusal(*words, tmp_path / "loop.prom")
+    assert "choose another place" in refusal(*words, tmp_path / f"{'a' * 300}.prom")
     assert "is written as .prom" in refusal(*words, tmp_path / "resilver.txt")
     assert 'did you mean "rack"?' in refusal("watch", small, "--level", "rak")
 

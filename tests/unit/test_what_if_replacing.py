@@ -67,3 +67,11 @@ def test_a_device_is_like_those_of_the_class_that_the_map_has_by_then() -> None:
 def test_an_osd_that_is_out_is_marked_in() -> None:
     ready = prepared(out="osd.5", replace="osd.5=18 TB @ 1 h")
     assert ready.steps[-1].commands[-1] == "ceph osd in osd.5"
+
+
+def test_before_luminous_a_new_osd_takes_the_lowest_free_number() -> None:
+    def said(*release: int) -> bool:
+        notes = prepared(of_release(*release), replace="osd.5,osd.6=18 TB").notes
+        return any("takes the lowest free number" in note for note in notes)
+
+    assert said(10, 2, 7) and not said(12, 2, 0)

@@ -78,6 +78,12 @@ def check_output(
     """
     if path is None:
         return
+    try:
+        path.resolve().exists()
+    except (OSError, RuntimeError) as error:
+        # A link to itself, or a name that is too long.
+        rule = f"it cannot be written: {getattr(error, 'strerror', None) or error}"
+        raise ConfigError(rule, "choose another place", place=str(path)) from None
     keep_inputs(path, reads)
     is_file = path.is_file() or not path.exists()
     if suffixes and is_file and path.suffix.lower() not in suffixes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from resilver.answer import Answer
 from resilver.cli.import_cluster import dumps_of
+from resilver.cli.options import page_output
 from resilver.cli.progress import SELDOM_SECONDS, Display
 from resilver.request import argument, option
 from resilver.whatif.options import HardwareRequest, Request
@@ -42,14 +43,12 @@ class Asked:
         text="Dumps of the same cluster of an earlier day: pools grow as since then.",
     )
     metrics: Path | None = option(
-        "--metrics",
-        "--output",
-        "-o",
         metavar="FILE.prom",
-        text="Write gauges in Prometheus' text format, or a page (FILE.html).",
+        text="Write gauges in Prometheus' text format.",
         is_output=True,
-        endings=(".prom", ".html", ".htm"),
+        endings=(".prom",),
     )
+    page: Path | None = page_output()
 
 
 def watch(

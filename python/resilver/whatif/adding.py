@@ -25,6 +25,7 @@ _EXAMPLE = (
     '"2 osds like osd.3 with 18 TB in host=node1"'
 )
 _ADDED_MAX = 10_000
+_BYTES_LEAST, _BYTES_MOST = 2**30, 2**50
 _WEIGHT_ONE = 0x10000
 _WEIGHT_SLACK = 0.05
 
@@ -79,8 +80,9 @@ def _sized(
         rule = "an OSD has a single size" if is_osd else f"the number of OSDs a {kind} is missing"
         remedy = 'write "with 18 TB"' if is_osd else 'write "with 10 x 18 TB"'
         raise ConfigError(rule, remedy, value=show(value))
-    if not size or not 1 <= each * count <= _ADDED_MAX:
-        rule = f"1 to {_ADDED_MAX:,} OSDs can be added at a time, of a size above 0"
+    check_device(size, value)
+    if not 1 <= each * count <= _ADDED_MAX:
+        rule = f"1 to {_ADDED_MAX:,} OSDs can be added at a time"
         raise ConfigError(rule, "add fewer, or in several steps", value=show(value))
     template = _template(cluster, match, size, value)
     device_class = match["of"] or match["class"] or template.device_class
@@ -107,6 +109,17 @@ def _sized(
     what = osds if is_osd else f"{count} {kind}{'s' * (count > 1)} with {osds}"
     verb = "is" if count == 1 else "are"
     return added, f"{what} {verb} added, with the device model of {template.name}"
+
+
+def check_device(size: int, value: str) -> None:
+    """Refuse a device of a size in bytes that none has.
+
+    Raises:
+        ConfigError: It is too small or too large.
+    """
+    if not _BYTES_LEAST <= size <= _BYTES_MOST:
+        rule = "a device holds from 1 GiB to 1 PiB"
+        raise ConfigError(rule, 'such as "18 TB"', value=show(value))
 
 
 def _template(cluster: Cluster, match: re.Match[str], size: int, value: str) -> Device:

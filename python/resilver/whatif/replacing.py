@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from resilver.errors import ConfigError, show
+from resilver.errors import ConfigError
 from resilver.units import Bytes, format_bytes
-from resilver.whatif.adding import note_weights
+from resilver.whatif.adding import check_device, note_weights
 from resilver.whatif.cluster import Cluster, new_min_alloc
 from resilver.whatif.declared.forms import DESTROY, ORCHESTRATOR, has
 from resilver.whatif.naming import Made, Targets, daemon_lines, pair, targets, verb
 from resilver.whatif.tree import Device
 
 _WEIGHT_ONE = 0x10000
-# Weights are 16.16.
-_WEIGHT_LEAST, _WEIGHT_MOST = 1 / _WEIGHT_ONE, 0xFFFF
 
 
 def replace(value: str, cluster: Cluster) -> Made:
@@ -33,11 +31,10 @@ def replace(value: str, cluster: Cluster) -> Made:
     """
     what, text = pair(value, 'such as "osd.12=18 TB"')
     found, size = targets(what, cluster), int(Bytes.parse(text))
+    check_device(size, value)
     weight = size / 2**40
-    if not _WEIGHT_LEAST <= weight <= _WEIGHT_MOST:
-        rule = "a device holds from 16 MiB to 64 PiB, as CRUSH weights do"
-        raise ConfigError(rule, 'such as "18 TB"', value=show(value))
     devices = [_device(cluster, osd) for osd in found.osds]
+    _note_number(cluster, found.osds)
     out: list[str] = []
     for device in devices:
         _note_what_it_holds(cluster, device, size)
@@ -67,6 +64,17 @@ def replace(value: str, cluster: Cluster) -> Made:
     lines = _lines(found, weight, cluster)
     lines += [f"ceph osd in {' '.join(out)}"] if out else []
     return Made(changes, said, lines)
+
+
+def _note_number(cluster: Cluster, osds: list[int]) -> None:
+    """Warn where a new OSD would not get the number of the old one."""
+    free = next(number for number in range(len(cluster.osds) + 1) if number not in cluster.osds)
+    if not has(DESTROY, cluster.release) and (len(osds) > 1 or free < osds[0]):
+        cluster.note(
+            "Before 12.2 a new OSD takes the lowest free number"
+            + (f", here osd.{free}" if free < osds[-1] else "")
+            + ": replace one OSD at a time, and fill lower numbers before."
+        )
 
 
 def _device(cluster: Cluster, osd: int) -> Device:

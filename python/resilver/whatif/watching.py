@@ -42,7 +42,10 @@ def watch(
         ConfigError: The map has no such level, or a dump that this needs is missing.
     """
     asked = request or Request(counterfactuals=False)
-    chosen, types = tuple(levels) or watched_levels(report), Tree(report.crushmap).types
+    chosen, types = (
+        tuple(dict.fromkeys(levels)) or watched_levels(report),
+        Tree(report.crushmap).types,
+    )
     for level in chosen:
         if level not in types:
             remedy = name_remedy(level, types, "levels")

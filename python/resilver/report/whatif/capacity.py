@@ -50,9 +50,9 @@ def fill_sentence(facts: Facts) -> str:
 
 
 def room_sentence(facts: Facts) -> str:
-    """How much more fits into the largest pool at the end, where that is not what it was."""
-    row = facts.largest_room
-    if row is None or row["start_bytes"] is None or row["end_bytes"] is None:
+    """How much more fits into the pool whose room changes most, where any does."""
+    row = facts.changed_room
+    if row is None or facts.answer.outcome.lost_groups:
         return ""
     start, end = row["start_bytes"], row["end_bytes"]
     if abs(end - start) <= _CHANGED_MIN * start:

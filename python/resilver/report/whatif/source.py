@@ -65,6 +65,14 @@ class Facts:
         groups = {pool["pool"]: pool["groups"] for pool in self.pools}
         return max(self.room("full"), key=lambda row: groups.get(row["pool"], 0), default=None)
 
+    @property
+    def changed_room(self) -> dict[str, Any] | None:
+        """What fits into the pool whose room changes most; None where none is known."""
+        known = [
+            row for row in self.room("full") if None not in (row["start_bytes"], row["end_bytes"])
+        ]
+        return max(known, key=lambda row: abs(row["end_bytes"] - row["start_bytes"]), default=None)
+
     def room_of(self, pool: int) -> dict[str, Any] | None:
         """What fits into a pool before an OSD is full; None where that is unknown.
 
