@@ -55,6 +55,7 @@ CASES = [
     "size spider-2 -o page.html",
     "topology 'torus 4x4' -o torus.svg",
     "usage known.parquet -o page.html",
+    "watch dumps --level rack -o page.html",
     "what-if dumps --fail osd.3 --horizon '1 h' -o page.html",
 ]
 # What they name with -o is the folder of runs, or the page, that they make first of all; coding

@@ -7,12 +7,12 @@ use super::{Fill, Space};
 use crate::groups::{Group, Protection, members};
 use crate::input::Ratios;
 
-/// The ratios by their names, and which each is.
-pub(crate) const STATES: [(&str, fn(&Ratios) -> f64); 3] = [
-    ("nearfull", |ratios| ratios.nearfull),
-    ("backfillfull", |ratios| ratios.backfillfull),
-    ("full", |ratios| ratios.full),
-];
+/// The ratios by their names.
+pub(crate) const STATES: [&str; 3] = ["nearfull", "backfillfull", "full"];
+
+fn ratios_of(ratios: &Ratios) -> [f64; STATES.len()] {
+    [ratios.nearfull, ratios.backfillfull, ratios.full]
+}
 
 /// User data that fits before the first OSD reaches a ratio.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,7 +64,7 @@ pub(crate) fn room_of_pools(groups: &[Group], protections: &[Protection], fill: 
         });
         fits.min_by(|one, other| one.bytes.total_cmp(&other.bytes))
     };
-    gained.iter().map(|gained| STATES.map(|(_, ratio)| first(gained, ratio(&fill.ratios)))).collect()
+    gained.iter().map(|gained| ratios_of(&fill.ratios).map(|ratio| first(gained, ratio))).collect()
 }
 
 #[cfg(test)]

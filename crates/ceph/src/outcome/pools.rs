@@ -75,7 +75,7 @@ pub(super) fn pools(healing: &Healing) -> Table {
 pub(super) fn room(healing: &Healing, last: &Room) -> Table {
     let mut rows = Vec::new();
     for ((pool, first), last) in healing.map.pools().iter().zip(&healing.first_room.pools).zip(&last.pools) {
-        rows.extend(STATES.iter().zip(first).zip(last).map(|((&(state, _), &start), &end)| (pool, state, start, end)));
+        rows.extend(STATES.iter().zip(first).zip(last).map(|((&state, &start), &end)| (pool, state, start, end)));
     }
     let bytes = |fits: Option<Fits>| fits.map(|fits| fits.bytes.floor());
     let osd = |fits: Option<Fits>| fits.map(|fits| f64::from(fits.osd));
