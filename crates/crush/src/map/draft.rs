@@ -15,8 +15,8 @@ use crate::map::vring::check_points;
 use crate::map::weight_set::{BucketArguments, WeightSets};
 use crate::map::{CrushMap, Parts};
 
-/// Device ids stay below this: memory that grows with the largest id stays small.
-pub(crate) const DEVICE_LIMIT: i32 = 1 << 24;
+/// Device ids stay below this: what lists all ids up to the largest, as `ceph osd crush dump` does, then takes less than 1 GB.
+pub(crate) const DEVICE_LIMIT: i32 = 1 << 20;
 /// Bucket ids stay above minus this, for the same reason.
 pub(crate) const BUCKET_LIMIT: i32 = 1 << 20;
 

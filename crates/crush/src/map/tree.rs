@@ -191,7 +191,8 @@ mod tests {
         assert!(refused(&[("osd", 7), ("host", 2)], "osd", None).contains("osd = 7"));
         assert!(refused(&[("osd", 8), ("host", 2)], "rack", None).contains("failure_domain = rack"));
         assert!(refused(&[("osd", 8), ("host", 2)], "osd", Some("ssd")).contains("class = ssd"));
-        assert!(refused(&[("osd", 1 << 24)], "osd", None).contains("osd = 16777216"));
-        assert!(refused(&[("osd", 1 << 21), ("host", 1 << 20)], "osd", None).contains("levels = 1048577"));
+        assert!(refused(&[("osd", 1 << 20)], "osd", None).contains("osd = 1048576"));
+        let deep = [("osd", 1 << 19), ("host", 1 << 19), ("rack", 1 << 19)];
+        assert!(refused(&deep, "osd", None).contains("levels = 1048577"));
     }
 }
