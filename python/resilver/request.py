@@ -60,6 +60,14 @@ class Quantity:
             value = float(self.parse(text))
         except ConfigError as error:
             raise ConfigError(problem.under(key) for problem in error.problems) from None
+        return self.within(value, key, text)
+
+    def within(self, value: float, key: str, text: str) -> float:
+        """The value, if it is one that this quantity may have.
+
+        Raises:
+            ConfigError: It is beyond its range.
+        """
         if not self.least < value <= self.most:
             top = f" and at most {self.most:g}" if math.isfinite(self.most) else ""
             rule = f"the value must be above {self.least:g}{top}"
@@ -235,11 +243,12 @@ def value_of(request: Any, field: str) -> float | None:
     text = getattr(request, field)
     if text is None or text == "":
         return None
-    if isinstance(text, int | float):
-        return text
     declared = next(one for one in dataclasses.fields(request) if one.name == field)
     quantity: Quantity = declared.metadata["quantity"]
-    return quantity.read(text, names_of(declared)[0])
+    key = names_of(declared)[0]
+    if isinstance(text, int | float):
+        return quantity.within(text, key, f"{text:g}")
+    return quantity.read(text, key)
 
 
 def request_of(kind: type[_Request], options: Mapping[str, Any]) -> _Request:

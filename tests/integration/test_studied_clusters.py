@@ -67,6 +67,7 @@ def test_a_host_with_clients_and_flags_fails_alike_by_both_doors(
 fill = "60%"
 network = "25gbe"
 devices = ["ssd-sata"]
+pace = "70%"
 load = ["cephstor3: 500 reads/s of 16 KiB"]
 settings = { osd_max_backfills = 2, mon_osd_down_out_interval = 600 }
 changes = { flag = ["noout"], unflag = ["noout @ 1 h"] }
@@ -78,7 +79,7 @@ fail = { hosts = ["cloud3-1359"] }
     (run,) = runs(path)
     answer = asked(
         report,
-        *("--fill", "60%", "--network", "25gbe", "--device", "ssd-sata"),
+        *("--fill", "60%", "--network", "25gbe", "--device", "ssd-sata", "--pace", "70%"),
         *("--load", "cephstor3: 500 reads/s of 16 KiB"),
         *("--set-option", "osd_max_backfills=2", "--set-option", "mon_osd_down_out_interval=600"),
         *("--flag", "noout", "--unflag", "noout @ 1 h", "--fail", f"host={HOST} @ 10 min"),

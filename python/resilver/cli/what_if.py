@@ -92,6 +92,12 @@ class Question:
         "'fullest OSD under 85%', 'chance of loss under 1e-9', or several with and between; for "
         "--search fill 'any host heals', or another level.",
     )
+    since: Path | None = option(
+        metavar="OLDER",
+        rich_help_panel="Questions",
+        text="Dumps taken a little earlier, such as a minute, while the cluster recovers: devices "
+        "work at the pace that recovery had between the two.",
+    )
     page: Path | None = file_output("FILE.html", "Write the answer as a page.")
     tables: Path | None = option(
         metavar="DIR",
@@ -129,6 +135,8 @@ def what_if(
 
     resilver what-if bundle.tar.zst --each host
 
+    resilver what-if now.tar.zst --since a-minute-ago.tar.zst
+
     resilver what-if bundle.tar.zst --maintain "each host, 20 min, noout"
 
     resilver what-if bundle.tar.zst --fail osd.12 --search "mclock profile" --aim "healthy in 1 d"
@@ -149,6 +157,9 @@ def what_if(
 def _check(question: Question, request: Request) -> None:
     """Refuse questions that do not go together."""
     problems = []
+    if question.since is not None and request.pace:
+        rule = "the pace of devices is stated or measured, and not both"
+        problems.append(Problem(rule, "give --pace or --since", "--pace", show(request.pace)))
     turns = {"--each": question.each, "--maintain": question.maintain}
     by_turns = [(name, text) for name, text in turns.items() if text is not None]
     is_one_plan = not by_turns and question.search is None and len(question.plans) < 2
@@ -177,12 +188,14 @@ def _check(question: Question, request: Request) -> None:
 
 
 def _ask(question: Question, request: Request, changes: Changes, told: _Display) -> Found:
-    from resilver.whatif import each, headroom, maintaining, perform, searching
+    from resilver.whatif import each, headroom, maintaining, pace, perform, searching
 
     # The film is for whoever reads the tables of a plan.
     if question.tables is not None and question.search is None:
         request = replace(request, frames=FRAMES)
     report = perform.read_bundle(question.bundle)
+    if question.since is not None:
+        request = pace.paced(report, perform.read_bundle(question.since), request, told)
     beside = perform.changes_of(changes.by_key())
     if question.each is not None:
         return each.rank_failures(report, question.each, beside, request, told)

@@ -73,26 +73,37 @@ def growth_between(older: ClusterReport, newer: ClusterReport) -> dict[str, floa
         ConfigError: They are not of one cluster, or not of two times in this order, or do not state
             what pools hold.
     """
-    if older.fsid and newer.fsid and older.fsid != newer.fsid:
-        rule = f"it is of another cluster: {older.fsid}, and {newer.label} of {newer.fsid}"
-        raise _not_older(older, rule, "give two dumps of one cluster")
-    times = [report.stamp_seconds for report in (older, newer)]
-    for report, time in zip((older, newer), times, strict=True):
-        if time is None:
-            remedy = "add `ceph pg dump` to it, or state the growth with --grow"
-            raise _not_older(older, f"no dump of {report.label} says when it was taken", remedy)
-    seconds = (times[1] or 0.0) - (times[0] or 0.0)
-    if seconds <= 0:
-        when = "at the same time as" if not seconds else f"{duration(-seconds)} after"
-        rule = f"it was taken {when} {newer.label}"
-        raise _not_older(older, rule, "give the older of two dumps here")
+    seconds = seconds_between(older, newer, "--grow-from")
     before, after = (stored_bytes(report) for report in (older, newer))
     if None in (*before.values(), *after.values()):
-        raise _not_older(older, "no dump states what pools store", "add `ceph pg dump` to both")
+        rule = "no dump states what pools store"
+        raise _not_older(older, rule, "add `ceph pg dump` to both", "--grow-from")
     return {
         pool.name: ((after[pool.id] or 0) - (before.get(pool.id) or 0)) / seconds
         for pool in newer.pools
     }
+
+
+def seconds_between(older: ClusterReport, newer: ClusterReport, key: str) -> float:
+    """How long after the dumps of a cluster others were taken; the option `key` names the older.
+
+    Raises:
+        ConfigError: They are not of one cluster, or not of two times in this order.
+    """
+    if older.fsid and newer.fsid and older.fsid != newer.fsid:
+        rule = f"it is of another cluster: {older.fsid}, and {newer.label} of {newer.fsid}"
+        raise _not_older(older, rule, "give two dumps of one cluster", key)
+    times = [report.stamp_seconds for report in (older, newer)]
+    for report, time in zip((older, newer), times, strict=True):
+        if time is None:
+            rule = f"no dump of {report.label} says when it was taken"
+            raise _not_older(older, rule, "add `ceph pg dump` to it", key)
+    seconds = (times[1] or 0.0) - (times[0] or 0.0)
+    if seconds <= 0:
+        when = "at the same time as" if not seconds else f"{duration(-seconds)} after"
+        rule = f"it was taken {when} {newer.label}"
+        raise _not_older(older, rule, "give the older of two dumps here", key)
+    return seconds
 
 
 def stored_bytes(report: ClusterReport) -> dict[int, int | None]:
@@ -105,8 +116,8 @@ def stored_bytes(report: ClusterReport) -> dict[int, int | None]:
     return dict.fromkeys(pool.id for pool in report.pools)
 
 
-def _not_older(older: ClusterReport, rule: str, remedy: str) -> ConfigError:
-    return ConfigError(rule, remedy, "--grow-from", show(older.label))
+def _not_older(older: ClusterReport, rule: str, remedy: str, key: str) -> ConfigError:
+    return ConfigError(rule, remedy, key, show(older.label))
 
 
 def _refused(rule: str, remedy: str, text: str) -> ConfigError:

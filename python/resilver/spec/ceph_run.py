@@ -34,6 +34,8 @@ class CephRun(Section):
     """The device of OSDs, or of those of a class, of the catalog. Default: by class and size."""
     network: str = Field(default="", examples=["25gbe"])
     """The network of a host: of the catalog, or a rate. Default: 10gbe."""
+    pace: str = Field(default="", examples=["40%"])
+    """The rate of all devices, as a share of their models'. Default: 100%."""
     fill: str = Field(default="", examples=["80%"])
     """How full all OSDs are together. Default: as the dumps say."""
     grow: tuple[str, ...] = Field(default=(), examples=[["rbd=+30%"]])
@@ -55,7 +57,8 @@ class CephRun(Section):
 
     def content(self) -> dict[str, Any]:
         """All that affects results; without what is left to be, so that runs keep their keys."""
-        unsaid = {"counterfactuals"} if self.counterfactuals is None else set()
+        later = {"counterfactuals": None, "pace": ""}
+        unsaid = {key for key, value in later.items() if getattr(self, key) == value}
         return self.model_dump(mode="json", exclude=unsaid)
 
 

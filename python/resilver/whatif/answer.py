@@ -24,6 +24,9 @@ Origin = Literal["stated", "config", "dump", "release default", "assumed"]
 """Who says so: the user; `ceph config dump`; another dump; Ceph's default for the release; or we,
 by what is known."""
 
+PACE = "pace of devices"
+"""The name of the assumption that devices work faster or slower than their models."""
+
 
 @dataclass(frozen=True)
 class Assumption:

@@ -162,7 +162,7 @@ def read_state(
     notes = _check_codes(report)
     ledger = Ledger()
     tree = Tree(report.crushmap)
-    hardware = choose_hardware(report, request.devices, request.network, ledger)
+    hardware = choose_hardware(report, request, ledger)
     cluster = Cluster(report, configuration, tree, hardware, ledger)
     stored: dict[int, int] = {}
     for load in report.loads:

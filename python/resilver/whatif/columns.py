@@ -63,7 +63,9 @@ TABLES: Mapping[str, pa.Schema] = {
         "time_seconds since_seconds osd read_bytes_per_second written_bytes_per_second "
         "waiting_groups waits_for"
     ),
-    "stuck": _schema("pgid pool state reason since_seconds osds"),
+    "stuck": _schema(
+        "pgid pool state reason since_seconds osds degraded_objects misplaced_objects"
+    ),
     "lacking": _schema("pgid pool from_seconds until_seconds survives osds"),
     "risks": _schema(
         "pool name lacking_groups fewest_failures critical_osds lacking_seconds loss_chance"

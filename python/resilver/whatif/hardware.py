@@ -10,12 +10,15 @@ from resilver import catalog
 from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.ceph import ClusterReport, OsdMetadata
 from resilver.importers.netgauge import LogGpTable
+from resilver.request import value_of
 from resilver.spec.device import Device, DeviceService, catalog_device
 from resilver.spec.fabric import REAL_CLUSTER_NETWORK
 from resilver.spec.loggp import catalog_table
 from resilver.spec.osd_devices import KNOWN_CLASSES, osd_devices
 from resilver.units import BytesPerSecond, format_bytes, format_rate
+from resilver.whatif.answer import PACE, Origin
 from resilver.whatif.configuration import Ledger
+from resilver.whatif.options import HardwareRequest
 
 _ENDLESS_RATE = 1e15
 """Bytes a second of a device whose requests take one time, whatever their bytes."""
@@ -76,24 +79,24 @@ class Hardware:
         return known
 
 
-def choose_hardware(
-    report: ClusterReport, devices: Sequence[str], network: str, ledger: Ledger
-) -> Hardware:
+def choose_hardware(report: ClusterReport, request: HardwareRequest, ledger: Ledger) -> Hardware:
     """The devices and the network of a cluster.
 
     Args:
         report: What its dumps say.
-        devices: ``NAME`` or ``CLASS=NAME`` of the catalog, as the user states them.
-        network: A network of the catalog or a rate; empty for what a real cluster is taken to
-            have.
+        request: What the user says of them.
         ledger: Where it is kept what was chosen.
 
     Raises:
         ConfigError: A name is none of the catalog's, or a class none of the cluster's.
     """
     classes = dict(report.buckets.device_classes)
-    by_class, general = _stated_devices(devices, sorted(set(classes.values())))
+    by_class, general = _stated_devices(request.devices, sorted(set(classes.values())))
     chosen = osd_devices(report)
+    pace = value_of(request, "pace") or 1.0
+    if request.pace:
+        origin: Origin = "dump" if request.pace_source else "stated"
+        ledger.note(PACE, f"{100 * pace:.3g} %", origin, request.pace_source, "")
     of_name: dict[str, dict[str, Any]] = {}
     laws = {}
     for osd in report.osds:
@@ -107,12 +110,12 @@ def choose_hardware(
             sentence = "by class and size, of the catalog; --device states another"
             ledger.note(what, name, "assumed", sentence, f"osd.{osd.id}")
         if name not in of_name:
-            of_name[name] = device_law(catalog_device(name))
+            of_name[name] = device_law(catalog_device(name), pace)
         laws[osd.id] = of_name[name]
     metadata = {one.osd: one for one in report.metadata}
     stated = {one.osd for one in report.usage} | dict(report.osd_bytes).keys()
     sizes = report.capacities
-    hosts = _network(network, ledger)
+    hosts = _network(request.network, ledger)
     return Hardware(sizes, frozenset(stated), classes, metadata, laws, hosts)
 
 
@@ -136,26 +139,27 @@ def _stated_devices(devices: Sequence[str], classes: list[str]) -> tuple[dict[st
     return by_class, general
 
 
-def device_law(device: Device) -> dict[str, Any]:
+def device_law(device: Device, pace: float) -> dict[str, Any]:
     """A device's law: seconds before the bytes, and a rate; of a table those of its largest size.
 
     Args:
         device: A table of the catalog, or a device of one time a request. Objects are read and
             written in pieces of megabytes, to which a table's largest size is next.
+        pace: How many times as fast it works.
     """
     if isinstance(device, DeviceService):
         return {
-            "read_seconds": float(device.read_service),
+            "read_seconds": float(device.read_service) / pace,
             "read_bytes_per_second": _ENDLESS_RATE,
-            "write_seconds": float(device.write_service),
+            "write_seconds": float(device.write_service) / pace,
             "write_bytes_per_second": _ENDLESS_RATE,
             "channels": 1,
         }
     return {
-        "read_seconds": float(device.read_overhead) + float(device.read_seek[-1]),
-        "read_bytes_per_second": float(device.read_rate),
-        "write_seconds": float(device.write_overhead) + float(device.write_seek[-1]),
-        "write_bytes_per_second": float(device.write_rate),
+        "read_seconds": (float(device.read_overhead) + float(device.read_seek[-1])) / pace,
+        "read_bytes_per_second": float(device.read_rate) * pace,
+        "write_seconds": (float(device.write_overhead) + float(device.write_seek[-1])) / pace,
+        "write_bytes_per_second": float(device.write_rate) * pace,
         # The catalog's devices serve one request at a time, each for the share of the device's
         # time that it takes.
         "channels": 1,

@@ -5,17 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from resilver.request import option
+from resilver.request import option, share
 
 FRAMES = 240
 """Moments of the frames beside written tables, about as many as the timeline has."""
+
+PACE_MAX = 10.0
+"""How many times as fast as its model a device may work."""
 
 _assumption = partial(option, rich_help_panel="Assumptions")
 
 
 @dataclass(frozen=True)
 class HardwareRequest:
-    """What is known of a cluster beside its dumps."""
+    """What is known of a cluster beside its dumps.
+
+    Attributes:
+        pace_source: Where `pace` was measured, in a sentence; empty where it is stated.
+    """
 
     load: tuple[str, ...] = _assumption(
         metavar="LOAD",
@@ -33,6 +40,12 @@ class HardwareRequest:
         text="Device model of OSDs, or of a class, from the catalog. Default: by class and size.",
         default=(),
     )
+    pace: str = _assumption(
+        quantity=share("40%", PACE_MAX),
+        text="Rate of all devices, as a share of their models'. Default: 100%.",
+        default="",
+    )
+    pace_source: str = ""
     release: str = _assumption(
         metavar="RELEASE",
         text="Ceph release whose defaults apply, such as 18.2.4. Default: as in the dumps.",

@@ -23,6 +23,7 @@ from resilver.whatif.counterfactuals import compared, ending, is_cheap, relaxed_
 from resilver.whatif.failing import risks_table
 from resilver.whatif.kinds import BY_KEY
 from resilver.whatif.options import Request
+from resilver.whatif.pace import paced
 from resilver.whatif.plan import Plan, joined, plan_of_options, read_plan
 from resilver.whatif.request import Prepared, prepare
 from resilver.whatif.several import PlansCompared
@@ -199,6 +200,7 @@ def what_if(
     changes: Changes | None = None,
     *,
     plan: str | Path | None = None,
+    since: str | Path | ClusterReport | None = None,
     told: Told | None = None,
     **options: Any,
 ) -> WhatIf:
@@ -209,6 +211,8 @@ def what_if(
         changes: What happens, by kind: ``{"fail": "osd.12", "flag": ["noout @ 2 h"]}``; each at the
             start, or at the time behind it. None is the cluster as it is.
         plan: A plan file, whose changes come before these.
+        since: Dumps of the same cluster a little earlier, such as a minute, in the same recovery:
+            devices work at the pace that it had between the two.
         told: Told how far it is; answers whether to go on.
         options: What is asked beside, by the names of `resilver.whatif.options.Request`, such as
             ``network="25gbe"``, ``load=["rbd: 500 reads/s of 16 KiB"]``, ``horizon="60 d"``.
@@ -217,10 +221,13 @@ def what_if(
         The answer: its tables, what they rest on, and commands.
 
     Raises:
-        ConfigError: The bundle cannot be used, or a change names nothing.
+        ConfigError: The bundle cannot be used, or a change names nothing; `since` is no earlier
+            state of the same recovery.
         PlanDoesNotFit: What the plan leaves cannot hold the pools, and it is not followed anyway.
         Interrupted: `told` answered False.
     """
     plans = plans_of([] if plan is None else [plan], changes_of(changes))
-    request = request_of(Request, options)
-    return answer_of(read_bundle(bundle), plans[0], request, told)
+    report, request = read_bundle(bundle), request_of(Request, options)
+    if since is not None:
+        request = paced(report, read_bundle(since), request, told)
+    return answer_of(report, plans[0], request, told)

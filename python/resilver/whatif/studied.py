@@ -29,7 +29,10 @@ _KEYS = {
     **{kind.option: f"changes.{kind.key}" for kind in KINDS},
     "--device": "devices",
     "--set-option": "settings",
-    **{f"--{key}": key for key in ("release", "network", "fill", "grow", "load", "afr", "horizon")},
+    **{
+        f"--{key}": key
+        for key in ("release", "network", "pace", "fill", "grow", "load", "afr", "horizon")
+    },
 }
 """The key of ``[ceph]`` that says what an option of `resilver what-if` does."""
 

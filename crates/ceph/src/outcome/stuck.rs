@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::tries::tries_needed;
 use super::{Column, Table, reals, texts};
-use crate::groups::{Group, is_osd, places_held, words};
+use crate::groups::{Group, Tally, is_osd, places_held, words};
 use crate::healing::{Cause, Healing};
 use crate::input::Flag;
 
@@ -131,6 +131,7 @@ pub(super) fn stuck(healing: &Healing) -> Table {
     let (states, reasons): (Vec<String>, Vec<String>) = numbers.iter().map(state).unzip();
     let group = |&number: &usize| &healing.groups[number];
     let id = |group: &Group| healing.map.pools()[group.pool].pool.id;
+    let counts = |of: fn(&Tally) -> u64| numbers.iter().map(|number| of(&group(number).tally) as i64).collect();
     // One that is refused again and again is stuck since it was refused first.
     let since = |&number: &usize| {
         let job = &healing.jobs[number];
@@ -145,6 +146,8 @@ pub(super) fn stuck(healing: &Healing) -> Table {
             ("reason", texts(reasons.into_iter())),
             ("since_seconds", reals(numbers.iter().map(since))),
             ("osds", texts(numbers.iter().map(group).map(|group| set_text(&group.acting)))),
+            ("degraded_objects", Column::Counts(counts(|tally| tally.degraded))),
+            ("misplaced_objects", Column::Counts(counts(|tally| tally.misplaced))),
         ],
     )
 }

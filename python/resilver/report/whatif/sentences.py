@@ -13,6 +13,7 @@ from resilver.report.whatif.capacity import fill_sentence, room_sentence, safe_f
 from resilver.report.whatif.figures import client_sentences
 from resilver.report.whatif.source import DETECTED, Facts, times_of
 from resilver.tables import cell_text
+from resilver.whatif.answer import PACE
 from resilver.words import chance, listed, plural
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def answer_sentences(answer: WhatIf) -> list[str]:
     said = [
         *lost_sentences(facts),
         whole_sentence(facts),
+        pace_sentence(answer.assumptions),
         EMPTY if not answer.cluster.objects else "",
         risk_sentence(facts),
         stretch_sentence(facts),
@@ -303,6 +305,18 @@ def waits_by_kind(facts: Facts) -> list[tuple[str, float, str, float]]:
         worst_share, worst = max(places, key=lambda one: one[0])
         found.append((kind, sum(one for one, _ in places), worst, worst_share))
     return sorted((one for one in found if one[1] > 0.0), key=lambda one: -one[1])
+
+
+def pace_sentence(of: Iterable[Assumption]) -> str:
+    """At which pace devices work, where it was measured, and by what."""
+    return next(
+        (
+            f"Devices work at {one.value} of the rates of their models. {one.sentence}"
+            for one in of
+            if one.name == PACE and one.sentence
+        ),
+        "",
+    )
 
 
 _ORIGINS = {
