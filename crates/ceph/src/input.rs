@@ -51,6 +51,9 @@ pub struct ClusterInput {
     /// A type of the CRUSH map: how full may the cluster be so that any part of it can fail and heal? Empty where that is not asked.
     #[serde(default)]
     pub safe_level: String,
+    /// Whether the sets of PGs that the changes place elsewhere are listed.
+    #[serde(default)]
+    pub lists_sets: bool,
 }
 
 /// An OSD.

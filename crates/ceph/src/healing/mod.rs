@@ -98,6 +98,7 @@ pub struct Healing {
     pub(crate) first_room: Room,
     /// The level of which any part is to be able to fail, where it is asked how full the cluster may be for that.
     safe_level: String,
+    pub(crate) lists_sets: bool,
     pub(crate) plane: Box<dyn DataPlane + Send + Sync>,
     reservations: Reservations,
     agents: Vec<Box<dyn Agent + Send + Sync>>,
@@ -167,6 +168,7 @@ impl Healing {
             first_map: map.clone(),
             first_room: Room::default(),
             safe_level: input.safe_level.clone(),
+            lists_sets: input.lists_sets,
             first_groups: groups.len(),
             first_holders: groups.iter().map(first_holders).collect(),
             merged: Vec::new(),

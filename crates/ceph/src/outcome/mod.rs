@@ -4,6 +4,7 @@ mod film;
 mod lacking;
 mod osds;
 mod pools;
+mod sets;
 mod stuck;
 mod timeline;
 mod tries;
@@ -59,7 +60,7 @@ fn texts(values: impl Iterator<Item = String>) -> Column {
 }
 
 /// The tables of a run that is done: `timeline`, `fill`, `pools`, `room`, `safe_fill`, `osds`, `stuck`, `lacking`, `limits`, `clients`, `history`,
-/// `upmaps`, and `film` where frames were asked for.
+/// `upmaps`, `film` where frames were asked for, and `sets` where these were.
 #[must_use]
 pub fn tables(healing: &mut Healing) -> Vec<Table> {
     let room = healing.room();
@@ -77,5 +78,6 @@ pub fn tables(healing: &mut Healing) -> Vec<Table> {
         timeline::history(healing),
         pools::upmaps(healing),
     ];
-    tables.into_iter().chain(healing.film.as_ref().map(film::film)).collect()
+    let sets = healing.lists_sets.then(|| sets::sets(healing));
+    tables.into_iter().chain(healing.film.as_ref().map(film::film)).chain(sets).collect()
 }

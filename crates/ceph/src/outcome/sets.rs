@@ -1,0 +1,39 @@
+//! PGs that the changes place elsewhere: their sets by the map before, by CRUSH alone after, and by the map after.
+
+use super::{Column, Table, counts, texts};
+use crate::healing::Healing;
+use crate::map::{OsdMap, UpSets};
+
+fn words(set: &[i32]) -> String {
+    set.iter().map(i32::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// A row a PG whose up set is another at the end than at the start.
+pub(super) fn sets(healing: &Healing) -> Table {
+    let mut bare = healing.map.clone();
+    for pool in &mut bare.pools {
+        pool.pool.exceptions.upmap.clear();
+        pool.pool.exceptions.upmap_items.clear();
+    }
+    let (mut pools, mut groups, mut columns) = (Vec::new(), Vec::new(), [const { Vec::new() }; 3]);
+    let maps: [&OsdMap; 3] = [&healing.first_map, &bare, &healing.map];
+    for (place, pool) in healing.map.pools().iter().enumerate() {
+        let [before, raw, after] = &maps.map(|map| {
+            let mut sets = UpSets::default();
+            map.up_sets(place, &mut sets);
+            sets
+        });
+        for group in 0..before.groups().min(after.groups()) {
+            if before.set(group) != after.set(group) {
+                pools.push(pool.pool.id);
+                groups.push(u64::from(group));
+                for (column, sets) in columns.iter_mut().zip([before, raw, after]) {
+                    column.push(words(sets.set(group)));
+                }
+            }
+        }
+    }
+    let [before, raw, after] = columns.map(|column: Vec<String>| texts(column.into_iter()));
+    let (pools, groups) = (Column::Counts(pools), counts(groups.into_iter()));
+    Table::new("sets", vec![("pool", pools), ("group", groups), ("before", before), ("raw", raw), ("after", after)])
+}
