@@ -44,6 +44,7 @@ CASES = [
     "place map --quality --max-x 99 --num-rep 2 -o judged.html",
     "place dumps --affected --fail osd.3 -o affected.csv",
     "place dumps --balance bytes -o balance.sh",
+    "plan dumps --crush-reweight osd.3=1 -o steps.sh",
     "population show genomes1000 -o sizes.png",
     "profile spider-2 -o page.html",
     "quality runs.csv -o page.html",

@@ -65,7 +65,7 @@ def test_the_version_is_the_package_s() -> None:
 PANELS = {
     "Predict": ["what-if", "explore", "durability", "run", "report", "demo"],
     "Studies": ["check", "status", "reproduce", "schema"],
-    "Placement": ["place", "crush", "topology", "redundancy"],
+    "Placement": ["place", "plan", "crush", "topology", "redundancy"],
     "Center": ["size", "profile", "route", "advise", "signature", "usage", "scan", "quality"],
     "Measure": ["watch", "import", "calibrate", "bench", "population"],
 }

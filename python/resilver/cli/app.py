@@ -89,6 +89,12 @@ _COMMANDS = {
             reads=("cluster", "dump", "map", "study"),
         ),
         Promise(
+            "plan",
+            "plan:plan",
+            "Change the CRUSH map of a Ceph cluster without moving data, then move it in steps.",
+            reads=("cluster", "dump"),
+        ),
+        Promise(
             "crush",
             "crush.command:crush",
             "Build, edit, print and test CRUSH maps, in crushtool's words.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, make_dataclass, replace
 from functools import partial
 from keyword import iskeyword
@@ -41,15 +42,21 @@ def _change(kind: ChangeKind) -> tuple[str, Any, Any]:
     return f"{kind.key}_" if iskeyword(kind.key) else kind.key, tuple[str, ...], declared
 
 
-_KINDS = make_dataclass("Kinds", map(_change, reversed(KINDS)), frozen=True)
+def kinds_class(kinds: Iterable[ChangeKind]) -> type:
+    """A class with an option a kind."""
+    return make_dataclass("Kinds", map(_change, kinds), frozen=True)
+
+
+def values_of(changes: Any) -> dict[str, tuple[str, ...]]:
+    """The values of each kind by its key."""
+    return {one.name.rstrip("_"): getattr(changes, one.name) for one in fields(changes)}
+
+
+_KINDS = kinds_class(reversed(KINDS))
 
 
 class Changes(_KINDS):  # type: ignore[misc, valid-type]
     """The changes of a plan: an option a kind."""
-
-    def by_key(self) -> dict[str, tuple[str, ...]]:
-        """The values of each kind by its key."""
-        return {one.name.rstrip("_"): getattr(self, one.name) for one in fields(self)}
 
 
 _question = partial(option, rich_help_panel="Questions")
@@ -196,7 +203,7 @@ def _ask(question: Question, request: Request, changes: Changes, told: _Display)
     report = perform.read_bundle(question.bundle)
     if question.since is not None:
         request = pace.paced(report, perform.read_bundle(question.since), request, told)
-    beside = perform.changes_of(changes.by_key())
+    beside = perform.changes_of(values_of(changes))
     if question.each is not None:
         return each.rank_failures(report, question.each, beside, request, told)
     if question.maintain is not None:

@@ -119,3 +119,6 @@ KINDS: tuple[ChangeKind, ...] = (
 """The kinds, in the order in which changes of one time are made on the command line."""
 
 BY_KEY = {kind.key: kind for kind in KINDS}
+
+MAP_KINDS = ("map", "add", "set_rule", "reweight", "crush_reweight", "drain", "in", "out")
+"""The changes that change where the map places PGs, and nothing else."""

@@ -1,0 +1,102 @@
+"""A change whose data is held and released in steps: its answer, and its steps as a script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from resilver.answer import Answer, Form, KeyFigure, Lines, Shown, sections_of
+from resilver.report.whatif.plan import assumption_parts
+from resilver.report.whatif.sentences import answer_sentences, assumption_sentences
+from resilver.tables import Table, table
+from resilver.words import listed, plural, size_of
+
+if TYPE_CHECKING:
+    from resilver.whatif.holding import HeldChange
+
+_ROWS, _NAMED = 20, 5
+_ORDER = "Each step once the one before is done and every PG is active+clean."
+
+
+def held_answer(held: HeldChange, *, is_script_printed: bool) -> Answer:
+    """The answer of a change that is held.
+
+    Args:
+        held: The change.
+        is_script_printed: Whether its commands stand in the answer, not in a file of their own.
+    """
+    once = held.at_once
+    shown = Shown("steps", "Steps of the release", _table(held), printed=_ROWS)
+    script = list(_script(held))
+    commands = Lines("script", "Commands", script)
+    parts = [shown, *[commands] * is_script_printed] if held.held else []
+    size = sum(one.bytes for one in held.held)
+    return Answer(
+        "What moves, and when, if " + listed([step.text for step in once.steps]) + "?",
+        _sentences(held),
+        sections_of(("Steps of the release", parts, _ORDER)) if parts else [],
+        held.to_dict(),
+        holds=not held.loose,
+        figures=[
+            KeyFigure("PGs held", len(held.held), "1", f"{len(held.held):,}", size_of(size)),
+            KeyFigure("Steps", len(held.steps), "1", f"{len(held.steps):,}", "of the release"),
+        ],
+        notes=[*assumption_sentences(once.assumptions), *once.notes],
+        basis=assumption_parts(once.assumptions),
+        source={"Cluster": once.cluster.label},
+        forms={"": Form(lambda: "".join(f"{line}\n" for line in script))},
+    )
+
+
+def _sentences(held: HeldChange) -> list[str]:
+    if not held.held and not held.loose:
+        return ["The change places no PG elsewhere: there is nothing to hold."]
+    said = []
+    if held.held:
+        size = size_of(sum(one.bytes for one in held.held))
+        most = size_of(max(sum(one.bytes for one in step) for step in held.steps))
+        said = [
+            f"Upmap entries hold {plural(len(held.held), 'PG')} where they are: {size} moves only "
+            f"when they are released, in {plural(len(held.steps), 'step')} of at most {most}."
+        ]
+    if held.loose:
+        names = [pgid for pgid, _ in held.loose[:_NAMED]]
+        names += [f"{len(held.loose) - _NAMED:,} more"] * (len(held.loose) > _NAMED)
+        said.append(
+            f"{plural(len(held.loose), 'PG')} ({listed(names)}) cannot be held: "
+            f"{size_of(sum(size for _, size in held.loose))} moves as soon as the map changes, as "
+            "the monitors remove entries to OSDs that are out, weigh nothing or break the rule, "
+            "and no entry leaves a place of a set empty."
+        )
+    first = answer_sentences(held.at_once)[0]
+    return [*said, f"Without holding: {first[0].lower()}{first[1:]}"]
+
+
+def _table(held: HeldChange) -> Table:
+    return table(
+        ("step", "step", "count", [number + 1 for number in range(len(held.steps))]),
+        ("groups", "PGs", "count", [len(step) for step in held.steps]),
+        ("bytes", "moves", "bytes", [sum(one.bytes for one in step) for step in held.steps]),
+    )
+
+
+def _script(held: HeldChange) -> Iterator[str]:
+    """The lines of the whole change; comments say how each part is taken back."""
+    yield "# Nothing moves until step 1. Run a part, wait until its check holds, then the next."
+    yield "# Prepare. To go back: ceph osd unset norebalance; ceph balancer on"
+    yield from ("ceph osd getcrushmap -o before.crush", "ceph balancer off")
+    yield from ("ceph osd set norebalance", *held.preparing)
+    yield "# Change the map. To go back: ceph osd setcrushmap -i before.crush"
+    for made in held.at_once.steps:
+        yield from made.commands or [f"# By hand: {made.text}."]
+    yield "# Hold the data. To go back, take the map back first, then what each step below says."
+    yield from (line for one in held.held for line in one.hold)
+    yield "# Check: ceph status shows no misplaced objects but those of PGs that cannot be held."
+    yield "ceph osd unset norebalance"
+    for number, step in enumerate(held.steps, 1):
+        size = size_of(sum(one.bytes for one in step))
+        yield f"# Step {number} of {len(held.steps)}: {plural(len(step), 'PG')}, {size}"
+        yield "# To go back, hold these PGs again by their lines above."
+        yield from (line for one in step for line in one.release)
+        yield "# Check: ceph status shows every PG active+clean."
+    yield "# At the end: ceph balancer on"

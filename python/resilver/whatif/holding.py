@@ -1,0 +1,267 @@
+"""A change of the map whose data stays where it is, held by upmap entries, until it is released."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from resilver.crush.balance import UpmapEntry
+from resilver.crush.model import HOLE
+from resilver.errors import ConfigError, show
+from resilver.importers.ceph import ClusterReport
+from resilver.simulate.ceph import heal
+from resilver.whatif.answer import WhatIf
+from resilver.whatif.configuration import has_old_clients, release_of
+from resilver.whatif.declared.forms import FORMS, NEW_CLIENTS, UPMAP, has
+from resilver.whatif.kinds import BY_KEY, MAP_KINDS
+from resilver.whatif.options import Request
+from resilver.whatif.perform import Told, answer_of
+from resilver.whatif.plan import Plan, Wanted
+from resilver.whatif.releases import Release
+from resilver.whatif.request import prepare
+
+_MOMENT = "1 s"
+"""A run that is so long sees the map change, and nothing move."""
+_STEPS = 10
+_NONE: Mapping[Any, Any] = {}
+_Key = tuple[int, int]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class HeldGroup:
+    """A PG that stays where it is.
+
+    Attributes:
+        hold: The commands that hold it.
+        release: The commands after which it goes where the change has it.
+        bytes: What moves then.
+    """
+
+    hold: tuple[str, ...]
+    release: tuple[str, ...]
+    bytes: int
+
+
+@dataclass(frozen=True)
+class HeldChange:
+    """A change whose data is held and then released in steps.
+
+    Attributes:
+        at_once: What the change does where nothing is held.
+        preparing: The commands after which clients heed upmap entries.
+        steps: The PGs that are held, by the step that releases them.
+        loose: The PGs that cannot be held, and what of each moves as soon as the map changes.
+    """
+
+    at_once: WhatIf
+    preparing: tuple[str, ...]
+    steps: tuple[tuple[HeldGroup, ...], ...]
+    loose: tuple[tuple[str, int], ...]
+
+    @cached_property
+    def held(self) -> tuple[HeldGroup, ...]:
+        """All that are held, in the order of their release."""
+        return tuple(one for step in self.steps for one in step)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The change as JSON-able data."""
+        return {
+            "at_once": self.at_once.to_dict(),
+            "preparing": list(self.preparing),
+            "steps": [
+                {
+                    "bytes": sum(one.bytes for one in step),
+                    "hold": [line for one in step for line in one.hold],
+                    "release": [line for one in step for line in one.release],
+                }
+                for step in self.steps
+            ],
+            "loose": [{"pgid": pgid, "bytes": size} for pgid, size in self.loose],
+        }
+
+
+def hold(
+    report: ClusterReport,
+    change: Plan,
+    request: Request,
+    step_bytes: int | None = None,
+    told: Told | None = None,
+) -> HeldChange:
+    """Hold the data of a cluster while its map changes.
+
+    The core makes the change three times: for the sets that CRUSH alone gives afterwards, with the
+    entries that should bring each PG back to where it is, less those that the monitors then remove,
+    and to the end with nothing held.
+
+    Args:
+        report: The cluster, as its dumps say.
+        change: What changes, at the start.
+        request: What is known of the cluster beside.
+        step_bytes: The most that a step of the release moves, if it is more than one PG; a tenth of
+            all where it is None.
+        told: Told how far it is.
+
+    Raises:
+        ConfigError: A change cannot be held, or the release has no upmap entries.
+        PlanDoesNotFit: What the change leaves cannot hold the pools.
+        Interrupted: `told` answered False.
+    """
+    _check(report, change, release_of(report, request.release))
+    at_once = answer_of(report, change, replace(request, counterfactuals=False), told)
+    moment = replace(request, horizon=_MOMENT, frames=0)
+    placed = _placed(report, change, moment)
+    moving = placed["sets"].to_pylist()
+    left = {
+        (row["pool"], row["group"]): _pairs(row["pairs"]) for row in placed["upmaps"].to_pylist()
+    }
+    coded = {pool.id for pool in report.pools if pool.kind == "erasure"}
+    before = {
+        (pool.id, group): pairs
+        for pool in report.pools
+        for group, pairs in pool.exceptions.upmap_items
+    }
+    sizes = _sizes(report, moving, coded)
+    found: dict[_Key, HeldGroup] = {}
+    entries: dict[_Key, UpmapEntry] = {}
+    whole: dict[_Key, list[int]] = {}
+    for row in moving:
+        key, wanted = (row["pool"], row["group"]), _osds(row["before"])
+        if not sizes[key]:
+            continue
+        entry, given = UpmapEntry(*key, left.get(key, before.get(key, ()))), before.get(key)
+        pairs = pairs_back(_osds(row["raw"]), wanted, is_coded=key[0] in coded)
+        if pairs is not None:
+            entries[key] = UpmapEntry(*key, pairs)
+            held: tuple[str, ...] = (entries[key].command,)
+            released: tuple[str, ...] = (entry.command,)
+        else:
+            whole[key] = wanted
+            none = UpmapEntry(*key, ()).command
+            held = (
+                *(none,) * bool(given),
+                " ".join(["ceph osd pg-upmap", entry.pgid, *map(str, wanted)]),
+            )
+            released = (f"ceph osd rm-pg-upmap {entry.pgid}", *(entry.command,) * bool(entry.pairs))
+        found[key] = HeldGroup(held, released, sizes[key])
+    lines = [one.command.partition("items ")[2] for one in entries.values()]
+    tried = Plan(change.name, (*change.changes, *(Wanted("upmap", one, 0.0, "") for one in lines)))
+    not_back = _placed(report, tried, moment, whole)["sets"].to_pylist()
+    loose = {key: size for key, size in _sizes(report, not_back, coded).items() if size}
+    held_groups = [one for key, one in found.items() if key not in loose]
+    most = step_bytes or -(-sum(one.bytes for one in held_groups) // _STEPS)
+    named = tuple((UpmapEntry(*key, ()).pgid, size) for key, size in loose.items())
+    preparing = (NEW_CLIENTS,) if has_old_clients(report) else ()
+    return HeldChange(at_once, preparing, _in_steps(held_groups, most), named)
+
+
+def pairs_back(
+    raw: Sequence[int], wanted: Sequence[int], *, is_coded: bool
+) -> tuple[tuple[int, int], ...] | None:
+    """The pairs of an upmap entry that bring a PG from one set to another.
+
+    They are in an order in which no OSD comes into a set that has it. Of a code, where each place
+    has its own shard, no entry can swap two OSDs, or fill a place that CRUSH leaves empty.
+
+    Args:
+        raw: The OSDs that CRUSH gives.
+        wanted: The OSDs that the PG is to have.
+        is_coded: Whether each is to be in its place, not only in the set.
+
+    Returns:
+        (from, to) of each; None where no pairs do it.
+
+    >>> pairs_back([1, 2, 3], [4, 2, 1], is_coded=False)
+    ((3, 4),)
+    >>> pairs_back([1, 2, 3], [4, 1, 3], is_coded=True)
+    ((1, 4), (2, 1))
+    >>> pairs_back([1, 2, 3], [2, 1, 3], is_coded=True)
+    """
+    if is_coded:
+        waiting = [(one, other) for one, other in zip(raw, wanted, strict=False) if one != other]
+    else:
+        gone, come = (
+            [osd for osd in ours if osd not in others]
+            for ours, others in ((raw, wanted), (wanted, raw))
+        )
+        waiting = list(zip(gone, come, strict=False))
+    present, made = set(raw) - {HOLE}, []
+    while ready := [pair for pair in waiting if HOLE not in pair and pair[1] not in present]:
+        waiting.remove(ready[0])
+        made.append(ready[0])
+        present = present - {ready[0][0]} | {ready[0][1]}
+    is_done = not waiting and len(raw) == len(wanted)
+    return tuple(made) if is_done else None
+
+
+def _check(report: ClusterReport, change: Plan, release: Release) -> None:
+    if not has(UPMAP, release):
+        raise ConfigError(FORMS[UPMAP].problem("upmap entries", release))
+    if not change.changes:
+        known = ", ".join(BY_KEY[key].option for key in MAP_KINDS)
+        raise ConfigError("there is no change to hold", f"give one of {known}")
+    for one in change.changes:
+        if one.at_seconds:
+            rule, remedy = "the map changes at once, and data moves later", "leave the time out"
+            raise ConfigError(rule, remedy, one.place, show(one.value))
+    down = [osd.id for osd in report.osds if osd.in_cluster and not osd.up]
+    if down:
+        rule = f"osd.{down[0]} is down and in: its data is not where the map has it"
+        raise ConfigError(rule, "wait until every PG is active+clean", place=report.label)
+
+
+def _placed(
+    report: ClusterReport, plan: Plan, moment: Request, whole: Mapping[_Key, list[int]] = _NONE
+) -> dict[str, pa.Table]:
+    """The tables of a run that sees the map change; the balancer writes nothing in it.
+
+    Args:
+        whole: The sets that PGs have by entries of whole sets, which the change then meets.
+    """
+    made = {**prepare(report, plan, moment).input, "lists_sets": True, "balancer": False}
+    exceptions = {one["pool"]["id"]: one["pool"]["exceptions"] for one in made["pools"]}
+    for (pool, group), osds in whole.items():
+        exceptions[pool]["upmap_items"].pop(group, None)
+        exceptions[pool]["upmap"][group] = osds
+    return heal(json.dumps(made, separators=(",", ":"))).tables
+
+
+def _sizes(report: ClusterReport, rows: Sequence[Row], coded: set[int]) -> dict[_Key, int]:
+    """What moves of each PG whose set has changed; 0 where only the order has."""
+    loads = {(load.pool, load.number): load.bytes for load in report.loads}
+    pieces = {pool.id: pool.data_pieces or 1 for pool in report.pools}
+    found = {}
+    for row in rows:
+        key, now, then = (row["pool"], row["group"]), _osds(row["after"]), _osds(row["before"])
+        if key[0] in coded:
+            count = sum(one not in (other, HOLE) for one, other in zip(now, then, strict=False))
+        else:
+            count = len(set(now) - set(then))
+        found[key] = max(count * loads[key] // pieces[key[0]], count)
+    return found
+
+
+def _in_steps(held: Sequence[HeldGroup], most: int) -> tuple[tuple[HeldGroup, ...], ...]:
+    steps: list[list[HeldGroup]] = []
+    room = 0
+    for one in held:
+        if not steps or one.bytes > room:
+            steps.append([])
+            room = most
+        steps[-1].append(one)
+        room -= one.bytes
+    return tuple(map(tuple, steps))
+
+
+def _osds(text: str) -> list[int]:
+    return [int(word) for word in text.split()]
+
+
+def _pairs(text: str) -> tuple[tuple[int, int], ...]:
+    osds = _osds(text)
+    return tuple(zip(osds[::2], osds[1::2], strict=True))

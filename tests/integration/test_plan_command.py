@@ -1,0 +1,65 @@
+"""`resilver plan`: what it prints and writes; where PGs are then is a matter of tests/oracle."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.reference.ceph_cluster import write_cluster
+from tests.terminal import Terminal
+from tests.unit.what_if_clusters import SMALL
+
+SHAPE = replace(SMALL, balancer=False)
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_cluster(tmp_path_factory.mktemp("plan") / "dumps", SHAPE, stderr=False)
+
+
+def test_new_hosts_get_their_data_step_by_step(
+    bundle: Path, tmp_path: Path, terminal: Terminal
+) -> None:
+    """The script holds what moves at once without it, and releases all of it once."""
+    script = tmp_path / "steps.sh"
+    words = ("plan", bundle, "--add", "2 hosts like node-000 in rack=rack-00")
+    out = " ".join(terminal.output(*words, "--step", "5 TiB", "-o", script).split())
+    assert "cannot be held" not in out
+    known = terminal.json_output(*words, "--step", "5 TiB")
+    lines = script.read_text().splitlines()
+    commands = [line for line in lines if not line.startswith("#")]
+    holds = [line for step in known["steps"] for line in step["hold"]]
+    releases = [line for step in known["steps"] for line in step["release"]]
+    first = commands.index(holds[0])
+    assert commands[first:] == [*holds, "ceph osd unset norebalance", *releases]
+    assert commands[: first - 1] == ["ceph osd getcrushmap -o before.crush", "ceph balancer off"]
+    assert commands[first - 1] == "ceph osd set norebalance"
+    assert "# By hand: 2 hosts like node-000 are added with 8 OSDs in all." in lines
+    assert {line.split()[3] for line in holds} == {line.split()[3] for line in releases}
+    # What is released is the least that the change writes, but for what allocation rounds up.
+    moves = sum(step["bytes"] for step in known["steps"])
+    pools = known["at_once"]["tables"]["pools"]
+    assert moves == pytest.approx(sum(pool["least_bytes"] for pool in pools), rel=1e-3)
+    assert f"in {len(known['steps'])} steps of at most" in out
+    default = terminal.json_output(*words)
+    assert 10 <= len(default["steps"]) <= 11
+
+
+def test_what_an_osd_without_weight_holds_moves_at_once(bundle: Path, terminal: Terminal) -> None:
+    known = terminal.json_output("plan", bundle, "--drain", "osd.3", code=1)
+    document = json.loads((bundle / "ceph_pg_dump.json").read_text())
+    on_it = {row["pgid"] for row in document["pg_map"]["pg_stats"] if 3 in row["up"]}
+    assert {one["pgid"] for one in known["loose"]} == on_it
+    assert all(line.split()[3] not in on_it for step in known["steps"] for line in step["hold"])
+    assert terminal.json_output("plan", bundle, "--crush-reweight", "osd.3=14.55191")["steps"] == []
+
+
+def test_a_cluster_that_heals_is_not_planned_for(tmp_path: Path, terminal: Terminal) -> None:
+    bundle = write_cluster(tmp_path / "dumps", SHAPE, stderr=False)
+    document = json.loads((bundle / "ceph_osd_dump.json").read_text())
+    document["osds"][3]["up"] = 0
+    (bundle / "ceph_osd_dump.json").write_text(json.dumps(document))
+    (bundle / "ceph_report.json").unlink()
+    said = terminal.refusal("plan", bundle, "--out", "osd.7")
+    assert "osd.3 is down and in" in said
