@@ -49,14 +49,22 @@
     const width = printing ? 680 : box.clientWidth;
     if (!width) return;
     const columns = Math.max(1, Math.min(4, Math.floor(width / (7 * longest(charts[box.id]) + 36))));
-    const legend = { ...config.legend, columns, labelLimit: width - 30 };
     const description = charts[box.id].description ??= box.getAttribute("aria-label");
-    const spec = { ...linked(sized(charts[box.id], width)), description, config: { ...config, legend }, autosize: "pad", padding: { top: 2, bottom: 5 } };
-    let made;
-    try {
-      made = await vegaEmbed(box, coloured(spec), {
+    const embed = (within) => {
+      const legend = { ...config.legend, columns, labelLimit: within - 30 };
+      const spec = { ...linked(sized(charts[box.id], within)), description, config: { ...config, legend }, autosize: "pad", padding: { top: 2, bottom: 5 } };
+      return vegaEmbed(box, coloured(spec), {
         mode: "vega-lite", ast: true, actions: false, renderer: "canvas", defaultStyle: false, tooltip: { theme: "page" },
       });
+    };
+    let made;
+    try {
+      made = await embed(width);
+      // Where letters are wider than the room left for them, the plot gives way.
+      for (let within = width, tries = 3, excess; tries && (excess = box.querySelector("canvas").clientWidth - width) > 0; tries--) {
+        made.finalize();
+        made = await embed(within -= excess);
+      }
     } catch (error) {
       box.textContent = `This chart cannot be drawn here (${error}). Its table has its numbers.`;
       return;
