@@ -18,32 +18,45 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_cluster(tmp_path_factory.mktemp("plan") / "dumps", SHAPE, stderr=False)
 
 
-def test_new_hosts_get_their_data_step_by_step(
+def test_a_host_gets_other_weights_step_by_step(
     bundle: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
     """The script holds what moves at once without it, and releases all of it once."""
     script = tmp_path / "steps.sh"
-    words = ("plan", bundle, "--add", "2 hosts like node-000 in rack=rack-00")
-    out = " ".join(terminal.output(*words, "--step", "5 TiB", "-o", script).split())
+    words = ("plan", bundle, "--crush-reweight", "host=node-000=8")
+    out = " ".join(terminal.output(*words, "--step", "1 TiB", "-o", script).split())
     assert "cannot be held" not in out
-    known = terminal.json_output(*words, "--step", "5 TiB")
+    known = terminal.json_output(*words, "--step", "1 TiB")
     lines = script.read_text().splitlines()
     commands = [line for line in lines if not line.startswith("#")]
     holds = [line for step in known["steps"] for line in step["hold"]]
     releases = [line for step in known["steps"] for line in step["release"]]
     first = commands.index(holds[0])
     assert commands[first:] == [*holds, "ceph osd unset norebalance", *releases]
-    assert commands[: first - 1] == ["ceph osd getcrushmap -o before.crush", "ceph balancer off"]
-    assert commands[first - 1] == "ceph osd set norebalance"
-    assert "# By hand: 2 hosts like node-000 are added with 8 OSDs in all." in lines
+    assert commands[:2] == ["ceph osd getcrushmap -o before.crush", "ceph osd set norebalance"]
+    assert commands[2:first] == ["ceph osd crush reweight-subtree node-000 8"]
     assert {line.split()[3] for line in holds} == {line.split()[3] for line in releases}
     # What is released is the least that the change writes, but for what allocation rounds up.
     moves = sum(step["bytes"] for step in known["steps"])
     pools = known["at_once"]["tables"]["pools"]
     assert moves == pytest.approx(sum(pool["least_bytes"] for pool in pools), rel=1e-3)
     assert f"in {len(known['steps'])} steps of at most" in out
-    default = terminal.json_output(*words)
-    assert 10 <= len(default["steps"]) <= 11
+    assert 10 <= len(terminal.json_output(*words)["steps"]) <= 11
+
+
+@pytest.mark.parametrize(
+    ("change", "back"),
+    [
+        (("--reweight", "osd.3=0.5"), "ceph osd reweight 3 1"),
+        (("--out", "osd.3"), "ceph osd reweight 3 1"),
+        (("--set-rule", "fast=vms_rule"), "ceph osd pool set fast crush_rule fast_rule"),
+    ],
+)
+def test_each_change_has_a_way_back(
+    bundle: Path, tmp_path: Path, terminal: Terminal, change: tuple[str, str], back: str
+) -> None:
+    terminal.output("plan", bundle, *change, "-o", tmp_path / "steps.sh", code=None)
+    assert f"setcrushmap -i before.crush; {back}\n" in (tmp_path / "steps.sh").read_text()
 
 
 def test_what_an_osd_without_weight_holds_moves_at_once(bundle: Path, terminal: Terminal) -> None:
@@ -63,3 +76,10 @@ def test_a_cluster_that_heals_is_not_planned_for(tmp_path: Path, terminal: Termi
     (bundle / "ceph_report.json").unlink()
     said = terminal.refusal("plan", bundle, "--out", "osd.7")
     assert "osd.3 is down and in" in said
+    document["osds"][3]["up"] = 1
+    (bundle / "ceph_osd_dump.json").write_text(json.dumps(document))
+    path = bundle / "ceph_pg_dump.json"
+    groups = json.loads(path.read_text())
+    groups["pg_map"]["pg_stats"][5]["stat_sum"]["num_objects_misplaced"] = 7
+    path.write_text(json.dumps(groups))
+    assert "is not where the map has it" in terminal.refusal("plan", bundle, "--out", "osd.7")

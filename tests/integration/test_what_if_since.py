@@ -99,6 +99,8 @@ def test_the_end_is_forecast_from_two_dumps_a_minute_apart(
     known = terminal.json_output("what-if", newer, "--since", older, "--json")
     (pace,) = [one for one in known["assumptions"] if one["name"] == "pace of devices"]
     assert pace["origin"] == "dump"
+    # The model spends the first seconds on reservations, which slower devices make up for.
+    assert float(pace["value"].removesuffix(" %")) == pytest.approx(33.3, rel=0.06)
     # The tolerance was set before the run. By their models devices are three times as fast.
     assert end_of(known) == pytest.approx(left, rel=0.1)
     assert end_of(terminal.json_output("what-if", newer, "--json")) < 0.4 * left
@@ -141,19 +143,29 @@ def test_dumps_between_which_no_pace_can_be_measured_are_refused(
     def as_before(document: Kept) -> None:
         document["pg_map"]["stamp"] = "2026-01-01T00:42:00.000000+0000"
 
-    assert "copies of objects had to be recovered then" in refused(
-        moved(newer, tmp_path / "later", as_before), newer
-    )
+    later = moved(newer, tmp_path / "later", as_before)
+    assert "copies of objects had to be recovered then" in refused(later, newer)
+
+    def over(document: Kept) -> None:
+        as_before(document)
+        for row in document["pg_map"]["pg_stats"]:
+            row["stat_sum"] |= {"num_objects_degraded": 0, "num_objects_misplaced": 0}
+
+    assert "and 0 now" in refused(moved(newer, tmp_path / "over", over), newer)
     started = moved(healthy, tmp_path / "whole", lambda one: one["pg_map"].update(stamp=EARLY))
     (started / "ceph_report.json").unlink()
-    assert "osd.3 went up, down, in or out between the dumps" in refused(newer, started)
+    assert "which OSDs are up changed between the dumps" in refused(newer, started)
+    shutil.copytree(older, tmp_path / "held")
+    flags = {"flags": "nobackfill,norecover", "flags_set": ["nobackfill", "norecover"]}
+    edit(tmp_path / "held" / "ceph_osd_dump.json", lambda dump: dump.update(flags))
+    assert "a flag changed between the dumps" in refused(newer, tmp_path / "held")
 
     def more(document: Kept) -> None:
         for row in document["pg_map"]["pg_stats"]:
             row["stat_sum"]["num_objects_degraded"] //= 2
 
     fast = refused(moved(newer, tmp_path / "fast", more), older)
-    assert "10 times as fast not enough either" in fast
+    assert "and 10 times as fast" in fast
     assert "ceph config dump" in fast
 
     def other(document: Kept) -> None:

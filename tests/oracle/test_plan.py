@@ -164,3 +164,26 @@ def test_nothing_moves_until_a_step_releases_it(
         assert all(now[gid] == (where if gid in left else goal)[gid] for gid in goal)
         assert 0 < step["bytes"] <= 2**30
     assert not left
+
+
+@pytest.mark.parametrize("seed", numbers(5))
+def test_those_that_cannot_be_held_are_named(tmp_path: Path, terminal: Terminal, seed: int) -> None:
+    """Of an OSD that weighs nothing the monitors keep no entry, and no other PG moves."""
+    draw = random.Random(seed)
+    spec, before, *_ = drawn(draw)
+    bundle = dumps(tmp_path, spec, before)
+    where, drained = sets(tmp_path), draw.randrange(3)
+    words = ("--drain", f"osd.{drained}", "--release", "18.2.4")
+    answer = terminal.json_output("plan", bundle, *words, code=1)
+
+    weightless = ("--reweight-item", f"osd.{drained}", "0", "-o", "after.bin")
+    tool("crushtool", "-i", "crush.bin", *weightless, folder=tmp_path)
+    after = tool("crushtool", "-d", "after.bin", folder=tmp_path)
+    spec = run(spec, [line for step in answer["steps"] for line in step["hold"]])
+    write(tmp_path, spec, after)
+    assert cleaned(tmp_path, spec) == spec
+    now = sets(tmp_path)
+    loose = {
+        f"{pool}.{number:x}" for pool, number in now if now[pool, number] != where[pool, number]
+    }
+    assert {one["pgid"] for one in answer["loose"]} == loose

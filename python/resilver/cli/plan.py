@@ -54,7 +54,8 @@ def plan(
 
     Finds the upmap entries that hold every PG where it is while the map changes, and checks them as
     the monitors do; then releases PGs in steps of a stated size, each of which can be taken back.
-    Nothing is run on the cluster.
+    Nothing is run on the cluster. New OSDs come in with osd_crush_initial_weight 0 first, and get
+    their weights in a plan from a bundle that has them.
 
     Exits with 1 if some PGs cannot be held.
 
@@ -62,7 +63,7 @@ def plan(
 
     resilver plan bundle.tar.zst --map new.crush
 
-    resilver plan bundle.tar.zst --add "4 hosts like node1 in rack=r2" --step "2 TiB" -o steps.sh
+    resilver plan bundle.tar.zst --crush-reweight host=node9=16.4 --step "2 TiB" -o steps.sh
     """
     from resilver.report.whatif.holding import held_answer
     from resilver.whatif.holding import hold
@@ -77,6 +78,6 @@ def plan(
             return True
 
         request = Request(**vars(hardware))
-        most = None if step_bytes is None else int(step_bytes)
+        most = None if step_bytes is None else max(int(step_bytes), 1)
         found = hold(report, changes_of(values_of(changes)), request, most, told)
     return held_answer(found, is_script_printed=asked.output is None)

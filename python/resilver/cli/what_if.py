@@ -164,9 +164,6 @@ def what_if(
 def _check(question: Question, request: Request) -> None:
     """Refuse questions that do not go together."""
     problems = []
-    if question.since is not None and request.pace:
-        rule = "the pace of devices is stated or measured, and not both"
-        problems.append(Problem(rule, "give --pace or --since", "--pace", show(request.pace)))
     turns = {"--each": question.each, "--maintain": question.maintain}
     by_turns = [(name, text) for name, text in turns.items() if text is not None]
     is_one_plan = not by_turns and question.search is None and len(question.plans) < 2

@@ -96,7 +96,7 @@ def choose_hardware(report: ClusterReport, request: HardwareRequest, ledger: Led
     pace = value_of(request, "pace") or 1.0
     if request.pace:
         origin: Origin = "dump" if request.pace_source else "stated"
-        ledger.note(PACE, f"{100 * pace:.3g} %", origin, request.pace_source, "")
+        ledger.note(PACE, f"{round(100 * pace, 1):g} %", origin, request.pace_source, "")
     of_name: dict[str, dict[str, Any]] = {}
     laws = {}
     for osd in report.osds:

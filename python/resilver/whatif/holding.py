@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,9 +13,10 @@ from typing import Any
 import pyarrow as pa
 
 from resilver.crush.balance import UpmapEntry
-from resilver.crush.model import HOLE
+from resilver.crush.model import HOLE, WEIGHT_ONE
 from resilver.errors import ConfigError, show
 from resilver.importers.ceph import ClusterReport
+from resilver.quantities import duration
 from resilver.simulate.ceph import heal
 from resilver.whatif.answer import WhatIf
 from resilver.whatif.configuration import has_old_clients, release_of
@@ -21,13 +24,14 @@ from resilver.whatif.declared.forms import FORMS, NEW_CLIENTS, UPMAP, has
 from resilver.whatif.kinds import BY_KEY, MAP_KINDS
 from resilver.whatif.options import Request
 from resilver.whatif.perform import Told, answer_of
-from resilver.whatif.plan import Plan, Wanted
+from resilver.whatif.plan import Plan
 from resilver.whatif.releases import Release
 from resilver.whatif.request import prepare
 
 _MOMENT = "1 s"
 """A run that is so long sees the map change, and nothing move."""
 _STEPS = 10
+_WAIT = "wait until every PG is active+clean"
 _NONE: Mapping[Any, Any] = {}
 _Key = tuple[int, int]
 Row = dict[str, Any]
@@ -54,13 +58,17 @@ class HeldChange:
 
     Attributes:
         at_once: What the change does where nothing is held.
-        preparing: The commands after which clients heed upmap entries.
+        preparing: The commands before it.
+        returning: The commands that undo it where the CRUSH map of before does not.
+        is_balanced: Whether the balancer may be on, which would take entries away.
         steps: The PGs that are held, by the step that releases them.
         loose: The PGs that cannot be held, and what of each moves as soon as the map changes.
     """
 
     at_once: WhatIf
     preparing: tuple[str, ...]
+    returning: tuple[str, ...]
+    is_balanced: bool
     steps: tuple[tuple[HeldGroup, ...], ...]
     loose: tuple[tuple[str, int], ...]
 
@@ -95,9 +103,9 @@ def hold(
 ) -> HeldChange:
     """Hold the data of a cluster while its map changes.
 
-    The core makes the change three times: for the sets that CRUSH alone gives afterwards, with the
-    entries that should bring each PG back to where it is, less those that the monitors then remove,
-    and to the end with nothing held.
+    The core makes the change three times: to the end with nothing held; for the sets that CRUSH
+    alone gives afterwards; and with the entries that should bring each PG back to where it is, less
+    those that the monitors then remove.
 
     Args:
         report: The cluster, as its dumps say.
@@ -114,9 +122,8 @@ def hold(
     """
     _check(report, change, release_of(report, request.release))
     at_once = answer_of(report, change, replace(request, counterfactuals=False), told)
-    moment = replace(request, horizon=_MOMENT, frames=0)
-    placed = _placed(report, change, moment)
-    moving = placed["sets"].to_pylist()
+    first = prepare(report, change, replace(request, horizon=_MOMENT, frames=0)).input
+    placed = _placed(first)
     left = {
         (row["pool"], row["group"]): _pairs(row["pairs"]) for row in placed["upmaps"].to_pylist()
     }
@@ -126,38 +133,37 @@ def hold(
         for pool in report.pools
         for group, pairs in pool.exceptions.upmap_items
     }
-    sizes = _sizes(report, moving, coded)
-    found: dict[_Key, HeldGroup] = {}
-    entries: dict[_Key, UpmapEntry] = {}
+    sizes = _sizes(report, placed["sets"].to_pylist(), coded)
+    groups: dict[_Key, HeldGroup] = {}
+    entries: list[UpmapEntry] = []
     whole: dict[_Key, list[int]] = {}
-    for row in moving:
+    for row in placed["sets"].to_pylist():
         key, wanted = (row["pool"], row["group"]), _osds(row["before"])
-        if not sizes[key]:
+        if key not in sizes or HOLE in wanted:
             continue
-        entry, given = UpmapEntry(*key, left.get(key, before.get(key, ()))), before.get(key)
+        after, drop = UpmapEntry(*key, left.get(key, before.get(key, ()))), UpmapEntry(*key, ())
         pairs = pairs_back(_osds(row["raw"]), wanted, is_coded=key[0] in coded)
         if pairs is not None:
-            entries[key] = UpmapEntry(*key, pairs)
-            held: tuple[str, ...] = (entries[key].command,)
-            released: tuple[str, ...] = (entry.command,)
+            entries.append(UpmapEntry(*key, pairs))
+            hold_lines: tuple[str, ...] = (entries[-1].command,)
+            release: tuple[str, ...] = (after.command,)
         else:
             whole[key] = wanted
-            none = UpmapEntry(*key, ()).command
-            held = (
-                *(none,) * bool(given),
-                " ".join(["ceph osd pg-upmap", entry.pgid, *map(str, wanted)]),
-            )
-            released = (f"ceph osd rm-pg-upmap {entry.pgid}", *(entry.command,) * bool(entry.pairs))
-        found[key] = HeldGroup(held, released, sizes[key])
-    lines = [one.command.partition("items ")[2] for one in entries.values()]
-    tried = Plan(change.name, (*change.changes, *(Wanted("upmap", one, 0.0, "") for one in lines)))
-    not_back = _placed(report, tried, moment, whole)["sets"].to_pylist()
-    loose = {key: size for key, size in _sizes(report, not_back, coded).items() if size}
-    held_groups = [one for key, one in found.items() if key not in loose]
-    most = step_bytes or -(-sum(one.bytes for one in held_groups) // _STEPS)
-    named = tuple((UpmapEntry(*key, ()).pgid, size) for key, size in loose.items())
-    preparing = (NEW_CLIENTS,) if has_old_clients(report) else ()
-    return HeldChange(at_once, preparing, _in_steps(held_groups, most), named)
+            line = " ".join(["ceph osd pg-upmap", drop.pgid, *map(str, wanted)])
+            hold_lines = (*[drop.command] * (key in before), line)
+            release = (f"ceph osd rm-pg-upmap {drop.pgid}", *[after.command] * bool(after.pairs))
+        groups[key] = HeldGroup(hold_lines, release, sizes[key])
+    loose = _sizes(report, _placed(first, entries, whole)["sets"].to_pylist(), coded)
+    held = [group for key, group in groups.items() if key not in loose]
+    most = step_bytes or -(-sum(group.bytes for group in held) // _STEPS)
+    return HeldChange(
+        at_once=at_once,
+        preparing=_preparing(report),
+        returning=tuple(_returning(report, first["plan"])),
+        is_balanced=report.balancer is None or report.balancer.active,
+        steps=_in_steps(held, most),
+        loose=tuple((UpmapEntry(*key, ()).pgid, size) for key, size in loose.items()),
+    )
 
 
 def pairs_back(
@@ -208,42 +214,90 @@ def _check(report: ClusterReport, change: Plan, release: Release) -> None:
     for one in change.changes:
         if one.at_seconds:
             rule, remedy = "the map changes at once, and data moves later", "leave the time out"
-            raise ConfigError(rule, remedy, one.place, show(one.value))
+            text = f"{one.value} @ {duration(one.at_seconds)}"
+            raise ConfigError(rule, remedy, one.place, show(text))
     down = [osd.id for osd in report.osds if osd.in_cluster and not osd.up]
     if down:
         rule = f"osd.{down[0]} is down and in: its data is not where the map has it"
-        raise ConfigError(rule, "wait until every PG is active+clean", place=report.label)
+        raise ConfigError(rule, _WAIT, place=report.label)
+    for group in report.groups:
+        if group.acting != group.up or group.degraded or group.misplaced:
+            rule = f"PG {group.pgid} is not where the map has it"
+            raise ConfigError(rule, _WAIT, place=report.label)
 
 
 def _placed(
-    report: ClusterReport, plan: Plan, moment: Request, whole: Mapping[_Key, list[int]] = _NONE
+    first: dict[str, Any],
+    entries: Sequence[UpmapEntry] = (),
+    whole: Mapping[_Key, list[int]] = _NONE,
 ) -> dict[str, pa.Table]:
     """The tables of a run that sees the map change; the balancer writes nothing in it.
 
     Args:
+        first: The core's input without any entry.
+        entries: Entries that come with the change.
         whole: The sets that PGs have by entries of whole sets, which the change then meets.
     """
-    made = {**prepare(report, plan, moment).input, "lists_sets": True, "balancer": False}
-    exceptions = {one["pool"]["id"]: one["pool"]["exceptions"] for one in made["pools"]}
+    made = copy.deepcopy({**first, "crushmap": "", "groups": []})
+    made |= {"crushmap": first["crushmap"], "groups": first["groups"]}
+    made |= {"lists_sets": True, "balancer": False}
+    exceptions = {pool["pool"]["id"]: pool["pool"]["exceptions"] for pool in made["pools"]}
     for (pool, group), osds in whole.items():
         exceptions[pool]["upmap_items"].pop(group, None)
         exceptions[pool]["upmap"][group] = osds
+    made["plan"] += [
+        {
+            "at_seconds": 0.0,
+            "change": {
+                "kind": "upmap",
+                "pool": entry.pool,
+                "group": entry.group,
+                "pairs": entry.pairs,
+            },
+        }
+        for entry in entries
+    ]
     return heal(json.dumps(made, separators=(",", ":"))).tables
 
 
 def _sizes(report: ClusterReport, rows: Sequence[Row], coded: set[int]) -> dict[_Key, int]:
-    """What moves of each PG whose set has changed; 0 where only the order has."""
+    """What moves of each PG that gets an OSD or loses one, in bytes."""
     loads = {(load.pool, load.number): load.bytes for load in report.loads}
     pieces = {pool.id: pool.data_pieces or 1 for pool in report.pools}
-    found = {}
+    sizes = {}
     for row in rows:
         key, now, then = (row["pool"], row["group"]), _osds(row["after"]), _osds(row["before"])
         if key[0] in coded:
             count = sum(one not in (other, HOLE) for one, other in zip(now, then, strict=False))
+        elif set(now) == set(then):
+            continue
         else:
             count = len(set(now) - set(then))
-        found[key] = max(count * loads[key] // pieces[key[0]], count)
-    return found
+        sizes[key] = count * loads[key] // pieces[key[0]]
+    return sizes
+
+
+def _preparing(report: ClusterReport) -> tuple[str, ...]:
+    """The commands after which data waits, and clients know upmap entries."""
+    lines = ["ceph osd set norebalance"] * ("norebalance" not in report.flags)
+    return (*lines, *[NEW_CLIENTS] * has_old_clients(report))
+
+
+def _returning(report: ClusterReport, plan: Sequence[Row]) -> Iterator[str]:
+    """The commands that undo what is no matter of the CRUSH map, the last change first."""
+    weights = {osd.id: osd.reweight / WEIGHT_ONE for osd in report.osds}
+    pools = {pool.id: pool for pool in report.pools}
+    rules = {rule["rule_id"]: rule["rule_name"] for rule in json.loads(report.crushmap)["rules"]}
+    for step in reversed(plan):
+        change = step["change"]
+        if change["kind"] == "set_rule":
+            pool = pools[change["pool"]]
+            words = ["ceph", "osd", "pool", "set", pool.name, "crush_rule", rules[pool.rule_id]]
+            yield shlex.join(words)
+        elif change["kind"] in ("reweight", "in", "out"):
+            for osd in change["osds"]:
+                weight = weights[osd]
+                yield f"ceph osd reweight {osd} {weight:g}" if weight else f"ceph osd out {osd}"
 
 
 def _in_steps(held: Sequence[HeldGroup], most: int) -> tuple[tuple[HeldGroup, ...], ...]:

@@ -120,5 +120,6 @@ KINDS: tuple[ChangeKind, ...] = (
 
 BY_KEY = {kind.key: kind for kind in KINDS}
 
-MAP_KINDS = ("map", "add", "set_rule", "reweight", "crush_reweight", "drain", "in", "out")
-"""The changes that change where the map places PGs, and nothing else."""
+MAP_KINDS = ("map", "set_rule", "reweight", "crush_reweight", "drain", "in", "out")
+"""The changes that change where the map places PGs, and nothing else. Of OSDs to be added nobody
+knows the numbers, which CRUSH goes by."""

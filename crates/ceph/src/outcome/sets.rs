@@ -4,7 +4,7 @@ use super::{Column, Table, counts, texts};
 use crate::healing::Healing;
 use crate::map::{OsdMap, UpSets};
 
-fn words(set: &[i32]) -> String {
+fn osds_text(set: &[i32]) -> String {
     set.iter().map(i32::to_string).collect::<Vec<_>>().join(" ")
 }
 
@@ -28,7 +28,7 @@ pub(super) fn sets(healing: &Healing) -> Table {
                 pools.push(pool.pool.id);
                 groups.push(u64::from(group));
                 for (column, sets) in columns.iter_mut().zip([before, raw, after]) {
-                    column.push(words(sets.set(group)));
+                    column.push(osds_text(sets.set(group)));
                 }
             }
         }

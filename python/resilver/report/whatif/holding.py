@@ -82,21 +82,28 @@ def _table(held: HeldChange) -> Table:
 
 def _script(held: HeldChange) -> Iterator[str]:
     """The lines of the whole change; comments say how each part is taken back."""
-    yield "# Nothing moves until step 1. Run a part, wait until its check holds, then the next."
-    yield "# Prepare. To go back: ceph osd unset norebalance; ceph balancer on"
-    yield from ("ceph osd getcrushmap -o before.crush", "ceph balancer off")
-    yield from ("ceph osd set norebalance", *held.preparing)
-    yield "# Change the map. To go back: ceph osd setcrushmap -i before.crush"
-    for made in held.at_once.steps:
-        yield from made.commands or [f"# By hand: {made.text}."]
-    yield "# Hold the data. To go back, take the map back first, then what each step below says."
-    yield from (line for one in held.held for line in one.hold)
+    change = [line for step in held.at_once.steps for line in step.commands]
+    yield from (f"# {text}" for text in _sentences(held))
+    back = "; ".join(["ceph osd setcrushmap -i before.crush", *held.returning])
+    if not held.held:
+        yield from (f"# To go back: {back}", "ceph osd getcrushmap -o before.crush", *change)
+        return
+    on, off = (["ceph balancer on"], ["ceph balancer off"]) if held.is_balanced else ([], [])
+    waits = [line for line in held.preparing if line.endswith("norebalance")]
+    resume = [line.replace(" set ", " unset ") for line in waits]
+    yield "# Run a part, see that its check holds, then the next."
+    yield f"# Prepare. To go back: {'; '.join([*resume, *on]) or 'nothing'}"
+    yield from ("ceph osd getcrushmap -o before.crush", *off, *held.preparing)
+    yield f"# Change the map. To go back: {back}"
+    yield from change
+    yield "# Hold the data. To go back, take the map back, then run the lines of all steps below."
+    yield from (line for group in held.held for line in group.hold)
     yield "# Check: ceph status shows no misplaced objects but those of PGs that cannot be held."
-    yield "ceph osd unset norebalance"
+    yield from resume
     for number, step in enumerate(held.steps, 1):
-        size = size_of(sum(one.bytes for one in step))
+        size = size_of(sum(group.bytes for group in step))
         yield f"# Step {number} of {len(held.steps)}: {plural(len(step), 'PG')}, {size}"
         yield "# To go back, hold these PGs again by their lines above."
-        yield from (line for one in step for line in one.release)
+        yield from (line for group in step for line in group.release)
         yield "# Check: ceph status shows every PG active+clean."
-    yield "# At the end: ceph balancer on"
+    yield from (f"# At the end: {line}" for line in on)
