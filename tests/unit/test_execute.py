@@ -8,11 +8,14 @@ import signal
 import subprocess
 import threading
 import time
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
+from resilver.columns import TABLE_NAMES
 from resilver.errors import ConfigError, Interrupted
 from resilver.study import Incomplete, Results, StudyProgress
 from resilver.study.meter import Expected
@@ -44,14 +47,6 @@ def test_costs_are_joined_to_the_runs_and_kept_out_of_the_parquet_file(tmp_path:
         assert row["rebuilding_seconds"] >= 0.9 * 0.05
         assert results.provenance["runs"][row["run"]]["phase_seconds"]["storing"] > 0.0
     assert b"wall_seconds" not in tables(tmp_path / "a")["runs"]
-
-
-@pytest.mark.parametrize("workers", [1, 2, 3])
-def test_any_number_of_workers_gives_the_same_bytes(tmp_path: Path, workers: int) -> None:
-    study = FakeStudy(seeds=range(6), sweep={"cluster.servers": [4, 8]})
-    perform(study, tmp_path / "here")
-    perform(study, tmp_path / "pool", workers=workers)
-    assert tables(tmp_path / "pool") == tables(tmp_path / "here")
 
 
 def test_runs_of_more_expected_work_begin_first_and_others_stay_in_order(
@@ -191,13 +186,29 @@ def test_a_failing_progress_function_leaves_no_worker_behind(tmp_path: Path) -> 
     assert set(_workers(os.getpid())) <= before
 
 
-SWEEP = """
-study = FakeStudy(seeds=range(1, 13), sweep={"cluster.servers": [4, 8]}, seconds=0.1)
+STUDY = 'FakeStudy(range(1, 7), {"cluster.servers": [4, 8]}, seconds=%s)'
+SWEEP = f"""
 print("begin", flush=True)
-perform(study, sys.argv[1], workers=2)
+perform({STUDY}, sys.argv[1], workers=2)
 """
 
-# 24 runs of 0.1 s on 2 workers that take about 0.7 s to start: the delays fall before the workers
+
+@cache
+def whole() -> dict[str, bytes]:
+    """The tables of the sweep, performed once in this process."""
+    with TemporaryDirectory(prefix="resilver-") as folder:
+        perform(FakeStudy(range(1, 7), {"cluster.servers": [4, 8]}), Path(folder, "whole"))
+        return tables(Path(folder, "whole"))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_any_number_of_workers_gives_the_same_bytes(tmp_path: Path, workers: int) -> None:
+    study = FakeStudy(range(1, 7), {"cluster.servers": [4, 8]})
+    perform(study, tmp_path / "pool", workers=workers)
+    assert tables(tmp_path / "pool") == whole()
+
+
+# 12 runs of 0.2 s on 2 workers that take about 0.7 s to start: the delays fall before the workers
 # are up, in the first runs, and in the middle.
 DELAYS = [0.2, 0.8, 1.2] if SCALE == 1 else [random.Random(n).uniform(0, 2.5) for n in numbers(1)]
 
@@ -206,52 +217,42 @@ DELAYS = [0.2, 0.8, 1.2] if SCALE == 1 else [random.Random(n).uniform(0, 2.5) fo
 def test_a_sweep_killed_at_any_moment_resumes_to_the_same_bytes(
     tmp_path: Path, delay: float
 ) -> None:
-    process = started(SWEEP, tmp_path / "killed", stdout=subprocess.PIPE)
+    process = started(SWEEP % 0.2, tmp_path / "killed", stdout=subprocess.PIPE)
     process.stdout.readline()
     time.sleep(delay)
     process.kill()
     process.wait()
-    for name in ("killed", "whole"):
-        perform(FakeStudy(range(1, 13), {"cluster.servers": [4, 8]}), tmp_path / name)
-    assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
+    perform(FakeStudy(range(1, 7), {"cluster.servers": [4, 8]}), tmp_path / "killed")
+    assert tables(tmp_path / "killed") == whole()
 
 
-KILL_AT_RENAMES = """
-def killed(folder, left):
-    def watch(event, arguments):
-        nonlocal left
-        if event == "os.rename":
-            left -= 1
-            if left < 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-    sys.addaudithook(watch)
-    perform(FakeStudy(), folder)
-fork_server.begin()
-renames, code = 0, -signal.SIGKILL
-while code == -signal.SIGKILL:
-    process = os.fork()
-    if process == 0:
-        killed(f"{sys.argv[1]}/{renames}", renames)
-        sys.exit()
-    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    renames += 1
-print(renames, code)
+COPY_AT_RENAMES = """
+import shutil
+heartbeat.pause_seconds = lambda beats: 3600.0
+folder, renames = sys.argv[1] + "/whole", 0
+def watch(event, arguments):
+    global renames
+    if event == "os.rename":
+        shutil.copytree(folder, f"{sys.argv[1]}/{renames}")
+        renames += 1
+sys.addaudithook(watch)
+perform(FakeStudy([1, 2]), folder)
+print(renames)
 """
 
 
 def test_a_study_killed_at_any_of_its_renames_resumes_to_the_same_bytes(tmp_path: Path) -> None:
-    # Everything a folder says appears by a rename: study.toml, provenance, the sign of life, 3
-    # shards, 4 tables, and the provenance again, which makes 11. A slow machine may have more signs
-    # of life.
-    perform(FakeStudy(), tmp_path / "whole")
-    whole = tables(tmp_path / "whole")
-    done = started(KILL_AT_RENAMES, tmp_path, stdout=subprocess.PIPE)
-    renames, code = map(int, done.communicate()[0].split())
-    assert code == 0 and renames >= 12
+    """A kill leaves what the folder holds at that moment, of which a copy is made before each."""
+    done = started(COPY_AT_RENAMES, tmp_path, stdout=subprocess.PIPE)
+    renames = int(done.communicate()[0])
+    # Everything a folder says appears by a rename: study.toml, provenance, the sign of life, 2
+    # shards, the tables, and the provenance again.
+    assert done.returncode == 0 and renames >= 6 + len(TABLE_NAMES)
+    expected = tables(tmp_path / "whole")
     for left in range(renames):
         folder = tmp_path / str(left)
-        perform(FakeStudy(), folder)
-        assert tables(folder) == whole, left
+        perform(FakeStudy([1, 2]), folder)
+        assert tables(folder) == expected, left
         assert not list(folder.rglob(".unfinished-*")), left
 
 
@@ -278,7 +279,7 @@ perform(FakeStudy(), sys.argv[1])
 
 
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
-    process = started(SWEEP.replace("seconds=0.1", "seconds=60"), tmp_path / "a")
+    process = started(SWEEP % 60, tmp_path / "a")
     workers: list[int] = []
     deadline = time.monotonic() + 20
     while len(workers) < 2 and time.monotonic() < deadline:
