@@ -69,7 +69,8 @@ class Python:
         """The modules that one imports anywhere or names whole in a text, itself perhaps too."""
         folder = module.rpartition(".")[0]
         bound: dict[str, str] = {}
-        nodes = list(ast.walk(self.trees[module]))
+        kinds = (ast.Import, ast.ImportFrom, ast.Constant, ast.Attribute, ast.Name)
+        nodes = [one for one in ast.walk(self.trees[module]) if isinstance(one, kinds)]
         for node in nodes:
             if isinstance(node, ast.Import):
                 for one in node.names:
@@ -109,15 +110,7 @@ class Python:
 
     def inner_imports(self) -> int:
         """How many imports stand inside functions."""
-        inside = {
-            id(node)
-            for tree in self.trees.values()
-            for function in ast.walk(tree)
-            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-            for node in ast.walk(function)
-            if isinstance(node, ast.Import | ast.ImportFrom)
-        }
-        return len(inside)
+        return sum(_inner_imports(tree, inside=False) for tree in self.trees.values())
 
     def _from(self, module: str, name: str, folder: str) -> Iterator[str]:
         if (found := self.defining(module, name)) is not None:
@@ -128,6 +121,16 @@ class Python:
     def _beside(self, name: str, folder: str) -> Iterator[str]:
         """A module by its name, or by that of a file in the same folder."""
         yield from (one for one in (name, f"{folder}.{name}") if one in self.paths)
+
+
+def _inner_imports(statement: ast.AST, *, inside: bool) -> int:
+    """How many imports stand inside functions at and below a statement."""
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return int(inside)
+    inside |= isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef)
+    blocks = ("body", "orelse", "finalbody", "handlers", "cases")
+    below = (one for block in blocks for one in getattr(statement, block, ()))
+    return sum(_inner_imports(one, inside=inside) for one in below)
 
 
 def _exports(package: str, tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:

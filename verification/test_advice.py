@@ -1,6 +1,6 @@
 """Advice where to write, in states drawn anew: 1,000 against optima, 10,000 against round robin.
 
-The tests keep 50 and 500 of these states (tests/unit/test_advice.py).
+The tests keep 20 and 150 of these states (tests/unit/test_advice.py).
 """
 
 from tests.unit.test_advice import (

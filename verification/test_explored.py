@@ -1,6 +1,6 @@
 """What a page makes of a study is what the study that it exports makes, in 60 scenarios of each.
 
-The tests keep three of each of 13 studies that ship (tests/unit/test_explore_study.py).
+The tests keep three of each of 7 of the 13 studies that ship (tests/unit/test_explore_study.py).
 """
 
 from tests.unit.test_explore_study import (

@@ -15,11 +15,11 @@ from resilver.center.expected import expect, round_robin
 from resilver.center.picking import Nested, Picker
 from resilver.center.routes import POLICIES
 from resilver.center.shares import Parts
-from tests.scale import SEED, times
+from tests.scale import SCALE, SEED, times
 
 Ints = npt.NDArray[np.int64]
 
-STATES, RANDOM_STATES = 50, 500
+STATES, RANDOM_STATES = (20, 150) if SCALE == 1 else (50, 500)
 """Of the 1,000 and 10,000 states that `verification` tries."""
 
 
@@ -243,7 +243,7 @@ def test_all_rates_times_a_number_give_all_answers_times_it() -> None:
         assert other.round_robin.mean == pytest.approx(1024 * one.round_robin.mean)
 
 
-@pytest.mark.parametrize("streams", [0.25, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("streams", [0.25, 2.0])
 def test_round_robin_s_mean_rate_is_that_of_a_poisson_law(streams: float) -> None:
     """The mean of 1 / (1 + B) for B Poisson of l is (1 - e^-l) / l. 40 states of 1,008 targets: the
     standard error is below 0.0018, and 5 of them fail once in a million.

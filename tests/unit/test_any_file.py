@@ -148,13 +148,13 @@ def test_a_mutant_is_read_or_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / file
     path.write_text(text, encoding="utf-8")
     read(path)
-    for number in numbers(40):
+    for number in numbers(20):
         path.write_bytes(mutant(text.encode(), file, random.Random(f"{name} {number}")))
         read_or_refused(path, read)
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(max_examples=times(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=times(5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(line=st.text(max_size=200), cut=st.floats(0, 1))
 def test_any_text_alone_or_after_a_beginning_is_read_or_refused(
     name: str, tmp_path: Path, line: str, cut: float
@@ -166,7 +166,7 @@ def test_any_text_alone_or_after_a_beginning_is_read_or_refused(
         read_or_refused(path, read)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(10))
 def test_a_damaged_series_in_hdf5_is_read_or_refused(seed: int, tmp_path: Path) -> None:
     data = series(tmp_path / "whole.h5").read_bytes()
     path = tmp_path / "a.h5"

@@ -14,7 +14,7 @@ from resilver.errors import ConfigError, ResilverError
 from resilver.importers.fio import parse_fio
 
 # Answers as fio does, notes how it was called, and fails as the variable FAULT says.
-STAND_IN = """#!{python}
+STAND_IN = """#!{python} -ISs
 import json, os, sys
 fault = os.environ.get("FAULT", "")
 options = dict(word[2:].split("=", 1) if "=" in word else (word[2:], "") for word in sys.argv[1:])
