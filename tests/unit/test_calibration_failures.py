@@ -159,36 +159,6 @@ def test_lists_with_too_few_failures_say_what_they_can(tmp_path: Path) -> None:
         fit_failures(lives_of(np.zeros(3), np.full(3, 2.0), np.ones(3, dtype=bool)), "weibull")
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "the list has no lives"),
-        (HEADER, "the list has no lives"),
-        ("component,start,end\n", "the column failed is missing"),
-        ("component,begin,end,failed\n", '"begin" is not a column'),
-        ("component,start,start,failed\n", "stands twice"),
-        (HEADER + "a,2024-01-01,2024-02-01\n", "line 2: this line has 3 values"),
-        (HEADER + "a,2024-02-01,2024-01-01,yes\n", "line 2: this life ends, .*before it begins"),
-        (HEADER + "a,2024-02-01,2024-02-01,yes\n", "line 2: this life ends as it begins"),
-        (HEADER + "a,2024-02-31,2024-03-01,yes\n", 'start = "2024-02-31"'),
-        (HEADER + "a,2024-02-01,2024-03-01,maybe\n", 'failed = "maybe" is neither yes nor no'),
-        (HEADER + ",2024-02-01,2024-03-01,yes\n", "the component has no name"),
-        (HEADER + "a,1 d,2024-03-01,yes\n", "stands beside times of another kind"),
-        (HEADER + "a,1,2,yes\n", "needs a unit; write a date"),
-        (HEADER + "a,-1 d,2 d,yes\n", "cannot be negative"),
-        (
-            HEADER + "a,2024-01-01,2024-03-01,yes\nb,2024-01-01,2024-03-01,no\n"
-            "a,2024-02-01,2024-04-01,no\n",
-            'lines 2 and 4: lives of "a" overlap',
-        ),
-        (HEADER + 'a,"2024-01-01,2024-03-01,yes\n', "not valid CSV"),
-    ],
-)
-def test_a_list_that_cannot_be_is_refused_with_its_line(text: str, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
-        parse_failures(text, Path("lives.csv"), "")
-
-
 def test_times_may_be_dates_or_durations_and_lives_follow_each_other() -> None:
     """A component that was replaced lives again; both ways of times give the same lives."""
     dated = HEADER + "a,2024-01-01,2024-01-11T12:00,yes\na,2024-01-11T12:00,2024-02-01,no\n"

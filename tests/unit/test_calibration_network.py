@@ -141,30 +141,6 @@ def test_the_forms_of_benchmarks_are_read(tmp_path: Path, kind: str) -> None:
     assert read.bytes_per_second[-1] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "there is no measurement"),
-        ("4096 3.2\n", "no line above names the columns"),
-        ("# size time\n4096 3.2\n", 'column time has "" for a unit'),
-        ("# size time(MB/s)\n4096 3.2\n", 'has "MB/s" for a unit'),
-        ("# size time(us)\n4096\n", "1 values for 2 columns"),
-        ("# size time(us)\n4k 3\n", "not a whole number of bytes"),
-        ("# size time(us)\n4096 fast\n", 'time "fast" is not a number'),
-        ("# size time(us)\n4096 nan\n", "not above zero"),
-        ("# size time(us)\n4096 -1\n", "not above zero"),
-        ("# size time(us)\n4096 1e-300\n", "which no network has"),
-        ("# size time(us)\n4096 1e300\n", "which no network has"),
-        ("# size time(us)\n4096 1\n4096 2\n", "size 4096 stands twice"),
-    ],
-)
-def test_measurements_that_say_nothing_are_refused_by_line(
-    tmp_path: Path, text: str, message: str
-) -> None:
-    (tmp_path / "measured.txt").write_text(text, encoding="utf-8")
-    assert message in refused(read_point_to_point, tmp_path / "measured.txt")
-
-
 def test_the_error_is_over_the_sizes_measured(tmp_path: Path) -> None:
     sizes = [1024, 4096, 2 * MIB]
     model = calibrate_network(QDR).bandwidth(sizes)

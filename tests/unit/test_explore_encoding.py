@@ -108,24 +108,5 @@ def test_a_request_is_read_as_it_was_written() -> None:
     request = asked("copies by straw2 over racks")
     assert request.maps
     assert CoreRequest.from_json(request.to_json()) == request
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "not JSON"),
-        ("[" * 100_000, "too many levels"),
-        ("[]", "a request is an object"),
-        ("9" * 5000, "not JSON"),
-        ("{}", "a request has other keys; give kind, input, maps and no more"),
-        ('{"kind":"system","input":"","maps":[],"more":1}', "other keys"),
-        ('{"kind":["system"],"input":"","maps":[]}', 'kind = ["system"]: there is no such kind'),
-        ('{"kind":"system","input":{},"maps":[]}', "input = {}: the input is text"),
-        ('{"kind":"system","input":"a\\ud800","maps":[]}', "input: character 1: the input is text"),
-        ('{"kind":"system","input":"","maps":{}}', "maps = {}: the maps are a list"),
-        ('{"kind":"system","input":"","maps":[1]}', "maps[0] = 1: a map is text in Base64"),
-        ('{"kind":"system","input":"","maps":["","*"]}', 'maps[1] = "*": a map is text'),
-    ],
-)  # fmt: skip
-def test_what_is_no_request_is_told(text: str, words: str) -> None:
-    assert words in refused(CoreRequest.from_json, text)
+    for text, words in (("[" * 100_000, "too many levels"), ("9" * 5000, "not JSON")):
+        assert words in refused(CoreRequest.from_json, text)

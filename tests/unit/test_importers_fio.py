@@ -167,31 +167,14 @@ def test_jobs_of_one_group_shared_the_device() -> None:
         parsed(document)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "there is no JSON"),
-        ("[1, 2]", "there is no JSON"),
-        ("{}", 'no member "jobs"'),
-        ('{"jobs": {}}', "jobs = .*an array"),
-        ('{"jobs": []}', "no job in it"),
-        ('{"jobs": [3]}', "an object"),
-        ('{"client_stats": []}', "client mode"),
-        (WHOLE[:2000], "not valid JSON"),
-        (WHOLE + "\n" + WHOLE, "status-interval"),
-    ],
-)
-def test_what_is_not_fios_report_is_refused(text: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        parse_fio(text, Path("disk.json"))
-
-
 def test_several_files_are_one_measurement(tmp_path: Path) -> None:
     paths = [
         fio_reports.write(fio_reports.report([fio_reports.job(mode, 4096, 1e-4)]), tmp_path / mode)
         for mode in MODES
     ]
     report = read_fio(paths)
+    with pytest.raises(ConfigError, match="status-interval"):
+        parse_fio(WHOLE + "\n" + WHOLE, Path("disk.json"))
     assert [job.mode for job in report.jobs] == [*MODES]
     with pytest.raises(ConfigError, match="given twice"):
         read_fio([paths[0], paths[0]])
@@ -199,5 +182,5 @@ def test_several_files_are_one_measurement(tmp_path: Path) -> None:
 
 @given(st.integers(0, len(WHOLE) - 2))
 def test_a_report_cut_short_is_refused(length: int) -> None:
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError, match="not valid JSON" if length else "there is no JSON"):
         parse_fio(WHOLE[:length], Path("disk.json"))

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resilver.errors import ConfigError
 from resilver.importers.graph import GraphFile, read_graph
 
 GRAPHML = (
@@ -33,12 +32,6 @@ def read(folder: Path, text: str) -> GraphFile:
     path = folder / "network"
     path.write_text(text, encoding="utf-8")
     return read_graph(path)
-
-
-def message_of(folder: Path, text: str) -> str:
-    with pytest.raises(ConfigError) as caught:
-        read(folder, text)
-    return str(caught.value)
 
 
 def test_an_edge_list(tmp_path: Path) -> None:
@@ -99,47 +92,3 @@ def test_links_are_numbered_by_their_ends(tmp_path: Path) -> None:
     graph = read(tmp_path, "a b 3 Gb/s\nc a 2 Gb/s\nc b 1 Gb/s\n")
     assert graph.links == ((0, 1), (0, 2), (1, 2))
     assert graph.rates == (3.75e8, 2.5e8, 1.25e8)
-
-
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("", "there are no nodes"),
-        ("a", "line 1: a line of an edge list has the names of two nodes"),
-        ("a b\nb b", 'line 2: "b" is linked to itself'),
-        ("a b\nc d", 'no way leads from "a" to "c"; the graph has 2 nodes'),
-        ("a b 3", 'line 1: rate = "3": a rate needs a unit'),
-        ("a b 0 Gb/s", "a link's rate is above zero"),
-        ("a b 3 Gb/s\nb c", "line 2: this link has no rate, and others have"),
-        ("{", "line 1, column 2: not valid JSON"),
-        ("[]", "an object with a list of nodes"),
-        ('{"nodes": []}', "has a list of links"),
-        ('{"nodes": [3], "links": []}', "nodes[0]: a node is an object with an id"),
-        ('{"nodes": [{"id": 1.5}], "links": []}', "nodes[0]: 1.5: a node's name"),
-        ('{"nodes": [{"id": "\\n"}], "links": []}', "printable characters"),
-        ('{"nodes": [{"id": 1}, {"id": "1"}], "links": []}', 'a node "1" already'),
-        ('{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "links[0]: a link is an object"),
-        ('{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', 'no node "2"'),
-        ('{"nodes": [{"id": 1, "kind": "hots"}], "links": []}', 'did you mean "host"?'),
-        ('{"nodes": [{"id": 1, "kind": 4}], "links": []}', "a kind is text"),
-        ('{"nodes": [{"id": 1, "kind": "switch"}], "links": []}', "no node of the graph is a host"),
-        ('{"nodes": [{"id": 1, "x": "0", "y": 0}], "links": []}', "a place is a finite number"),
-        (
-            '{"nodes": [{"id": 1, "x": 0, "y": 0}, {"id": 2}],'
-            ' "links": [{"source": 1, "target": 2}]}',
-            '"2" has no place',
-        ),
-        (
-            '{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2, "count": 0}]}',
-            "1 to 4096 parallel links",
-        ),
-        ("<x>", "line 1, column 4: not valid XML"),
-        ("<x/>", "not usable GraphML"),
-        (GRAPHML.format('<edge source="a"/>'), "edge 1: target: it is missing"),
-        (GRAPHML.format('<edge source="a" target="z"/>'), 'there is no node "z"'),
-        (GRAPHML.format('<node id="a"/>'), "two nodes have one id"),
-    ],
-)
-def test_bad_files_say_where_and_what(tmp_path: Path, text: str, part: str) -> None:
-    """The message names the line or the entry, the rule and what to do."""
-    assert part in message_of(tmp_path, text)

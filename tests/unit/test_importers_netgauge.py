@@ -52,44 +52,12 @@ def test_a_negative_gap_is_allowed_while_every_message_takes_time() -> None:
     assert len(table("8 1 1 0.001", "16 1 -0.006 0.001").rows) == 2
     with pytest.raises(ConfigError, match=r"line 3: g .* negative for a message of s = 8 bytes"):
         table("8 1 1 0.001", "16 1 -0.008 0.001")
+    with pytest.raises(ConfigError, match="line 2: the line is too long"):
+        table("x" * 20_000)
 
 
 def test_a_row_that_serves_no_message_may_have_any_gap() -> None:
     assert len(table("8 1 1 0.001", "8 1 -5 0.001", "16 1 1 0.001").rows) == 3
-
-
-@pytest.mark.parametrize(
-    ("rows", "says"),
-    [
-        ([], "no usable row"),
-        (["1 6.7 -nan -nan"], "no usable row"),
-        (["8 1 1"], "line 2: 3 values for 4 columns"),
-        (["8 1 1 1 1"], "line 2: 5 values for 4 columns"),
-        (["0 1 1 1"], 'line 2: size "0" is not a positive whole number'),
-        (["-8 1 1 1"], "not a positive whole number"),
-        (["8.5 1 1 1"], "not a positive whole number"),
-        (["nan 1 1 1"], "not a positive whole number"),
-        (["8 x 1 1"], 'line 2: L "x" is not a number'),
-        (["8 inf 1 1"], "line 2: L inf is out of range"),
-        (["8 1 1e99 1"], "line 2: g 1e99 is out of range"),
-        (["8 1 1e999999999 1"], "line 2: g 1e999999999 is out of range"),
-        (["8 1 1 -0.1"], "line 2: G is negative"),
-        (["8 -1 1 0"], "line 2: L is negative"),
-        # For s = 8 bytes, (s - 1) G = 7 us would make up for it; the next one's row serves nothing.
-        (["8 1 1 1", "16 -1 1 1"], "line 3: L is negative"),
-        (["8 1 1 1", "8 -1 1 1", "16 1 1 1"], "line 3: L is negative"),
-        (["8 1 1 0", "4 1 1 0"], "line 3: size 4 is smaller than 8"),
-        (["x" * 20_000], "line 2: the line is too long"),
-    ],
-)
-def test_a_table_that_makes_no_sense_is_refused_with_its_line(rows: list[str], says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
-        table(*rows)
-
-
-def test_a_header_without_a_needed_column_is_refused() -> None:
-    with pytest.raises(ConfigError, match="line 1: the header names no column L"):
-        table("1 1 1", header="# size g G")
 
 
 def test_the_real_table_has_its_traps_where_science_says(shared_data: Path) -> None:

@@ -62,31 +62,6 @@ def test_missing_and_few_negative_values_are_gaps(tmp_path: Path) -> None:
     assert np.flatnonzero(np.isnan(found.values)).tolist() == [3, 4, 7]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "no table"),
-        ("time(s),bytes\n", "it has no samples"),
-        ("a,b\n1,2\n", 'no column time, but "a", "b"'),
-        ("time(s),b\n1,2\n", "no column bytes, size, rate or counter"),
-        ("time(s),rate\n0,1\n2,1\n", 'has no unit, and MB is not MiB; write "rate(MB/s)"'),
-        ("time(s),rate(MBps)\n0,1\n2,1\n", '"MBps" is no unit of a rate'),
-        ("time(x),bytes\n0,1\n2,1\n", '"x" is no unit of time'),
-        ("time(s),bytes\n0,1\n0,2\n", "row 2: its time 0 s is not after 0 s"),
-        ("time(s),bytes\n0,1\n2,many\n", 'row 2: column "bytes" has "many", which is no number'),
-        ("time(s),bytes\n0,1\n,1\n", "row 2: it has no time"),
-        ("time(s),bytes\n0,1\n2,inf\n", "row 2: its bytes are not finite"),
-        ("time(s),bytes\n0,-4\n2,1\n", "1 samples have negative bytes, the first -4"),
-        ("time(s),bytes,size(MB)\n0,1,2\n", "both"),
-        ("time(s),bytes\n0,1,9\n2\n", "it is no table"),
-    ],
-)
-def test_bad_tables_are_refused(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(ConfigError) as error:
-        read(tmp_path, text)
-    assert said in str(error.value) and "log.csv" in str(error.value)
-
-
 def test_parquet_is_read_by_the_same_names_and_times_may_be_dates(tmp_path: Path) -> None:
     when = [datetime(2026, 1, 1, 0, 0, 2 * at, tzinfo=UTC) for at in range(3)]
     path = tmp_path / "log.parquet"
@@ -160,26 +135,6 @@ def test_a_table_of_jobs_has_seconds_or_dates(tmp_path: Path) -> None:
     path = tmp_path / "jobs.csv"
     path.write_text("start,end,name\n100,200,b\n0,50,a\n1970-01-01T00:05:00Z,400,c\n")
     assert read_jobs(path) == [Job("a", 0, 50), Job("b", 100, 200), Job("c", 300, 400)]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "no header"),
-        ("a,b\n1,2\n", "names no columns start and end"),
-        ("start,end\n5,4\n", 'ends at "4", which is not after its start "5"'),
-        ("start,end\nsoon,4\n", 'start = "soon" is no time'),
-        ("start,end\n1,inf\n", 'end = "inf" is no time'),
-        ("start,end\n1\n", "1 values for 2 columns"),
-        ("start,end\nUnknown,Unknown\n", "no job with a start and an end"),
-        ('{"a": 3}', "table of tables"),
-        ("{", "not valid JSON"),
-    ],
-)
-def test_bad_tables_of_jobs_are_refused(tmp_path: Path, text: str, said: str) -> None:
-    path = tmp_path / "jobs.csv"
-    path.write_text(text)
-    assert said in refused(read_jobs, path)
 
 
 @pytest.mark.parametrize("zone", ["Mars", "+99:00", "../etc/passwd", ""])
