@@ -4,14 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from resilver.errors import ConfigError
 from resilver.spec import Study
+from tests.build import system_of
 from tests.unit.small_reports import ONE, flat, pool, rule
 
 SUM = {"num_bytes": 1 << 30, "num_objects": 256}
-DISK, FLASH = {"service": "10 ms"}, {"service": "0.1 ms"}
 
 
 def report(
@@ -39,45 +36,9 @@ def report(
     }
 
 
-@pytest.mark.parametrize(
-    ("classes", "device", "says"),
-    [
-        (["hdd", "ssd"], {"hdd": DISK}, "cluster.device: devices of class ssd have no table; add"),
-        (
-            ["hdd", "ssd"],
-            {"hdd": DISK, "ssd": FLASH, "nvme": FLASH},
-            "cluster.device.nvme: no device has this class, and the classes are hdd, ssd",
-        ),
-        (
-            [None],
-            {"hdd": DISK},
-            "cluster.device.hdd: no device has this class, and no device has a",
-        ),
-        (["hdd"], {"hdd": "jbod10-stata"}, 'cluster.device.hdd = "jbod10-stata": the catalog has'),
-    ],
-)
-def test_classes_and_devices_must_match(classes: list[str | None], device: Any, says: str) -> None:
-    of = [
-        {"level": "osd", "in": "host", "count": 2, **({"class": one} if one else {})}
-        for one in classes
-    ]
-    cluster = {"parts": [{"level": "host", "count": 3}, *of], "device": device}
-    with pytest.raises(ConfigError) as caught:
-        Study.from_dict({"cluster": cluster, "population": {"file_size": "4 MiB", "files": 10}})
-    found = [str(problem) for problem in caught.value.problems]
-    assert any(problem.startswith(says) for problem in found), found
-
-
-def test_parts_take_the_device_of_their_class_and_servers_have_none() -> None:
-    rest = {"population": {"file_size": "4 MiB", "files": 10}}
-    host = {"level": "host", "count": 3}
-    of = [{"level": "osd", "in": "host", "count": 2, "class": name} for name in ("hdd", "ssd")]
-    device = {"ssd": FLASH, "hdd": DISK}
-    study = Study.from_dict({"cluster": {"parts": [host, *of], "device": device}, **rest})
-    kinds = study.runs()[0].system.cluster.device_kinds
+def test_parts_take_the_device_of_their_class() -> None:
+    kinds = system_of("classes").cluster.device_kinds
     assert [kind.device.content()["read_service"] for kind in kinds] == [0.01, 0.0001]
-    with pytest.raises(ConfigError, match=r"cluster\.device: servers have no classes"):
-        Study.from_dict({"cluster": {"servers": 8, "device": device}, **rest})
 
 
 def chosen(tmp_path: Path, *what: Any) -> Study:
