@@ -11,7 +11,6 @@ import pytest
 from resilver.analytic import (
     Attachment,
     away_share,
-    bandwidth_lost,
     code_figures,
     data_loss_probability,
     level_loads,
@@ -110,14 +109,6 @@ def test_full_bisection_limits_nothing_and_half_does() -> None:
     # Writes that reach half their rate of 75 % leave 62.5 % of the ports: 2.5 times 25 %.
     assert rebuild_ceiling(0.25, 0.5) == Fraction(5, 2)
     assert (away_share(LOCAL), away_share(DISTRIBUTED)) == (0, peers)
-
-
-def test_one_switch_takes_half_of_a_local_group_and_two_ports_of_every_distributed_one() -> None:
-    for switch in range(24):
-        local = [bandwidth_lost(LOCAL, {switch}, group) for group in range(12)]
-        assert sorted(local) == [0] * 11 + [Fraction(1, 2)]
-        spread = {bandwidth_lost(DISTRIBUTED, {switch}, group) for group in range(12)}
-        assert spread == {Fraction(2, 48)}
 
 
 def enumerated(attachment: Attachment, switches: int, tolerance: int) -> Fraction:

@@ -10,11 +10,9 @@ import pytest
 from resilver.answer import Answer, Form, KeyFigure, Lines, Section, Shown, render, sections_of
 from resilver.charts.vega import Chart
 from resilver.cli.replying import reply, written
-from resilver.cli.saving import PICTURES, check_output
 from resilver.errors import ConfigError
 from resilver.tables import Table, table
 from tests import terminal
-from tests.build import refused
 
 NAMES = ("drive", "raid set", "object storage server")
 HEADINGS = ["layer", "alone", "what is lost there", "parts", "binds most at"]
@@ -115,14 +113,6 @@ def test_a_table_may_be_the_page_s_alone() -> None:
     assert "What layers pass" not in printed(answer(shown(table=layers(0))))
 
 
-@pytest.mark.parametrize(("width", "blocks"), [(60, 2), (80, 1), (120, 1)])
-def test_a_turned_table_has_its_rows_side_by_side(width: int, blocks: int) -> None:
-    text = printed(answer(shown(is_turned=True)), width)
-    assert text.count("parts") == blocks
-    (row, *_) = [line for line in text.splitlines() if line.startswith("parts")]
-    assert row.split()[1] == "20,160"
-
-
 def test_a_turned_table_is_so_on_a_page_too() -> None:
     table = render(answer(shown(is_turned=True))).partition('<div class="shown">')[2]
     heads = re.findall(r"<th[^>]*>([^<]*)</th>", table.partition("</thead>")[0])
@@ -221,24 +211,6 @@ def test_a_file_is_what_its_name_says(tmp_path: Path) -> None:
     toml, csv, svg, page = (path.read_bytes() for path in paths)
     assert (toml, csv, svg[:4], page[:9]) == (b"a = 1\n", b"a\n1\n", b"<svg", b"<!DOCTYPE")
     assert said[:2] == [f"wrote {paths[0]}; a study reads a.toml", f"wrote {paths[1]}"]
-
-
-def test_places_are_checked_before_anything_is_computed(tmp_path: Path) -> None:
-    """What is read, names that end otherwise, and folders that are not there."""
-    own = tmp_path / "own.html"
-    own.write_text("mine")
-    for path, words in (
-        (own, "would be lost"),
-        (tmp_path / "a.txt", 'the answer is written as .html or .htm; use a name such as "a.html"'),
-        (tmp_path / "none" / "a.html", "there is no folder"),
-        (tmp_path, "this is a folder"),
-    ):
-        assert words in refused(check_output, path, reads=[None, "-", own])
-    check_output(None)
-    check_output(tmp_path / "A.HTML")
-    check_output(tmp_path / "any", ())
-    with pytest.raises(ConfigError, match=r'--figure = .*\.gif": the answer is written as \.png'):
-        check_output(tmp_path / "a.gif", PICTURES, option="--figure")
 
 
 def test_a_page_that_cannot_be_written_ends_the_reply(tmp_path: Path) -> None:

@@ -26,11 +26,6 @@ def installed() -> str:
 needs_library = pytest.mark.skipif(bool(installed()), reason=installed() or "it is there")
 
 
-def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert cli.run(["calibrate", "coding", *words]) == 2
-    return capsys.readouterr().err
-
-
 @needs_library
 def test_the_command_measures_and_writes_what_a_study_reads(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -78,28 +73,6 @@ def test_the_plain_product_is_that_of_the_field() -> None:
     (made,) = plain_product(np.array([[2, 1]], dtype=np.uint8), sources)
     # 2 x 1 + 5 = 7, 2 x 128 + 0 = 29, and 2 x 7 + 7 = 14 + 7, which differ in binary: 9.
     assert made.tolist() == [7, 29, 9]
-
-
-def test_a_missing_library_is_named_with_the_remedy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    error = refused(capsys, "rs 8+3", "--library", str(tmp_path / "libisal.so"))
-    assert "Intel's ISA-L" in error and "name the file of libisal" in error
-    text = tmp_path / "text.so"
-    text.write_text("no library", encoding="utf-8")
-    assert "cannot be loaded" in refused(capsys, "rs 8+3", "--library", str(text))
-
-
-def test_what_cannot_be_measured_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "no code is named" in refused(capsys)
-    assert "copied and not coded" in refused(capsys, "copies 3")
-    assert "this is not a code" in refused(capsys, "raid 6")
-    assert 'strip = "1 B": a strip is from 64 B' in refused(capsys, "rs 8+3", "--strip", "1 B")
-    assert "--strip" in refused(capsys, "rs 8+3", "--strip", "large")
-    folder = str(tmp_path / "absent" / "coding.toml")
-    assert "there is no folder" in refused(capsys, "rs 8+3", "-o", folder)
 
 
 @needs_library

@@ -65,14 +65,6 @@ def test_the_recipe_recovers_the_seeks_and_the_rate_of_the_largest_request(
     assert max(error.fraction for error in found.rmse.values()) < 0.0113
 
 
-def test_the_literal_overhead_would_not_repeat_the_bandwidth_it_came_from() -> None:
-    """docs/models/device.md: the median latency of a queue of four is four service times."""
-    service = service_seconds(JBOD, "write", 4096)
-    literal = 4 * service - 4096 / JBOD.write_rate
-    modelled = 4096 / (literal + 4096 / JBOD.write_rate)
-    assert 4096 / service == pytest.approx(4 * modelled, rel=1e-9)
-
-
 def test_rmse_is_over_the_sizes_and_its_share_over_the_mean_measured() -> None:
     # Deviations 3 and -4: sqrt((9 + 16) / 2); the mean measured is 150.
     error = ModelError.of([100.0, 200.0], [103.0, 196.0])
@@ -81,7 +73,7 @@ def test_rmse_is_over_the_sizes_and_its_share_over_the_mean_measured() -> None:
 
 
 @pytest.mark.parametrize("mode", ["read", "randread"])
-@pytest.mark.parametrize("size", [4096, 16384, 300_000, 2**20, 2**24])
+@pytest.mark.parametrize("size", [4096, 300_000, 2**24])
 def test_the_modelled_bandwidth_is_the_simulators(mode: str, size: int) -> None:
     """A rebuild of one object in buffers of `size` reads in sequence, and one of many objects of
     `size` reads at random; with writes and messages that take no time, reads are all it waits for.
@@ -129,15 +121,6 @@ def test_the_modelled_bandwidth_is_the_simulators(mode: str, size: int) -> None:
     assert result.metrics["rebuild_seconds"] == pytest.approx(busy, rel=1e-6)
 
 
-def test_the_table_that_is_written_is_the_table_that_is_read(tmp_path: Path) -> None:
-    path = fio_reports.write(fio_reports.report_of(JBOD, SIZES), tmp_path / "disk.json")
-    found = calibrate_disk(path, "line")
-    (tmp_path / "disk.toml").write_text(found.to_toml(), encoding="utf-8")
-    cluster = {"servers": 1, "device": {"file": "disk.toml"}}
-    read = Cluster.from_table(cluster, tmp_path).device
-    assert read.model_copy(update={"label": found.table.label}) == found.table
-
-
 def test_a_study_takes_fios_files_as_they_are(tmp_path: Path) -> None:
     document = fio_reports.report_of(JBOD, SIZES)
     one = fio_reports.write(document, tmp_path / "disk.json")
@@ -149,10 +132,6 @@ def test_a_study_takes_fios_files_as_they_are(tmp_path: Path) -> None:
         Cluster.from_table({"servers": 1, "device": {"fio": "disk.json", "a": 1}}, tmp_path)
     with pytest.raises(ConfigError, match="no such file"):
         Cluster.from_table({"servers": 1, "device": {"fio": "absent.json"}}, tmp_path)
-    document["jobs"] = [each for each in document["jobs"] if "randwrite" not in each["jobname"]]
-    fio_reports.write(document, tmp_path / "disk.json")
-    with pytest.raises(ConfigError, match=r'disk\.json: rw = "randwrite": no job'):
-        Cluster.from_table({"servers": 1, "device": {"fio": "disk.json"}}, tmp_path)
 
 
 def calibrated(jobs: list[dict[str, Any]], method: Any = "recipe") -> Any:

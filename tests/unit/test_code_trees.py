@@ -129,34 +129,6 @@ def test_what_is_too_much_to_count_is_said_to_be(terminal: Terminal) -> None:
     assert tree.survivable(18).survivable is None and tree.survivable(18).all == comb(104, 18)
     out = cells(terminal.output("redundancy", large))
     assert {"survived of 17 lost 100.00 %", "survived of 18 lost not counted"} <= out
-    said = terminal.refusal("redundancy", large, "--bursts", "9")
-    assert "--bursts = 9: a code has more than ten million sets" in said
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ((f"{STUDIED} over",), '"rs 17+3 over rs 8+2 over": this is not a code'),
-        (("copies 64 over copies 64 over rs 4+2",), "at most 4096 pieces, and these would have"),
-        ((STUDIED, "--lost", "200"), f"--lost = 200: {STUDIED} has no such piece; the numbers are"),
-        ((STUDIED, "--bursts", "0"), "--bursts = 0: this is a whole number from 1 to 200"),
-        (("rs 4+2", "--bursts", "7"), "--bursts = 7: this is a whole number from 1 to 6"),
-        ((STUDIED, "--groups", "0", "--bursts", "2"), "--groups = 0: there is at least one group"),
-        ((STUDIED, "--groups", "3"), "--groups = 3: groups are those that bursts"),
-        ((STUDIED, "--groups", "9999999", "--bursts", "1"), "--groups = 9999999: this is a whole"),
-        (("rs 8+2", "--rebuilding", "1"), "--rebuilding = 1: groups rebuild while an enclosure"),
-        (("rs 8+2", "--across", "11"), "--across = 11: this is a whole number from 1 to 10"),
-        (("rs 8+2", "--across", "5", "--rebuilding", "-1"), "--rebuilding = -1: this is a whole"),
-        (
-            ("rs 8+2", "--across", "5", "--rebuilding", "3", "--groups", "2"),
-            "--rebuilding = 3: this is a whole number from 0 to 2",
-        ),
-    ],
-)
-def test_bad_input_is_refused_with_the_remedy(
-    words: tuple[str, ...], message: str, terminal: Terminal
-) -> None:
-    assert message in terminal.refusal("redundancy", *words)
 
 
 def test_python_refuses_what_is_no_piece_and_no_code() -> None:

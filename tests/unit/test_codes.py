@@ -7,19 +7,6 @@ from resilver import ConfigError
 from tests.terminal import Terminal
 
 
-def test_the_study_s_table_of_space_and_strips_comes_out(terminal: Terminal) -> None:
-    # Published: RS(8,3) 27.27 %, 37.5 %, 8, 11, 8; LRC(8,5,4) 38.46 %, 62.5 %, 8, 13, 4.
-    published = [("rs 8+3", 27.27, 37.5, 8, 11, 8), ("lrc 8+5 local 4", 38.46, 62.5, 8, 13, 4)]
-    rows = terminal.json_output("redundancy", "rs 8+3", "lrc 8+5 local 4")
-    for row, (name, share, overhead, read, write, rebuild) in zip(rows, published, strict=True):
-        assert row["code"] == name
-        assert round(100 * row["redundancy_share"], 2) == share
-        assert round(100 * row["storage_overhead"], 2) == overhead
-        strips = (row["stripe_read"], row["stripe_write"], row["strip_rebuild"])
-        assert strips == (read, write, rebuild)
-        assert row["fault_tolerance"] == 3
-
-
 def test_survival_is_listed_for_every_number_of_losses(terminal: Terminal) -> None:
     row = terminal.json_output("redundancy", "lrc 8+5 local 4")
     found = {one["losses"]: (one["survivable"], one["all"]) for one in row["survivable"]}
@@ -64,27 +51,6 @@ def test_a_product_is_judged_by_rank_and_by_its_lines(terminal: Terminal) -> Non
     out = terminal.output("redundancy", name, "--lost", "0,3,4,5,6,7,8,9,11,12,13,14", code=None)
     assert "by rows and columns, one after the other: data are lost" in out
     assert f"of 12, by rows and columns {100 * counts[1] // 1820}" in " ".join(out.split())
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ((), "no code is named; write resilver redundancy"),
-        (("rs 8",), "this is not a code"),
-        (("rs 8+3", "rs 0+3"), "a code has at least one data piece"),
-        (("lrc 8+5 local 3",), "3 does not divide the 8 data pieces; take a size that does"),
-        (
-            ("rs 8+3", "--lost", "0,11"),
-            "--lost = 11: rs 8+3 has no such piece; the numbers are 0 to 10",
-        ),
-        (("rs 8+3", "--lost", "0,-1"), "lost pieces are their numbers with commas between them"),
-        (("rs 8+3", "--lost", "9999999999"), "such as 0,3,12"),
-    ],
-)
-def test_bad_input_is_refused_with_the_remedy(
-    words: tuple[str, ...], message: str, terminal: Terminal
-) -> None:
-    assert message in terminal.refusal("redundancy", *words)
 
 
 def test_python_refuses_what_is_no_piece_and_no_code() -> None:

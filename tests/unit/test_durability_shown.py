@@ -84,37 +84,18 @@ def _number(text: str) -> float:
     return float(text.removesuffix(" %")) / 100.0 if text.endswith("%") else float(text)
 
 
-@pytest.mark.parametrize(
-    ("figure", "told"),
-    [
-        (EXACT(10.0**-8.5), "8.5"),
-        (EXACT(0.0), "no loss"),
-        (EXACT(1.0), "0.0"),
-        # -log10 of 3e-5 is 4.523, of which no tenth may be added.
-        (unseen(), "over 4.5"),
-        # Half of its value known: from 6e-9 to 6e-11 is from 8.2 to 10.2 nines.
-        (about(3e-9, 0.5), "8 to 10"),
-    ],
-)
-def test_nines_are_told_to_a_tenth_where_it_is_known(figure: Figure, told: str) -> None:
-    assert words.nines_of(figure) == told
-
-
-@pytest.mark.parametrize(
-    ("seconds", "told"),
-    [
-        (YEAR, "a year"),
-        (365.0 * 86_400.0, "a year"),
-        (10.0 * YEAR, "10 years"),
-        (30.0 * 86_400.0, "30 days"),
-        (5.5 * 3600.0, "5.5 h"),
-    ],
-)
-def test_missions_are_told_in_the_units_that_people_use(seconds: float, told: str) -> None:
-    assert words.mission(seconds) == told
+def test_nines_are_told_to_a_tenth_where_it_is_known() -> None:
+    exact = [words.nines_of(EXACT(chance)) for chance in (10.0**-8.5, 0.0, 1.0)]
+    assert exact == ["8.5", "no loss", "0.0"]
+    # -log10 of 3e-5 is 4.523, of which no tenth may be added.
+    assert words.nines_of(unseen()) == "over 4.5"
+    # Half of its value known: from 6e-9 to 6e-11 is from 8.2 to 10.2 nines.
+    assert words.nines_of(about(3e-9, 0.5)) == "8 to 10"
 
 
 def test_times_and_sizes_have_units_and_may_be_below_one() -> None:
+    missions = [words.mission(days * 86_400.0) for days in (365.25, 365.0, 3652.5, 30.0, 5.5 / 24)]
+    assert missions == ["a year", "a year", "10 years", "30 days", "5.5 h"]
     assert words.span(EXACT(3.2e8 * YEAR)) == "3.2e8 years"
     assert words.span(EXACT(math.inf)) == "never"
     assert words.span_between(about(1.2e10, 0.2)) == "200 to 600 years"

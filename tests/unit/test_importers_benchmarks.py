@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from resilver.errors import ConfigError
-from resilver.importers.benchmarks import READERS, Benchmark, own, read_benchmarks
+from resilver.importers.benchmarks import READERS, Benchmark, read_benchmarks
 from resilver.importers.benchmarks.table import Benchmarks
 from tests.build import refused
 from tests.scale import times
@@ -248,16 +248,6 @@ def test_elbencho_is_exact_where_its_csv_rounds(tmp_path: Path) -> None:
     data, stats = rows(tmp_path, texts.ELBENCHO_JSON)
     assert (data.layer, data.bytes_per_second, data.threads) == ("file system", 393_216_000, 8)
     assert (stats.test, stats.operations_per_second) == ("stat", 5000.0)
-
-
-@pytest.mark.parametrize("name", texts.TEXTS)
-def test_the_table_comes_back_from_its_files(tmp_path: Path, name: str) -> None:
-    """Both formats carry every column of every program, and `layer` is not guessed anew."""
-    found = read(tmp_path, texts.TEXTS[name])
-    (tmp_path / "table.csv").write_text(own.to_csv(found), encoding="utf-8")
-    (tmp_path / "table.parquet").write_bytes(own.to_parquet(found))
-    assert read_benchmarks(tmp_path / "table.csv").rows == found.rows
-    assert read_benchmarks(tmp_path / "table.parquet").rows == found.rows
 
 
 @pytest.mark.parametrize("name", texts.TEXTS)

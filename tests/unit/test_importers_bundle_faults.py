@@ -70,6 +70,9 @@ GROUP_3, OSD_2 = "pg_map.pg_stats.3.", "nodes.2."
         ("osd_metadata", "0.bluestore_bdev_size", "x", r"bdev_size = \"x\": expected"),
         ("balancer_status", "active", 3, r"active = 3: expected true or false"),
         ("osd_dump", "nearfull_ratio", 0.92, r"backfillfull_ratio = .* at least 0.92"),
+        ("osd_dump", "nearfull_ratio", -0.1, r"nearfull_ratio = -0.1: .* number from 0 to 1"),
+        ("osd_dump", "full_ratio", 0.7, r"full_ratio = 0.7: expected at least .*, since"),
+        ("osd_dump", "full_ratio", 1.5, r"full_ratio = 1.5: expected a number from 0 to 1"),
     ],
 )
 def test_dumps_that_contradict_each_other_are_refused(

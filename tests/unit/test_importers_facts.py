@@ -4,9 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from resilver.errors import ConfigError
 from resilver.importers import read_cluster, read_report
 from resilver.importers.ceph import BalancerState, OsdMetadata, OsdPerf, Ratios
 from resilver.importers.ceph.hardware import read_balancer, read_metadata, read_perf, read_versions
@@ -34,22 +31,6 @@ def test_before_luminous_the_ratios_stand_with_the_groups(shared_data: Path) -> 
     assert report.pools[0].min_size == 1
     assert {group.state for group in report.groups} >= {"active+clean"}
     assert sum(group.degraded or 0 for group in report.groups) == 0
-
-
-@pytest.mark.parametrize(
-    ("ratios", "says"),
-    [
-        ((0.85, 0.8, 0.95), r"backfillfull_ratio = 0.8: expected at least 0.85, since"),
-        ((0.85, 0.9, 0.7), r"full_ratio = 0.7: expected at least 0.9, since"),
-        ((0.85, 0.9, 1.5), r"full_ratio = 1.5: expected a number from 0 to 1"),
-        ((-0.1, 0.9, 0.95), r"nearfull_ratio = -0.1: expected a number from 0 to 1"),
-    ],
-)
-def test_ratios_out_of_order_are_refused(tmp_path: Path, ratios: Any, says: str) -> None:
-    names = ("nearfull_ratio", "backfillfull_ratio", "full_ratio")
-    changed = {**OSD_DUMP, **dict(zip(names, ratios, strict=True))}
-    with pytest.raises(ConfigError, match=says):
-        read(tmp_path, changed)
 
 
 def test_a_pool_without_min_size_has_what_ceph_gives_a_new_one(tmp_path: Path) -> None:
