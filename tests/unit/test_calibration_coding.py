@@ -64,6 +64,14 @@ def test_the_slowest_decoding_is_the_table_s() -> None:
         }
     ]
     assert "2026-01-31" in content["source"] and "a processor" in content["source"]
+    for name in catalog.list("coding"):
+        entry = catalog.load("coding", name)
+        for row in entry.content["codes"]:
+            code = resilver.redundancy(row["code"])
+            by_losses = [BytesPerSecond.parse(rate) for rate in row["decode_by_losses"]]
+            assert len(by_losses) == code.fault_tolerance
+            assert BytesPerSecond.parse(row["decode"]) == min(by_losses)
+            assert BytesPerSecond.parse(row["encode"]) > 0
 
 
 def test_the_plain_product_is_that_of_the_field() -> None:
@@ -85,14 +93,3 @@ def test_another_matrix_than_the_code_s_is_noticed(monkeypatch: pytest.MonkeyPat
     )
     with pytest.raises(resilver.ResilverError, match="another product"):
         resilver.calibrate_coding([code], strip_bytes=4096)
-
-
-def test_the_rates_that_ship_are_of_codes_that_exist() -> None:
-    for name in catalog.list("coding"):
-        entry = catalog.load("coding", name)
-        for row in entry.content["codes"]:
-            code = resilver.redundancy(row["code"])
-            by_losses = [BytesPerSecond.parse(rate) for rate in row["decode_by_losses"]]
-            assert len(by_losses) == code.fault_tolerance
-            assert BytesPerSecond.parse(row["decode"]) == min(by_losses)
-            assert BytesPerSecond.parse(row["encode"]) > 0

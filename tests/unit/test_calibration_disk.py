@@ -192,15 +192,12 @@ def test_what_makes_no_table_is_refused(jobs: Any, method: str, says: str) -> No
         calibrated(jobs, method)
 
 
-def test_a_cache_in_the_way_and_another_smallest_size_are_told() -> None:
+def test_a_cache_in_the_way_and_queues_that_were_not_full_are_told() -> None:
     document = fio_reports.report(jobs_of(plain, (8192, 2**20)))
     document["global options"]["direct"] = "0"
     found = calibrate_report(parse_fio(json.dumps(document), Path("disk.json")))
     assert any("page cache" in note for note in found.notes)
     assert any("8 KiB, the smallest size" in note for note in found.notes)
-
-
-def test_a_queue_that_was_not_kept_full_is_told() -> None:
     jobs = jobs_of(plain)
     for each in jobs:
         each["iodepth_level"] = {"1": 0.1, "2": 0.1, "4": 99.8}

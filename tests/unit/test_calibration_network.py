@@ -20,7 +20,7 @@ QDR = Path(str(resources.files("resilver.catalog"))) / "networks" / "qdr-infinib
 KIB, MIB = 2**10, 2**20
 
 
-def test_the_bandwidth_is_the_size_over_the_time_of_a_way() -> None:
+def test_the_bandwidth_is_the_size_over_the_time_of_a_way(tmp_path: Path) -> None:
     found = calibrate_network(QDR)
     # 4 KiB takes the 8 KiB row: 6.782182 us + 4095 x 0.446 ns = 8.608552 us.
     assert found.bandwidth([4 * KIB])[0] == pytest.approx(4 * KIB / 8.608552e-6, rel=1e-9)
@@ -29,6 +29,11 @@ def test_the_bandwidth_is_the_size_over_the_time_of_a_way() -> None:
     assert found.bandwidth([size])[0] == pytest.approx(
         size / (6.782182e-6 + (size - 1) * 0.516e-9), rel=1e-9
     )
+    (tmp_path / "none.dat").write_text("# size L g G\n8 0 1 0\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"none\.dat: a message of 1 B takes no time"):
+        calibrate_network(tmp_path / "none.dat")
+    with pytest.raises(ValueError, match="ask above zero"):
+        calibrate_network(QDR).bandwidth([4096, 0])
 
 
 def test_the_crossover_and_the_dip_of_the_measured_network_show() -> None:
@@ -41,17 +46,6 @@ def test_the_crossover_and_the_dip_of_the_measured_network_show() -> None:
     assert growth[2 * KIB] > 1.5 and growth[4 * KIB] < 1.2 < growth[8 * KIB]
     assert rates[4 * MIB] > 1.02 * rates[8 * MIB]
     assert all(rates[size] < rates[2 * size] for size in sizes if 256 * KIB <= size < 4 * MIB)
-
-
-def test_a_row_that_gives_messages_no_time_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "none.dat").write_text("# size L g G\n8 0 1 0\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"none\.dat: a message of 1 B takes no time"):
-        calibrate_network(tmp_path / "none.dat")
-
-
-def test_messages_without_bytes_have_no_bandwidth() -> None:
-    with pytest.raises(ValueError, match="ask above zero"):
-        calibrate_network(QDR).bandwidth([4096, 0])
 
 
 @pytest.mark.parametrize("size", [1, 4096, 8192, 200_000, 4 * MIB, 8 * MIB, 2**28])

@@ -13,15 +13,12 @@ from tests.build import refused
 MIB, PIB = 2**20, 2**50
 
 
-def test_every_entry_but_a_study_has_a_description_and_a_source() -> None:
+def test_every_entry_is_valid_and_all_but_studies_have_a_source() -> None:
     for kind in ("coding", "devices", "failures", "networks", "populations"):
         assert catalog.list(kind)
         for name in catalog.list(kind):
             entry = catalog.load(kind, name)
             assert entry.description and entry.source, name
-
-
-def test_every_device_network_and_population_is_valid_in_a_study() -> None:
     for name in catalog.list("devices"):
         assert Cluster(servers=4, device=name).device.label == name
     for name in catalog.list("networks"):
@@ -29,9 +26,6 @@ def test_every_device_network_and_population_is_valid_in_a_study() -> None:
         assert cluster.fabric.table.label == name
     for name in catalog.list("populations"):
         assert Population(histogram=name, bytes="1 TiB").histogram is not None
-
-
-def test_every_study_that_ships_is_valid() -> None:
     for name in catalog.list("studies"):
         assert Study.from_dict(catalog.load("studies", name).content).runs()
 
@@ -42,7 +36,7 @@ def test_an_unknown_name_or_kind_is_refused_with_the_nearest() -> None:
     assert "no device of this name" in refused(catalog.load, "devices", "../devices/jbod10-sata")
 
 
-def test_the_device_table_is_the_published_one(shared_data: Path) -> None:
+def test_the_tables_of_device_and_network_are_the_published_ones(shared_data: Path) -> None:
     published = tomllib.loads((shared_data / "disk-jbod10.toml").read_text())
     table = Cluster(servers=1).device
     assert list(table.request_sizes) == published["request_sizes_bytes"]
@@ -54,9 +48,6 @@ def test_the_device_table_is_the_published_one(shared_data: Path) -> None:
         rate = published[f"{way}_rate_mib_per_s"] * MIB
         assert getattr(table, f"{way}_rate") == pytest.approx(rate, rel=1e-15)
     assert table.sequential_gap == 512
-
-
-def test_the_network_table_is_the_published_one(shared_data: Path) -> None:
     from resilver.importers import read_netgauge
 
     published = read_netgauge(shared_data / "loggp-qdr-infiniband.dat")

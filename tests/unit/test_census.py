@@ -105,12 +105,9 @@ def test_files_are_drawn_as_the_histogram_expects(name: str) -> None:
     assert sum(row["expected_file_share"] for row in counted.rows()) == pytest.approx(1.0)
 
 
-def test_the_same_seed_counts_the_same_and_another_does_not() -> None:
+def test_another_volume_may_be_asked_for_and_seeds_differ() -> None:
     population = Population(histogram="genomes1000", bytes="16 TiB")
     assert totals(population, seed=1) == totals(population, seed=1) != totals(population, seed=2)
-
-
-def test_another_volume_may_be_asked_for() -> None:
     population = Population(file_size="1 MiB", bytes_per_server="1 GiB")
     assert totals(population)["files"] == 8 * 1024
     assert totals(population, bytes=5 * 2**20 + 1)["files"] == 5

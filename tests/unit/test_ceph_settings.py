@@ -168,19 +168,13 @@ def test_lines_to_paste_take_away_what_would_win_over_them(stated: str, removed:
     assert lines[-1] == f"ceph config set {who} osd_max_backfills 4"
 
 
-def test_the_general_sleep_wins_over_that_of_the_device() -> None:
+def test_the_kind_of_device_decides_how_long_it_sleeps() -> None:
     ready = prepared(of_release(16, 2, 15), set_option="osd_recovery_sleep=0.05")
     assert [osd_settings(ready, osd)["osd_recovery_sleep"] for osd in (DISK, FLASH)] == [0.05] * 2
-
-
-def test_a_disk_with_its_database_on_flash_sleeps_less() -> None:
     metadata = (OsdMetadata(0, rotational=True, journal_rotational=False),)
     ready = prepared(of_release(16, 2, 15, metadata=metadata))
     assert osd_settings(ready, 0)["osd_recovery_sleep"] == 0.025
     assert osd_settings(ready, 1)["osd_recovery_sleep"] == 0.1
-
-
-def test_metadata_says_what_turns_and_not_the_class() -> None:
     metadata = (OsdMetadata(0, rotational=False, min_alloc_bytes=8192),)
     ready = prepared(of_release(18, 2, 4, metadata=metadata))
     assert osd_settings(ready, 0)["osd_recovery_max_active"] == 10

@@ -42,12 +42,9 @@ def line(kinds: list[str], *, low: bool = False, text: bool = False) -> Spec:
 ACROSS, UPWARDS = axis("x", "time (s)", ends=(1.0, 2.0)), axis("y", "rate (MB/s)")
 
 
-def test_names_beyond_the_colours_start_over_and_come_once() -> None:
-    assert series("abca", ("red", "blue")) == {"a": "red", "b": "blue", "c": "red"}
-
-
 def test_data_of_a_chart_are_those_of_its_table_in_the_units_of_the_axes() -> None:
-    """A share of 0.25 is 25 %; 3 GB/s are 3 on an axis of 1e9 bytes a second."""
+    assert series("abca", ("red", "blue")) == {"a": "red", "b": "blue", "c": "red"}
+    # A share of 0.25 is 25 %; 3 GB/s are 3 on an axis of 1e9 bytes a second.
     made = table(
         ("name", "name", "text", ["a", "b"]),
         ("part", "share", "share", [0.25, None]),

@@ -7,25 +7,12 @@ from resilver import ConfigError
 from tests.terminal import Terminal
 
 
-def test_survival_is_listed_for_every_number_of_losses(terminal: Terminal) -> None:
+def test_survival_and_repairs_are_listed(terminal: Terminal) -> None:
     row = terminal.json_output("redundancy", "lrc 8+5 local 4")
     found = {one["losses"]: (one["survivable"], one["all"]) for one in row["survivable"]}
     assert list(found) == list(range(1, 14))
     assert found[3] == (286, 286) and found[4] == (713, 715) and found[6] == (0, 1716)
     assert [one["share"] for one in row["survivable"]][2:4] == [1, 713 / 715]
-
-
-def test_the_table_sets_codes_side_by_side(terminal: Terminal) -> None:
-    out = terminal.output("redundancy", "rs 8+3", "lrc 8+5 local 4")
-    cells = {" ".join(line.split()) for line in out.splitlines()}
-    assert "parity / all 27.27 % 38.46 %" in cells
-    assert "strips read per rebuild 8 4" in cells
-    # 713 of 715 is 99.72 %.
-    assert "survived of 4 lost 0.00 % 99.72 %" in cells
-    assert "not counted" in terminal.output("redundancy", "lrc 40+12 local 10")
-
-
-def test_lost_pieces_are_judged_and_their_repairs_listed(terminal: Terminal) -> None:
     row = terminal.json_output("redundancy", "lrc 8+5 local 4", "--lost", "12,0, 4")
     assert row["lost"]["pieces"] == [0, 4, 12] and row["lost"]["is_survivable"]
     # 0 to 3 have their parity in 8, 4 to 7 in 9, and the parities 8 to 12 sum to zero.
@@ -36,6 +23,16 @@ def test_lost_pieces_are_judged_and_their_repairs_listed(terminal: Terminal) -> 
     ]
     out = terminal.output("redundancy", "lrc", "8+5", "local", "4", "--lost", "0,1,2,3", code=None)
     assert "without 0, 1, 2, 3: data are lost" in out and "3: cannot be reconstructed" in out
+
+
+def test_the_table_sets_codes_side_by_side(terminal: Terminal) -> None:
+    out = terminal.output("redundancy", "rs 8+3", "lrc 8+5 local 4")
+    cells = {" ".join(line.split()) for line in out.splitlines()}
+    assert "parity / all 27.27 % 38.46 %" in cells
+    assert "strips read per rebuild 8 4" in cells
+    # 713 of 715 is 99.72 %.
+    assert "survived of 4 lost 0.00 % 99.72 %" in cells
+    assert "not counted" in terminal.output("redundancy", "lrc 40+12 local 10")
 
 
 def test_a_product_is_judged_by_rank_and_by_its_lines(terminal: Terminal) -> None:

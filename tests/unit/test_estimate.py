@@ -69,9 +69,6 @@ def test_a_later_fault_adds_what_it_takes() -> None:
     later = 'faults = [{ fail.servers = 1 }, { at = "10 min", fail.servers = 2 }]\n'
     assert estimated(population)["replicas_to_move"] == 400
     assert estimated(population, later)["replicas_to_move"] == 1200
-
-
-def test_nothing_stored_costs_the_start_alone() -> None:
     found = estimated('file_size = "1 MiB", files = 0')
     assert (found["objects"], found["buffers"], found["events"]) == (0, 0, 0)
     assert 0.0 < found["seconds"] < 1.0
@@ -81,12 +78,9 @@ def test_nothing_stored_costs_the_start_alone() -> None:
 PORT = 1.25e9 * 16384 / (16384 + 4 * 38)
 
 
-def test_the_bandwidth_of_a_server_is_that_of_its_ports_less_overhead() -> None:
+def test_the_bandwidth_and_the_rates_of_groups_are_those_of_their_ports() -> None:
     assert server_bandwidth(system_of("streamed"), 16384) == pytest.approx(2 * PORT)
     assert server_bandwidth(system_of("streamed", cluster__ports=1), 16384) == pytest.approx(PORT)
-
-
-def test_the_analytic_rates_are_those_of_the_groups() -> None:
     rates = analytic_rates(system_of("streamed"))
     # Of 2 groups of 6 servers one rebuilds with a quarter: reads have 4/7 of what is left,
     # k / (2k - 1) for k = 4, and a strip made takes 4.
@@ -127,14 +121,11 @@ def test_without_a_figure_there_is_none(keys: dict[str, Any]) -> None:
     assert analytic_rates(system_of("coded")) is None
 
 
-def test_a_rate_holds_streams_back() -> None:
+def test_rates_and_entries_hold_streams_back() -> None:
     asked = stream_bytes_per_second(
         system_of("streamed", traffic__streams={"window": 4, "rate": "1 MB/s"}, faults=None)
     )
     assert asked.read == pytest.approx(12e6)
-
-
-def test_entries_hold_streams_back() -> None:
     # Twelve servers of one port would read more than four entries of one link each take in.
     fabric = {**FABRIC, "topology": "leaf spine 4x4 hosts 6 entries 1"}
     narrow = system_of("streamed", cluster__ports=1, cluster__fabric=fabric, faults=None)
@@ -189,6 +180,11 @@ def test_a_closed_loop_asks_for_what_the_narrowest_place_lets_through() -> None:
     alone = estimate(network_run(outstanding=1).system)
     between = 0.011 + 0.004197 * (8 + 10 / 3 - 1) / 8 + 0.011
     assert alone["requests"] == pytest.approx(1.044 / between, abs=1)
+    # Of 8 leaves with 2 spines, 8 links join the halves: 2 * 8 * 125 MB/s each way, which half of
+    # the requests of 8 * 65,574 B pass, are 7,625 a second, less than the 192 disks at 22 ms do.
+    run = network_run(topology="leaf spine 8x2 hosts 32 routers 64", outstanding=100_000)
+    found = estimate(run.system)
+    assert found["requests"] == pytest.approx(2 * 8 * 125e6 / (8 * 65_574 / 2) * 1.044, rel=1e-3)
 
 
 def test_disks_that_fail_unannounced_move_nothing() -> None:
@@ -201,14 +197,6 @@ def test_a_point_of_traffic_alone_shows_no_rebuild() -> None:
     shown = {key for key in point if _applies(key, point)}
     assert {"requests", "packet_hops", "serving_seconds", "servers"} <= shown
     assert not shown & {"buffers", "bytes_to_move", "rebuilding_seconds", "placement_groups"}
-
-
-def test_links_between_the_halves_hold_a_closed_loop_back() -> None:
-    # Of 8 leaves with 2 spines, 8 links join the halves: 2 * 8 * 125 MB/s each way, which half of
-    # the requests of 8 * 65,574 B pass, are 7,625 a second, less than the 192 disks at 22 ms do.
-    run = network_run(topology="leaf spine 8x2 hosts 32 routers 64", outstanding=100_000)
-    found = estimate(run.system)
-    assert found["requests"] == pytest.approx(2 * 8 * 125e6 / (8 * 65_574 / 2) * 1.044, rel=1e-3)
 
 
 def test_what_an_open_loop_leaves_waiting_is_not_carried() -> None:

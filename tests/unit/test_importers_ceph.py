@@ -101,13 +101,10 @@ def test_pools_osds_and_groups_are_what_the_report_says(tmp_path: Path) -> None:
     assert json.loads(report.crushmap)["buckets"][2]["name"] == "beta"
 
 
-def test_shadow_trees_of_device_classes_are_no_hosts(tmp_path: Path) -> None:
+def test_trees_of_classes_are_no_hosts_and_rings_are_refused(tmp_path: Path) -> None:
     tree = read(tmp_path, REPORT).buckets
     assert [bucket.name for bucket in tree.of_kind("host")] == ["alpha", "beta"]
     assert tree.devices_under(tree.of_kind("root")[0]) == (0, 1, 2, 3)
-
-
-def test_a_ring_of_buckets_is_refused(tmp_path: Path) -> None:
     ring = bucket(-2, "alpha", "host", {-1: ONE, 0: ONE})["items"]
     with pytest.raises(ConfigError, match=r"crushmap: .*bucket"):
         read(tmp_path, changed("crushmap.buckets.1.items", ring))
@@ -122,7 +119,7 @@ def test_an_old_pools_ruleset_means_the_rule_that_admits_its_size(tmp_path: Path
     assert read(tmp_path, old).pools[0].rule_id == 4
 
 
-def test_stated_groups_hold_what_they_state(tmp_path: Path) -> None:
+def test_groups_hold_what_they_state_or_share_the_rest_to_the_byte(tmp_path: Path) -> None:
     loads = read(tmp_path, REPORT).loads
     assert [(load.bytes, load.objects, load.measured) for load in loads] == [
         (100, 1, True),
@@ -130,9 +127,6 @@ def test_stated_groups_hold_what_they_state(tmp_path: Path) -> None:
         (102, 3, True),
         (103, 4, True),
     ]
-
-
-def test_groups_left_out_share_the_rest_of_the_sum_to_the_byte(tmp_path: Path) -> None:
     report = changed("pgmap.pg_stats.1.stat_sum", {})
     report["pgmap"]["pg_stats"][2].pop("stat_sum")
     loads = read(tmp_path, report).loads
@@ -144,13 +138,13 @@ def test_groups_left_out_share_the_rest_of_the_sum_to_the_byte(tmp_path: Path) -
         (398, 2, False),
         (103, 4, True),
     ]
-
-
-def test_a_pools_own_sum_goes_before_the_clusters(tmp_path: Path) -> None:
     report = changed("pgmap.pg_stats", [])
     report["pgmap"]["pool_stats"] = [{"poolid": 7, "stat_sum": {"num_bytes": 8, "num_objects": 4}}]
     loads = read(tmp_path, report).loads
     assert [(load.bytes, load.objects) for load in loads] == [(2, 1)] * 4
+    report = changed("pgmap.pg_stats.0.stat_sum", {"num_bytes": 9 * 2**20})
+    # 9 MiB fill two objects of 4 MiB and begin a third.
+    assert read(tmp_path, report).loads[0].objects == 3
 
 
 def test_of_two_pools_with_unknown_groups_neither_is_guessed(tmp_path: Path) -> None:
@@ -167,20 +161,11 @@ def test_of_two_pools_with_unknown_groups_neither_is_guessed(tmp_path: Path) -> 
     assert sum(load.objects for load in loads if load.pool == 7) == 6
 
 
-def test_without_counted_objects_an_object_is_4_mib(tmp_path: Path) -> None:
-    report = changed("pgmap.pg_stats.0.stat_sum", {"num_bytes": 9 * 2**20})
-    # 9 MiB fill two objects of 4 MiB and begin a third.
-    assert read(tmp_path, report).loads[0].objects == 3
-
-
-def test_groups_that_hold_more_than_the_sum_are_a_contradiction(tmp_path: Path) -> None:
+def test_groups_beyond_the_sum_or_the_core_are_refused(tmp_path: Path) -> None:
     report = changed("pgmap.pg_stats.1", None)
     report["pgmap"]["pg_stats_sum"]["stat_sum"]["num_bytes"] = 100
     with pytest.raises(ConfigError, match="hold more than the report's sum"):
         _ = read(tmp_path, report).loads
-
-
-def test_groups_that_hold_more_than_the_core_can_add_up_are_refused(tmp_path: Path) -> None:
     # Groups 1 to 3 hold 101 + 102 + 103 = 306 bytes, so that 2^62 - 306 in group 0 make 4 EiB.
     path = "pgmap.pg_stats.0.stat_sum.num_bytes"
     fitting = read(tmp_path, changed(path, 2**62 - 306))
@@ -194,11 +179,10 @@ def test_a_report_without_a_pgmap_places_but_has_no_loads(tmp_path: Path) -> Non
     assert report.groups == ()
     with pytest.raises(ConfigError, match="add a `ceph pg dump -f json`"):
         _ = report.loads
-
-
-def test_the_newer_spelling_pg_map_is_the_same(tmp_path: Path) -> None:
     report = {("pg_map" if key == "pgmap" else key): value for key, value in REPORT.items()}
     assert read(tmp_path, report).loads == read(tmp_path, REPORT).loads
+    with pytest.raises(ConfigError, match="json: it is no JSON object; expected the one"):
+        read(tmp_path, [1])
 
 
 @pytest.mark.parametrize(
@@ -243,11 +227,6 @@ def test_a_wrong_member_is_named_with_what_was_expected(
     with pytest.raises(ConfigError, match=says) as caught:
         read(tmp_path, changed(path, value))
     assert "report.json" in str(caught.value)
-
-
-def test_what_is_no_report_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="json: it is no JSON object; expected the one"):
-        read(tmp_path, [1])
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=times(20))

@@ -90,9 +90,6 @@ def test_an_osd_dump_with_a_crush_map_beside_it_is_a_cluster(tmp_path: Path) -> 
     # 0.333328 is 21,845 / 65,536 to six digits.
     assert [osd.affinity for osd in report.osds] == [0x10000, 21_845, 0]
     assert report.osd_states.affinities == [0x10000, 21_845, 0, 0x10000]
-
-
-def test_a_whole_osd_dump_omits_only_what_does_not_exist(tmp_path: Path) -> None:
     report = read(tmp_path)
     # Device 3 stands in a bucket; the dump, which says how many OSDs there may be, omits it.
     assert [osd.id for osd in report.osds] == [0, 1, 2]
@@ -109,6 +106,14 @@ def test_groups_come_from_a_pg_dump_in_any_of_its_forms(tmp_path: Path) -> None:
     bare = PG_DUMP["pg_map"]
     for form in (bare, bare["pg_stats"], {"pgmap": bare}):
         assert read(tmp_path, pg_dump=form).groups == nested.groups
+    usage = read(tmp_path, osd_df=OSD_DF).usage
+    assert [(one.osd, one.capacity_bytes, one.used_bytes, one.groups) for one in usage] == [
+        (0, 1000 * 1024, 10 * 1024, 5),
+        (2, 2000 * 1024, 20 * 1024, None),
+    ]
+    plain = read(tmp_path, pg_dump=PG_DUMP).sha256
+    assert read(tmp_path, pg_dump=PG_DUMP).sha256 == plain
+    assert read(tmp_path, pg_dump=PG_DUMP["pg_map"]).sha256 != plain
 
 
 def test_a_pg_dump_stands_in_for_the_groups_of_a_report(tmp_path: Path) -> None:
@@ -116,20 +121,6 @@ def test_a_pg_dump_stands_in_for_the_groups_of_a_report(tmp_path: Path) -> None:
     paths = put(tmp_path, report=report, pg_dump=PG_DUMP)
     assert read_report(paths["report"]).groups == ()
     assert len(read_cluster(paths["report"], pg_dump=paths["pg_dump"]).groups) == 8
-
-
-def test_osd_df_says_how_full_each_osd_is(tmp_path: Path) -> None:
-    usage = read(tmp_path, osd_df=OSD_DF).usage
-    assert [(one.osd, one.capacity_bytes, one.used_bytes, one.groups) for one in usage] == [
-        (0, 1000 * 1024, 10 * 1024, 5),
-        (2, 2000 * 1024, 20 * 1024, None),
-    ]
-
-
-def test_the_hash_covers_every_file(tmp_path: Path) -> None:
-    plain = read(tmp_path, pg_dump=PG_DUMP).sha256
-    assert read(tmp_path, pg_dump=PG_DUMP).sha256 == plain
-    assert read(tmp_path, pg_dump=PG_DUMP["pg_map"]).sha256 != plain
 
 
 def changed(document: dict[str, Any], key: str, value: Any) -> dict[str, Any]:

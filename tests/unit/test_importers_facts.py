@@ -50,7 +50,7 @@ def node(value: Any) -> Node:
     return Node(value, "", "dump.json")
 
 
-def test_delays_are_read_in_both_forms_and_beside_the_groups() -> None:
+def test_sums_and_delays_are_read_in_all_their_forms() -> None:
     exact = {"commit_latency_ms": 3, "apply_latency_ms": 1, "commit_latency_ns": 3_400_000}
     old = {"osd_perf_infos": [{"id": 2, "perf_stats": exact}]}
     # Nanoseconds say more than milliseconds, which stand alone before Nautilus.
@@ -59,6 +59,9 @@ def test_delays_are_read_in_both_forms_and_beside_the_groups() -> None:
     pgmap = {"osd_stats": [{"osd": 2, "perf_stat": exact}, {"osd": 3}]}
     assert read_perf(None, node(pgmap)) == (OsdPerf(2, 0.0034, 0.001),)
     assert read_perf(None, None) == ()
+    old = {"pools": [{"id": 2, "stats": {"bytes_used": 7, "objects": 1}}]}
+    new = {"pools": [{"id": 2, "stats": {"stored": 7, "bytes_used": 21, "objects": 1}}]}
+    assert read_df_totals(node(old)) == read_df_totals(node(new)) == ((2, 7, 1),)
 
 
 def test_the_balancer_is_what_is_configured_where_no_status_is() -> None:
@@ -90,9 +93,3 @@ def test_the_release_is_the_lowest_that_an_osd_runs() -> None:
     assert metadata == (OsdMetadata(0), OsdMetadata(1, release=(17, 2, 6)))
     assert read_versions(None, metadata) == (17, 2, 6)
     assert read_versions(None, ()) is None
-
-
-def test_before_nautilus_a_pool_s_sum_stands_under_another_name() -> None:
-    old = {"pools": [{"id": 2, "stats": {"bytes_used": 7, "objects": 1}}]}
-    new = {"pools": [{"id": 2, "stats": {"stored": 7, "bytes_used": 21, "objects": 1}}]}
-    assert read_df_totals(node(old)) == read_df_totals(node(new)) == ((2, 7, 1),)

@@ -77,14 +77,11 @@ def test_options_that_nobody_set_have_fios_defaults() -> None:
     job = only(document)
     # fio without options reads sequentially, 4 KiB at a time, one by one, through the page cache.
     assert (job.mode, job.request_bytes, job.queue_depth, job.direct) == ("read", 4096, 1, False)
-
-
-def test_a_synchronous_engine_keeps_one_request_whatever_iodepth_says() -> None:
     document = changed(lambda job: job["job options"].update({"ioengine": "psync"}))
     assert only(document).queue_depth == 1
 
 
-def test_fio_2_states_microseconds_and_kibibytes() -> None:
+def test_older_forms_and_histograms_have_the_same_figures() -> None:
     def older(job: dict[str, Any]) -> None:
         job["read"] = {
             "io_bytes": 4000,
@@ -95,16 +92,10 @@ def test_fio_2_states_microseconds_and_kibibytes() -> None:
 
     job = only(changed(older))
     assert job.bytes_per_second == 100 * 1024 and job.latency_seconds == pytest.approx(250e-6)
-
-
-def test_the_median_comes_from_the_histogram_of_json_plus_if_need_be() -> None:
     # Of seven samples the fourth is the median: 3 lie at 1000 ns, the fourth at 3000.
     bins = {"5000": 2, "1000": 3, "3000": 2}
     document = changed(lambda job: job["read"].update({"clat_ns": {"N": 7, "bins": bins}}))
     assert only(document).latency_seconds == pytest.approx(3e-6)
-
-
-def test_notes_before_the_json_are_passed_over() -> None:
     text = "note: both iodepth >= 1 and synchronous I/O engine are selected\n" + json.dumps(
         fio_reports.report([fio_reports.job("read", 4096, 1e-4)])
     )

@@ -15,33 +15,24 @@ def table(*rows: str, header: str = "") -> LogGpTable:
     return parse_netgauge(text, "test", "test.dat")
 
 
-def test_times_are_microseconds_exactly() -> None:
+def test_columns_are_found_by_name_and_times_are_microseconds() -> None:
     row = table("8 6.782182 1.077706 0.002206").rows[0]
     # 6.782182 us is 6,782,182 ps, and 0.002206 us a byte are 2,206 ps a byte.
     assert round(row.latency_seconds * 1e12) == 6_782_182
     assert round(row.gap_seconds * 1e12) == 1_077_706
     assert round(row.gap_per_byte_seconds * 1e12) == 2_206
-
-
-def test_a_file_without_a_header_has_netgauges_columns() -> None:
     read = parse_netgauge("8 10 1 2 3 6.7 1.1 1.2 1.07 0.002 0.1\n", "t", "t.dat")
     assert read.rows[0].size_bytes == 8 and read.rows[0].latency_seconds == pytest.approx(6.7e-6)
-
-
-def test_columns_are_found_by_name() -> None:
     # netgauge itself begins with size; only a header line that does so and names G is taken.
     (row,) = table("8 0.002 6.7 1.07", header="# size is in bytes\n# size G L g").rows
     assert row.size_bytes == 8 and row.gap_seconds == pytest.approx(1.07e-6)
     assert row.gap_per_byte_seconds == pytest.approx(2e-9)
 
 
-def test_a_row_without_a_fit_is_left_out_with_its_reason() -> None:
+def test_rows_keep_their_order_and_those_without_a_fit_are_left_out() -> None:
     read = table("1 6.7 -nan -nan", "2 6.7 1.0 0.001")
     assert [row.size_bytes for row in read.rows] == [2]
     assert [(row.line, "could not fit" in row.reason) for row in read.skipped] == [(2, True)]
-
-
-def test_rows_keep_the_files_order_also_where_a_size_stands_twice() -> None:
     # The first of two rows of one size is the one that serves messages.
     read = table("4 1 1 0", "8 3 1 0", "8 2 1 0", "16 4 1 0")
     assert [round(row.latency_seconds * 1e6) for row in read.rows] == [1, 3, 2, 4]
@@ -54,9 +45,6 @@ def test_a_negative_gap_is_allowed_while_every_message_takes_time() -> None:
         table("8 1 1 0.001", "16 1 -0.008 0.001")
     with pytest.raises(ConfigError, match="line 2: the line is too long"):
         table("x" * 20_000)
-
-
-def test_a_row_that_serves_no_message_may_have_any_gap() -> None:
     assert len(table("8 1 1 0.001", "8 1 -5 0.001", "16 1 1 0.001").rows) == 3
 
 

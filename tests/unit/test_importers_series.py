@@ -49,13 +49,10 @@ def test_reads_writes_and_both_are_told_apart(tmp_path: Path) -> None:
         read(tmp_path, text.replace("read bytes,", "x,"), "reads")
 
 
-def test_a_counter_that_falls_was_set_back_and_is_a_gap(tmp_path: Path) -> None:
+def test_what_is_missing_negative_or_set_back_is_a_gap(tmp_path: Path) -> None:
     found = read(tmp_path, "time(s),write counter\n0,100\n2,150\n4,20\n6,30\n")
     assert found.values[[0, 2]].tolist() == [50.0, 10.0]
     assert np.isnan(found.values[[1, 3]]).all()
-
-
-def test_missing_and_few_negative_values_are_gaps(tmp_path: Path) -> None:
     rows = [f"{row},{'' if row == 3 else 'nan' if row == 4 else 5}" for row in range(200)]
     rows[7] = "7,-1"
     found = read(tmp_path, "\n".join(["time(s),bytes", *rows]))
