@@ -59,7 +59,7 @@ def test_what_is_avoided_inactive_or_unknown_is_not_used() -> None:
 
 
 def test_targets_of_unknown_servers_do_not_make_known_ones_seem_failed_over() -> None:
-    """Two servers of three targets each, and seven targets of which nothing says."""
+    # Two servers of three targets each, and seven targets of which nothing says.
     servers = [*("a", "a", "a", "b", "b", "b"), *("",) * 7]
     found = resilver.advise(resilver.LoadState.of(13, servers=servers), files=13)
     assert set(found.layers.reasons) == {""}
@@ -69,10 +69,7 @@ def test_targets_of_unknown_servers_do_not_make_known_ones_seem_failed_over() ->
     found = resilver.advise(resilver.LoadState.of(12, servers=servers), files=6)
     assert found.layers.reasons[0] == "its server has 6 targets, most have 3"
     assert found.streams.tolist() == [0] * 6 + [1] * 6
-
-
-def test_by_a_machine_a_part_of_its_targets_is_no_sign_of_a_failover() -> None:
-    """Of Spider II's server 0 two targets are told of, of servers 1 and 2 one each."""
+    # Of Spider II's server 0 two targets are told of, of servers 1 and 2 one each.
     names = [f"atlas1-OST{number:04x}" for number in (0, 144, 1, 2)]
     state = resilver.LoadState.of(names)
     assert set(resilver.advise(state, files=4, machine="titan").layers.reasons) == {""}

@@ -61,15 +61,14 @@ def printed(made: Answer, width: int = 80) -> str:
 # -------------------------------------------------------------------------------------- the model
 
 
-def test_sections_keep_what_shows_anything() -> None:
+def test_sections_tables_and_charts_are_those_that_show_anything() -> None:
     kept = sections_of(("One", [None, shown()]), ("Two", [None]), Section("Three", (), ("Text.",)))
     assert [one.heading for one in kept] == ["One", "Three"] and len(kept[0].parts) == 1
     assert Section("What each part needs, for 1 TB/s").anchor == "what-each-part-needs-for-1-tb-s"
-
-
-def test_tables_and_charts_are_found_by_name() -> None:
     made = answer(shown(), chart(), Lines("run", "Commands", ["a"]))
     assert list(made.tables()) == ["layers"] and [one.name for one in made.charts()] == ["layers"]
+    assert "What layers pass" not in printed(answer(shown(printed=0), chart()))
+    assert "What layers pass" not in printed(answer(shown(table=layers(0))))
 
 
 # ----------------------------------------------------------------------------------- the terminal
@@ -106,11 +105,6 @@ def test_a_word_that_is_longer_than_a_column_may_be_is_cut_in_two_not_off() -> N
     made = table(("at", "at", "text", [address]), ("parts", "parts", "count", [7]))
     text = printed(answer(Shown("at", "Where", made)), 60)
     assert text.count("x") == 200 and "7" in text
-
-
-def test_a_table_may_be_the_page_s_alone() -> None:
-    assert "What layers pass" not in printed(answer(shown(printed=0), chart()))
-    assert "What layers pass" not in printed(answer(shown(table=layers(0))))
 
 
 def test_a_turned_table_is_so_on_a_page_too() -> None:

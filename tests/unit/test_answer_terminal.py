@@ -56,21 +56,15 @@ def test_a_split_table_has_every_column_and_its_names_again(width: int) -> None:
     assert text.count("node-2") > 1 or width == 60
 
 
-def test_a_turned_table_has_a_column_a_row() -> None:
+def test_a_table_may_be_turned_folded_or_cut() -> None:
     lines = printed(of(Shown("hosts", "Hosts", TABLE, is_turned=True)), 60).splitlines()
     assert any(line.split() == ["node-0", "node-1", "node-2"] for line in lines)
     assert any(line.split() == ["PGs", "stuck", "225", "208", "0"] for line in lines)
-
-
-def test_a_column_of_one_value_is_a_note() -> None:
     folded = Shown("hosts", "Hosts", TABLE, folded=True).read()
     assert [column.heading for column in folded.columns] == ["host", "PGs stuck", "healthy after"]
     assert folded.note == "The worst first. The same in every row: fullest OSD 84.8 %."
     text = printed(of(Shown("hosts", "Hosts", TABLE, folded=True)), 80)
     assert text.count("84.8 %") == 1 and "The worst first." in text
-
-
-def test_rows_beyond_what_is_printed_are_counted() -> None:
     text = printed(of(Shown("hosts", "Hosts", TABLE, printed=1)), 80)
     assert "node-0" in text and "node-1" not in text and "... and 2 more; --json has all" in text
 

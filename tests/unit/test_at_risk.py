@@ -39,12 +39,19 @@ def by_every_way(of: Windows, rates: list[float]) -> float:
     return total
 
 
-def test_one_device_alone_is_exact() -> None:
+def test_chances_of_sets_that_are_told_by_hand() -> None:
     # Device 1 is fatal from 0 to 10 and from 30 to 40, device 2 from 5 to 20: a rate of 0.01 each
     # gives 1 - exp(-0.01 (10 + 10 + 15)), and a device whose rate is 0 adds nothing.
     of = windows([([1], 0, 0, 10), ([1, 2], 0, 5, 10), ([2], 0, 10, 20), ([1, 0], 0, 30, 40)])
     assert critical_seconds(of, 3).tolist() == [10.0, 20.0, 15.0]
     assert chance_of_loss(of, [0.0, 0.01, 0.01]) == pytest.approx(-math.expm1(-0.35), rel=1e-14)
+    # Twenty groups on the same two devices: both fail within the longest window of 100 s.
+    rows = [([0, 1], 1, 0.0, float(5 * number + 5)) for number in range(20)]
+    once = math.expm1(-0.001 * 100.0) ** 2
+    assert chance_of_loss(windows(rows), [0.001, 0.001]) == pytest.approx(once, rel=1e-12)
+    assert chance_of_loss(windows([([0], -1, 0.0, 1.0)]), [1e-9]) == 1.0
+    assert chance_of_loss(windows([]), [1e-9]) == 0.0
+    assert chance_of_loss(windows([([0, 1], 0, 0.0, 1e9)]), [0.0, 0.0]) == 0.0
 
 
 @pytest.mark.parametrize("rate", [1e-9, 1e-6, 1e-4])
@@ -67,13 +74,6 @@ def test_sets_are_never_below_the_truth_and_close_above(seed: int, rate: float) 
     assert ours <= exact * (1 + several) + 1e-300
 
 
-def test_a_set_that_is_fatal_for_many_groups_counts_once() -> None:
-    # Twenty groups on the same two devices: both fail within the longest window of 100 s.
-    rows = [([0, 1], 1, 0.0, float(5 * number + 5)) for number in range(20)]
-    once = math.expm1(-0.001 * 100.0) ** 2
-    assert chance_of_loss(windows(rows), [0.001, 0.001]) == pytest.approx(once, rel=1e-12)
-
-
 def test_groups_apart_are_those_of_sets_where_no_set_is_shared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -84,12 +84,6 @@ def test_groups_apart_are_those_of_sets_where_no_set_is_shared(
     p = -math.expm1(-0.05)
     tail = sum(math.comb(5, lost) * p**lost * (1 - p) ** (5 - lost) for lost in (3, 4, 5))
     assert chance_of_loss(windows(rows), rates) == pytest.approx(1 - (1 - tail) ** 4, rel=1e-12)
-
-
-def test_what_is_lost_already_is_certain_and_nothing_is_no_chance() -> None:
-    assert chance_of_loss(windows([([0], -1, 0.0, 1.0)]), [1e-9]) == 1.0
-    assert chance_of_loss(windows([]), [1e-9]) == 0.0
-    assert chance_of_loss(windows([([0, 1], 0, 0.0, 1e9)]), [0.0, 0.0]) == 0.0
 
 
 @pytest.mark.parametrize(

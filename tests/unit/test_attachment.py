@@ -8,22 +8,17 @@ from tests.build import system_of
 
 
 def test_ports_are_hosts_of_neighbouring_leaves() -> None:
-    """Leaves 0 and 1 hold hosts 0, 1 and 2, 3: server 0 has slot 0 of both, server 1 slot 1."""
+    # Leaves 0 and 1 hold hosts 0, 1 and 2, 3: server 0 has slot 0 of both, server 1 slot 1.
     system = system_of("ported")
     assert ports_of(system) == [[0, 2], [1, 3], [4, 6], [5, 7]]
     assert endpoints(system) == [0, 1, 4, 5]
     assert machine_endpoints(system, endpoints(system)) == 8
-
-
-def test_without_leaves_ports_are_in_a_row() -> None:
-    """On LogGP, server s has endpoints 2s and 2s + 1, and the routers follow the last."""
+    # On LogGP, server s has endpoints 2s and 2s + 1, and the routers follow the last.
     system = system_of("ported", cluster__fabric={"routers": 3})
     assert ports_of(system) == [[0, 1], [2, 3], [4, 5], [6, 7]]
     assert machine_endpoints(system, endpoints(system)) == 8
-
-
-def test_one_port_a_server_is_as_ever() -> None:
-    """Server s is host s; nothing is said of ports in the system's content, whose hash is a key."""
+    # Server s is host s; nothing is said of ports in the system's content, whose hash is a
+    # key.
     system = system_of("ported", cluster__ports=None)
     assert ports_of(system) == []
     assert endpoints(system) == [0, 1, 2, 3]

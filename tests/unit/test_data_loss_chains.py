@@ -203,6 +203,12 @@ def test_what_never_fails_never_loses() -> None:
     trap = Chain([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
     assert trap.mttdl_seconds() == math.inf
     assert trap.loss_probability(50.0) == pytest.approx(0.5)
+    exact = 1 - (1 - Fraction(1, 10**12)) ** 1000
+    assert relative(any_loss(1e-12, 1000), exact) < 1e-12
+    assert any_loss(1.0, 3) == 1.0 and any_loss(1.0, 0) == 0.0 and any_loss(0.3, 0) == 0.0
+    for chance, groups in ((1.1, 1), (-0.1, 1), (0.5, -1), (0.5, math.inf)):
+        with pytest.raises(ConfigError):
+            any_loss(chance, groups)
 
 
 @pytest.mark.filterwarnings("error")
@@ -248,12 +254,3 @@ def test_chains_and_times_that_cannot_be_are_refused() -> None:
     for windows in ([], [[]], [[0.0]], [[math.inf]]):
         with pytest.raises(ConfigError):
             window_chain(3, 1, failure_rate=1.0, windows=windows)
-
-
-def test_groups_apart_lose_as_independent_ones() -> None:
-    exact = 1 - (1 - Fraction(1, 10**12)) ** 1000
-    assert relative(any_loss(1e-12, 1000), exact) < 1e-12
-    assert any_loss(1.0, 3) == 1.0 and any_loss(1.0, 0) == 0.0 and any_loss(0.3, 0) == 0.0
-    for chance, groups in ((1.1, 1), (-0.1, 1), (0.5, -1), (0.5, math.inf)):
-        with pytest.raises(ConfigError):
-            any_loss(chance, groups)

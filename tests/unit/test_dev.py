@@ -109,10 +109,23 @@ def tools(place: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
     return recorder
 
 
-def test_an_environment_is_made_once(place: Path, tools: Recorder) -> None:
+def test_an_environment_and_its_packages_are_made_once(place: Path, tools: Recorder) -> None:
     first = checkout.make_environment({})
     assert checkout.make_environment({}) == first
     assert len(tools.commands) == 1
+    # The second call asks nobody, so it works without a network; an extra asks for itself.
+
+    def install(*extras: str) -> int:
+        checkout.install(checkout.make_environment({}), extras, {})
+        return sum("pip" in command for command in tools.commands)
+
+    assert install() == 1
+    assert install() == 1
+    assert install("docs") == 2
+    assert install() == install("docs") == 2
+    with (place / "constraints.txt").open("a") as pins:
+        pins.write("# another pin\n")
+    assert install() == 3
 
 
 @pytest.mark.parametrize("damage", ["stamp lost", "stamp torn", "moved", "no interpreter"])
@@ -141,22 +154,6 @@ def test_a_python_without_ensurepip_is_told_which_package_has_it(
         checkout.make_environment({})
     assert problem.value.code == 2
     assert not tools.commands
-
-
-def test_packages_are_installed_only_when_absent(place: Path, tools: Recorder) -> None:
-    """The second call asks nobody, so it works without a network; an extra asks for itself."""
-
-    def install(*extras: str) -> int:
-        checkout.install(checkout.make_environment({}), extras, {})
-        return sum("pip" in command for command in tools.commands)
-
-    assert install() == 1
-    assert install() == 1
-    assert install("docs") == 2
-    assert install() == install("docs") == 2
-    with (place / "constraints.txt").open("a") as pins:
-        pins.write("# another pin\n")
-    assert install() == 3
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,8 @@ def _number(text: str) -> float:
 def test_nines_are_told_to_a_tenth_where_it_is_known() -> None:
     exact = [words.nines_of(EXACT(chance)) for chance in (10.0**-8.5, 0.0, 1.0)]
     assert exact == ["8.5", "no loss", "0.0"]
-    # -log10 of 3e-5 is 4.523, of which no tenth may be added.
-    assert words.nines_of(unseen()) == "over 4.5"
+    # -log10 of 3 in 57,000 is 4.279, of which no tenth may be added.
+    assert words.nines_of(unseen(57_000)) == "over 4.2"
     # Half of its value known: from 6e-9 to 6e-11 is from 8.2 to 10.2 nines.
     assert words.nines_of(about(3e-9, 0.5)) == "8 to 10"
 
@@ -252,9 +252,28 @@ def test_a_point_of_the_line_is_named_beside_it_where_there_is_no_room_above() -
     assert named_points([alone], (0.83, 3.08), (8.0, 12.0), 380) == [(alone, "right")]
 
 
-def test_unknown_systems_stand_last() -> None:
+def test_tables_have_every_digit_and_si_units() -> None:
     made = compared_table((unknown(), answer("rs 6+2", "rs 6+2", 8 / 6)))
     assert [row[0] for row in made.rows] == ["rs 6+2 *", "cold store (rs 8+3)"]
+    found = simulated()
+    tables = durability_answer(found).tables()
+    assert list(tables) == ["causes", "matters", "figures", "bursts", "heat", "at-once", "premises"]
+    row = next(csv.DictReader(io.StringIO(to_csv(tables["figures"], None))))
+    assert row["figure"] == "data lost within 10 years"
+    assert float(row["si_value"]) == found.loss_probability.value
+    assert float(row["si_value_high"]) == found.loss_probability.high
+    of_all = durability_answer(layouts()).tables()
+    assert {"systems", "causes", "sensitivity", "bursts", "premises", "differing"} <= set(of_all)
+    # Four systems, each with 6 bursts of disks and 21 of disks in racks: 1 + 2 + ... + 6.
+    assert len(of_all["bursts"].rows) == 4 * 27
+    assert [row[2] for row in of_all["differing"].rows] == ["88", "1,088", "2,088", "3,088"]
+    (shown,) = (
+        part
+        for part in durability_answer(codes(12)).parts()
+        if isinstance(part, Shown) and part.name == "systems"
+    )
+    headings = [column.heading for column in shown.read().columns]
+    assert headings == ["system", "storage overhead", "nines", "loss in a year", "MTTDL", "devices"]
 
 
 def test_bursts_lie_side_by_side_from_the_fewest_that_lose_data_on() -> None:
@@ -268,31 +287,6 @@ def test_bursts_lie_side_by_side_from_the_fewest_that_lose_data_on() -> None:
         "disks in 6 racks",
     ]
     assert list(made.rows[1]) == ["disks in 4 racks", "2.0e-5", "1.0e-4", "3.0e-4"]
-
-
-def test_tables_have_every_digit_and_si_units() -> None:
-    found = simulated()
-    tables = durability_answer(found).tables()
-    assert list(tables) == ["causes", "matters", "figures", "bursts", "heat", "at-once", "premises"]
-    row = next(csv.DictReader(io.StringIO(to_csv(tables["figures"], None))))
-    assert row["figure"] == "data lost within 10 years"
-    assert float(row["si_value"]) == found.loss_probability.value
-    assert float(row["si_value_high"]) == found.loss_probability.high
-    of_all = durability_answer(layouts()).tables()
-    assert {"systems", "causes", "sensitivity", "bursts", "premises", "differing"} <= set(of_all)
-    # Four systems, each with 6 bursts of disks and 21 of disks in racks: 1 + 2 + ... + 6.
-    assert len(of_all["bursts"].rows) == 4 * 27
-    assert [row[2] for row in of_all["differing"].rows] == ["88", "1,088", "2,088", "3,088"]
-
-
-def test_tables_for_people_end_where_numbers_for_machines_begin() -> None:
-    (shown,) = (
-        part
-        for part in durability_answer(codes(12)).parts()
-        if isinstance(part, Shown) and part.name == "systems"
-    )
-    headings = [column.heading for column in shown.read().columns]
-    assert headings == ["system", "storage overhead", "nines", "loss in a year", "MTTDL", "devices"]
 
 
 def test_the_record_has_every_figure_and_no_infinity() -> None:

@@ -10,9 +10,6 @@ def test_a_problem_reads_key_value_place_rule_remedy() -> None:
     assert str(problem) == "a.b = 3: f.txt, line 2: it is too big; use less"
     assert str(Problem("it is too big")) == "it is too big"
     assert str(Problem("no", value="3").under("a").under("b")) == "b.a = 3: no"
-
-
-def test_an_error_has_a_line_a_problem_and_each_once() -> None:
     error = ConfigError([Problem("one"), Problem("two"), Problem("one")])
     assert str(error) == "one\ntwo"
     many = ConfigError(Problem(f"problem {number}") for number in range(25))

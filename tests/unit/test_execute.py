@@ -61,7 +61,7 @@ def test_runs_of_more_expected_work_begin_first_and_others_stay_in_order(
     assert log.read_text().split() == ["2", "4", "1", "3"]
 
 
-def test_more_seeds_extend_a_folder(tmp_path: Path) -> None:
+def test_seeds_extend_a_folder_and_equal_points_are_done_once(tmp_path: Path) -> None:
     log = tmp_path / "log"
     perform(FakeStudy(seeds=[1, 2], log=str(log)), tmp_path / "a")
     results = perform(FakeStudy(seeds=[1, 2, 3], log=str(log)), tmp_path / "a")
@@ -69,6 +69,11 @@ def test_more_seeds_extend_a_folder(tmp_path: Path) -> None:
     assert results.runs.num_rows == 3
     perform(FakeStudy(seeds=[1, 2, 3]), tmp_path / "b")
     assert tables(tmp_path / "a") == tables(tmp_path / "b")
+    study = FakeStudy(seeds=[4], sweep={"a.b": ["x", "x"]}, log=str(log))
+    results = perform(study, tmp_path / "c")
+    assert log.read_text().split()[3:] == ["4"]
+    assert results.runs.num_rows == 2
+    assert results.servers.num_rows == 4
 
 
 def test_a_damaged_shard_is_done_again(tmp_path: Path) -> None:
@@ -87,15 +92,6 @@ def test_a_damaged_shard_is_done_again(tmp_path: Path) -> None:
     perform(study, tmp_path / "a")
     assert log.read_text().split() in (["1", "2", "3", "2", "3"], ["1", "2", "3", "3", "2"])
     assert tables(tmp_path / "a") == before
-
-
-def test_one_run_of_two_equal_points_is_done_once(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    study = FakeStudy(seeds=[1], sweep={"a.b": ["x", "x"]}, log=str(log))
-    results = perform(study, tmp_path / "a")
-    assert log.read_text().split() == ["1"]
-    assert results.runs.num_rows == 2
-    assert results.servers.num_rows == 4
 
 
 def test_an_error_in_one_run_leaves_the_others(tmp_path: Path) -> None:

@@ -19,15 +19,9 @@ def test_rates_bindings_and_what_resources_give() -> None:
     assert found.binding.tolist() == [-1, 0, 0]
     np.testing.assert_allclose(found.used, [1.0])
     assert found.distinct == 2
-
-
-def test_counts_are_flows_of_a_kind() -> None:
     # Nine flows share 18: 2 each.
     found = fair_rates([18.0], [0, 1, 2], [0, 0], counts=[4, 5])
     assert found.rates.tolist() == [2.0, 2.0]
-
-
-def test_no_flows_have_no_rates() -> None:
     found = fair_rates([1.0, 2.0], [0], [])
     assert found.rates.tolist() == [] and found.used.tolist() == [0.0, 0.0]
 

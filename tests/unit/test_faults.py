@@ -63,7 +63,7 @@ def test_a_link_goes_by_its_ends_in_either_order() -> None:
     assert named(twice) == [[name]]
 
 
-def test_draws_leave_out_what_is_named_and_what_was_drawn() -> None:
+def test_draws_leave_out_what_is_named_and_follow_the_seed_alone() -> None:
     for seed in range(1, 20):
         run = network_run(
             [{"fail": {"disks": 1}}, {"fail": {"disks": 1}}, {"fail": {"disks": ["server.1"]}}]
@@ -72,9 +72,6 @@ def test_draws_leave_out_what_is_named_and_what_was_drawn() -> None:
         # Three disks and three faults: each has its own, whatever the seed.
         assert sorted(disks) == [["server.0"], ["server.1"], ["server.2"]]
         assert disks[2] == ["server.1"]
-
-
-def test_the_draw_follows_the_seed_alone() -> None:
     run = network_run([{"fail": {"disks": 1}}])
     drawn = [named(run, seed)[0][0] for seed in range(200)]
     assert drawn == [named(run, seed)[0][0] for seed in range(200)]

@@ -134,7 +134,9 @@ def test_without_fio_the_remedy_is_to_install_it(
         measure(FioPlan(tmp_path / "new", 2**26, 0.1), Heard())
 
 
-def test_a_file_that_exists_stays_when_it_may_be_overwritten(tmp_path: Path, calls: Path) -> None:
+def test_a_file_that_exists_stays_and_no_link_is_written_through(
+    tmp_path: Path, calls: Path
+) -> None:
     (tmp_path / "old").write_text("dear", encoding="utf-8")
     with pytest.raises(ConfigError, match="--overwrite"):
         measure(FioPlan(tmp_path / "old", 2**26, 0.1), Heard())
@@ -142,9 +144,6 @@ def test_a_file_that_exists_stays_when_it_may_be_overwritten(tmp_path: Path, cal
     measure(FioPlan(tmp_path / "old", 2**26, 0.1, overwrite=True), Heard())
     # It was not made here, so it is not removed here.
     assert (tmp_path / "old").exists() and calls.exists()
-
-
-def test_a_link_to_nowhere_is_not_written_through(tmp_path: Path, calls: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "target")
     with pytest.raises(ConfigError, match="no file can be made there"):
         measure(FioPlan(tmp_path / "link", 2**26, 0.1), Heard())
