@@ -230,23 +230,9 @@ ELBENCHO_JSON = """\
 {"phase_type":"STAT","phase_id":"y","config":{"path_type":"dir","hosts":"2","threads":"4","block_size":"131072","random_offsets":"false","io_depth":"16"},"first_done":{},"last_done":{"entries\\/s":"5000"}}
 """
 
-TEXTS = {
-    "fair-lio": FAIR_LIO,
-    "fair-lio-hosts": FAIR_LIO_HOSTS,
-    "fair-lio-end": FAIR_LIO_END,
-    "suite": SUITE,
-    "suite-runs": SUITE_RUNS,
-    "obdfilter": OBDFILTER,
-    "sgpdd": SGPDD,
-    "ior-4": IOR_4,
-    "ior-3": IOR_3,
-    "ior-failed": IOR_FAILED,
-    "ior-wrong": IOR_WRONG,
-    "ior-json": IOR_JSON,
-    "mdtest": MDTEST,
-    "io500": IO500,
-    "fio": FIO,
-    "elbencho-csv": ELBENCHO_CSV,
-    "elbencho-json": ELBENCHO_JSON,
+TEXTS: dict[str, str] = {
+    name.lower().replace("_", "-"): text
+    for name, text in list(globals().items())
+    if name.isupper() and not name.startswith("_")
 }
-"""Each text by a name."""
+"""Each text by its name: `fair-lio` is `FAIR_LIO`."""

@@ -143,10 +143,9 @@ def answer(
     )
 
 
-def simulated(**more: Any) -> Durability:
+def simulated() -> Durability:
     """A study of ten years, by simulation, with all that an answer may have."""
-    return answer("cold store", yearly=2.3e-7, years=10.0, error=0.048, stored=1.2 * PIB, full=True,
-                  **more)  # fmt: skip
+    return answer("cold store", yearly=2.3e-7, years=10.0, error=0.048, stored=1.2 * PIB, full=True)
 
 
 def unknown() -> Durability:

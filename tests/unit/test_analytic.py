@@ -27,23 +27,13 @@ DISTRIBUTED = Attachment("distributed", leaves=24, slots=24, ports=2, group_size
 STUDIED = (LOCAL, DISTRIBUTED)
 
 
-@pytest.mark.parametrize("text", ["rs 0+3", "rs 8", "lrc 8+1 local 4", "lrc 8+5 local 3", "", "x"])
-def test_what_is_no_code_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError):
-        code_figures(text)
-
-
-def test_a_mix_lies_at_the_busier_direction() -> None:
-    """Half reads, half writes of RS 8+3: a pair of operations sends 15 + 10 strips and receives 7 +
-    18, both 25, and moves 16 strips of user data: 16/25 of the bandwidth."""
+def test_rates_of_mixes_and_lanes() -> None:
+    # Half reads, half writes of RS 8+3: a pair of operations sends 15 + 10 strips and receives
+    # 7 + 18, both 25, and moves 16 strips of user data: 16/25 of the bandwidth.
     assert code_figures("rs 8+3").mixed_share(Fraction(1, 2)) == Fraction(16, 25)
-
-
-def test_shares_of_lanes() -> None:
-    """With f = 0.1 of 9 GB/s: reads 0.9 x 8/15 x 9 = 4.32, LRC rebuild 0.1 x 9 / 4 = 0.225 GB/s.
-
-    Clients that ask for 2.4 of the 4.8 GB/s they could read leave half the ports: 9 / 2 / 4.
-    """
+    # With f = 0.1 of 9 GB/s: reads 0.9 x 8/15 x 9 = 4.32, LRC rebuild 0.1 x 9 / 4 = 0.225
+    # GB/s. Clients that ask for 2.4 of the 4.8 GB/s they could read leave half the ports: 9 /
+    # 2 / 4.
     rs, lrc = code_figures("rs 8+3"), code_figures("lrc 8+5 local 4")
     rates = server_rates(9e9, rs, rebuild_code=lrc, rebuild_fraction=0.1)
     assert rates.read == pytest.approx(4.32e9)
@@ -142,9 +132,11 @@ def test_data_loss_is_counted_as_by_enumeration(attachment: Attachment, toleranc
         assert counted == enumerated(attachment, switches, tolerance), switches
 
 
-def test_groups_that_straddle_sets_are_refused() -> None:
+def test_what_cannot_be_counted_is_refused() -> None:
     with pytest.raises(ConfigError, match="group_size = 6"):
         data_loss_probability(Attachment("local", 8, 4, 2, 6), 2, 3)
+    with pytest.raises(ConfigError, match="switches = 25: of 24 first-level switches"):
+        data_loss_probability(Attachment("local", 24, 24, 2, 24), switches=25, tolerance=3)
 
 
 def test_stripes_lost_as_by_enumeration() -> None:

@@ -100,31 +100,25 @@ def test_no_word_and_no_number_is_broken(width: int) -> None:
     assert len(re.findall(r"1\.25 TB/s", body)) == 3
 
 
-def test_a_word_that_is_longer_than_a_column_may_be_is_cut_in_two_not_off() -> None:
+def test_lines_to_copy_and_long_words_stay_whole() -> None:
     address = "x" * 200
     made = table(("at", "at", "text", [address]), ("parts", "parts", "count", [7]))
     text = printed(answer(Shown("at", "Where", made)), 60)
     assert text.count("x") == 200 and "7" in text
+    line = "ceph osd pg-upmap-items " + " ".join(f"1.{at}" for at in range(40))
+    text = printed(answer(Lines("commands", "Commands", [line, "b", "c"], printed=2)), 60)
+    assert f"  {line}" in text.splitlines() and "... and 1 more" in text
+    assert "Commands" not in printed(answer(Lines("commands", "Commands", [])))
+    text = printed(answer(shown(), notes=["Rates of disks are assumed."]))
+    first, second, third = text.splitlines()[:3]
+    assert (first, second) == ("Clients get 1.25 TB/s.", "The server level binds all of them.")
+    assert third == "Rates of disks are assumed."
 
 
 def test_a_turned_table_is_so_on_a_page_too() -> None:
     table = render(answer(shown(is_turned=True))).partition('<div class="shown">')[2]
     heads = re.findall(r"<th[^>]*>([^<]*)</th>", table.partition("</thead>")[0])
     assert heads == ["", *(str(row[0]) for row in layers().rows)]
-
-
-def test_lines_to_copy_stay_whole() -> None:
-    line = "ceph osd pg-upmap-items " + " ".join(f"1.{at}" for at in range(40))
-    text = printed(answer(Lines("commands", "Commands", [line, "b", "c"], printed=2)), 60)
-    assert f"  {line}" in text.splitlines() and "... and 1 more" in text
-    assert "Commands" not in printed(answer(Lines("commands", "Commands", [])))
-
-
-def test_the_verdict_comes_first_then_what_it_rests_on() -> None:
-    text = printed(answer(shown(), notes=["Rates of disks are assumed."]))
-    first, second, third = text.splitlines()[:3]
-    assert (first, second) == ("Clients get 1.25 TB/s.", "The server level binds all of them.")
-    assert third == "Rates of disks are assumed."
 
 
 # ------------------------------------------------------------------------- the page, the notebook
@@ -183,7 +177,7 @@ def test_a_reply_is_text_or_the_record_or_nothing(capsys: pytest.CaptureFixture[
     assert capsys.readouterr() == ("", "Clients get 1.25 TB/s.\n")
 
 
-def test_a_reply_writes_its_page_and_its_charts(
+def test_a_reply_writes_its_page_its_charts_and_files_by_their_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page, folder = tmp_path / "a.html", tmp_path / "charts"
@@ -195,9 +189,6 @@ def test_a_reply_writes_its_page_and_its_charts(
     assert f"wrote {page}\n" in err and f"wrote {folder}\n" in err
     assert "<dd>resilver x</dd>" in page.read_text(encoding="utf-8")
     assert (folder / "layers.svg").read_text(encoding="utf-8").startswith("<svg")
-
-
-def test_a_file_is_what_its_name_says(tmp_path: Path) -> None:
     forms = {".toml": Form(lambda: "a = 1\n", "a study reads {}"), ".csv": Form(lambda: b"a\n1\n")}
     made = answer(chart(), forms=forms)
     paths = [tmp_path / f"a.{ending}" for ending in ("toml", "csv", "svg", "html")]
@@ -205,8 +196,5 @@ def test_a_file_is_what_its_name_says(tmp_path: Path) -> None:
     toml, csv, svg, page = (path.read_bytes() for path in paths)
     assert (toml, csv, svg[:4], page[:9]) == (b"a = 1\n", b"a\n1\n", b"<svg", b"<!DOCTYPE")
     assert said[:2] == [f"wrote {paths[0]}; a study reads a.toml", f"wrote {paths[1]}"]
-
-
-def test_a_page_that_cannot_be_written_ends_the_reply(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be written"):
         written(answer(), {"--output": tmp_path / "none" / "a.html"})

@@ -145,8 +145,8 @@ def test_the_lines_are_a_failure_of_a_study_at_the_fitted_rate(law: str) -> None
         assert failure.weibull.shape == pytest.approx(found.weibull.shape.value, rel=1e-3)
 
 
-def test_lists_with_too_few_failures_say_what_they_can(tmp_path: Path) -> None:
-    """Of none a bound: at 2.996 / T failures a year 95 % of lists have at least one."""
+def test_lists_with_few_failures_or_other_times_say_what_they_can(tmp_path: Path) -> None:
+    # Of none a bound: at 2.996 / T failures a year 95 % of lists have at least one.
     none = fit_failures(lives_of(np.zeros(10), np.full(10, 2.0), np.zeros(10, dtype=bool)))
     assert none.per_year.high == pytest.approx(-math.log(0.05) / 20)
     assert none.to_toml() == "" and none.weibull is None and none.ages == ()
@@ -157,10 +157,7 @@ def test_lists_with_too_few_failures_say_what_they_can(tmp_path: Path) -> None:
         fit_failures(lives_of(np.zeros(10), np.full(10, 2.0), failed), "weibull")
     with pytest.raises(ConfigError, match="all failures are at one age"):
         fit_failures(lives_of(np.zeros(3), np.full(3, 2.0), np.ones(3, dtype=bool)), "weibull")
-
-
-def test_times_may_be_dates_or_durations_and_lives_follow_each_other() -> None:
-    """A component that was replaced lives again; both ways of times give the same lives."""
+    # A component that was replaced lives again; both ways of times give the same lives.
     dated = HEADER + "a,2024-01-01,2024-01-11T12:00,yes\na,2024-01-11T12:00,2024-02-01,no\n"
     timed = HEADER + "a,0,10.5 d,1\na,252 h,31 d,0\n"
     first, second = (parse_failures(text, Path("x.csv"), "") for text in (dated, timed))

@@ -34,8 +34,8 @@ def test_counts_of_drives_add_up_to_the_fleet_and_to_the_printed_rates(fleet: st
         assert abs(percent - float(row["afr"].removesuffix(" %"))) <= 0.0051, row
 
 
-def test_an_interval_of_a_rate_holds_the_middle_95_percent_of_its_posterior() -> None:
-    """Twice Gamma(n + 1/2) is chi-squared with 2 n + 1 degrees of freedom."""
+def test_rates_are_the_middle_of_what_was_counted() -> None:
+    # Twice Gamma(n + 1/2) is chi-squared with 2 n + 1 degrees of freedom.
     for name in ("backblaze-2024/ST16000NM002J", "backblaze-2024/WUH721816ALE6L4"):
         entry = catalog.failure(name)
         years = entry.drive_days / 365.25
@@ -43,10 +43,7 @@ def test_an_interval_of_a_rate_holds_the_middle_95_percent_of_its_posterior() ->
         tails = [chi2.cdf(2 * end * years, degrees) for end in entry.per_year_interval]
         assert tails == pytest.approx([0.025, 0.975], rel=1e-9)
         assert entry.per_year == pytest.approx(degrees / 2 / years, rel=1e-12)
-
-
-def test_a_drive_fails_at_its_counted_rate() -> None:
-    """94 failures and a half in 9,365,201 days of 365.25 a year, to six digits."""
+    # 94 failures and a half in 9,365,201 days of 365.25 a year, to six digits.
     failure = Failure(like="backblaze-2024/WUH721816ALE6L4")
     expected = 94.5 / 9_365_201 * 365.25
     assert failure.rate_per_second * YEAR_SECONDS == pytest.approx(expected, rel=5e-6)

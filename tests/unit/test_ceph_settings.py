@@ -185,7 +185,7 @@ def assumed(ready: Any, name: str) -> list[tuple[str, str, str]]:
     return [(one.value, one.origin, one.sentence) for one in ready.assumptions if one.name == name]
 
 
-def test_what_mclock_throws_away_has_no_effect_and_is_told() -> None:
+def test_under_mclock_what_is_set_has_no_effect_and_under_wpq_it_holds() -> None:
     report = of_release(18, 2, 4)
     ready = prepared(report, set_option=["osd_max_backfills=4", "osd_recovery_max_active_hdd=8"])
     found = osd_settings(ready, DISK)
@@ -203,9 +203,6 @@ def test_what_mclock_throws_away_has_no_effect_and_is_told() -> None:
     assert "lets nobody change that" in assumed(ready, "osd_max_backfills")[0][2]
     with pytest.raises(ConfigError, match=r"since 17\.2\.6, and this cluster runs 17\.2\.5"):
         prepared(of_release(17, 2, 5), set_option=options[1])
-
-
-def test_under_wpq_what_is_set_holds() -> None:
     options = ["osd_op_queue=wpq", "osd_max_backfills=4", "osd_recovery_max_active=7"]
     found = osd_settings(prepared(of_release(18, 2, 4), set_option=options), DISK)
     assert (found["osd_max_backfills"], found["osd_recovery_max_active"]) == (4, 7)
@@ -240,13 +237,18 @@ def test_the_release_is_stated_else_the_dumps(stated: str, release: str, origin:
     assert ready.facts.release == release
 
 
-def test_without_a_release_a_late_one_is_assumed_and_told() -> None:
+def test_a_release_is_assumed_and_told_where_none_is_known() -> None:
     from dataclasses import replace
 
     report = replace(small_report(), release=None, require_osd_release="")
     assert assumed(prepared(report), "release")[0][:2] == ("19.2.3", "assumed")
     named = replace(report, require_osd_release="quincy")
     assert assumed(prepared(named), "release")[0][:2] == ("17.2.9", "assumed")
+    entries = (ConfigEntry("osd", "", "osd_recovery_max_active_hdd", "9"),)
+    found = osd_settings(prepared(of_release(14, 2, 22, config=entries)), DISK)
+    assert found["osd_recovery_max_active"] == 3
+    found = osd_settings(prepared(of_release(15, 2, 17, config=entries)), DISK)
+    assert found["osd_recovery_max_active"] == 9
 
 
 @pytest.mark.parametrize(
@@ -297,14 +299,6 @@ def test_a_setting_is_known_from_its_first_release_to_its_last(setting: Setting)
             read_setting(text, until)
     else:
         assert read_setting(text, (30, 2, 0)).name == setting.name
-
-
-def test_what_a_dump_keeps_of_another_release_is_not_heeded() -> None:
-    entries = (ConfigEntry("osd", "", "osd_recovery_max_active_hdd", "9"),)
-    found = osd_settings(prepared(of_release(14, 2, 22, config=entries)), DISK)
-    assert found["osd_recovery_max_active"] == 3
-    found = osd_settings(prepared(of_release(15, 2, 17, config=entries)), DISK)
-    assert found["osd_recovery_max_active"] == 9
 
 
 @pytest.mark.parametrize(

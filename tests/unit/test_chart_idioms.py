@@ -69,9 +69,17 @@ def test_kinds_differ_in_more_than_colour_and_one_kind_has_no_legend(kinds: int)
     assert "before" in svg(spec) and "after" in svg(spec)
 
 
-def test_the_pointer_reads_the_column_text_where_there_is_one() -> None:
+def test_marks_follow_what_the_data_have() -> None:
     spec = lines(line(["before"], text=True), ACROSS, UPWARDS)
     assert spec["layer"][0]["encoding"]["tooltip"] == READ
+    data = rows(name=["a"], x=[1.0], low=[None], high=[None], x2=[None])
+    assert marks(bars(data, axis("x", "units"))) == ["bar"]
+    spec = lines(line(["before"]), ACROSS, UPWARDS, dots="datum.x > 1", height=100)
+    assert spec["layer"][1]["transform"] == [{"filter": "datum.x > 1"}]
+    assert svg(spec).count('aria-roledescription="point"') <= 1 and spec["height"] == 100
+    spec = points(line(["before"]), ACROSS, UPWARDS, zooms="zoom0")
+    assert spec["layer"][0]["params"][0]["name"] == "zoom0" and spec["layer"][0]["mark"]["clip"]
+    assert not points(line(["before"]), ACROSS, UPWARDS)["layer"][0]["mark"]["clip"]
 
 
 @pytest.mark.parametrize(("interval", "mark"), [("area", "area"), ("rule", "rule")])
@@ -81,29 +89,12 @@ def test_an_interval_lies_below_its_line(interval: str, mark: str) -> None:
     assert spec["layer"][0]["encoding"]["y2"] == {"field": "high"}
 
 
-def test_an_interval_of_nothing_is_not_drawn() -> None:
-    data = rows(name=["a"], x=[1.0], low=[None], high=[None], x2=[None])
-    assert marks(bars(data, axis("x", "units"))) == ["bar"]
-
-
-def test_dots_of_some_follow_a_condition() -> None:
-    spec = lines(line(["before"]), ACROSS, UPWARDS, dots="datum.x > 1", height=100)
-    assert spec["layer"][1]["transform"] == [{"filter": "datum.x > 1"}]
-    assert svg(spec).count('aria-roledescription="point"') <= 1 and spec["height"] == 100
-
-
 def test_levels_cross_the_whole_chart_and_bear_their_words() -> None:
     spec = lines(line(["before"]), ACROSS, UPWARDS, over=[levels({3.5: "nearfull"})])
     text = svg(spec)
     dashed = re.findall(r'<line [^>]*x2="(-?\d+)"[^>]*stroke-dasharray="6,3"', text)
     # 500 pixels less 62 left and 14 right of the drawing.
     assert [abs(int(one)) for one in dashed] == [424] and "nearfull" in text
-
-
-def test_points_that_a_reader_moves_are_cut_at_the_axes() -> None:
-    spec = points(line(["before"]), ACROSS, UPWARDS, zooms="zoom0")
-    assert spec["layer"][0]["params"][0]["name"] == "zoom0" and spec["layer"][0]["mark"]["clip"]
-    assert not points(line(["before"]), ACROSS, UPWARDS)["layer"][0]["mark"]["clip"]
 
 
 def test_columns_stand_at_their_middle_as_wide_as_the_axis_says() -> None:
@@ -130,16 +121,13 @@ def test_a_bar_has_a_pale_rest_a_tick_and_words_behind_all_of_them() -> None:
     assert (ends_a, ends_b) == (begins_a, begins_b)
 
 
-def test_stacked_bars_follow_each_other_in_the_order_of_the_kinds() -> None:
-    """Rows in another order: before of 1 and after of 3 of 4 units in all."""
+def test_stacked_bars_follow_each_other_and_grouped_ones_stand_below() -> None:
+    # Rows in another order: before of 1 and after of 3 of 4 units in all.
     data = rows(name=["a", "a"], kind=["after", "before"], x=[3.0, 1.0])
     text = svg(bars(data, axis("x", "units", ends=(0.0, 4.0)), TWO, stacked=True))
     (first,), (second,) = boxes(text, BLUE), boxes(text, VERMILLION)
     assert first[0] == 0.0 and first[1] == second[0]
     assert second[1] - second[0] == pytest.approx(3.0 * (first[1] - first[0]), rel=0.01)
-
-
-def test_grouped_bars_stand_below_each_other_and_signed_ones_have_a_zero() -> None:
     data = rows(name=["a", "a"], kind=["after", "before"], x=[3.0, -1.0])
     spec = bars(data, axis("x", "change"), TWO, grouped=True, signed=True)
     text = svg(spec)

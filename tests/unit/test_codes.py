@@ -53,14 +53,12 @@ def test_a_product_is_judged_by_rank_and_by_its_lines(terminal: Terminal) -> Non
 def test_python_refuses_what_is_no_piece_and_no_code() -> None:
     code = resilver.redundancy("rs 4+2")
     for call in (
-        lambda: resilver.redundancy(3),  # type: ignore[arg-type]
         lambda: resilver.redundancy("rs 17+3 over rs 8+2"),
         lambda: code.is_survivable_by_lines([6]),
         lambda: code.survivable_by_lines(7),
         lambda: code.repair(6),
         lambda: code.repair(-1),
         lambda: code.is_survivable([2**70]),
-        lambda: code.read([0], prefer=[True]),
         lambda: code.decoding([0, 1, 2, 6], [3]),
         lambda: code.survivable(7),
     ):

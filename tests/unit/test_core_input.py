@@ -64,9 +64,6 @@ def test_streams_over_objects_name_no_groups() -> None:
     assert pool["redundancy"]["coding"] == 5e9
     assert made["lanes"] is None
     assert pool["placement"]["ring"]["copies"] == 6
-
-
-def test_a_pool_of_pieces_is_erasure_coded() -> None:
     made = core(system_of("coded", placement={"algorithm": "crush"}))
     pool = made["pools"][0]["placement"]["crush"]["pool"]
     assert (pool["size"], pool["kind"]) == (6, "erasure")
@@ -102,7 +99,7 @@ def test_a_study_of_clients_alone_has_nothing_placed() -> None:
     assert made["fabric"]["switched"]["topology"] == wired
 
 
-def test_requesters_of_loggp_come_after_the_servers() -> None:
+def test_requesters_come_after_all_hosts() -> None:
     system = system_of(
         {"cluster": {"servers": 5, "fabric": {"routers": 2}}, "traffic": {**CLOSED, "reads": 1}}
     )
@@ -113,9 +110,6 @@ def test_requesters_of_loggp_come_after_the_servers() -> None:
     (disk,) = made["devices"]["kinds"]
     assert (list(disk["service"]), disk["discipline"], disk["spread"]) == (["table"], "fifo", 0.0)
     assert made["devices"]["kind_of"] == []
-
-
-def test_requesters_of_a_topology_come_after_all_hosts_though_fewer_are_servers() -> None:
     system = system_of({"cluster": {"servers": 3, "fabric": SWITCHED}, "traffic": CLOSED})
     made = core(system)
     assert made["traffic"][0]["servers"] == [0, 1, 2]

@@ -131,7 +131,7 @@ def test_a_sample_that_sees_nothing_does_not_say_that_it_knows() -> None:
     assert found.standard_error > 0
 
 
-def test_hosts_take_all_their_devices() -> None:
+def test_hosts_take_all_their_devices_and_racks_are_drawn_first() -> None:
     # Twelve devices in hosts of two; a pair in one host is one failure, and one device lacking.
     sets = [[0, 1], [2, 5], [6, -1], [8, 11]]
     hosts = [device // 2 for device in range(12)]
@@ -142,9 +142,6 @@ def test_hosts_take_all_their_devices() -> None:
     pairs = math.comb(6, 2) - math.comb(4, 2) + 2
     found = crowd_loss(sets, 2, two, devices=12, parts=hosts)
     assert found.probability == pytest.approx(pairs / 15)
-
-
-def test_racks_are_drawn_before_their_devices() -> None:
     # Racks of 2, 3 and 4 devices. By hand: the mean over rack pairs of the share of the triples in
     # both racks that lose data.
     racks = [0, 0, 1, 1, 1, 2, 2, 2, 2]

@@ -95,7 +95,7 @@ def test_any_chain_is_as_exact_as_its_rates(data: st.DataObject, states: int) ->
     assert relative(chain.loss_probability(seconds), exact) < EXACT
 
 
-def test_without_repair_a_group_is_an_order_of_lifetimes() -> None:
+def test_what_is_lost_without_repair_or_where_nothing_is_to_spare() -> None:
     # More than two of five exponential lifetimes are over: a binomial sum.
     chain, time = group_chain(5, 2, failure_rate=1.0), 0.01
     gone = -math.expm1(-time)
@@ -103,6 +103,16 @@ def test_without_repair_a_group_is_an_order_of_lifetimes() -> None:
     assert chain.loss_probability(time) == pytest.approx(math.fsum(terms), rel=1e-12)
     # The third of five ends after 1/5 + 1/4 + 1/3 on average.
     assert chain.mttdl_seconds() == pytest.approx(1 / 5 + 1 / 4 + 1 / 3, rel=1e-14)
+    # Two copies: of the state with one lost, repair ends well with 1 - u, else in loss.
+    # m0 = (1 + 2l m1) / 2l; m1 = (1 + (1 - u) r m0) / (l + r)
+    fails, mends, torn = 1e-3, 1.0, 0.2
+    mean = (1 / (2 * fails) * (fails + mends) + 1) / (fails + mends * torn)
+    chain = group_chain(2, 1, failure_rate=fails, repair_rate=mends, unreadable=torn)
+    assert chain.mttdl_seconds() == pytest.approx(mean, rel=1e-12)
+    # With two to spare, errors while one is lost cost nothing: only the last column of state 2.
+    rates = group_chain(4, 2, failure_rate=fails, repair_rate=mends, unreadable=torn).rates
+    assert rates[1, -1] == 0.0
+    assert rates[2, -1] == pytest.approx(2 * fails + 2 * mends * torn)
 
 
 @pytest.mark.parametrize(("time", "least", "most"), [(1e-3, 1e-180, 1e-170), (0.2, 1e-40, 1e-30)])
@@ -132,19 +142,6 @@ def test_the_closed_form_is_near_where_repair_is_fast_and_always_below() -> None
     assert approximate_mttdl(11, 3, failure_rate=1e-6, repair_rate=1.0) == pytest.approx(exact)
     serial = approximate_mttdl(11, 3, failure_rate=1e-6, repair_rate=1.0, repair="serial")
     assert serial == pytest.approx(exact / 6)
-
-
-def test_what_cannot_be_read_is_a_loss_only_where_nothing_is_to_spare() -> None:
-    # Two copies: of the state with one lost, repair ends well with 1 - u, else in loss.
-    # m0 = (1 + 2l m1) / 2l; m1 = (1 + (1 - u) r m0) / (l + r)
-    fails, mends, torn = 1e-3, 1.0, 0.2
-    mean = (1 / (2 * fails) * (fails + mends) + 1) / (fails + mends * torn)
-    chain = group_chain(2, 1, failure_rate=fails, repair_rate=mends, unreadable=torn)
-    assert chain.mttdl_seconds() == pytest.approx(mean, rel=1e-12)
-    # With two to spare, errors while one is lost cost nothing: only the last column of state 2.
-    rates = group_chain(4, 2, failure_rate=fails, repair_rate=mends, unreadable=torn).rates
-    assert rates[1, -1] == 0.0
-    assert rates[2, -1] == pytest.approx(2 * fails + 2 * mends * torn)
 
 
 def test_errors_met_by_reading_and_gathered_since_the_scrub_add_up() -> None:

@@ -15,12 +15,9 @@ from tools.locks import lines_of, listed, lock_of, npm_list, rust_list, without_
 ADDRESS = re.compile(r"\w+://|www\.|\.(?:com|org|io|dev)\b")
 
 
-def test_the_lists_have_no_address() -> None:
+def test_the_lists_have_no_address_and_say_what_the_locks_say() -> None:
     for path in (rust_list(), npm_list()):
         assert not ADDRESS.search(path.read_text(encoding="utf-8")), path
-
-
-def test_a_list_and_its_lock_say_the_same() -> None:
     packages = rust_list().read_text(encoding="utf-8")
     assert listed(lock_of(packages, "registry+here")) == packages
     lock = json.loads(npm_list().read_text(encoding="utf-8"))

@@ -61,9 +61,6 @@ def test_an_osd_s_device_is_of_its_class_and_the_nearest_size(tmp_path: Path) ->
     expected = ["hdd-7k2-1tb", "hdd-7k2-2tb", "hdd-7k2-4tb", "hdd-7k2-8tb"]
     expected += ["hdd-7k2-16tb", "hdd-7k2-20tb", "ssd-sata", "nvme-read-intensive"]
     assert labels(chosen(tmp_path, classes, sizes)) == expected
-
-
-def test_a_stated_size_goes_before_the_weight(tmp_path: Path) -> None:
     # 15,623,782,400 KiB are 16.0 TB; its weight says 1 TiB. An OSD of no weight has no size.
     study = chosen(tmp_path, ["hdd", "hdd"], [1.0, 0.0], {0: 15_623_782_400})
     assert labels(study) == ["hdd-7k2-16tb", "hdd-7k2-8tb"]

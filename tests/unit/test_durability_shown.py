@@ -209,13 +209,10 @@ def test_the_verdict_answers_in_plain_sentences(case: str) -> None:
     assert list(durability_answer(found).verdict) == expected
 
 
-def test_sizes_are_said_in_the_units_in_which_they_were_given() -> None:
+def test_systems_are_compared_where_all_is_known() -> None:
     # 1.2 PiB is 1.351 PB.
     verdict = durability_answer(replace(simulated(), is_decimal=True)).verdict
     assert "Expected loss within 10 years: 760 kB of 1.351 PB stored." in verdict
-
-
-def test_codes_of_one_repair_time_say_that_a_wider_one_may_need_more() -> None:
     # rs 16+4 gathers 16 pieces for one and copies 3 none but one, which one --repair hides.
     alike = [
         replace(one, premises=(Premise("repair", "1 d", "stated"),)) for one in codes(4).systems
@@ -225,9 +222,6 @@ def test_codes_of_one_repair_time_say_that_a_wider_one_may_need_more() -> None:
     alike[0] = replace(alike[0], premises=(Premise("repair", "2 d", "stated"),))
     for other in (Durabilities(tuple(alike), "codes"), codes(4), layouts()):
         assert said not in " ".join(durability_answer(other).notes)
-
-
-def test_an_answer_holds_where_all_is_known() -> None:
     assert durability_answer(codes(4)).holds and not durability_answer(unknown()).holds
     assert not durability_answer(Durabilities((unknown(), answer()), "systems")).holds
 

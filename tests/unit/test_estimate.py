@@ -7,13 +7,11 @@ import pytest
 
 from resilver import Study, catalog
 from resilver.analytic.of_groups import analytic_rates, server_bandwidth
-from resilver.answer import Answer, Section
-from resilver.cli.check import _applies, _costs, estimates
+from resilver.cli.check import _applies, estimates
 from resilver.estimate import estimate
 from resilver.estimate.streams import stream_bytes_per_second, strips_in_place
 from resilver.study import simulate
 from tests.build import FABRIC, STAR, network_run, study_of, system_of
-from tests.terminal import printed
 
 MIB = 2**20
 STRIPES = '{ stripe_unit = "4 MiB", stripe_width = "servers // copies" }'
@@ -167,6 +165,12 @@ def test_open_arrivals_ask_for_what_they_say() -> None:
     assert found["events"] > found["packet_hops"]
     assert found["objects"] == found["buffers"] == 0
     assert found["rebuilding_seconds"] is None and found["serving_seconds"] > 0.0
+    # 3 disks at 22 ms do 136.4 requests a second; of 10,000 a second the rest waits.
+    change = {"outstanding": None, "interval": None, "warm_up": "0 s", "duration": "10 s"}
+    asked = estimate(network_run(arrivals={"poisson": "10000 /s"}, **change).system)
+    done = estimate(network_run(arrivals={"poisson": "136.3636 /s"}, **change).system)
+    assert asked["requests"] == 100_000
+    assert asked["packet_hops"] == pytest.approx(done["packet_hops"], rel=1e-3)
 
 
 def test_a_closed_loop_asks_for_what_the_narrowest_place_lets_through() -> None:
@@ -187,25 +191,13 @@ def test_a_closed_loop_asks_for_what_the_narrowest_place_lets_through() -> None:
     assert found["requests"] == pytest.approx(2 * 8 * 125e6 / (8 * 65_574 / 2) * 1.044, rel=1e-3)
 
 
-def test_disks_that_fail_unannounced_move_nothing() -> None:
+def test_what_moves_nothing_shows_no_rebuild() -> None:
     found = estimate(network_run([{"fail": {"disks": 2}}]).system)
     assert (found["replicas_to_move"], found["bytes_to_move"]) == (0, 0)
-
-
-def test_a_point_of_traffic_alone_shows_no_rebuild() -> None:
     (point,) = estimates([network_run()])
     shown = {key for key in point if _applies(key, point)}
     assert {"requests", "packet_hops", "serving_seconds", "servers"} <= shown
     assert not shown & {"buffers", "bytes_to_move", "rebuilding_seconds", "placement_groups"}
-
-
-def test_what_an_open_loop_leaves_waiting_is_not_carried() -> None:
-    # 3 disks at 22 ms do 136.4 requests a second; of 10,000 a second the rest waits.
-    change = {"outstanding": None, "interval": None, "warm_up": "0 s", "duration": "10 s"}
-    asked = estimate(network_run(arrivals={"poisson": "10000 /s"}, **change).system)
-    done = estimate(network_run(arrivals={"poisson": "136.3636 /s"}, **change).system)
-    assert asked["requests"] == 100_000
-    assert asked["packet_hops"] == pytest.approx(done["packet_hops"], rel=1e-3)
 
 
 def test_clients_of_their_own_sets_are_tried_once_a_set() -> None:
@@ -213,19 +205,3 @@ def test_clients_of_their_own_sets_are_tried_once_a_set() -> None:
     study = Path(catalog.__file__).parent / "studies" / "center-spider-2" / "study.toml"
     found = estimate(Study.load(study).runs()[0].system)
     assert found["requests"] == 64 * 2016
-
-
-@pytest.mark.parametrize(
-    ("width", "there", "not_there"),
-    [(120, ("packet hops", "requests"), ()), (60, ("events", "Not shown: "), ())],
-)
-def test_the_table_of_a_sweep_keeps_its_numbers_whole(
-    width: int, there: tuple[str, ...], not_there: tuple[str, ...]
-) -> None:
-    sweep = {"lanes.clients": [0.9, 0.5], "cluster.attachment": ["local", "distributed"]}
-    points = estimates(study_of("streamed", study={"sweep": sweep}).runs())
-    text = printed(Answer("", [], [Section("", (_costs(points),))]), width)
-    assert all(words in text for words in there) and not any(words in text for words in not_there)
-    # The unit of memory is there in every row of four points.
-    assert text.count("MiB") == 4
-    assert max(len(line.rstrip()) for line in text.splitlines()) <= width

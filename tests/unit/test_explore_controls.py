@@ -146,9 +146,6 @@ def test_how_things_are_is_a_stop_that_changes_nothing() -> None:
         assert group.patches[at_rest] == []
         assert all(patches for chosen, patches in group.patches.items() if chosen != at_rest)
         assert all(_is_stated(control) for control in group.controls)
-
-
-def test_a_stated_load_is_how_things_are() -> None:
     groups = offered(small_report(), Request(load=("vms: 500 reads/s of 16 KiB",))).groups
     (load,) = [one for group in groups for one in group.controls if one.key == "load"]
     assert load.stops[load.chosen].label == "vms: 500 reads/s of 16 KiB"

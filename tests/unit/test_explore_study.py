@@ -333,8 +333,18 @@ def test_a_switch_is_cut_off_as_the_file_says() -> None:
     assert "switch" in kinds["cut"] and "switch" not in kinds["fail"]
 
 
-def test_flows_offer_no_part_to_be_gone() -> None:
+def test_what_a_page_is_told_fits_the_study() -> None:
     assert [one["key"] for one in of_shipped("center-mixed")["changes"]] == ["slow"]
+    # Who moves a slider has no file; the default is told beside.
+    controls = [one for group in of_shipped("demo")["groups"] for one in group["controls"]]
+    sentences = [one["sentence"] for one in controls]
+    assert any(one.startswith("The disk of every server.") for one in sentences)
+    assert not [one for one in sentences if "{" in one or "Default" in one]
+    document = of_shipped("demo")
+    assert document["input"]["frames"] > 0
+    assert document["map"]["films"] and document["map"]["failed"] == "failed"
+    alone = of_shipped("center-transfer")
+    assert alone["input"]["frames"] == 0 and not alone["map"]["films"]
 
 
 def test_settings_and_seeds_choose_the_system() -> None:
@@ -366,19 +376,3 @@ def test_files_are_named_as_the_study_sees_them(tmp_path: Path) -> None:
     assert str(tmp_path) not in text and 'histogram.file = "sizes.csv"' in text
     again = Study.from_dict(tomllib.loads(text), tmp_path)
     assert again.runs()[0].key == Study.load(path).runs()[0].key
-
-
-def test_no_sentence_of_a_control_says_how_a_file_writes_it() -> None:
-    """Who moves a slider has no file; the default is told beside."""
-    controls = [one for group in of_shipped("demo")["groups"] for one in group["controls"]]
-    sentences = [one["sentence"] for one in controls]
-    assert any(one.startswith("The disk of every server.") for one in sentences)
-    assert not [one for one in sentences if "{" in one or "Default" in one]
-
-
-def test_a_film_is_asked_for_where_a_rebuild_is_followed_by_events() -> None:
-    document = of_shipped("demo")
-    assert document["input"]["frames"] > 0
-    assert document["map"]["films"] and document["map"]["failed"] == "failed"
-    alone = of_shipped("center-transfer")
-    assert alone["input"]["frames"] == 0 and not alone["map"]["films"]

@@ -51,9 +51,6 @@ def test_names_of_what_fails_are_those_of_the_network() -> None:
     assert len(links) == 2 and all(name.count("switch") == 2 for name in links)
     assert switches == ["switch.0", "switch.1", "switch.2"]
     assert disks == ["server.0", "server.1", "server.2"]
-
-
-def test_a_link_goes_by_its_ends_in_either_order() -> None:
     ((name,),) = named(network_run([{"fail": {"links": 1}}]))
     one, _, other = name.partition("-")
     for written in (name, f"{other}-{one}"):

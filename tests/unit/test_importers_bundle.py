@@ -119,27 +119,17 @@ def test_a_zip_and_single_files_packed_each_are_the_folder(
     assert same(read_cluster(each), cluster)
 
 
-def test_pretty_dumps_and_a_balancers_state_say_the_same(
-    cluster: ClusterReport, tmp_path: Path
+def test_other_dumps_of_a_cluster_say_the_same(
+    cluster: ClusterReport, tmp_path: Path, folder: Path
 ) -> None:
     pretty = write_cluster(tmp_path / "pretty", SHAPE, pretty=True, stderr=False)
     assert same(read_cluster(pretty), cluster)
     state = read_cluster(write_state(tmp_path / "state", SHAPE))
     assert (state.groups, state.usage, state.osds) == (cluster.groups, cluster.usage, cluster.osds)
     assert state.release == (18, 2, 4) and state.config is None
-
-
-def test_a_tree_of_osds_says_how_full_they_are(
-    folder: Path, cluster: ClusterReport, tmp_path: Path
-) -> None:
     shutil.copytree(folder, tmp_path / "tree")
     (tmp_path / "tree" / "ceph_osd_df.json").unlink()
     assert same(read_cluster(tmp_path / "tree"), cluster)
-
-
-def test_a_brief_dump_of_groups_stands_back_behind_a_whole_one(
-    folder: Path, cluster: ClusterReport, tmp_path: Path
-) -> None:
     both = tmp_path / "both"
     shutil.copytree(folder, both)
     keys = ("pgid", "state", "up", "acting", "up_primary", "acting_primary")

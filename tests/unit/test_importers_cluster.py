@@ -97,6 +97,9 @@ def test_an_osd_dump_with_a_crush_map_beside_it_is_a_cluster(tmp_path: Path) -> 
     assert report.osd_states.up == [True, True, False, False]
     cut_down = {key: value for key, value in OSD_DUMP.items() if key != "max_osd"}
     assert read(tmp_path, cut_down).osd_states.reweights == [0x10000, 0x10000, 0x8000, 0x10000]
+    listed = [{"pgid": "1.3", "osd": 0}, {"pgid": "1.4", "osd": 1}]
+    found = read(tmp_path, changed(OSD_DUMP, "primary_temp", listed))
+    assert found.pools == read(tmp_path).pools
 
 
 def test_groups_come_from_a_pg_dump_in_any_of_its_forms(tmp_path: Path) -> None:
@@ -149,12 +152,6 @@ def test_a_wrong_exception_is_named_with_what_was_expected(
     with pytest.raises(ConfigError, match=says) as caught:
         read(tmp_path, changed(OSD_DUMP, key, value))
     assert "osd_dump.json" in str(caught.value)
-
-
-def test_a_temporary_primary_is_read_from_objects_too(tmp_path: Path) -> None:
-    listed = [{"pgid": "1.3", "osd": 0}, {"pgid": "1.4", "osd": 1}]
-    found = read(tmp_path, changed(OSD_DUMP, "primary_temp", listed))
-    assert found.pools == read(tmp_path).pools
 
 
 def test_each_file_is_told_by_its_content(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_sums_and_delays_are_read_in_all_their_forms() -> None:
     assert read_df_totals(node(old)) == read_df_totals(node(new)) == ((2, 7, 1),)
 
 
-def test_the_balancer_is_what_is_configured_where_no_status_is() -> None:
+def test_releases_and_balancers_are_what_is_stated_lowest() -> None:
     def config(**values: str) -> Node:
         entries = [
             {"section": "mgr", "name": f"mgr/balancer/{name}", "value": value}
@@ -78,9 +78,6 @@ def test_the_balancer_is_what_is_configured_where_no_status_is() -> None:
     assert read_balancer(None, config(active="False")) == BalancerState(False, "upmap")
     status = node({"active": False, "mode": "none", "plans": []})
     assert read_balancer(status, config(active="true")) == BalancerState(False, "none")
-
-
-def test_the_release_is_the_lowest_that_an_osd_runs() -> None:
     versions = {
         "mon": {"ceph version 19.2.1 (a) squid (stable)": 3},
         "osd": {"ceph version 18.2.10 (b) reef": 5, "ceph version 18.2.4 (c) reef": 1},

@@ -35,7 +35,7 @@ def read(folder: Path, text: str) -> GraphFile:
 
 
 def test_an_edge_list(tmp_path: Path) -> None:
-    """Two names and perhaps a rate a line; a line that stands again is a second link beside it."""
+    # Two names and perhaps a rate a line; a line that stands again is a second link beside it.
     graph = read(tmp_path, GRAPHS["edges.txt"])
     assert graph.names == ("a", "s", "b", "t", "c")
     # Nodes of one link are hosts: t has three links and s four.
@@ -45,11 +45,12 @@ def test_an_edge_list(tmp_path: Path) -> None:
     # 10 Gb/s are 1.25 GB/s.
     assert graph.rates == (1.25e9, 1.25e9, 1.25e8, 1.25e8, 1.25e8)
     assert graph.positions is None
-
-
-def test_all_nodes_of_a_ring_are_hosts(tmp_path: Path) -> None:
-    """Where every node has several links and none says what it is, each has a device."""
+    # Where every node has several links and none says what it is, each has a device.
     assert read(tmp_path, "a b\nb c\nc a\n").hosts == (0, 1, 2)
+    # Rates follow their links into the order of ends, in which the core numbers links.
+    graph = read(tmp_path, "a b 3 Gb/s\nc a 2 Gb/s\nc b 1 Gb/s\n")
+    assert graph.links == ((0, 1), (0, 2), (1, 2))
+    assert graph.rates == (3.75e8, 2.5e8, 1.25e8)
 
 
 def test_json_with_kinds_places_rates_and_counts(tmp_path: Path) -> None:
@@ -85,10 +86,3 @@ def test_networkx_writes_what_is_read(
         assert len(graph.links) == nodes - 1
         leaves = {str(node) for node in tree if tree.degree[node] == 1}
         assert {graph.names[host] for host in graph.hosts} == leaves
-
-
-def test_links_are_numbered_by_their_ends(tmp_path: Path) -> None:
-    """Rates follow their links into the order of ends, in which the core numbers links."""
-    graph = read(tmp_path, "a b 3 Gb/s\nc a 2 Gb/s\nc b 1 Gb/s\n")
-    assert graph.links == ((0, 1), (0, 2), (1, 2))
-    assert graph.rates == (3.75e8, 2.5e8, 1.25e8)

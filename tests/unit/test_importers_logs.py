@@ -52,9 +52,8 @@ def test_jobs_moved_what_they_did_at_all_targets(tmp_path: Path) -> None:
 
 
 def test_requests_become_a_mix_of_a_study(tmp_path: Path) -> None:
-    """Of 40 requests to the object target 6 read a page, 20 wrote 1 MiB, 4 read and 10 wrote 4 MiB;
-    the 1,000 of the metadata target are no traffic of it.
-    """
+    # Of 40 requests to the object target 6 read a page, 20 wrote 1 MiB, 4 read and 10 wrote 4
+    # MiB; the 1,000 of the metadata target are no traffic of it.
     path = put(tmp_path, SIZES)
     done = command("import", "logs", path, "--mix")
     assert done.returncode == 0, done.stderr
@@ -66,9 +65,6 @@ def test_requests_become_a_mix_of_a_study(tmp_path: Path) -> None:
     empty = put(tmp_path, TEXTS["counters"], "counters.txt")
     done = command("import", "logs", empty, "--mix")
     assert done.returncode == 2 and "no object target served a request" in done.stderr
-
-
-def test_shares_of_a_mix_are_one_together(tmp_path: Path) -> None:
     # Thirds of three classes, whose rounded shares are not 1 together.
     text = SIZES.split("\n\n")[0] + "\n\n" + SIZES.split("\n\n")[1].replace("  6  60", "  3  60")
     text = text.replace("|   20  66", "|    3  66").replace(
@@ -156,7 +152,7 @@ def test_a_series_moved_what_its_samples_add_up_to(name: str, shared_data: Path)
     assert only(path).write_bytes == pytest.approx(whole)
 
 
-DARSHAN = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("name", "written", "writes", "targets"),
     [
         # 48 ranks of 1 GiB by 8 MiB, and 2,048 of 256 MiB by 4 MiB, over 24 targets.
@@ -164,9 +160,6 @@ DARSHAN = pytest.mark.parametrize(
         ("tokio-sample-badost", 512 * GIB, 131_072, 24),
     ],
 )
-
-
-@DARSHAN
 def test_a_darshan_log_says_what_a_program_wrote_and_where(
     name: str, written: int, writes: int, targets: int, shared_data: Path
 ) -> None:

@@ -20,7 +20,6 @@ LIMITS_CUT: Release = (17, 2, 6)
 """PR 49437 brought `osd_max_backfills` under mClock from 1000 to 10, and made it settable."""
 COSTS_FIXED: Release = (17, 2, 7)
 """PR 49973, the backport of PR 49975 (Reef 18.2.0): mClock counts bytes a second, not requests."""
-REEF: Release = (18, 0, 0)
 
 RELEASE_NAMES = {
     "jewel": (10, 2, 11),
