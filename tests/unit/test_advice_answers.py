@@ -38,13 +38,22 @@ def test_on_the_real_map_the_full_and_those_of_failed_over_servers_come_last(
         assert not {target for (target,) in found.targets} & last
 
 
-def test_a_job_s_time_by_round_robin_is_the_mean_over_its_beginnings() -> None:
-    """Two files, and one of four targets has three other streams: of four beginnings two meet it,
-    and take four times as long: 2.5 times on average.
-    """
+def test_streams_and_bytes_of_others_take_what_closed_forms_say() -> None:
+    # Two files, and one of four targets has three other streams: of four beginnings two meet
+    # it, and take four times as long: 2.5 times on average.
     found = resilver.advise(resilver.LoadState.of(4, streams=[0, 3, 0, 0]), files=2)
     assert found.expected.slowest / found.round_robin.slowest == pytest.approx(2.5)
     assert (found.round_robin.least, found.round_robin.most) == (0.5, 2.0)
+    # Targets of 100 B/s of which 30 and 90 are moved: a stream gets 70, or half of 100; two on
+    # the first get 35 each, or a third of 100.
+    state = resilver.LoadState.of(2, write_bytes_per_second=[30.0, 90.0])
+    one = resilver.advise(state, files=1, rate=100.0)
+    assert one.targets == (("OST0000",),) and one.expected.slowest == pytest.approx(70.0)
+    two = resilver.advise(state, files=2, rate=100.0)
+    assert two.expected.slowest == pytest.approx(2 * 50.0)
+    three = resilver.advise(state, files=3, rate=100.0)
+    assert three.streams.tolist() == [2, 1] and three.expected.slowest == pytest.approx(3 * 35.0)
+    assert three.expected.mean == pytest.approx(2 * 35.0 + 50.0)
 
 
 def test_what_is_avoided_inactive_or_unknown_is_not_used() -> None:
@@ -81,20 +90,6 @@ def test_no_target_left_is_an_answer_of_its_own() -> None:
         resilver.advise(state, files=1, avoid=0.8)
     with pytest.raises(NoTargetError, match="2 stripes needs as many targets, and 1 are left"):
         resilver.advise(state, files=1, stripe=2, avoid=0.9)
-
-
-def test_bytes_that_others_move_are_left_to_them_up_to_an_even_share() -> None:
-    """Targets of 100 B/s of which 30 and 90 are moved: a stream gets 70, or half of 100; two on the
-    first get 35 each, or a third of 100.
-    """
-    state = resilver.LoadState.of(2, write_bytes_per_second=[30.0, 90.0])
-    one = resilver.advise(state, files=1, rate=100.0)
-    assert one.targets == (("OST0000",),) and one.expected.slowest == pytest.approx(70.0)
-    two = resilver.advise(state, files=2, rate=100.0)
-    assert two.expected.slowest == pytest.approx(2 * 50.0)
-    three = resilver.advise(state, files=3, rate=100.0)
-    assert three.streams.tolist() == [2, 1] and three.expected.slowest == pytest.approx(3 * 35.0)
-    assert three.expected.mean == pytest.approx(2 * 35.0 + 50.0)
 
 
 @pytest.mark.parametrize(

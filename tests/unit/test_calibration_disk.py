@@ -207,16 +207,13 @@ def test_a_cache_in_the_way_and_queues_that_were_not_full_are_told() -> None:
     assert "1 of 8 jobs kept fewer than 4 requests outstanding" in note
 
 
-def test_the_overhead_is_that_of_4_kib_also_where_smaller_requests_are_measured() -> None:
+def test_seeks_and_overheads_are_of_their_own_sizes() -> None:
     # 100 us at 4 KiB and 300 us at 512 B, in which the disk first reads what the rest holds.
     jobs = jobs_of(lambda _, size: (3e-4 if size == 512 else 1e-4) + size / 1e9, (512, 4096, 2**20))
     found = calibrated(jobs)
     rate = 2**20 / (1e-4 + 2**20 / 1e9)
     assert found.table.read_overhead == pytest.approx(1e-4 + 4096 / 1e9 - 4096 / rate, abs=2e-12)
     assert found.notes == ()
-
-
-def test_seeks_need_not_rise_with_the_size() -> None:
     # Non-monotone latencies are what disks with caches give; every size keeps its own seek.
     seeks = {4096: 5e-3, 2**16: 1e-3, 2**20: 3e-3}
     jobs = jobs_of(

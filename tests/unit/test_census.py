@@ -115,9 +115,6 @@ def test_another_volume_may_be_asked_for_and_seeds_differ() -> None:
     assert totals(population, bytes=0) == dict.fromkeys(
         ("files", "file_bytes", "objects", "object_bytes"), 0
     )
-
-
-def test_progress_rises_to_one() -> None:
     seen: list[float] = []
     totals(Population(histogram="mira", bytes="64 TiB"), progress=seen.append)
     assert seen == sorted(seen) and seen[-1] == 1.0

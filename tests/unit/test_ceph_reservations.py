@@ -6,13 +6,10 @@ from collections import Counter
 from tests.reference.ceph_reservations import CASES, cases, draw, play
 
 
-def test_the_crates_cases_are_the_twins() -> None:
-    """Rule: the cases that the crate's test is held to are written by the twin as it is now."""
+def test_the_crates_cases_are_the_twins_and_have_every_kind_of_event() -> None:
+    # Rule: the cases that the crate's test is held to are written by the twin as it is now.
     assert CASES.read_text() == cases(), "run python tests/reference/ceph_reservations.py"
-
-
-def test_the_cases_have_every_kind_of_event() -> None:
-    """Rule: claims of the cases are preempted while they move and while they wait, and all end."""
+    # Rule: claims of the cases are preempted while they move and while they wait, and all end.
     drawn = json.loads(CASES.read_text())
     seen = Counter(what for case in drawn for _, _, what in case["events"])
     assert seen["done"] == sum(len(case["claims"]) for case in drawn)

@@ -97,13 +97,19 @@ def test_levels_cross_the_whole_chart_and_bear_their_words() -> None:
     assert [abs(int(one)) for one in dashed] == [424] and "nearfull" in text
 
 
-def test_columns_stand_at_their_middle_as_wide_as_the_axis_says() -> None:
-    """Over 0 to 4 in 424 pixels a bar of 0.5 is 53 wide, and that of 1 stands at 106."""
+def test_columns_and_heat_stand_where_the_axes_say() -> None:
+    # Over 0 to 4 in 424 pixels a bar of 0.5 is 53 wide, and that of 1 stands at 106.
     data = rows(x=[1.0, 3.0], y=[2.0, 4.0], low=[1.0, 4.0], high=[3.0, 4.0])
     spec = columns(data, axis("x", "age", ends=(0.0, 4.0)), UPWARDS, wide=0.5)
     found = boxes(svg(spec), BLUE)
     assert sorted((left, right) for left, right, _ in found) == [(79.5, 132.5), (291.5, 344.5)]
     assert marks(spec) == ["rect", "rule"]
+    data = rows(x=[1, 2], y=[1, 1], depth=[0.0, 1.0], text=["none", "all"])
+    spec = heat(data, fields("x", "X"), fields("y", None), (0.0, 1.0), words=True)
+    text = svg(spec)
+    assert spec["encoding"]["y"]["axis"] is None and "none" in text and "all" in text
+    assert 'fill-opacity="0.05"' in text
+    assert spec["layer"][1]["mark"]["color"] == INK
 
 
 def test_a_bar_has_a_pale_rest_a_tick_and_words_behind_all_of_them() -> None:
@@ -143,12 +149,3 @@ def test_names_stand_in_the_order_of_the_data_a_step_each() -> None:
     read = [one["title"] for one in spec["layer"][0]["encoding"]["tooltip"]]
     assert read == ["host", "what", "until (h)"]
     assert spec["layer"][0]["encoding"]["size"]["condition"]["test"] == "datum.kind === 'after'"
-
-
-def test_heat_is_deeper_for_more_and_may_have_its_words() -> None:
-    data = rows(x=[1, 2], y=[1, 1], depth=[0.0, 1.0], text=["none", "all"])
-    spec = heat(data, fields("x", "X"), fields("y", None), (0.0, 1.0), words=True)
-    text = svg(spec)
-    assert spec["encoding"]["y"]["axis"] is None and "none" in text and "all" in text
-    assert 'fill-opacity="0.05"' in text
-    assert spec["layer"][1]["mark"]["color"] == INK

@@ -38,11 +38,17 @@ def started(*arguments: str, **variables: str) -> subprocess.CompletedProcess[st
     )
 
 
-def test_the_version_is_the_package_s() -> None:
+def test_version_and_completion_are_those_of_the_package() -> None:
     import resilver
 
     done = started("--version")
     assert (done.returncode, done.stdout) == (0, f"resilver {resilver.__version__}\n")
+    undetected = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    done = started("--show-completion", **undetected)
+    # Without a detected shell the option takes the shell's name.
+    if done.returncode:
+        done = started("--show-completion", "bash", **undetected)
+    assert "_RESILVER_COMPLETE" in done.stdout
 
 
 PANELS = {
@@ -72,16 +78,13 @@ def test_help_is_one_screen_and_help_all_has_a_sentence_for_each_command() -> No
         assert all(len(row.split()) > 3 for row in rows)
 
 
-def test_help_is_asked_for_in_three_ways() -> None:
+def test_help_is_asked_for_in_three_ways_and_stands_under_headings() -> None:
     assert command("help", "what-if").stdout == command("what-if", "--help").stdout
     bare, asked = command(), command("--help")
     assert (bare.stdout, bare.returncode, asked.returncode) == (asked.stdout, 2, 0)
     done = command("help", "nonsense")
     assert done.returncode == 2 and "No such command 'nonsense'" in done.stderr
-
-
-def test_options_of_a_large_command_stand_under_headings() -> None:
-    """Changes, questions, assumptions and output; none is left over but --help."""
+    # Changes, questions, assumptions and output; none is left over but --help.
     text = command("what-if", "--help").stdout
     found = re.findall(r"╭─ (\w+) ─", text)
     assert found == ["Arguments", "Options", "Changes", "Questions", "Assumptions", "Output"]
@@ -101,15 +104,6 @@ def test_help_says_what_is_typed_and_how_a_command_ends(
     assert not any(noise in usage for noise in ("{", "...]"))
     assert f"resilver {name}" in text.split("Example", 1)[1]
     assert "--json" in text
-
-
-def test_completion_can_be_shown_for_bash() -> None:
-    undetected = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    done = started("--show-completion", **undetected)
-    # Without a detected shell the option takes the shell's name.
-    if done.returncode:
-        done = started("--show-completion", "bash", **undetected)
-    assert "_RESILVER_COMPLETE" in done.stdout
 
 
 def _incomplete(again: bool) -> Incomplete:

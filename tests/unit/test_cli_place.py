@@ -41,19 +41,12 @@ def test_inputs_are_mapped_and_counted_on_every_device(text_map: Path, terminal:
     assert row["devices"][1]["expected"] == pytest.approx(2.0)
 
 
-def test_one_end_of_a_range_counts_for_nothing_and_says_so(
-    text_map: Path, terminal: Terminal
-) -> None:
+def test_options_are_read_as_crushtool_reads_them(text_map: Path, terminal: Terminal) -> None:
     # As in crushtool: inputs 0 to 1023. Without a --show option the range is what was asked for.
     options = ["--rule", "0", "--num-rep", "2", "--max-x", "4"]
     out, err = terminal.texts("crush", text_map, *options, "--show-mappings")
     assert out.count("\n") == 1024 and err.startswith("note: inputs 0 to 1023")
     assert "0 of 5 inputs" in terminal.output("crush", text_map, *options)
-
-
-def test_two_word_options_and_underscores_are_crushtools(
-    text_map: Path, terminal: Terminal
-) -> None:
     # Device 1 has reweight 0, so that its copies go to the other two; --weight stands twice.
     options = ["--num_rep", "2", "--min_x=0", "--max_x", "1", "--show_mappings", "--rule", "0"]
     weights = ["--weight", "1", "0", "-w", "osd.2", "1"]

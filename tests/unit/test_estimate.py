@@ -131,14 +131,11 @@ def test_rates_and_entries_hold_streams_back() -> None:
     assert 12 * PORT * 4 / 7 > 4 * PORT
 
 
-def test_strips_in_place_are_counted_by_server() -> None:
+def test_coded_rebuilds_and_strips_in_place_count_what_they_need() -> None:
     faults = [{"corrupt": {"groups": 2, "strips": 5}}]
     # Two groups of six servers, five strips of 16 KiB each.
     assert strips_in_place(system_of("streamed", faults=faults)) == 2 * 6 * 5 * 16384
     assert strips_in_place(system_of("streamed")) == 0
-
-
-def test_a_coded_rebuild_gathers_what_its_pieces_need() -> None:
     copies = estimate(system_of("coded", redundancy=None))
     coded = estimate(system_of("coded"))
     # 200 files of 64 MiB on 8 servers, of which one fails: an eighth of all copies or pieces.

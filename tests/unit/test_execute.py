@@ -24,13 +24,20 @@ from tests.scale import SCALE, numbers
 from tests.unit.study_fakes import FakeStudy, perform, started, tables
 
 
-def test_tables_hold_every_run_in_the_order_of_the_study(tmp_path: Path) -> None:
+def test_tables_hold_every_run_and_the_provenance_what_made_them(tmp_path: Path) -> None:
     study = FakeStudy(seeds=[5, 2], sweep={"cluster.servers": [8, 4]})
     runs = perform(study, tmp_path / "a").runs
     # The sweep's values vary slower than the seeds: (8, 5), (8, 2), (4, 5), (4, 2).
     assert runs["cluster.servers"].to_pylist() == [8, 8, 4, 4]
     assert runs["seed"].to_pylist() == [5, 2, 5, 2]
     assert runs.column_names[:3] == ["run", "cluster.servers", "seed"]
+    study = FakeStudy()
+    perform(study, tmp_path / "b", command=["resilver", "run", "x.toml"])
+    provenance = json.loads((tmp_path / "b" / "provenance.json").read_text())
+    assert provenance["command"] == ["resilver", "run", "x.toml"]
+    assert provenance["state"] == "complete"
+    assert provenance["run_keys"] == [run.key for run in study.runs()]
+    assert set(provenance["runs"]) == set(provenance["run_keys"])
 
 
 def test_costs_are_joined_to_the_runs_and_kept_out_of_the_parquet_file(tmp_path: Path) -> None:
@@ -287,16 +294,6 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     while any(_runs(worker) for worker in workers) and time.monotonic() < deadline + 5:
         time.sleep(0.05)
     assert not any(_runs(worker) for worker in workers)
-
-
-def test_the_provenance_says_what_made_the_tables(tmp_path: Path) -> None:
-    study = FakeStudy()
-    perform(study, tmp_path / "a", command=["resilver", "run", "x.toml"])
-    provenance = json.loads((tmp_path / "a" / "provenance.json").read_text())
-    assert provenance["command"] == ["resilver", "run", "x.toml"]
-    assert provenance["state"] == "complete"
-    assert provenance["run_keys"] == [run.key for run in study.runs()]
-    assert set(provenance["runs"]) == set(provenance["run_keys"])
 
 
 def _workers(pid: int) -> list[int]:

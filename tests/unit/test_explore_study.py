@@ -347,16 +347,13 @@ def test_what_a_page_is_told_fits_the_study() -> None:
     assert alone["input"]["frames"] == 0 and not alone["map"]["films"]
 
 
-def test_settings_and_seeds_choose_the_system() -> None:
+def test_settings_and_seeds_choose_the_system_and_errors_are_told(tmp_path: Path) -> None:
     path = ROOT / "studies" / "second-failure" / "study.toml"
     document = read(study_document(path, 7, ["cluster.servers=16", "faults.1.at='40 s'"]))
     assert document["input"]["seed"] == 7
     assert len(document["parts"]) == 16
     assert document["input"]["faults"]["faults"][1]["at"] == 40.0
     assert document["source"] == path.name
-
-
-def test_a_study_that_is_wrong_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
         study_document(tmp_path / "none.toml")
     path = tmp_path / "study.toml"

@@ -74,21 +74,21 @@ def test_a_text_that_contradicts_itself_is_refused(
     assert rule in said and "out.txt" in said
 
 
-def test_fio_may_be_of_a_file_system(tmp_path: Path) -> None:
+def test_a_quiet_ior_has_its_best_result_and_fio_the_layer_that_is_said(tmp_path: Path) -> None:
     rows(tmp_path, texts.FIO)
     on_files = read_benchmarks(tmp_path / "out.txt", fio_layer="file system")
     assert {one.layer for one in on_files.rows} == {"file system"}
     assert 'fio_layer = "disk"' in refused(read_benchmarks, tmp_path / "out.txt", fio_layer="disk")
+    lines = [line for line in texts.IOR_3.splitlines() if not line.startswith("write ")]
+    (best,) = rows(tmp_path, "\n".join(lines) + "\n")
+    assert (best.mode, best.bytes_per_second) == ("write", 400 * MIB)
 
 
-def test_fair_lio_under_dshbak_has_its_hosts(tmp_path: Path) -> None:
+def test_fair_lio_is_read_under_dshbak_in_megabytes_and_cut_off(tmp_path: Path) -> None:
     rule = "-" * 16
     found = rows(tmp_path, f"{rule}\noss[1-2]\n{rule}\n{texts.FAIR_LIO}")
     assert [one.device for one in found] == ["", "oss[1-2]:/dev/sda", "oss[1-2]:/dev/sdb"]
-
-
-def test_fair_lio_with_megabytes_is_told_by_its_bytes(tmp_path: Path) -> None:
-    """A rate of 10^6 would be 4.9 % too large if it were taken for MiB: bytes over time count."""
+    # A rate of 10^6 would be 4.9 % too large if it were taken for MiB: bytes over time count.
     decimal = (
         texts.FAIR_LIO.replace("100.00 MB/s", "104.86 MB/s")
         .replace(" 90.00 MB/s", " 94.37 MB/s")
@@ -97,20 +97,11 @@ def test_fair_lio_with_megabytes_is_told_by_its_bytes(tmp_path: Path) -> None:
     total = rows(tmp_path, decimal)[0]
     assert total.bytes_per_second == 190 * MIB
     assert total.skew_bytes_per_second == 10.49e6
-
-
-def test_a_run_cut_off_is_left_out_and_the_whole_ones_are_kept(tmp_path: Path) -> None:
     whole = texts.FAIR_LIO
     found = read(tmp_path, whole + whole[: len(whole) // 2])
     assert len(found.rows) == 3
     assert found.notes == ("out.txt: the run that begins at line 9 is cut off",)
     assert "no run of fair-lio in it is whole" in refused(read, tmp_path, whole[: len(whole) // 2])
-
-
-def test_a_quiet_ior_has_its_best_result(tmp_path: Path) -> None:
-    lines = [line for line in texts.IOR_3.splitlines() if not line.startswith("write ")]
-    (best,) = rows(tmp_path, "\n".join(lines) + "\n")
-    assert (best.mode, best.bytes_per_second) == ("write", 400 * MIB)
 
 
 def test_what_no_program_wrote_is_refused_by_its_name(tmp_path: Path) -> None:

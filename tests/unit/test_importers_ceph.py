@@ -147,7 +147,7 @@ def test_groups_hold_what_they_state_or_share_the_rest_to_the_byte(tmp_path: Pat
     assert read(tmp_path, report).loads[0].objects == 3
 
 
-def test_of_two_pools_with_unknown_groups_neither_is_guessed(tmp_path: Path) -> None:
+def test_pools_without_loads_of_their_own_are_not_guessed(tmp_path: Path) -> None:
     report = changed("pgmap.pg_stats", [])
     report["osdmap"]["pools"].append({**REPORT["osdmap"]["pools"][0], "pool": 8})
     with pytest.raises(ConfigError, match="states the bytes of 0 PGs of pool 7, and no sum"):
@@ -159,6 +159,14 @@ def test_of_two_pools_with_unknown_groups_neither_is_guessed(tmp_path: Path) -> 
     loads = read(tmp_path, report).loads
     assert sum(load.bytes for load in loads if load.pool == 7) == 600
     assert sum(load.objects for load in loads if load.pool == 7) == 6
+    report = read(tmp_path, changed("pgmap", None))
+    assert report.groups == ()
+    with pytest.raises(ConfigError, match="add a `ceph pg dump -f json`"):
+        _ = report.loads
+    report = {("pg_map" if key == "pgmap" else key): value for key, value in REPORT.items()}
+    assert read(tmp_path, report).loads == read(tmp_path, REPORT).loads
+    with pytest.raises(ConfigError, match="json: it is no JSON object; expected the one"):
+        read(tmp_path, [1])
 
 
 def test_groups_beyond_the_sum_or_the_core_are_refused(tmp_path: Path) -> None:
@@ -172,17 +180,6 @@ def test_groups_beyond_the_sum_or_the_core_are_refused(tmp_path: Path) -> None:
     assert sum(load.bytes for load in fitting.loads) == 2**62
     with pytest.raises(ConfigError, match=r"hold 4611686018427387905 B, and at most 4.0 EiB can"):
         _ = read(tmp_path, changed(path, 2**62 - 305)).loads
-
-
-def test_a_report_without_a_pgmap_places_but_has_no_loads(tmp_path: Path) -> None:
-    report = read(tmp_path, changed("pgmap", None))
-    assert report.groups == ()
-    with pytest.raises(ConfigError, match="add a `ceph pg dump -f json`"):
-        _ = report.loads
-    report = {("pg_map" if key == "pgmap" else key): value for key, value in REPORT.items()}
-    assert read(tmp_path, report).loads == read(tmp_path, REPORT).loads
-    with pytest.raises(ConfigError, match="json: it is no JSON object; expected the one"):
-        read(tmp_path, [1])
 
 
 @pytest.mark.parametrize(

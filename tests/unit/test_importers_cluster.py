@@ -1,4 +1,4 @@
-"""A cluster is read from its dumps, each told by its content, or refused with the place."""
+"""A cluster is read from its dumps, each told by its content and as Ceph means it, or refused."""
 
 import json
 import os
@@ -12,6 +12,10 @@ from resilver import Study
 from resilver.crush import PoolExceptions
 from resilver.errors import ConfigError
 from resilver.importers import ClusterReport, read_cluster, read_report
+from resilver.importers.ceph import BalancerState, OsdMetadata, OsdPerf, Ratios
+from resilver.importers.ceph.hardware import read_balancer, read_metadata, read_perf, read_versions
+from resilver.importers.ceph.pg_dump import read_df_totals
+from resilver.importers.jsonpath import Node
 from tests.unit.small_reports import ONE, flat, pool, rule
 
 CRUSH = flat([ONE] * 4, [rule(0, "choose_firstn", "osd")])
@@ -119,11 +123,20 @@ def test_groups_come_from_a_pg_dump_in_any_of_its_forms(tmp_path: Path) -> None:
     assert read(tmp_path, pg_dump=PG_DUMP["pg_map"]).sha256 != plain
 
 
-def test_a_pg_dump_stands_in_for_the_groups_of_a_report(tmp_path: Path) -> None:
+def test_dumps_beside_a_map_are_of_its_state(tmp_path: Path) -> None:
     report = {"osdmap": OSD_DUMP, "crushmap": CRUSH, "pgmap": {"pg_stats": []}}
     paths = put(tmp_path, report=report, pg_dump=PG_DUMP)
     assert read_report(paths["report"]).groups == ()
     assert len(read_cluster(paths["report"], pg_dump=paths["pg_dump"]).groups) == 8
+    other = json.loads(json.dumps(OSD_DF))
+    other["nodes"][2]["reweight"] = 0.75
+    with pytest.raises(ConfigError, match=r"nodes\[2\].reweight = 0.75: .* reweight of osd.2, 0.5"):
+        read(tmp_path, osd_df=other)
+    other["nodes"][2]["id"] = 3
+    with pytest.raises(ConfigError, match=r"nodes\[2\].id = 3: expected an OSD that the osdmap"):
+        read(tmp_path, osd_df=other)
+    with pytest.raises(ConfigError, match=r"a PG of a pool that osdmap\.pools lists"):
+        read(tmp_path, pg_dump={"pg_stats": [{"pgid": "2.0"}]})
 
 
 def changed(document: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
@@ -172,18 +185,6 @@ def test_each_file_is_told_by_its_content(tmp_path: Path) -> None:
         files = {"crush": paths["crush"], argument: paths["osd"]}
         with pytest.raises(ConfigError, match=says):
             read_cluster(paths["osd"], **files)
-
-
-def test_dumps_of_different_states_are_refused(tmp_path: Path) -> None:
-    other = json.loads(json.dumps(OSD_DF))
-    other["nodes"][2]["reweight"] = 0.75
-    with pytest.raises(ConfigError, match=r"nodes\[2\].reweight = 0.75: .* reweight of osd.2, 0.5"):
-        read(tmp_path, osd_df=other)
-    other["nodes"][2]["id"] = 3
-    with pytest.raises(ConfigError, match=r"nodes\[2\].id = 3: expected an OSD that the osdmap"):
-        read(tmp_path, osd_df=other)
-    with pytest.raises(ConfigError, match=r"a PG of a pool that osdmap\.pools lists"):
-        read(tmp_path, pg_dump={"pg_stats": [{"pgid": "2.0"}]})
 
 
 def test_a_binary_osd_map_needs_osdmaptool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,3 +246,80 @@ def test_every_shared_dump_of_an_osd_map_is_read(shared_data: Path) -> None:
         (1, 2, "erasure"),
     ]
     assert [pool.pg_num for pool in report.pools] == [64, 512]
+
+
+def test_maps_of_both_ages_state_ratios_and_what_pools_need(shared_data: Path) -> None:
+    modern = shared_data / "ceph" / "modern"
+    report = read_cluster(modern / "ceph_osd_dump.json", crush=modern / "ceph_osd_crush_dump.json")
+    # The map prints floats of 32 bits: 0.94999998807907104 is the nearest to 0.95.
+    assert report.ratios == Ratios(0.85, 0.9, 0.95)
+    assert (report.epoch, report.require_osd_release) == (49, "octopus")
+    assert "pglog_hardlimit" in report.flags
+    assert {(pool.size, pool.min_size, pool.recovery_priority) for pool in report.pools} == {
+        (3, 2, 0)
+    }
+    assert report.pools[1].applications == ("rbd",)
+    report = read_report(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
+    assert report.ratios == Ratios(nearfull=0.92, backfillfull=None, full=0.94)
+    assert report.pools[0].min_size == 1
+    assert {group.state for group in report.groups} >= {"active+clean"}
+    assert sum(group.degraded or 0 for group in report.groups) == 0
+
+
+def test_a_pool_without_min_size_has_what_ceph_gives_a_new_one(tmp_path: Path) -> None:
+    # size - size / 2 of 2 copies is 1; k + min(1, m - 1) of 4+2 is 5.
+    assert read(tmp_path).pools[0].min_size == 1
+    dump = json.loads(json.dumps(OSD_DUMP))
+    dump["pools"][0] |= {"type": 3, "size": 6, "erasure_code_profile": "ec"}
+    dump["erasure_code_profiles"] = {"ec": {"k": "4", "m": "2", "plugin": "isa"}}
+    assert read(tmp_path, dump).pools[0].min_size == 5
+    dump["pools"][0]["min_size"] = 4
+    dump["pools"][0]["options"] = {"recovery_priority": 3}
+    pool = read(tmp_path, dump).pools[0]
+    assert (pool.min_size, pool.recovery_priority) == (4, 3)
+
+
+def node(value: Any) -> Node:
+    return Node(value, "", "dump.json")
+
+
+def test_sums_and_delays_are_read_in_all_their_forms() -> None:
+    exact = {"commit_latency_ms": 3, "apply_latency_ms": 1, "commit_latency_ns": 3_400_000}
+    old = {"osd_perf_infos": [{"id": 2, "perf_stats": exact}]}
+    # Nanoseconds say more than milliseconds, which stand alone before Nautilus.
+    assert read_perf(node(old), None) == (OsdPerf(2, 0.0034, 0.001),)
+    assert read_perf(node({"osdstats": old}), None) == read_perf(node(old), None)
+    pgmap = {"osd_stats": [{"osd": 2, "perf_stat": exact}, {"osd": 3}]}
+    assert read_perf(None, node(pgmap)) == (OsdPerf(2, 0.0034, 0.001),)
+    assert read_perf(None, None) == ()
+    old = {"pools": [{"id": 2, "stats": {"bytes_used": 7, "objects": 1}}]}
+    new = {"pools": [{"id": 2, "stats": {"stored": 7, "bytes_used": 21, "objects": 1}}]}
+    assert read_df_totals(node(old)) == read_df_totals(node(new)) == ((2, 7, 1),)
+
+
+def test_releases_and_balancers_are_what_is_stated_lowest() -> None:
+    def config(**values: str) -> Node:
+        entries = [
+            {"section": "mgr", "name": f"mgr/balancer/{name}", "value": value}
+            for name, value in values.items()
+        ]
+        return node([*entries, {"section": "osd", "name": "osd_max_backfills", "value": "2"}])
+
+    assert read_balancer(None, config()) is None
+    # On by upmap is Ceph's default since Octopus.
+    assert read_balancer(None, config(mode="crush-compat")) == BalancerState(True, "crush-compat")
+    assert read_balancer(None, config(active="False")) == BalancerState(False, "upmap")
+    status = node({"active": False, "mode": "none", "plans": []})
+    assert read_balancer(status, config(active="true")) == BalancerState(False, "none")
+    versions = {
+        "mon": {"ceph version 19.2.1 (a) squid (stable)": 3},
+        "osd": {"ceph version 18.2.10 (b) reef": 5, "ceph version 18.2.4 (c) reef": 1},
+    }
+    assert read_versions(node(versions), ()) == (18, 2, 4)
+    metadata = read_metadata(
+        node([{"id": 1, "ceph_version": "ceph version 17.2.6 (d)"}, {"id": 0}])
+    )
+    # An OSD that never booted has a number and nothing else.
+    assert metadata == (OsdMetadata(0), OsdMetadata(1, release=(17, 2, 6)))
+    assert read_versions(None, metadata) == (17, 2, 6)
+    assert read_versions(None, ()) is None

@@ -102,7 +102,7 @@ def test_older_forms_and_histograms_have_the_same_figures() -> None:
     assert len(parse_fio(text, Path("disk.json")).jobs) == 1
 
 
-def test_mixed_patterns_are_left_out_and_named() -> None:
+def test_bad_and_mixed_jobs_are_named() -> None:
     document = changed(lambda job: None)
     mixed = copy.deepcopy(document["jobs"][0])
     mixed |= {"jobname": "mix", "groupid": 1, "job options": {"rw": "randrw", "bs": "4k"}}
@@ -110,6 +110,16 @@ def test_mixed_patterns_are_left_out_and_named() -> None:
     report = parsed(document)
     assert len(report.jobs) == 1
     assert 'job "mix" has rw=randrw' in report.skipped[0]
+    document = copy.deepcopy(REPORT)
+    document["jobs"][0]["error"] = 5
+    document["jobs"][3]["write"]["total_ios"] = 0
+    with pytest.raises(ConfigError) as caught:
+        parsed(document)
+    assert len(caught.value.problems) == 2
+    document = copy.deepcopy(REPORT)
+    document["jobs"][1]["groupid"] = 0
+    with pytest.raises(ConfigError, match=r"ran at the same time.*stonewall"):
+        parsed(document)
 
 
 REFUSED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
@@ -140,22 +150,6 @@ def test_a_job_that_says_nothing_is_refused_by_its_name(case: str) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
         parsed(changed(change))
     assert 'disk.json: jobs[0] "read-4096"' in str(caught.value) or "read-4096" in str(caught.value)
-
-
-def test_every_bad_job_is_named_at_once() -> None:
-    document = copy.deepcopy(REPORT)
-    document["jobs"][0]["error"] = 5
-    document["jobs"][3]["write"]["total_ios"] = 0
-    with pytest.raises(ConfigError) as caught:
-        parsed(document)
-    assert len(caught.value.problems) == 2
-
-
-def test_jobs_of_one_group_shared_the_device() -> None:
-    document = copy.deepcopy(REPORT)
-    document["jobs"][1]["groupid"] = 0
-    with pytest.raises(ConfigError, match=r"ran at the same time.*stonewall"):
-        parsed(document)
 
 
 def test_several_files_are_one_measurement(tmp_path: Path) -> None:

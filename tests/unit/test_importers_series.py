@@ -59,7 +59,7 @@ def test_what_is_missing_negative_or_set_back_is_a_gap(tmp_path: Path) -> None:
     assert np.flatnonzero(np.isnan(found.values)).tolist() == [3, 4, 7]
 
 
-def test_parquet_is_read_by_the_same_names_and_times_may_be_dates(tmp_path: Path) -> None:
+def test_other_forms_of_tables_are_read_by_the_same_names(tmp_path: Path) -> None:
     when = [datetime(2026, 1, 1, 0, 0, 2 * at, tzinfo=UTC) for at in range(3)]
     path = tmp_path / "log.parquet"
     parquet.write_table(pa.table({"time": when, "write_bytes": [1, None, 3]}), path)
@@ -68,6 +68,13 @@ def test_parquet_is_read_by_the_same_names_and_times_may_be_dates(tmp_path: Path
     assert found.values[[0, 2]].tolist() == [1.0, 3.0] and np.isnan(found.values[1])
     path.write_bytes(path.read_bytes()[:40])
     assert "no Parquet" in refused(read_series, path)
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file["datatargets/timestamps"] = np.arange(3)
+        file["datatargets/readrates"] = np.ones((3, 1))
+        file["datatargets/readrates"].attrs["columns"] = [b"a"]
+    assert read_series(path, "reads").values.tolist() == [1.0] * 3
+    assert "no writerates and no writebytes" in refused(read_series, path)
 
 
 def test_hdf5_of_tokio_is_summed_over_its_targets(shared_data: Path) -> None:
@@ -83,16 +90,6 @@ def test_hdf5_of_tokio_is_summed_over_its_targets(shared_data: Path) -> None:
     both = read_series(path, "both")
     assert both.values == pytest.approx(expected["read"] + expected["write"])
     assert len(both.times) == 60 and np.diff(both.times) == pytest.approx(5.0)
-
-
-def test_a_tokio_file_without_what_is_asked_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.h5"
-    with h5py.File(path, "w") as file:
-        file["datatargets/timestamps"] = np.arange(3)
-        file["datatargets/readrates"] = np.ones((3, 1))
-        file["datatargets/readrates"].attrs["columns"] = [b"a"]
-    assert read_series(path, "reads").values.tolist() == [1.0] * 3
-    assert "no writerates and no writebytes" in refused(read_series, path)
 
 
 SACCT = """JobID|JobName|Start|End|State
@@ -121,14 +118,13 @@ def test_sacct_is_read_in_both_forms(tmp_path: Path, text: str) -> None:
     assert read_jobs(path, zone_of("America/Los_Angeles"))[0].start == begin + 8 * 3600
 
 
-def test_steps_of_one_job_are_its_runs(shared_data: Path) -> None:
-    """TOKIO's sample has 8 steps of one job, the first from 01:59:05 to 02:00:10."""
+def test_jobs_have_seconds_or_dates_and_steps_of_one_are_its_runs(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    # TOKIO's sample has 8 steps of one job, the first from 01:59:05 to 02:00:10.
     found = read_jobs(shared_data / "lustre" / "tokio-sample.slurm")
     assert [job.name for job in found] == [f"4478544.{step}" for step in range(8)]
     assert found[0].end - found[0].start == 65.0
-
-
-def test_a_table_of_jobs_has_seconds_or_dates(tmp_path: Path) -> None:
     path = tmp_path / "jobs.csv"
     path.write_text("start,end,name\n100,200,b\n0,50,a\n1970-01-01T00:05:00Z,400,c\n")
     assert read_jobs(path) == [Job("a", 0, 50), Job("b", 100, 200), Job("c", 300, 400)]

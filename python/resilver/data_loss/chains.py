@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 YEAR_SECONDS = 8_766 * 3_600.0
 """A year of 365.25 days."""
 
+_LOOKED_AT_MAX = 10_000_000
+"""The most sets of one number of lost pieces that are looked at each."""
+
 Repair = Literal["parallel", "serial"] | Sequence[float]
 """All lost pieces at once, each at the rate of repair; one after the other; or the rates at which
 the first of one, two, three, ... lost pieces is back."""
@@ -215,12 +218,11 @@ class Counted(Protocol):
         """How many sets of so many lost pieces are survived."""
 
 
-def fatal_shares(code: Counted, *, looked_at: int = 10_000_000) -> list[float]:
+def fatal_shares(code: Counted) -> list[float]:
     """Of 0, 1, 2, ... lost pieces, the share of their sets that lose a code's data.
 
     Args:
         code: What ``resilver.redundancy`` or ``resilver.code_tree`` gives.
-        looked_at: The most sets of one number of lost pieces that are looked at each.
 
     Returns:
         Shares, as far as one is below 1; where sets are too many to look at each, as far as they
@@ -232,7 +234,7 @@ def fatal_shares(code: Counted, *, looked_at: int = 10_000_000) -> list[float]:
     """
     shares = [0.0] * (code.fault_tolerance + 1)
     for losses in range(code.fault_tolerance + 1, code.parity + 1):
-        if math.comb(code.pieces, losses) > looked_at:
+        if math.comb(code.pieces, losses) > _LOOKED_AT_MAX:
             break
         counted = code.survivable(losses)
         if not counted.survivable:
@@ -248,7 +250,6 @@ def code_chain(
     repair_rate: float = 0.0,
     repair: Repair = "parallel",
     unreadable: float = 0.0,
-    looked_at: int = 10_000_000,
 ) -> Chain:
     """The chain of one group of a code: `group_chain` with the code's own sets.
 
@@ -258,7 +259,6 @@ def code_chain(
         repair_rate: The same.
         repair: The same.
         unreadable: The same.
-        looked_at: As of `fatal_shares`.
 
     Raises:
         ConfigError: A number is out of range.
@@ -268,7 +268,7 @@ def code_chain(
     >>> copies.mttdl_seconds()
     6.5
     """
-    fatal = fatal_shares(code, looked_at=looked_at)
+    fatal = fatal_shares(code)
     return group_chain(
         code.pieces,
         len(fatal) - 1,
