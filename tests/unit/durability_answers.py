@@ -98,15 +98,7 @@ def answer(
 ) -> Durability:
     """A system that loses data at a constant rate.
 
-    Args:
-        name: What was asked.
-        code: Its code.
-        overhead: Bytes kept for a byte.
-        yearly: Losses a year.
-        years: The mission.
-        error: The relative standard error; 0 is exact.
-        stored: User bytes.
-        full: With causes, course, bursts and what matters.
+    An `error` of 0 is exact; a `full` answer has causes, a course, bursts and what matters.
     """
     mission = years * YEAR
     made = Durability(

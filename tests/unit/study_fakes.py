@@ -49,13 +49,7 @@ class FakeRun:
 
 
 class FakeStudy:
-    """What `resilver.spec.Study` is to the executor.
-
-    Args:
-        seeds: the seeds of every point.
-        sweep: values by dotted key.
-        behaviour: what every run does; see `simulate`.
-    """
+    """What `resilver.spec.Study` is to the executor; `simulate` says what every run does."""
 
     def __init__(
         self,

@@ -56,7 +56,7 @@ def test_streams_and_bytes_of_others_take_what_closed_forms_say() -> None:
     assert three.expected.mean == pytest.approx(2 * 35.0 + 50.0)
 
 
-def test_what_is_avoided_inactive_or_unknown_is_not_used() -> None:
+def test_what_is_avoided_unknown_or_gone_is_not_used() -> None:
     state = resilver.LoadState.of(4, streams=[0, 0, math.nan, 5], fill=[0.9, 0.5, 0.1, 0.2])
     found = resilver.advise(state, files=8, avoid=0.85)
     assert {target for (target,) in found.targets} == {"OST0001", "OST0003"}
@@ -65,6 +65,11 @@ def test_what_is_avoided_inactive_or_unknown_is_not_used() -> None:
     assert found.streams.tolist() == [0, 6, 0, 2] or found.streams.tolist() == [0, 7, 0, 1]
     assert found.expected.slowest == pytest.approx(8 / 7)
     assert any("of 1 target nothing says" in note for note in found.layers.notes)
+    state = resilver.LoadState.of(3, fill=[0.9, 0.95, 0.99])
+    with pytest.raises(NoTargetError, match="all 3 targets are ruled out: 3 avoided"):
+        resilver.advise(state, files=1, avoid=0.8)
+    with pytest.raises(NoTargetError, match="2 stripes needs as many targets, and 1 are left"):
+        resilver.advise(state, files=1, stripe=2, avoid=0.9)
 
 
 def test_targets_of_unknown_servers_do_not_make_known_ones_seem_failed_over() -> None:
@@ -82,14 +87,6 @@ def test_targets_of_unknown_servers_do_not_make_known_ones_seem_failed_over() ->
     names = [f"atlas1-OST{number:04x}" for number in (0, 144, 1, 2)]
     state = resilver.LoadState.of(names)
     assert set(resilver.advise(state, files=4, machine="titan").layers.reasons) == {""}
-
-
-def test_no_target_left_is_an_answer_of_its_own() -> None:
-    state = resilver.LoadState.of(3, fill=[0.9, 0.95, 0.99])
-    with pytest.raises(NoTargetError, match="all 3 targets are ruled out: 3 avoided"):
-        resilver.advise(state, files=1, avoid=0.8)
-    with pytest.raises(NoTargetError, match="2 stripes needs as many targets, and 1 are left"):
-        resilver.advise(state, files=1, stripe=2, avoid=0.9)
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,6 @@ def test_racks_and_servers_go_by_their_names() -> None:
     assert by_number.num_rows > 0
     for names in (["server.0", "rack.1"], ["server=0", "rack=1"], [0, "rack=rack.1", "server.5"]):
         assert affected(system, names).equals(by_number)
-    # Rule: progress is asked after every step, and its no ends the search.
     with pytest.raises(Interrupted):
         affected(system_of(KINDS["rehash"]), [1], progress=lambda _: False)
 
@@ -118,7 +117,6 @@ def test_racks_and_servers_go_by_their_names() -> None:
     ],
 )
 def test_what_is_not_there_is_refused_with_a_remedy(failed: Any, expected: str) -> None:
-    # Rule: an unknown name or number is refused before anything runs, and the message says more.
     with pytest.raises(ConfigError, match="failed = ") as caught:
         affected_batches(system_of(KINDS["crush"]), failed)
     assert expected in str(caught.value)

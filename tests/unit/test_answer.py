@@ -126,10 +126,13 @@ def test_lines_to_copy_and_long_words_stay_whole() -> None:
     assert third == "Rates of disks are assumed."
 
 
-def test_a_turned_table_is_so_on_a_page_too() -> None:
+def test_pages_and_notebooks_show_what_terminals_do() -> None:
     table = render(answer(shown(is_turned=True))).partition('<div class="shown">')[2]
     heads = re.findall(r"<th[^>]*>([^<]*)</th>", table.partition("</thead>")[0])
     assert heads == ["", *(str(row[0]) for row in layers().rows)]
+    text = answer(shown(), shown(name="other", printed=0, title="Hidden"))._repr_html_()
+    assert "<p>Clients get 1.25 TB/s.</p>" in text and "What layers pass" in text
+    assert "Hidden" not in text and "<script" not in text
 
 
 # ------------------------------------------------------------------------- the page, the notebook
@@ -163,12 +166,6 @@ def test_the_page_has_the_verdict_tables_charts_figures_and_sources() -> None:
     carried = json.loads(text.partition('id="page">')[2].partition("</script>")[0])
     assert carried["csv"]["layers"].startswith("layer,alone,lost,parts,binding\n")
     assert '<th scope="col">layer</th><th scope="col" class="n">alone</th></tr>' in text
-
-
-def test_a_notebook_shows_the_verdict_and_the_tables_without_a_script() -> None:
-    text = answer(shown(), shown(name="other", printed=0, title="Hidden"))._repr_html_()
-    assert "<p>Clients get 1.25 TB/s.</p>" in text and "What layers pass" in text
-    assert "Hidden" not in text and "<script" not in text
 
 
 # ---------------------------------------------------------------------------------- how to reply
@@ -242,7 +239,7 @@ def test_what_a_row_is_of_stays_and_a_note_goes_first(width: int) -> None:
     assert ("Not shown: more; --json has all." in " ".join(text.split())) == (width == 28)
 
 
-def test_figures_are_a_line_each_and_of_a_case_the_chosen_one() -> None:
+def test_figures_and_inner_answers_are_printed_with_their_headings() -> None:
     figure = KeyFigure("Rebuild time", 39.1, "s", "39.1 s", "min 38.0 s, max 40.9 s")
     sections = [Section("F", (Figures(f"Figures {at}", [figure]),), case=at) for at in (0, 1)]
     cases = [Case("servers = 8", ["Slow."]), Case("servers = 16", ["Fast.", "No data is lost."])]
@@ -252,6 +249,13 @@ def test_figures_are_a_line_each_and_of_a_case_the_chosen_one() -> None:
     assert "Figures 1" in text and "Figures 0" not in text
     assert "Rebuild time  39.1 s  min 38.0 s, max 40.9 s" in text
     assert "Rebuild time: 39.1 s (min" in printed(answer, 40)
+    inner = Section("With these settings", texts=["Healthy after 5 h."], printed=True)
+    quiet = Section("A page alone", texts=["Not here."])
+    lines = Lines("commands", "Commands", ["ceph osd set noout"])
+    answer = Answer("title", ["Yes."], [inner, quiet], notes=["Assumed: a disk."], basis=[lines])
+    text = printed(answer, 80)
+    assert "With these settings:\nHealthy after 5 h.\n" in text and "Not here" not in text
+    assert text.index("Assumed") < text.index("With") < text.index("ceph osd set noout")
 
 
 @pytest.mark.parametrize("width", [22, 30, 60])
@@ -272,13 +276,3 @@ def test_a_table_may_be_turned_folded_or_cut() -> None:
     assert text.count("84.8 %") == 1 and "The worst first." in text
     text = printed(of(Shown("hosts", "Hosts", TABLE, printed=1)), 80)
     assert "node-0" in text and "node-1" not in text and "... and 2 more; --json has all" in text
-
-
-def test_an_answer_in_another_is_printed_with_its_heading() -> None:
-    inner = Section("With these settings", texts=["Healthy after 5 h."], printed=True)
-    quiet = Section("A page alone", texts=["Not here."])
-    lines = Lines("commands", "Commands", ["ceph osd set noout"])
-    answer = Answer("title", ["Yes."], [inner, quiet], notes=["Assumed: a disk."], basis=[lines])
-    text = printed(answer, 80)
-    assert "With these settings:\nHealthy after 5 h.\n" in text and "Not here" not in text
-    assert text.index("Assumed") < text.index("With") < text.index("ceph osd set noout")

@@ -108,7 +108,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     assert all(low <= count for count in held) and all(count <= high for count in held[:2])
 
 
-def test_the_rows_by_age_hold_all_that_was_seen() -> None:
+def test_rows_by_age_and_laws_follow_from_what_was_seen() -> None:
     lives = drawn(seed=8, count=300, shape=1.6, scale=9.0, oldest=3.0)
     found = fit_failures(lives)
     assert sum(row.failures for row in found.ages) == found.failures == sum(lives.failed)
@@ -118,9 +118,6 @@ def test_the_rows_by_age_hold_all_that_was_seen() -> None:
     # At its maximum a likelihood expects as many failures as there were.
     expected = math.fsum(row.weibull or 0.0 for row in found.ages)
     assert expected == pytest.approx(found.failures, rel=1e-6)
-
-
-def test_a_law_is_chosen_by_the_data_or_by_name() -> None:
     old = drawn(seed=1, count=400, shape=2.5, scale=9.0, oldest=0.0)
     assert fit_failures(old).law == "weibull"
     assert "The old fail more" in fit_failures(old).finding()

@@ -128,7 +128,7 @@ def test_the_forms_of_benchmarks_are_read(tmp_path: Path, kind: str) -> None:
     assert read.bytes_per_second[-1] == pytest.approx(expected)
 
 
-def test_the_error_is_over_the_sizes_measured(tmp_path: Path) -> None:
+def test_round_trips_give_errors_by_size_or_are_refused(tmp_path: Path) -> None:
     sizes = [1024, 4096, 2 * MIB]
     model = calibrate_network(QDR).bandwidth(sizes)
     # Measured 10 MiB/s below the model at each size: that is the root mean square.
@@ -139,6 +139,9 @@ def test_the_error_is_over_the_sizes_measured(tmp_path: Path) -> None:
     found = calibrate_network(QDR, tmp_path / "m.txt")
     assert found.rmse.bytes_per_second == pytest.approx(10 * MIB, rel=1e-6)
     assert [point.message_bytes for point in found.points] == sizes
+    with pytest.raises(ConfigError, match="measure again"):
+        table_of([Round(1, 10, 0.0, 1.0), Round(2, 10, 1.0, 2.0)], "none")
+    assert "two message sizes" in refused(table_of, [Round(1, 10, 1.0, 2.0)], "one")
 
 
 # ---- from round trips to a table
@@ -202,9 +205,3 @@ def test_every_table_of_round_trips_is_one_a_fabric_can_have(
     ]
     table, _ = table_of(rounds, "noise")
     assert list(check_rows(table.rows)) == []
-
-
-def test_round_trips_that_took_no_time_are_refused() -> None:
-    with pytest.raises(ConfigError, match="measure again"):
-        table_of([Round(1, 10, 0.0, 1.0), Round(2, 10, 1.0, 2.0)], "none")
-    assert "two message sizes" in refused(table_of, [Round(1, 10, 1.0, 2.0)], "one")

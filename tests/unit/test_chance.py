@@ -1,5 +1,6 @@
 """A system has chance in it where its seeds give different runs, and none where they cannot."""
 
+import tomllib
 from typing import Any
 
 import pytest
@@ -7,71 +8,20 @@ import pytest
 from resilver.errors import ConfigError
 from resilver.spec import Study
 from resilver.study import simulate
+from tests.build import CASES, STUDIES, merged, study_of
 from tests.integration.drawn_studies import drawn_study
 
-SWITCHED = {"model": "switched", "topology": "torus 4x4", "link_rate": "10 Gb/s"}
-PLAIN: dict[str, Any] = {
-    "cluster": {"servers": 12},
-    "population": {"file_size": "3 MiB", "files": 600},
-    "placement": {"placement_groups": 64},
-    "faults": [{"fail": {"servers": ["server.3"]}}],
-}
-
-SURE: dict[str, dict[str, Any]] = {
-    "as it is": {},
-    "no groups": {"placement": {"placement_groups": "none"}},
-    "a ring": {"placement": {"algorithm": "ring", "placement_groups": "none"}},
-    "jump": {"placement": {"algorithm": "jump", "placement_groups": "none"}},
-    "declustered": {"placement": {"algorithm": "declustered", "placement_groups": "none"}},
-    "a code": {"redundancy": {"code": "rs 4+2"}},
-    "least loaded": {"recovery": {"source": "least_loaded"}},
-    "switches": {"cluster": {"servers": 12, "fabric": SWITCHED}},
-}
-DRAWN: dict[str, tuple[str, dict[str, Any]]] = {
-    "a server": ("which server fails", {"faults": [{"fail": {"servers": 1}}]}),
-    "sizes": (
-        "the sizes of files",
-        {"population": {"histogram": {"bins": [["1 MiB", "9 MiB", 1]]}, "files": 600}},
-    ),
-    "sources": ("which survivor is asked", {"recovery": {"source": "random"}}),
-    "copysets": (
-        "the copysets",
-        {"placement": {"algorithm": "copysets", "scatter_width": 4, "placement_groups": "none"}},
-    ),
-    "exponential": (
-        "the time of each request to a device",
-        {"cluster": {"servers": 12, "device": {"service": "9 ms", "distribution": "exponential"}}},
-    ),
-    "routers": (
-        "where routers are",
-        {
-            "cluster": {
-                "servers": 12,
-                "fabric": {**SWITCHED, "topology": "torus 4x4 routers 4", "link_rate": "1 Gb/s"},
-            }
-        },
-    ),
-    "spread": (
-        "the speeds of devices",
-        {"cluster": {"parts": [{"level": "server", "count": 12, "ports": 1, "spread": 0.1}]}},
-    ),
-    "clients": (
-        "what clients ask, and when",
-        {
-            "cluster": {"servers": 12, "fabric": {"routers": 2}},
-            "traffic": {"outstanding": 8, "request_size": "1 MiB", "timeout": "1 s"},
-        },
-    ),
-}
+CHANCES = tomllib.loads((CASES / "chances.toml").read_text(encoding="utf-8"))
+PLAIN = STUDIES["twelve"]
 
 
 def metrics(study: Study, seed: int) -> dict[str, Any]:
     return dict(simulate(study.runs()[0].system, seed).metrics)
 
 
-@pytest.mark.parametrize("change", SURE.values(), ids=SURE)
+@pytest.mark.parametrize("change", CHANCES["sure"].values(), ids=CHANCES["sure"])
 def test_without_chance_all_seeds_give_one_run(change: dict[str, Any]) -> None:
-    study = Study.from_dict({**PLAIN, **change})
+    study = study_of(merged(PLAIN, change))
     assert study.chances() == ()
     first = metrics(study, 1)
     assert first["rebuild_seconds"] and metrics(study, 2) == first and metrics(study, 99) == first
@@ -84,10 +34,10 @@ def test_a_fault_of_all_that_there_are_draws_none() -> None:
     assert Study.from_dict({**PLAIN, "faults": [slow]}).chances() == ("which server slows down",)
 
 
-@pytest.mark.parametrize(("word", "change"), DRAWN.values(), ids=DRAWN)
+@pytest.mark.parametrize(("word", "change"), CHANCES["drawn"].items())
 def test_what_is_drawn_is_named_and_makes_a_difference(word: str, change: dict[str, Any]) -> None:
     # Seven seeds that draw one of twelve servers alike would be one case in three million.
-    study = Study.from_dict({**PLAIN, **change})
+    study = study_of(merged(PLAIN, change))
     assert study.chances() == (word,)
     assert any(metrics(study, seed) != metrics(study, 1) for seed in range(2, 9))
 

@@ -89,12 +89,19 @@ def test_an_interval_lies_below_its_line(interval: str, mark: str) -> None:
     assert spec["layer"][0]["encoding"]["y2"] == {"field": "high"}
 
 
-def test_levels_cross_the_whole_chart_and_bear_their_words() -> None:
+def test_levels_and_names_stand_where_they_are_read() -> None:
     spec = lines(line(["before"]), ACROSS, UPWARDS, over=[levels({3.5: "nearfull"})])
     text = svg(spec)
     dashed = re.findall(r'<line [^>]*x2="(-?\d+)"[^>]*stroke-dasharray="6,3"', text)
     # 500 pixels less 62 left and 14 right of the drawing.
     assert [abs(int(one)) for one in dashed] == [424] and "nearfull" in text
+    data = rows(name=["z", "a", "z"], kind=["before", "after", "after"], x=[1, 2, 3])
+    spec = dots(data, axis("x", "until (h)"), TWO, noun="host", step=20, large="after")
+    assert spec["height"] == 40
+    assert spec["encoding"]["y"]["sort"] is None and spec["encoding"]["y"]["axis"]["grid"]
+    read = [one["title"] for one in spec["layer"][0]["encoding"]["tooltip"]]
+    assert read == ["host", "what", "until (h)"]
+    assert spec["layer"][0]["encoding"]["size"]["condition"]["test"] == "datum.kind === 'after'"
 
 
 def test_columns_and_heat_stand_where_the_axes_say() -> None:
@@ -139,13 +146,3 @@ def test_stacked_bars_follow_each_other_and_grouped_ones_stand_below() -> None:
     text = svg(spec)
     (first,), (second,) = boxes(text, BLUE), boxes(text, VERMILLION)
     assert first[2] < second[2] and marks(spec) == ["bar", "rule"]
-
-
-def test_names_stand_in_the_order_of_the_data_a_step_each() -> None:
-    data = rows(name=["z", "a", "z"], kind=["before", "after", "after"], x=[1, 2, 3])
-    spec = dots(data, axis("x", "until (h)"), TWO, noun="host", step=20, large="after")
-    assert spec["height"] == 40
-    assert spec["encoding"]["y"]["sort"] is None and spec["encoding"]["y"]["axis"]["grid"]
-    read = [one["title"] for one in spec["layer"][0]["encoding"]["tooltip"]]
-    assert read == ["host", "what", "until (h)"]
-    assert spec["layer"][0]["encoding"]["size"]["condition"]["test"] == "datum.kind === 'after'"

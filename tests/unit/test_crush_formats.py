@@ -19,7 +19,6 @@ def cluster() -> CrushMap:
 
 
 def test_each_form_reads_back(cluster: CrushMap, tmp_path: Path) -> None:
-    # Rule: a file of any form reads as the map that was written, told by its content.
     text = cluster.to_text()
     forms = {"a": text.encode(), "b": cluster.to_json().encode(), "c": cluster.to_bytes()}
     for name, data in forms.items():
@@ -33,7 +32,6 @@ def test_each_form_reads_back(cluster: CrushMap, tmp_path: Path) -> None:
 
 
 def test_errors_name_the_file_and_the_place(tmp_path: Path) -> None:
-    # Rule: a file that holds no map is refused with its name and the place of what is wrong.
     cases = {
         "text": (b"device 0 osd.0\ndevice 0 osd.1\n", PlacementError, "line 2, column 8"),
         "json": (
@@ -56,7 +54,6 @@ def test_errors_name_the_file_and_the_place(tmp_path: Path) -> None:
 
 
 def test_edits_return_another_map_or_say_what_is_wrong(cluster: CrushMap) -> None:
-    # Rule: an edit changes what it says in another map, and nothing in the one it is asked of.
     before = cluster.to_bytes()
     more = cluster.with_item("osd.7", 2.5, {"host": "host2", "root": "root"})
     moved = more.moved("osd.7", {"host": "host0"})
@@ -71,7 +68,6 @@ def test_edits_return_another_map_or_say_what_is_wrong(cluster: CrushMap) -> Non
     updated = cluster.with_item_updated("osd.1", 3, {"host": "host1"})
     assert updated.recomputed().to_text() == updated.to_text()
     assert cluster.to_bytes() == before
-    # Rule: an edit that cannot be names what is wrong.
     for work, part in [
         (lambda: cluster.without_item("osd.9"), "osd.9"),
         (lambda: cluster.moved("root", {"host": "host0"}), "contain itself"),

@@ -348,7 +348,7 @@ def test_the_first_failure_stops_unless_told_to_keep_going(
     assert "FAILED: it broke" in printed
 
 
-def test_only_does_the_named_steps_and_refuses_unknown_names() -> None:
+def test_words_for_other_programs_are_passed_on_and_only_named_steps_done() -> None:
     done: list[str] = []
     steps = steps_of.Steps(only=["two"])
     for name in ("one", "two"):
@@ -358,9 +358,6 @@ def test_only_does_the_named_steps_and_refuses_unknown_names() -> None:
     steps.step("one", lambda: None)
     with pytest.raises(checkout.DevError, match="the steps are one"):
         steps.report("")
-
-
-def test_words_for_other_programs_are_passed_on() -> None:
     assert dev.parse(["run", "--help"])[1] == ["--help"]
     assert dev.parse(["test", "-k", "crush", "--keep-going"])[1] == ["-k", "crush"]
     assert dev.parse(["bench", "hold"])[0].names == ["hold"]

@@ -84,16 +84,13 @@ def _number(text: str) -> float:
     return float(text.removesuffix(" %")) / 100.0 if text.endswith("%") else float(text)
 
 
-def test_nines_are_told_to_a_tenth_where_it_is_known() -> None:
+def test_words_have_the_digits_and_units_that_are_known() -> None:
     exact = [words.nines_of(EXACT(chance)) for chance in (10.0**-8.5, 0.0, 1.0)]
     assert exact == ["8.5", "no loss", "0.0"]
     # -log10 of 3 in 57,000 is 4.279, of which no tenth may be added.
     assert words.nines_of(unseen(57_000)) == "over 4.2"
     # Half of its value known: from 6e-9 to 6e-11 is from 8.2 to 10.2 nines.
     assert words.nines_of(about(3e-9, 0.5)) == "8 to 10"
-
-
-def test_times_and_sizes_have_units_and_may_be_below_one() -> None:
     missions = [words.mission(days * 86_400.0) for days in (365.25, 365.0, 3652.5, 30.0, 5.5 / 24)]
     assert missions == ["a year", "a year", "10 years", "30 days", "5.5 h"]
     assert words.span(EXACT(3.2e8 * YEAR)) == "3.2e8 years"
@@ -227,7 +224,7 @@ def test_systems_are_compared_where_all_is_known() -> None:
 
 
 def test_the_pareto_line_has_what_nothing_as_cheap_beats() -> None:
-    """By its definition, over all pairs."""
+    # By its definition, over all pairs.
     systems = codes(60).systems
     line = pareto(systems)
     for one in systems:
@@ -238,9 +235,6 @@ def test_the_pareto_line_has_what_nothing_as_cheap_beats() -> None:
             for other in systems
         )
         assert (one in line) == (not is_beaten), one.name
-
-
-def test_a_point_of_the_line_is_named_beside_it_where_there_is_no_room_above() -> None:
     # 10 letters of 6.3 pixels and a gap of 8 do not fit left of a point at 65 of 290 pixels.
     alone = Point("lrc 12+2+2", 1.333, 11.7, is_on_line=True)
     assert named_points([alone], (0.83, 3.08), (8.0, 12.0), 380) == [(alone, "right")]
@@ -283,15 +277,12 @@ def test_bursts_lie_side_by_side_from_the_fewest_that_lose_data_on() -> None:
     assert list(made.rows[1]) == ["disks in 4 racks", "2.0e-5", "1.0e-4", "3.0e-4"]
 
 
-def test_the_record_has_every_figure_and_no_infinity() -> None:
+def test_records_and_pages_have_every_figure_whole() -> None:
     endless = json.loads(json.dumps(durability_answer(never()).to_dict(), allow_nan=False))
     assert endless["nines"] is None and endless["mttdl_seconds"]["note"]
     read = json.loads(json.dumps(durability_answer(simulated()).to_dict()))
     assert read["loss_probability"]["trajectories"] == 400_000
     assert read["survival"][0] == {"time_seconds": 0.0, "survival": 1.0, "low": 1.0, "high": 1.0}
-
-
-def test_exponents_on_a_page_are_not_broken() -> None:
     head = render(durability_answer(simulated())).partition("<nav")[0].partition("</style>")[2]
     assert "2.3e\u20116" in head and "e-6" not in head
 

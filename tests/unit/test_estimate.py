@@ -27,7 +27,7 @@ def estimated(population: str, faults: str = FAULT) -> dict[str, Any]:
     return estimate(system_of("bare", f"{RING}{faults}population = {{ {population} }}"))
 
 
-def test_a_file_is_cut_as_the_study_says() -> None:
+def test_files_and_later_faults_move_what_follows_from_them() -> None:
     # 130 MiB in chunks of 64 MiB are objects of 64, 64 and 2 MiB, which 4, 4 and 1 buffers of 16
     # MiB carry. A server of 12 holds a quarter of 1,200 files' replicas, three of each.
     found = estimated('file_size = "130 MiB", files = 1200, objects = { chunk = "64 MiB" }')
@@ -36,6 +36,15 @@ def test_a_file_is_cut_as_the_study_says() -> None:
     # Striped over 12 // 3 objects in units of 4 MiB, 10 MiB touch three of them, of one buffer.
     found = estimated(f'file_size = "10 MiB", files = 1200, objects = {STRIPES}')
     assert (found["objects"], found["replicas_to_move"], found["buffers"]) == (3600, 900, 900)
+    # A server, and later two more: three of twelve servers hold three quarters of an object's
+    # three replicas.
+    population = 'file_size = "1 MiB", files = 1600'
+    later = 'faults = [{ fail.servers = 1 }, { at = "10 min", fail.servers = 2 }]\n'
+    assert estimated(population)["replicas_to_move"] == 400
+    assert estimated(population, later)["replicas_to_move"] == 1200
+    found = estimated('file_size = "1 MiB", files = 0')
+    assert (found["objects"], found["buffers"], found["events"]) == (0, 0, 0)
+    assert 0.0 < found["seconds"] < 1.0
 
 
 @pytest.mark.parametrize(
@@ -58,18 +67,6 @@ def test_a_run_has_the_events_that_were_expected(population: str) -> None:
     assert expected["objects"] == pytest.approx(objects, rel=0.05)
     share = expected["events"] / expected["replicas_to_move"]
     assert share == pytest.approx(events / replicas, rel=0.05)
-
-
-def test_a_later_fault_adds_what_it_takes() -> None:
-    # A server, and later two more: three of twelve servers hold three quarters of an object's
-    # three replicas.
-    population = 'file_size = "1 MiB", files = 1600'
-    later = 'faults = [{ fail.servers = 1 }, { at = "10 min", fail.servers = 2 }]\n'
-    assert estimated(population)["replicas_to_move"] == 400
-    assert estimated(population, later)["replicas_to_move"] == 1200
-    found = estimated('file_size = "1 MiB", files = 0')
-    assert (found["objects"], found["buffers"], found["events"]) == (0, 0, 0)
-    assert 0.0 < found["seconds"] < 1.0
 
 
 # 10 Gb/s are 1.25e9 B/s; a strip of 16 KiB is four packets of 4 KiB, each with 38 B more.

@@ -69,13 +69,10 @@ def test_every_kind_of_column_is_decoded_as_it_was() -> None:
         assert found["tables"][name] == own
 
 
-def test_a_column_of_another_type_is_refused() -> None:
+def test_answers_without_tables_are_decoded() -> None:
     table = pa.table({"when": pa.array([1], pa.timestamp("s"))})
     with pytest.raises(TypeError, match=r"column when: timestamp\[s\]"):
         encode_done("0" * 16, {"table": table})
-
-
-def test_answers_without_tables_are_decoded() -> None:
     state = encode_state("healing", simulated_seconds=1.5, unclean_groups=2, groups=3)
     failures = [encode_failure(ConfigError("é is no rate")), encode_failure(SimulationError("it"))]
     assert all((len(one) % 8, len(one[4:]) + 4) == (0, len(one)) for one in (state, *failures))

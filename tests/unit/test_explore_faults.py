@@ -56,8 +56,8 @@ def test_a_second_failure_leaves_the_first_where_it_was() -> None:
         assert own["part"] == {"server": [first]} and added["part"] == {"server": [other]}
 
 
-def test_what_fails_by_itself_cannot_fail_again() -> None:
-    """Neither before nor after; a rack that takes it along before leaves nothing to fail."""
+def test_what_fails_by_itself_fails_once_until_it_comes_back() -> None:
+    # Neither before nor after; a rack that takes it along before leaves nothing to fail.
     first = victim()
     after, _ = explored(("fail", first, 9.0))
     assert [one["at"] for one in after] == [5]
@@ -66,10 +66,7 @@ def test_what_fails_by_itself_cannot_fail_again() -> None:
     rack = f"rack.{int(first.split('.')[1]) // 4}"
     taken, in_file = explored(("fail", rack, 2.0))
     assert [one["part"] for one in taken] == [{"rack": [rack]}] and len(in_file) == 1
-
-
-def test_what_fails_by_itself_comes_back() -> None:
-    """By an end of its own fault; and only from then on may it fail again."""
+    # By an end of its own fault; and only from then on may it fail again.
     first = victim()
     (own,), (in_file,) = explored(("repair", first, 30.0))
     assert own["until"] == 30 and in_file["until"] == "30.0 s"

@@ -82,6 +82,11 @@ def test_a_quiet_ior_has_its_best_result_and_fio_the_layer_that_is_said(tmp_path
     lines = [line for line in texts.IOR_3.splitlines() if not line.startswith("write ")]
     (best,) = rows(tmp_path, "\n".join(lines) + "\n")
     assert (best.mode, best.bytes_per_second) == ("write", 400 * MIB)
+    for text, rule in (("", "the file is empty"), ("hello\n", "no benchmark's output")):
+        with pytest.raises(ConfigError, match=rule) as error:
+            read(tmp_path, text, "notes.txt")
+        assert "notes.txt" in str(error.value)
+    assert "no benchmark is given" in refused(read_benchmarks, [])
 
 
 def test_fair_lio_is_read_under_dshbak_in_megabytes_and_cut_off(tmp_path: Path) -> None:
@@ -102,14 +107,6 @@ def test_fair_lio_is_read_under_dshbak_in_megabytes_and_cut_off(tmp_path: Path) 
     assert len(found.rows) == 3
     assert found.notes == ("out.txt: the run that begins at line 9 is cut off",)
     assert "no run of fair-lio in it is whole" in refused(read, tmp_path, whole[: len(whole) // 2])
-
-
-def test_what_no_program_wrote_is_refused_by_its_name(tmp_path: Path) -> None:
-    for text, rule in (("", "the file is empty"), ("hello\n", "no benchmark's output")):
-        with pytest.raises(ConfigError, match=rule) as error:
-            read(tmp_path, text, "notes.txt")
-        assert "notes.txt" in str(error.value)
-    assert "no benchmark is given" in refused(read_benchmarks, [])
 
 
 # A warning that a file ends with concerns what stands above it.

@@ -101,16 +101,13 @@ def test_pools_osds_and_groups_are_what_the_report_says(tmp_path: Path) -> None:
     assert json.loads(report.crushmap)["buckets"][2]["name"] == "beta"
 
 
-def test_trees_of_classes_are_no_hosts_and_rings_are_refused(tmp_path: Path) -> None:
+def test_rulesets_classes_and_rings_are_read_as_ceph_means_them(tmp_path: Path) -> None:
     tree = read(tmp_path, REPORT).buckets
     assert [bucket.name for bucket in tree.of_kind("host")] == ["alpha", "beta"]
     assert tree.devices_under(tree.of_kind("root")[0]) == (0, 1, 2, 3)
     ring = bucket(-2, "alpha", "host", {-1: ONE, 0: ONE})["items"]
     with pytest.raises(ConfigError, match=r"crushmap: .*bucket"):
         read(tmp_path, changed("crushmap.buckets.1.items", ring))
-
-
-def test_an_old_pools_ruleset_means_the_rule_that_admits_its_size(tmp_path: Path) -> None:
     old = changed("osdmap.pools.0.crush_rule", None)
     old["osdmap"]["pools"][0]["crush_ruleset"] = 9
     assert read(tmp_path, old).pools[0].rule_id == 5
