@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from resilver.errors import ConfigError
+from resilver.importers.ceph import ConfigEntry, OsdMetadata
 from resilver.whatif.configuration import read_setting
 from resilver.whatif.declared import SETTINGS
 from resilver.whatif.options import Request
@@ -12,8 +13,6 @@ from resilver.whatif.releases import version
 from resilver.whatif.settings import Setting
 from tests.build import refused
 from tests.unit.what_if_clusters import (
-    ConfigEntry,
-    OsdMetadata,
     of_release,
     osd_settings,
     prepared,

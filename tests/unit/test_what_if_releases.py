@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from resilver.importers.ceph import ConfigEntry
 from resilver.whatif.options import Request
 from tests.build import refused
-from tests.unit.what_if_clusters import ConfigEntry, of_release, prepared, small_report
+from tests.unit.what_if_clusters import of_release, prepared, small_report
 
 LUMINOUS = "ceph osd set-require-min-compat-client luminous"
 

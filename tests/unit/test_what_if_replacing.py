@@ -6,8 +6,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from resilver.importers.ceph import OsdMetadata
 from resilver.whatif.options import Request
-from tests.unit.what_if_clusters import OsdMetadata, of_release, prepared, small_report
+from tests.unit.what_if_clusters import of_release, prepared, small_report
 
 
 def test_an_osd_stops_and_comes_back_empty_with_its_new_size_and_weight() -> None:

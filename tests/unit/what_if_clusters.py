@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from resilver.importers.ceph import ClusterReport, ConfigEntry, OsdMetadata, read_cluster
+from resilver.importers.ceph import ClusterReport, read_cluster
 from resilver.whatif.options import Request
 from resilver.whatif.plan import plan_of_options
 from resilver.whatif.request import Prepared, prepare
@@ -44,14 +44,3 @@ def of_release(*release: int, **more: Any) -> ClusterReport:
 def osd_settings(ready: Prepared, osd: int) -> dict[str, Any]:
     """The settings that an OSD begins with."""
     return ready.input["osd_settings"][ready.input["osds"][osd]["settings"]]
-
-
-__all__ = [
-    "SMALL",
-    "ConfigEntry",
-    "OsdMetadata",
-    "of_release",
-    "osd_settings",
-    "prepared",
-    "small_report",
-]

@@ -172,15 +172,12 @@ class _Blades:
         return np.asarray(total / float(self.weight.sum()))
 
 
-def sites(machine: Machine, count: int, *, starts: int | None = None, seed: int = 1) -> Sites:
+def sites(machine: Machine, count: int, *, seed: int = 1) -> Sites:
     """Say where so many modules should stand.
 
     Args:
         machine: The machine; its groups share the modules evenly.
         count: How many modules, a multiple of its groups.
-        starts: From how many beginnings the first group is sought; by the machine's size, 4 at
-            least, where it is not given. The others are from all beyond these, and from the first
-            group's places moved along the torus.
         seed: Of the beginnings, and of the random placements that are compared.
 
     Raises:
@@ -195,9 +192,9 @@ def sites(machine: Machine, count: int, *, starts: int | None = None, seed: int 
         rule = f"there is room for {len(blades.names):,} modules"
         raise ConfigError(rule, "place fewer", "--place", show(count))
     each, draw = count // groups, np.random.default_rng(seed)
-    if starts is None:
-        fitting = _COSTS_IN_ALL // blades.costs[0].size
-        starts = max(_STARTS_LEAST, min(_STARTS_MOST, fitting))
+    # From how many beginnings the first group is sought; the others are from all beyond the least,
+    # and from the first group's places moved along the torus.
+    starts = max(_STARTS_LEAST, min(_STARTS_MOST, _COSTS_IN_ALL // blades.costs[0].size))
     is_free = np.ones(len(blades.names), dtype=bool)
     chosen: list[Ints] = []
     for group in range(groups):
