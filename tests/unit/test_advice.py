@@ -53,9 +53,6 @@ def served(one: Parts, at: int, limit: float, most: int) -> int:
     return count
 
 
-# ---------------------------------------------------------------------------------- targets alone
-
-
 def test_on_targets_the_slowest_stream_is_as_fast_as_any_choice_allows() -> None:
     """The pace of the nth best stream of all, told by sorting every stream of every target."""
     rng = draws("advice on targets")
@@ -147,9 +144,6 @@ def flow(nested: Nested, reach: Reach | None, streams: int, most: int, limit: fl
     return int(maximum_flow(graph, names["source"], names["sink"]).flow_value)
 
 
-# ------------------------------------------------------------------------------- layers of routers
-
-
 def test_by_routers_the_slowest_stream_is_near_what_a_maximum_flow_allows() -> None:
     """Band set before: 1.10 times the optimum at most, 1.02 in the median."""
     rng = draws("advice by routers")
@@ -196,9 +190,6 @@ def test_a_file_has_one_stripe_behind_each_network_and_a_target_once() -> None:
     assert all(len(set(row)) == 6 for row in networks.tolist())
     # 600 streams on the 1,008 targets of one file system: none has two.
     assert len(set(found.placed.reshape(-1).tolist())) == 600
-
-
-# --------------------------------------------------------------------- beside the file system's own
 
 
 def test_a_job_never_ends_later_than_by_round_robin() -> None:
@@ -255,9 +246,6 @@ def test_round_robin_s_mean_rate_is_that_of_a_poisson_law(streams: float) -> Non
         found = resilver.advise(state, files=504)
         rates.append(found.round_robin.mean / 504)
     assert np.mean(rates) == pytest.approx((1 - math.exp(-streams)) / streams, abs=0.009)
-
-
-# ------------------------------------------------------------------------------------ jobs in a row
 
 
 def test_a_hundred_jobs_that_ask_in_a_row_do_not_herd() -> None:

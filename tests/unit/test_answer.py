@@ -69,9 +69,6 @@ def printed(made: Answer, width: int = 80) -> str:
     return text
 
 
-# -------------------------------------------------------------------------------------- the model
-
-
 def test_sections_tables_and_charts_are_those_that_show_anything() -> None:
     kept = sections_of(("One", [None, shown()]), ("Two", [None]), Section("Three", (), ("Text.",)))
     assert [one.heading for one in kept] == ["One", "Three"] and len(kept[0].parts) == 1
@@ -80,9 +77,6 @@ def test_sections_tables_and_charts_are_those_that_show_anything() -> None:
     assert list(made.tables()) == ["layers"] and [one.name for one in made.charts()] == ["layers"]
     assert "What layers pass" not in printed(answer(shown(printed=0), chart()))
     assert "What layers pass" not in printed(answer(shown(table=layers(0))))
-
-
-# ----------------------------------------------------------------------------------- the terminal
 
 
 @pytest.mark.parametrize(("width", "fit"), [(41, 3), (42, 4), (54, 4), (55, 5), (60, 5), (120, 5)])
@@ -135,9 +129,6 @@ def test_pages_and_notebooks_show_what_terminals_do() -> None:
     assert "Hidden" not in text and "<script" not in text
 
 
-# ------------------------------------------------------------------------- the page, the notebook
-
-
 def test_the_page_has_the_verdict_tables_charts_figures_and_sources() -> None:
     figure = KeyFigure("rate", 1.25e12, "B/s", "1.25 TB/s", "of all clients")
     made = answer(
@@ -166,9 +157,6 @@ def test_the_page_has_the_verdict_tables_charts_figures_and_sources() -> None:
     carried = json.loads(text.partition('id="page">')[2].partition("</script>")[0])
     assert carried["csv"]["layers"].startswith("layer,alone,lost,parts,binding\n")
     assert '<th scope="col">layer</th><th scope="col" class="n">alone</th></tr>' in text
-
-
-# ---------------------------------------------------------------------------------- how to reply
 
 
 def test_a_reply_is_text_or_the_record_or_nothing(capsys: pytest.CaptureFixture[str]) -> None:

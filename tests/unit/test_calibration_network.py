@@ -98,8 +98,6 @@ def test_any_table_survives_being_written(rows: list[LogGpRow]) -> None:
     assert parse_netgauge(write_netgauge(table), "t", "t").rows == table.rows
 
 
-# ---- point-to-point measurements
-
 MEASURED = {
     "plain": ("# size time(us)\n1024 2\n4096 4\n", 4096 / 4e-6),
     "rates": ("size bandwidth(MiB/s)\n1024 100\n4096 500\n", 500 * MIB),
@@ -142,9 +140,6 @@ def test_round_trips_give_errors_by_size_or_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="measure again"):
         table_of([Round(1, 10, 0.0, 1.0), Round(2, 10, 1.0, 2.0)], "none")
     assert "two message sizes" in refused(table_of, [Round(1, 10, 1.0, 2.0)], "one")
-
-
-# ---- from round trips to a table
 
 
 def trips_of(path: Path) -> list[Round]:

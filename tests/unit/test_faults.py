@@ -1,6 +1,7 @@
-"""Faults in their one form: named as written, and drawn by the core where they say how many."""
+"""Faults in their one form, and what seeds draw: named as written, or by the core."""
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ from resilver.core_errors import core_errors
 from resilver.core_input import faults_json
 from resilver.errors import ConfigError
 from resilver.simulate.network import topology_of
-from resilver.spec import Fault, Run
-from resilver.study import validate_runs
-from tests.build import network_run, refused
+from resilver.spec import Fault, Run, Study
+from resilver.study import simulate, validate_runs
+from tests.build import CASES, STUDIES, merged, network_run, refused, study_of
+from tests.integration.drawn_studies import drawn_study
 
 
 def named(run: Run, seed: int = 1) -> list[list[str]]:
@@ -123,3 +125,54 @@ def test_nodes_of_a_graph_go_by_the_names_of_its_file(tmp_path: Path) -> None:
     renamed = network_run(topology={"graph": str(path)})
     path.write_text(path.read_text().replace("disk-z", "disk-a"), encoding="utf-8")
     assert renamed.key != network_run(topology={"graph": str(path)}).key
+
+
+CHANCES = tomllib.loads((CASES / "chances.toml").read_text(encoding="utf-8"))
+PLAIN = STUDIES["twelve"]
+
+
+def metrics(study: Study, seed: int) -> dict[str, Any]:
+    return dict(simulate(study.runs()[0].system, seed).metrics)
+
+
+@pytest.mark.parametrize("change", CHANCES["sure"].values(), ids=CHANCES["sure"])
+def test_without_chance_all_seeds_give_one_run(change: dict[str, Any]) -> None:
+    study = study_of(merged(PLAIN, change))
+    assert study.chances() == ()
+    first = metrics(study, 1)
+    assert first["rebuild_seconds"] and metrics(study, 2) == first and metrics(study, 99) == first
+
+
+def test_a_fault_of_all_that_there_are_draws_none() -> None:
+    slow = {"part": {"server": 12}, "health": 0.5}
+    assert Study.from_dict({**PLAIN, "faults": [slow]}).chances() == ()
+    slow["part"] = {"server": 11}
+    assert Study.from_dict({**PLAIN, "faults": [slow]}).chances() == ("which server slows down",)
+
+
+@pytest.mark.parametrize(("word", "change"), CHANCES["drawn"].items())
+def test_what_is_drawn_is_named_and_makes_a_difference(word: str, change: dict[str, Any]) -> None:
+    # Seven seeds that draw one of twelve servers alike would be one case in three million.
+    study = study_of(merged(PLAIN, change))
+    assert study.chances() == (word,)
+    assert any(metrics(study, seed) != metrics(study, 1) for seed in range(2, 9))
+
+
+def test_studies_drawn_at_random_are_sure_where_they_are_said_to_be() -> None:
+    """Without clients, with files of one size and one named fault, over all else that varies."""
+    seen = 0
+    for number in range(80):
+        table = drawn_study(number)
+        for section in ("traffic", "lanes", "pools"):
+            table.pop(section, None)
+        table["population"] = {"file_size": "1 MiB", "files": 300}
+        level = "servers" if "servers" in table["cluster"] else "disks"
+        table["faults"] = [{"part": {level: ["server.1"]}, "told": True}]
+        try:
+            study = Study.from_dict(table)
+        except ConfigError:
+            continue
+        if not study.chances():
+            assert metrics(study, 1) == metrics(study, 2), number
+            seen += 1
+    assert seen >= 15
