@@ -33,15 +33,10 @@ def described(servers: int, **sections: Any) -> dict[str, Any]:
 # Name: the study, and what must occur in it for the case to be worth its name.
 CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
     "copies": (described(6), {"disk busy", "receive interface busy"}),
-    "copies-by-crush-groups": (
-        described(8, placement={"algorithm": "crush", "placement_groups": 64}),
-        {"disk busy"},
-    ),
     "at-once": (
         described(5, traffic={**LOOP, "interval": "0 s", "duration": "60 ms"}),
         {"disk busy", "send interface busy", "receive interface busy"},
     ),
-    "a-code": (described(9, redundancy={"code": "rs 4+2"}), {"disk busy"}),
     "a-code-that-takes-time": (
         described(7, redundancy={"code": "rs 3+2", "coding": "40 MB/s"}),
         {"coder busy", "disk busy"},
@@ -51,7 +46,6 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
         described(4, redundancy={"replicas": 1}, traffic={**LOOP, "reads": 1.0}),
         {"disk busy"},
     ),
-    "writes-alone": (described(6, traffic={**LOOP, "reads": 0.0}), {"disk busy"}),
 }
 
 
