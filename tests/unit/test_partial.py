@@ -1,6 +1,7 @@
 """The finished runs of a sweep read as its whole tables do, and its page follows it to the end."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,11 @@ from tests.unit.study_fakes import FakeStudy, perform, started
 SWEEP = {"cluster.servers": [8, 4, 2.5]}
 
 
-@pytest.fixture
-def whole(tmp_path: Path) -> Path:
-    perform(FakeStudy(seeds=[2, 1], sweep=SWEEP), tmp_path / "whole")
-    return tmp_path / "whole"
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sweep") / "whole"
+    perform(FakeStudy(seeds=[2, 1], sweep=SWEEP), folder)
+    return folder
 
 
 def test_all_runs_read_from_their_shards_are_the_tables(whole: Path) -> None:
@@ -46,33 +48,30 @@ def test_some_runs_keep_the_order_and_the_types_of_the_whole_sweep(whole: Path) 
 
 def test_a_folder_that_cannot_be_read_so_says_why(whole: Path, tmp_path: Path) -> None:
     assert "it has no provenance.json" in refused(PartialResults, tmp_path, [])
-    path = whole / "provenance.json"
-    record = json.loads(path.read_text())
+    record = json.loads((whole / "provenance.json").read_text())
     del record["points"]
-    path.write_text(json.dumps(record))
-    assert "of an earlier resilver; call `resilver run` again" in refused(PartialResults, whole, [])
+    (tmp_path / "provenance.json").write_text(json.dumps(record))
+    said = refused(PartialResults, tmp_path, [])
+    assert "of an earlier resilver; call `resilver run` again" in said
 
 
 def test_the_page_says_how_far_it_is_and_loads_itself_again(whole: Path, tmp_path: Path) -> None:
     keys = Results.open(whole).runs["run"].to_pylist()
-    standing = Standing(2, 6, 1, "noon", 61.0, 5)
-    page = write_live(PartialResults(whole, keys[:2]), tmp_path / "a.html", standing).read_text()
-    assert "2 of 6 runs so far, 1 failed, about 1 min 1 s left" in page
-    assert '<html lang="en" data-reload="5">' in page
-    assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in page
-    stopped = Standing(2, 6, 0, "noon")
-    page = write_live(PartialResults(whole, keys[:2]), tmp_path / "a.html", stopped).read_text()
-    assert "2 of 6 runs; the sweep has stopped" in page
-    assert "data-reload=" not in page and 'http-equiv="refresh"' not in page
 
+    def page(count: int, standing: Standing) -> str:
+        partial = PartialResults(whole, keys[:count])
+        return write_live(partial, tmp_path / "a.html", standing).read_text()
 
-def test_a_page_before_the_first_run_waits(whole: Path, tmp_path: Path) -> None:
-    path = tmp_path / "a.html"
-    page = write_live(PartialResults(whole, []), path, Standing(0, 6, 0, "noon", None, 5))
-    text = page.read_text()
-    assert "0 of 6 runs so far" in text and 'data-reload="5"' in text
-    # Nothing is drawn, so the page does not carry what draws.
-    assert len(text) < 30_000
+    text = page(2, Standing(2, 6, 1, "noon", 61.0, 5))
+    assert "2 of 6 runs so far, 1 failed, about 1 min 1 s left" in text
+    assert '<html lang="en" data-reload="5">' in text
+    assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in text
+    stopped = page(2, Standing(2, 6, 0, "noon"))
+    assert "2 of 6 runs; the sweep has stopped" in stopped
+    assert "data-reload=" not in stopped and 'http-equiv="refresh"' not in stopped
+    # Before the first run nothing is drawn, so the page does not carry what draws.
+    waits = page(0, Standing(0, 6, 0, "noon", None, 5))
+    assert "0 of 6 runs so far" in waits and 'data-reload="5"' in waits and len(waits) < 30_000
 
 
 def test_watching_a_complete_folder_writes_the_final_page(
@@ -99,11 +98,16 @@ def test_watching_a_sweep_that_was_left_says_so_and_ends_with_three(
     )
 
 
-def test_the_page_follows_a_sweep_to_its_end(tmp_path: Path) -> None:
+def test_the_page_follows_a_sweep_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pause in ("LOOKS", "PAGES"):
+        monkeypatch.setattr(f"resilver.cli.report._SECONDS_BETWEEN_{pause}", 0.1)
     folder = tmp_path / "a"
-    driver = started("perform(FakeStudy(seeds=[1, 2, 3, 4], seconds=1.0), sys.argv[1])", folder)
+    driver = started("perform(FakeStudy(seeds=[1, 2, 3, 4], seconds=0.4), sys.argv[1])", folder)
     while not (folder / "status.json").exists():
         assert driver.poll() is None
+        time.sleep(0.02)
     assert cli.run(["report", str(folder), "--watch"]) == 0
     driver.wait()
     assert status(folder).state == "complete"

@@ -5,8 +5,7 @@ ended; and the sign of life that it keeps there never changes or stops it.
 import contextlib
 import json
 import os
-import subprocess
-import sys
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ from resilver.study import Incomplete, Status, StudyProgress, heartbeat, status
 from resilver.study.heartbeat import STATUS_FILE
 from resilver.study.sweep_status import SECONDS_UNTIL_DEAD
 from tests.build import refused
-from tests.front_door import environment
 from tests.unit.study_fakes import FakeStudy, perform, started
 
 
@@ -47,8 +45,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 SWEEP = {"cluster.servers": [8, 4]}
 
 
-@pytest.fixture
-def dead(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder whose driver was killed in the middle of its second run."""
     code = f"""
 heartbeat.SECONDS_BETWEEN_BEATS = 0.01
@@ -59,9 +57,15 @@ def die(progress):
 study = FakeStudy(seeds=[1, 2], sweep={SWEEP!r}, seconds=0.1)
 perform(study, sys.argv[1], progress=die)
 """
-    folder = tmp_path / "killed"
+    folder = tmp_path_factory.mktemp("driver") / "killed"
     started(code, folder).wait()
     return folder
+
+
+@pytest.fixture
+def dead(killed: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(killed, tmp_path / "killed"))
 
 
 def edited(folder: Path, **changes: Any) -> None:
@@ -242,21 +246,21 @@ def test_the_command_prints_json_and_ends_with_three_for_what_is_left(
     assert cli.run(["status", str(dead / "none")]) == 2
 
 
-def test_watching_prints_a_line_a_change_until_the_end(tmp_path: Path) -> None:
+def test_watching_prints_a_line_a_change_until_the_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resilver.cli.status._SECONDS_BETWEEN_LOOKS", 0.05)
     folder = tmp_path / "a"
-    driver = started("perform(FakeStudy(seeds=[1, 2, 3], seconds=1.5), sys.argv[1])", folder)
-    until = time.monotonic() + 20.0
-    while not (folder / STATUS_FILE).exists() and time.monotonic() < until:
+    driver = started("perform(FakeStudy(seeds=[1, 2, 3], seconds=0.5), sys.argv[1])", folder)
+    while not (folder / STATUS_FILE).exists():
+        assert driver.poll() is None
         time.sleep(0.02)
-    command = [sys.executable, "-c", "from resilver.cli import main; main()", "status", "--watch"]
-    done = subprocess.run(
-        [*command, str(folder)], env=environment(), capture_output=True, text=True, timeout=60
-    )
+    assert cli.run(["status", "--watch", str(folder)]) == 0
     driver.wait()
-    lines = done.stdout.splitlines()
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
     assert lines[0].startswith("running: 0 of 3 runs")
-    assert lines[-1] == "complete: 3 of 3 runs"
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (lines[-1], said.err) == ("complete: 3 of 3 runs", "")
 
 
 @pytest.mark.parametrize("beats", [3, 1_025, 10**9])
