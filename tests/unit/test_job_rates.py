@@ -15,7 +15,7 @@ from resilver.center.job_clients import job_clients
 from resilver.center.job_targets import _even_exactly, _even_flow, _least_beyond
 from resilver.center.routes import POLICIES
 from resilver.center.torus import ChannelLoads, hops
-from resilver.errors import ConfigError
+from tests.build import refused
 
 MB = 1e6
 
@@ -49,10 +49,10 @@ def small(**changed: Any) -> Machine:
     return machine(given)
 
 
-def passed(found: Machine, source: list[int], end: list[int]) -> list[tuple[Any, ...]]:
+def passed(torus: tuple[int, ...], source: list[int], end: list[int]) -> list[tuple[Any, ...]]:
     """The channels of a way, hop by hop: along X, then Y, then Z, the shorter way round."""
     at, channels = list(source), []
-    for axis, length in enumerate(found.torus):
+    for axis, length in enumerate(torus):
         while at[axis] != end[axis]:
             goes_up = 2 * ((end[axis] - source[axis]) % length) <= length
             channels.append((axis, goes_up, *at))
@@ -75,7 +75,7 @@ def plain_rates(job: JobRates) -> list[float]:
             routers = [routers[routes.chosen[rank, row]]]
         way: dict[tuple[Any, ...], float] = {}
         for router in routers:
-            parts = passed(found, found.places[node].tolist(), found.places[router].tolist())
+            parts = passed(found.torus, found.places[node].tolist(), found.places[router].tolist())
             for part in [*parts, ("router", router)]:
                 way[part] = way.get(part, 0.0) + 1.0 / len(routers)
         server = int(side.target_servers[target])
@@ -284,55 +284,10 @@ def test_drawn_targets_are_used_as_evenly_as_can_be(titan: Machine) -> None:
     assert set(np.bincount(every.writes.targets)[1008:].tolist()) == {1, 2}
 
 
-@pytest.mark.parametrize(
-    ("clients", "message"),
-    [
-        ("random:0", "the machine has 114 clients"),
-        ("random:115", "the machine has 114 clients"),
-        ("random:many", "it says no such job"),
-        ("job:4", "it says no such job"),
-        ("job:4@9,0,0", r"\(9, 0, 0\) lies outside of the torus"),
-        ("job:999@0,0,0", "the machine has 114 clients"),
-        ("placed:17", "one client is placed a target, and there are 16"),
-        ("placed:x", 'such as "placed:64"'),
-        ("nodes.txt", "nodes.txt"),
+def test_lists_of_clients_that_cannot_be_are_refused() -> None:
+    for clients, says in (
         ([], "has no clients"),
         (["x9y9z9n0"], "client 0: the machine has no node"),
-        (["x0y0z0n0"], "is no client"),
         (["x1y0z0n0", "x1y0z0n0"], "client 0 names the same node"),
-    ],
-)
-def test_jobs_that_cannot_be_are_refused(clients: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        job_rates(route(small()), clients)
-
-
-@pytest.mark.parametrize(
-    ("changed", "asked", "message"),
-    [
-        ({"storage": None}, {}, r"add \[storage\]"),
-        ({"rates": {}}, {}, r"add \[rates\]"),
-        ({"rates": {"x": "1 GB/s"}}, {}, r"add \[rates\]"),
-        ({}, {"targets": "best"}, "there is no such choice"),
-        ({}, {"namespace": 1}, "there is one namespace; from 0 to 0"),
-        ({}, {"clients": "placed:4", "targets": "random"}, "clients that are placed"),
-    ],
-)
-def test_what_cannot_be_computed_is_refused(
-    changed: dict[str, Any], asked: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ConfigError, match=message):
-        job_rates(route(small(**changed)), **{"clients": "random:4", **asked})
-
-
-def test_files_of_clients_that_cannot_be_are_refused_by_line(tmp_path: Path) -> None:
-    path = tmp_path / "nodes.txt"
-    for content, message in (
-        (b"x1y0z0n0\nnobody\n", "line 2: .*no node"),
-        (b"\n# none\n", "nodes.txt names no clients"),
-        (b"\xff\xfe\x00", "nodes.txt"),
-        (b"x1y0z0n0\nx1y0z0n0\n", "line 2: .*line 1 names the same node"),
     ):
-        path.write_bytes(content)
-        with pytest.raises(ConfigError, match=message):
-            job_clients(small(), path)
+        assert says in refused(job_rates, route(small()), clients)

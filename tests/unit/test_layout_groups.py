@@ -2,15 +2,12 @@
 
 from functools import partial
 from itertools import accumulate
-from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resilver.simulate import place_objects
 from resilver.spec import System
-from tests.build import refused
 from tests.reference.layouts import layout_of
 from tests.unit.test_layouts import sets_of, system
 
@@ -75,29 +72,3 @@ def test_failures_in_turn_move_only_what_they_take() -> None:
         for old, new in zip(before, after, strict=True):
             kept = [server for server in old if server not in later]
             assert [server for server in new if server in old] == kept
-
-
-@pytest.mark.parametrize(
-    ("servers", "pieces", "keys", "says"),
-    [
-        (10, 3, {}, "placement.group_size: groups have a size; say how many servers a group has"),
-        (10, 3, {"group_size": 4}, "10 servers do not divide by 4; use a divisor of 10, such as 2"),
-        (12, 5, {"group_size": 4}, "an object has 5 pieces, and 4 members of a group hold data"),
-        (12, 3, {"group_size": 4, "spare": "dedicated", "spares": 4}, "use at most 3, or larger"),
-        (12, 4, {"group_size": 4, "spare": "dedicated"}, "use groups of at least 5, or fewer"),
-        (12, 3, {"group_size": 4, "spares": 1}, 'remove it, or use spare = "dedicated"'),
-        (12, 3, {"group_size": 2000}, "this must be at most 1024"),
-        (12, 3, {"group_size": 4, "ring_points": 8}, "this key has no meaning with algorithm"),
-        (12, 3, {"group_size": 4, "spare": "none"}, "distributed"),
-    ],
-)
-def test_groups_that_cannot_be_are_refused(
-    servers: int, pieces: int, keys: dict[str, Any], says: str
-) -> None:
-    assert says in refused(in_groups, servers, pieces, **keys)
-
-
-def test_groups_within_too_few_racks_are_refused() -> None:
-    # Groups of 4 in racks of 6 servers: the first lies in one rack, the second in two.
-    assert "and the members of a group lie in 1" in refused(in_groups, 24, 2, 4, group_size=4)
-    assert in_groups(24, 2, 4, group_size=4, failure_domain="server").copies == 2

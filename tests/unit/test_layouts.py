@@ -137,27 +137,3 @@ def test_what_has_no_answer_is_refused() -> None:
     assert 'placement.algorithm = "jump": parity groups are' in refused(parity_group_balance, at)
     assert place_objects(at, 1, 2**64 - 1, 1).shape == (1, 3)
     assert place_objects(at, 1, 7, 0).shape == (0, 3)
-
-
-def test_keys_that_an_algorithm_has_not_are_refused() -> None:
-    for key, value, algorithm, others in (
-        ("rings", 2, "ring", "multi_ring"),
-        ("ring_points", 8, "jump", "ring or multi_ring or xor"),
-        ("ring_walk", "rehash", "multi_ring", "ring"),
-        ("scatter_width", 3, "declustered", "copysets"),
-        ("parity_groups", "auto", "copysets", "declustered"),
-        ("bucket", "straw", "rendezvous", "crush"),
-    ):
-        said = refused(system, algorithm=algorithm, **{key: value})
-        says = f'this key has no meaning with algorithm = "{algorithm}"; remove it, or use {others}'
-        assert says in said
-    for key, value, algorithm, says in (
-        ("parity_groups", 0, "declustered", 'parity groups are "auto" or a whole number from 1'),
-        ("parity_groups", "aut", "declustered", 'did you mean "auto"'),
-        ("scatter_width", 12, "copysets", "a server has 11 others to share data with; use at most"),
-        ("rings", 17, "multi_ring", "this must be at most 16"),
-    ):
-        assert says in refused(system, algorithm=algorithm, **{key: value})
-    assert "3 rings have at most 2^27" in refused(system, 100_000, algorithm="multi_ring")
-    with pytest.raises(ConfigError, match="50000 permutations of 100001 servers are more than"):
-        system(100_001, algorithm="copysets", scatter_width=100_000)

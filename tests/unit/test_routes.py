@@ -17,14 +17,13 @@ from resilver.center.machines import Machine, machine
 from resilver.center.routes import POLICIES, channel_loads, route, route_figures
 from resilver.center.torus import ChannelLoads, hops, steps
 from resilver.errors import ConfigError
+from tests.unit.test_job_rates import passed, titan
 
 DATA = Path(os.environ.get("RESILVER_SHARED_DATA", "../shared/data")) / "lustre"
 NODES = DATA / "titan-nodes.tsv.gz"
 
 
-@pytest.fixture(scope="module")
-def titan() -> Machine:
-    return machine("titan")
+__all__ = ["titan"]
 
 
 def small(**changed: Any) -> Machine:
@@ -61,17 +60,13 @@ def test_channels_carry_what_is_counted_hop_by_hop(
     loads.add(source, target, amount)
     counted = [np.zeros((2, *torus)) for _ in range(3)]
     for begin, end, much in zip(source.tolist(), target.tolist(), amount, strict=True):
-        at = list(begin)
-        for axis, length in enumerate(torus):
-            while at[axis] != end[axis]:
-                goes_up = 2 * ((end[axis] - begin[axis]) % length) <= length
-                counted[axis][(0 if goes_up else 1, *at)] += much
-                at[axis] = (at[axis] + (1 if goes_up else -1)) % length
+        for axis, goes_up, *at in passed(torus, begin, end):
+            counted[axis][(0 if goes_up else 1, *at)] += much
     for axis in range(3):
         np.testing.assert_allclose(loads.of(axis), counted[axis])
     # Every hop is in one channel.
-    passed = sum(float(loads.of(axis).sum()) for axis in range(3))
-    assert passed == pytest.approx(float(amount @ hops(source, target, torus).sum(axis=1)))
+    total = sum(float(loads.of(axis).sum()) for axis in range(3))
+    assert total == pytest.approx(float(amount @ hops(source, target, torus).sum(axis=1)))
 
 
 @settings(max_examples=60, deadline=None)
@@ -176,25 +171,6 @@ def test_lnet_has_every_client_once_and_every_network(titan: Machine) -> None:
     assert sorted(said) == titan.nids[titan.clients].tolist()
     assert all(line.count("@gni") == 36 and "o2ib236 " in line for line in lines[1::2])
     assert lnet_routes(route(small(), "round_robin")).count("[0,42]@gni") == 1
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"torus": [1, 4, 4]}, "torus"),
-        ({"routers": {"groups": [["x9y0z0n0"]]}}, "no module or node of this name"),
-        ({"routers": {"groups": [["x0y0z0n0", "x0y0z0n0"]]}}, "already"),
-        ({"routers": {"groups": [["x0y0z0n0"], []]}}, "has no modules"),
-        ({"routers": {"groups": [["x0y0z0n0"], ["x1y0z0n0"]], "networks": [1, 2]}}, "networks"),
-        ({"weights": [-1, 1, 1]}, "weights"),
-        ({"cabinets": {"columns": 4, "rows": 2}}, "such cabinets"),
-        ({"service": ["nobody"]}, "service.0"),
-        ({"fine_grained": {"window": [2, -1]}}, "window"),
-    ],
-)
-def test_machines_that_cannot_be_are_refused(changed: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        small(**changed)
 
 
 def test_clients_that_no_zone_takes_are_named() -> None:

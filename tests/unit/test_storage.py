@@ -60,24 +60,6 @@ def test_targets_are_numbered_in_turn_within_their_namespace() -> None:
     assert found.target_namespaces.tolist() == [0] * 12 + [1] * 12
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"namespaces": 3}, r"storage\.namespaces = 3: the 2 rows are shared evenly"),
-        ({"leaves": [0]}, "a number for each of the 2 servers"),
-        ({"leaves": [0, 3]}, "no leaf so far on; from 0 to 2"),
-        ({"leaves": [0, -1]}, r"storage\.leaves"),
-        ({"network": 6}, "networks without routers: 11"),
-        ({"targets": 0}, r"storage\.targets"),
-        ({"targets": 1_000_000}, "at most 1,000,000 targets"),
-        ({"rows": 10}, "without routers: 11, 12, 13, 14, 15, 16, 17, 18"),
-    ],
-)
-def test_storage_that_cannot_be_is_refused(changed: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        small(**changed)
-
-
 def test_a_machine_without_storage_says_what_to_add() -> None:
     plain = machine({"torus": [4, 4, 4], "routers": {"groups": [["x0y0z0n0"]]}})
     with pytest.raises(ConfigError, match=r"add \[storage\]"):
@@ -117,20 +99,3 @@ def test_titan_s_blades_and_cages_have_channels_of_their_own() -> None:
             for z in (height, height + 1)
         )
         assert chip.partition("s")[0] != above.partition("s")[0]
-
-
-@pytest.mark.parametrize(
-    ("rates", "message"),
-    [
-        ({"x": "0"}, r"rates\.x"),
-        ({"y": []}, "a rate above zero, or a list"),
-        ({"x": 5}, "a rate needs a unit"),
-        ({"z": ["1 GB/s"] * 3}, "3 rates do not follow one another round a ring of 4"),
-        ({"router": "0 B/s"}, "above zero"),
-        ({"target": "inf"}, r"rates\.target"),
-        ({"disk": "1 GB/s"}, r"rates\.disk|no such key"),
-    ],
-)
-def test_rates_that_cannot_be_are_refused(rates: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        machine({"torus": [4, 4, 4], "routers": {"groups": [["x0y0z0n0"]]}, "rates": rates})
