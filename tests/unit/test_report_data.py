@@ -42,31 +42,22 @@ def test_the_run_that_stands_for_a_system_has_the_median_rebuild_time() -> None:
     assert systems(made)[0].median["seed"] == 4
 
 
-def test_the_ideal_line_is_proportional_to_servers_from_the_smallest_median() -> None:
+def test_a_sweep_has_an_axis_series_and_an_ideal() -> None:
     made = results(servers=(4, 8, 32), seeds=3)
     chart = sweep(systems(made))
     base = chart.boxes[0].median
     assert list(chart.ideal[0]) == [4.0, 8.0, 32.0]
     # 8 servers are twice and 32 are eight times the smallest system.
     assert list(chart.ideal[1]) == pytest.approx([base, 2 * base, 8 * base])
-
-
-def test_a_sweep_of_words_has_no_ideal_and_stands_at_ranks() -> None:
     chart = sweep(systems(results(extra_swept={"recovery.source": ["random", "primary"]})))
     assert chart.ideal is None and not chart.numeric
     assert [(box.x, box.label) for box in chart.boxes] == [(0.0, "random"), (1.0, "primary")]
-
-
-def test_servers_are_the_axis_and_other_keys_the_series() -> None:
     made = results(servers=(8, 16), seeds=2, extra_swept={"placement.bucket": ["straw", "straw2"]})
     chart = sweep(systems(made))
     assert chart.key == "cluster.servers"
     names = [name for name, _ in chart.series]
     assert names == ["placement.bucket = straw", "placement.bucket = straw2"]
     assert all([box.x for box in boxes] == [8.0, 16.0] for _, boxes in chart.series)
-
-
-def test_a_run_without_a_rate_is_counted_and_left_out() -> None:
     made = results(seeds=3)
     rates = made.runs["aggregate_bytes_per_second"].to_pylist()
     made = replaced(made, aggregate_bytes_per_second=[None, *rates[1:]])
@@ -75,13 +66,12 @@ def test_a_run_without_a_rate_is_counted_and_left_out() -> None:
     assert chart.boxes[0].values.size == 2
 
 
-def test_failed_servers_are_in_no_chart_of_what_is_rebuilt() -> None:
+def test_charts_of_one_run_are_of_its_survivors_and_add_up_to_its_metrics() -> None:
     made = results()
     names = [row[0] for row in charts.chart(made, "servers").table.rows]
     assert len(names) == 63 and "server.0" not in names
-
-
-def test_all_charts_of_one_run_add_up_to_its_metrics() -> None:
+    made = results(seeds=1)
+    assert charts.of_study(made, systems(made)) == []
     # The fixture's server of most groups, its transfers and its timeline are sums of one list, so
     # every chart's total must be the metric of the run.
     made = results(servers=(300,), groups=None, pairs=900, seeds=1)
@@ -105,15 +95,12 @@ def test_long_courses_are_merged_without_losing_bytes_or_time() -> None:
     assert (mean * duration).sum() / duration.sum() == pytest.approx((count - 1) / 2)
 
 
-def test_shares_of_a_rebuild_are_interpolated_within_an_interval() -> None:
+def test_shares_of_a_rebuild_are_reached_within_intervals_and_at_its_last_byte() -> None:
     # 30 bytes in 0..10 s, then 10 bytes in 10..20 s. Half of 40 is reached at 20/30 of the first
     # interval, nine tenths (36) at 6/10 of the second.
     course = np.array([0.0, 10.0]), np.array([10.0, 10.0]), np.array([30.0, 10.0])
     assert seconds_until(0.5, *course) == pytest.approx(20.0 / 3.0)
     assert seconds_until(0.9, *course) == pytest.approx(16.0)
-
-
-def test_a_rebuild_ends_with_its_last_byte_and_not_with_the_run() -> None:
     # 10 bytes in 2..3 s and 10 in 4..5 s; what failures made useless is still under way till 9 s.
     course = (
         np.array([0.0, 2.0, 3.0, 4.0, 5.0]),
@@ -147,11 +134,6 @@ def test_every_system_of_a_sweep_is_in_one_chart_over_time() -> None:
     assert {row["kind"] for row in one.make()["data"]["values"]} == {
         f"servers = {n}" for n in (8, 16, 64)
     }
-
-
-def test_one_run_has_no_box_of_one_dot() -> None:
-    made = results(seeds=1)
-    assert charts.of_study(made, systems(made)) == []
 
 
 @pytest.mark.parametrize(
@@ -213,18 +195,18 @@ def test_axes_have_units_in_which_numbers_are_readable() -> None:
     assert ticks[0] <= 0.9 and ticks[-1] >= 30.0 and 20.0 in ticks
 
 
-def test_an_unknown_chart_is_refused_by_name() -> None:
+def test_what_cannot_be_drawn_says_why() -> None:
     with pytest.raises(ConfigError, match=r"figure = 'pie': there is no such chart; valid charts"):
         charts.chart(results(seeds=1), "pie")
-
-
-def test_an_empty_system_has_a_reason_instead_of_charts() -> None:
     made = results(objects_per_group=0)
     point = systems(made)[0]
     assert charts.of_system(made, point) == [] and charts.of_study(made, [point]) == []
     assert "stores no objects" in str(findings.nothing_rebuilt(point))
     for name in ("timeline", "rate", "network"):
         assert "cannot be drawn" in refused(charts.chart, made, name)
+    made = results(seeds=1)
+    made.runs = made.runs.slice(0, 0)
+    assert "holds no finished run" in refused(systems, made)
 
 
 @pytest.mark.parametrize(
@@ -239,9 +221,3 @@ def test_why_nothing_was_rebuilt_is_told_apart(metrics: dict[str, int], reason: 
     made = results(objects_per_group=0, seeds=1)
     made = replaced(made, population_objects=100, **metrics)
     assert reason in str(findings.nothing_rebuilt(systems(made)[0]))
-
-
-def test_a_folder_without_runs_is_refused() -> None:
-    made = results(seeds=1)
-    made.runs = made.runs.slice(0, 0)
-    assert "holds no finished run" in refused(systems, made)

@@ -57,7 +57,7 @@ def test_the_finding_names_the_most_and_when_it_is_half_as_many(
     assert heading(short, last) == text
 
 
-def test_the_chart_has_the_means_of_its_run() -> None:
+def test_the_chart_has_the_means_of_its_run_and_is_none_of_an_earlier_folder() -> None:
     made = results(seeds=3)
     (point,) = systems(made)
     found = degraded(made, point)
@@ -71,9 +71,6 @@ def test_the_chart_has_the_means_of_its_run() -> None:
     assert at_risk(made, point)[1] == (
         f"No data is lost; up to {most:,.0f} objects at a time are down to one replica."
     )
-
-
-def test_a_folder_from_before_the_columns_has_no_such_chart() -> None:
     made = results(seeds=1)
     made.timeline = made.timeline.drop_columns(["degraded_objects", "at_risk_objects"])
     names = [one.name for one in charts.of_system(made, systems(made)[0])]
@@ -85,7 +82,7 @@ def with_faults(made: MemoryResults, *moments: str) -> MemoryResults:
     return made
 
 
-def test_faults_are_marked_where_one_comes_after_the_beginning() -> None:
+def test_faults_are_marked_from_the_top_of_each_panel_to_its_bottom() -> None:
     dashed = '"strokeDash": [6, 3], "strokeWidth": 1.5'
     for moments, lines in ((("0 s", "0 s"), 0), (("0 s", "60 s", "120 s"), 3)):
         made = with_faults(results(seeds=1), *moments)
@@ -94,9 +91,6 @@ def test_faults_are_marked_where_one_comes_after_the_beginning() -> None:
             assert json.dumps(one.make()).count(dashed) == panels * (lines > 0)
             marked = "Dashed lines mark faults, at 0 s, 1 min 0 s, 2 min 0 s."
             assert (marked in one.description) == (lines > 0)
-
-
-def test_a_fault_s_line_reaches_from_the_top_of_each_panel_to_its_bottom() -> None:
     # Two panels of 170 pixels each, or one of 260, with a line a fault.
     for name, heights in (("timeline", ["170"] * 6), ("degraded", ["260"] * 3)):
         made = with_faults(results(seeds=1), "0 s", "60 s", "120 s")

@@ -51,7 +51,7 @@ def test_a_line_stands_at_the_mean_of_the_rows_of_its_axis() -> None:
     assert made().runs == (1, 2)
 
 
-def test_the_drawing_shows_every_mean_run_and_star() -> None:
+def test_the_drawing_the_table_and_the_words_show_every_mean_run_and_star() -> None:
     spec = parallel_spec(made())
     axes, level, runs, *_ = spec["layer"]
     assert len(axes["data"]["values"]) == 2 and level["data"]["values"][0]["y"] == 100.0
@@ -63,9 +63,6 @@ def test_the_drawing_shows_every_mean_run_and_star() -> None:
         (98.0, 100.0), (70.0, 70.0), (50.0, 60.0),
     ]  # fmt: skip
     assert '["full", "half"]' in spec["encoding"]["x"]["axis"]["labelExpr"]
-
-
-def test_the_table_and_the_words_say_what_is_drawn() -> None:
     rows = parallel_table(made()).rows
     assert [(row[0], row[1], row[6]) for row in rows] == [
         ("read", "full", 2),
@@ -75,8 +72,5 @@ def test_the_table_and_the_words_say_what_is_drawn() -> None:
     text = parallel_words(made())
     assert "1 to 2 runs" in text and "at 100 %, is the analytic model" in text
     assert "star" in text
-
-
-def test_nothing_is_drawn_from_rows_without_the_columns() -> None:
     assert parallels(SPEC, Tables(table_of([{**ROWS[0], "share": None}])), {}) is None
     assert parallel(("one",), {"read": {0: []}}, "share") is None

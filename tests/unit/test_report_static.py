@@ -38,16 +38,13 @@ def test_equal_results_make_equal_files(tmp_path: Path, format: str, first: byte
     assert one == other or format == "pdf"
 
 
-def test_one_chart_by_name_of_every_system(tmp_path: Path) -> None:
+def test_one_chart_by_name_of_every_system_has_the_width_of_its_picture(tmp_path: Path) -> None:
     made = results(servers=(8, 16), seeds=1, groups=10)
     files = write_figures(made, tmp_path, "svg", names=["timeline", "together"], every=True)
     assert [path.name for path in files] == [
         "together.svg", "timeline-servers-8.svg", "timeline-servers-16.svg",
     ]  # fmt: skip
     assert "Half of the data is back" in files[1].read_text(encoding="utf-8")
-
-
-def test_a_width_is_that_of_the_picture(tmp_path: Path) -> None:
     made = results(servers=(8,), seeds=1, groups=10)
     for width in (500, 1000):
         (path,) = write_figures(made, tmp_path, "svg", names=["timeline"], width=width)
@@ -65,13 +62,10 @@ def test_what_stands_side_by_side_stands_below_each_other_in_a_narrow_window() -
     assert 2 * wide["hconcat"][0]["width"] < NARROW < 2 * narrow["vconcat"][0]["width"]
 
 
-def test_an_empty_system_has_no_figures(tmp_path: Path) -> None:
+def test_what_cannot_be_a_figure_is_refused(tmp_path: Path) -> None:
     assert write_figures(results(objects_per_group=0), tmp_path) == []
     with pytest.raises(ConfigError, match="'timeline' cannot be drawn"):
         write_figures(results(objects_per_group=0), tmp_path, names=["timeline"])
-
-
-def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'gif' is not known; choose one of png, svg, pdf"):
         write_figures(results(seeds=1), tmp_path, format="gif")
 

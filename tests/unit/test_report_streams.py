@@ -102,14 +102,11 @@ def test_streams_stand_beside_the_analytic_model() -> None:
     assert values(groups, "ring") == [False] * 3 + [True, True]
 
 
-def test_a_system_without_lanes_and_streams_has_neither_chart() -> None:
-    made = traffic_results(seeds=1)
-    point = systems(made)[0]
-    assert lanes(made, point) is None and streams(made, point) is None
-
-
-def test_the_page_has_both_charts() -> None:
+def test_the_page_has_both_charts_of_a_system_with_lanes_and_streams() -> None:
     made, point = streaming()
     assert [one.name for one in charts.of_system(made, point)][:2] == ["streams", "lanes"]
     page = render(made)
     assert "On links, clients get 86 %" in page and "Reads get 28.0 GiB/s" in page
+    made = traffic_results(seeds=1)
+    point = systems(made)[0]
+    assert lanes(made, point) is None and streams(made, point) is None

@@ -50,24 +50,29 @@ def servers(**changes: object) -> Servers:
     return Servers(**(values | changes))  # type: ignore[arg-type]
 
 
-def test_the_servers_finding_names_the_busiest_and_counts_the_idle() -> None:
+def test_findings_of_servers_name_the_busiest_the_idle_and_the_last() -> None:
     # The mean of 2, 10 and 0 is 4, and 10 is 2.5 times that.
     (point,) = systems(results(seeds=1))
     assert by_server(servers(), point).heading == (
         "b rebuilds 10 replicas, 2.5 times the mean of 4, from 5 placement groups; "
         "1 of 3 survivors rebuild nothing"
     )
-
-
-def test_groups_so_few_that_chance_is_uneven_are_told() -> None:
     # A Poisson count of mean 2 deviates by its root, 71 % of it; 6 groups hold 12 replicas.
-    (point,) = systems(results(seeds=1))
     assert by_server(servers(), point).description.endswith(
         "On average servers gain 2 groups of some 2 replicas. Groups so few scatter by chance, by "
         "71 % of that mean up and down where each is drawn by itself; more groups are more even."
     )
     for groups in (np.array([1.0, 5.0, 42.0, 0.0]), None):
         assert "by chance" not in by_server(servers(groups=groups), point).description
+    # Two rebuild, until 40 and 90 s; why b is last is not to be read from bytes.
+    made = finishing(servers(), point)
+    assert made is not None and made.heading == (
+        "b finishes last, after 1 min 30 s; half of them are done after 1 min 5 s"
+    )
+    data = servers(classes=("hdd", "ssd", "hdd", "ssd"))
+    for made in (by_server(data, point), finishing(data, point)):
+        text = json.dumps(made.make())
+        assert '"hdd"' in text and '"ssd"' in text
 
 
 def test_a_coded_system_has_pieces_and_not_replicas() -> None:
@@ -81,23 +86,6 @@ def test_a_coded_system_has_pieces_and_not_replicas() -> None:
     # Three copies under the name of a code are replicas.
     made.study["redundancy"] = {"code": "copies 3"}
     assert systems(made)[0].piece == "replica"
-
-
-def test_the_finish_finding_says_who_is_last_and_when_half_are_done() -> None:
-    # Two rebuild, until 40 and 90 s; why b is last is not to be read from bytes.
-    (point,) = systems(results(seeds=1))
-    made = finishing(servers(), point)
-    assert made is not None and made.heading == (
-        "b finishes last, after 1 min 30 s; half of them are done after 1 min 5 s"
-    )
-
-
-def test_devices_of_two_classes_are_told_apart_in_every_chart_of_devices() -> None:
-    (point,) = systems(results(seeds=1))
-    data = servers(classes=("hdd", "ssd", "hdd", "ssd"))
-    for made in (by_server(data, point), finishing(data, point)):
-        text = json.dumps(made.make())
-        assert '"hdd"' in text and '"ssd"' in text
 
 
 def test_times_count_from_the_first_fault_as_the_rebuild_time_does() -> None:
@@ -131,7 +119,7 @@ def test_ratios_read_as_people_say_them(ratio: float, words: str) -> None:
     assert against(ratio, "x") == words
 
 
-def test_the_sentence_says_what_the_system_is_and_what_breaks() -> None:
+def test_the_sentence_says_what_the_system_is_and_what_breaks_it() -> None:
     made = results(servers=(16, 64), seeds=2)
     text = describe(made, largest(systems(made)))
     assert text == (
@@ -141,13 +129,23 @@ def test_the_sentence_says_what_the_system_is_and_what_breaks() -> None:
         "Lost at time zero: 1 server at random. "
         "Swept: cluster.servers over 16, 64 (4 runs, 2 seeds)."
     )
-
-
-def test_the_sentence_has_the_swept_size_and_not_the_one_that_the_sweep_began_with() -> None:
     made = results(seeds=1, extra_swept={"population.file_size": ["1 GiB", "1 TiB"]})
     small, large = systems(made)
     assert "Files of 1 GiB each in objects of 64 MiB" in describe(made, small)
     assert "Files of 1 TiB each in objects of 64 MiB" in describe(made, large)
+    made = results(seeds=1)
+    made.study["cluster"]["racks"] = 8
+    made.study["faults"] = [
+        {"at": "600 s", "fail": {"servers": 2}},
+        {"at": "0 s", "fail": {"servers": ["server.3"]}},
+        {"at": "600 s", "fail": {"racks": 1}},
+    ]
+    text = describe(made, systems(made)[0])
+    assert "Lost at time zero: server.3. Lost at 10 min 0 s: 2 servers at random, 1 rack" in text
+    both = ({"fail": {"servers": 1}}, {"at": "60 s", "fail": {"servers": 1}})
+    made = results(seeds=1, faults=both, extra_swept={"faults.1.at": ["60 s", "1 h"]})
+    for point, seconds in zip(systems(made), (60.0, 3600.0), strict=True):
+        assert fault_seconds(point) == (0.0, seconds)
 
 
 @pytest.mark.parametrize(
@@ -188,13 +186,7 @@ def test_key_figures_are_medians_with_their_range() -> None:
     assert dict(summary(made))["Rebuild time"] == f"{first.text} ({first.detail})"
 
 
-def test_losses_are_key_figures_only_when_there_are_any() -> None:
-    made = results(seeds=2)
-    assert "Objects lost" not in dict(summary(made))
-    assert "Objects lost" in dict(summary(replaced(made, unrecoverable_objects=[5, 0])))
-
-
-def test_losses_are_in_the_headline_by_object_and_byte() -> None:
+def test_losses_are_in_the_headline_and_the_key_figures() -> None:
     made = replaced(
         results(seeds=3), unrecoverable_objects=[0, 7, 2], unrecoverable_bytes=[0, 7 * GIB, 2 * GIB]
     )
@@ -210,40 +202,18 @@ def test_losses_are_in_the_headline_by_object_and_byte() -> None:
     alone = replaced(results(seeds=1), unrecoverable_objects=[1], unrecoverable_bytes=[512])
     assert findings.losses(systems(alone)[0]) == ("Data loss: 1 object (512 B) is unrecoverable.")
     assert findings.losses(systems(results(seeds=2))[0]) is None
-
-
-def test_losses_of_a_folder_that_does_not_know_their_bytes_are_counted() -> None:
     made = replaced(results(seeds=2), unrecoverable_objects=[3, 3])
     assert findings.losses(systems(made)[0]) == (
         "Data loss in each of 2 seeds: 3 objects, unrecoverable."
     )
-
-
-def test_the_first_and_the_last_object_to_be_whole_again_are_key_figures() -> None:
+    made = results(seeds=2)
+    assert "Objects lost" not in dict(summary(made))
+    assert "Objects lost" in dict(summary(replaced(made, unrecoverable_objects=[5, 0])))
     made = replaced(
         results(seeds=1), first_redundant_seconds=[90.0], last_redundant_seconds=[7200.0]
     )
     figure = dict(summary(made))["First object fully redundant"]
     assert figure == "1 min 30 s (last after 2 h 0 min)"
-
-
-def test_faults_in_sequence_are_told_in_their_order() -> None:
-    made = results(seeds=1)
-    made.study["cluster"]["racks"] = 8
-    made.study["faults"] = [
-        {"at": "600 s", "fail": {"servers": 2}},
-        {"at": "0 s", "fail": {"servers": ["server.3"]}},
-        {"at": "600 s", "fail": {"racks": 1}},
-    ]
-    text = describe(made, systems(made)[0])
-    assert "Lost at time zero: server.3. Lost at 10 min 0 s: 2 servers at random, 1 rack" in text
-
-
-def test_a_swept_moment_is_the_one_of_the_system() -> None:
-    both = ({"fail": {"servers": 1}}, {"at": "60 s", "fail": {"servers": 1}})
-    made = results(seeds=1, faults=both, extra_swept={"faults.1.at": ["60 s", "1 h"]})
-    for point, seconds in zip(systems(made), (60.0, 3600.0), strict=True):
-        assert fault_seconds(point) == (0.0, seconds)
 
 
 def test_a_figure_in_a_notebook_is_titled_with_its_finding() -> None:
@@ -253,15 +223,12 @@ def test_a_figure_in_a_notebook_is_titled_with_its_finding() -> None:
     assert shown["image/png"].startswith(b"\x89PNG")
 
 
-def test_a_table_is_bounded_on_the_page_and_in_its_csv() -> None:
+def test_a_table_is_bounded_and_its_csv_keeps_si_numbers() -> None:
     rows = [(f"s{at}", at) for at in range(ROWS_CARRIED_MAX + 5)]
     table = Table((Column("name", "server", "text"), Column("bytes", "data", "bytes")), rows)
     shown = str(parts().details("x", "x", table))
     assert shown.count("<tr>") == 1 + 40 and f"of {ROWS_CARRIED_MAX + 5:,} rows" in shown
     assert len(to_csv(table).splitlines()) == 1 + ROWS_CARRIED_MAX
-
-
-def test_a_csv_keeps_si_numbers_and_leaves_missing_values_empty() -> None:
     columns = (Column("name", "server", "text"), Column("finish_seconds", "after", "seconds"))
     table = Table(columns, [('a "b", c', 1.5), ("d", None), ("e", float("nan"))])
     read = list(csv.reader(io.StringIO(to_csv(table))))
@@ -281,22 +248,18 @@ def test_equal_results_make_equal_pages() -> None:
     assert render(results(seeds=2)) == render(results(seeds=2))
 
 
-def test_a_long_sweep_keeps_the_page_small_and_says_what_it_leaves_out() -> None:
+def test_pages_stay_small_and_say_what_they_leave_out() -> None:
     made = results(servers=tuple(range(8, 8 + 3 * SYSTEMS_MAX)), seeds=1, objects_per_group=2)
     page = render(made)
     assert page.count("<option") == SYSTEMS_MAX
     assert f"{SYSTEMS_MAX} of {3 * SYSTEMS_MAX} systems are on this page" in page
     assert f"selected>cluster.servers = {7 + 3 * SYSTEMS_MAX}</option>" in page
-
-
-def test_a_page_of_many_servers_and_pairs_stays_below_ten_megabytes() -> None:
     made = results((2000,), groups=None, pairs=60_000, seeds=1, objects_per_group=3)
     assert len(render(made).encode()) < 10_000_000
-
-
-def test_an_empty_system_has_a_page_that_says_why() -> None:
     page = render(results(objects_per_group=0))
     assert "the system stores no objects" in page
+    made = replaced(results(seeds=1), rebuilt_objects=0, failed_servers="")
+    assert "nothing fails" in str(findings.nothing_rebuilt(systems(made)[0]))
 
 
 def test_the_page_names_no_folder_and_no_host_and_holds_its_study() -> None:
@@ -311,11 +274,8 @@ def test_the_page_names_no_folder_and_no_host_and_holds_its_study() -> None:
     assert "bytes_per_server = &#34;20 TiB&#34;" in page
 
 
-def test_seeds_read_as_ranges() -> None:
+def test_seeds_are_ranges_and_the_digest_depends_on_every_run() -> None:
     assert seed_ranges([3, 1, 2, 7, 9, 10, 1]) == "1 to 3, 7, 9, 10"
-
-
-def test_the_digest_of_a_study_depends_on_every_run() -> None:
     made = results(seeds=3)
     first, second, _ = made.runs["digest"].to_pylist()
     other = replaced(made, digest=[first, second, "0" * 16])
@@ -333,8 +293,3 @@ def test_a_link_is_followed_and_a_pipe_is_written_into(tmp_path: Path) -> None:
         write_html(results(seeds=1), pipe)
         counted, _ = reader.communicate(timeout=60)
     assert pipe.is_fifo() and int(counted.split()[0]) > 10_000
-
-
-def test_a_study_without_faults_says_that_nothing_fails() -> None:
-    made = replaced(results(seeds=1), rebuilt_objects=0, failed_servers="")
-    assert "nothing fails" in str(findings.nothing_rebuilt(systems(made)[0]))

@@ -51,7 +51,7 @@ def course_of(rates: list[float], warm_up: str = "0 s", **metrics: float) -> Cha
     return course(made, systems(made)[0])
 
 
-def test_the_course_says_what_a_fault_costs() -> None:
+def test_the_course_says_what_a_fault_costs_and_where_nothing_completes() -> None:
     metrics = {
         "before_throughput_bytes_per_second": 10.0 * MIB,
         "during_throughput_bytes_per_second": 8.0 * MIB,
@@ -64,9 +64,6 @@ def test_the_course_says_what_a_fault_costs() -> None:
     # Where nothing was measured before the faults there is nothing to compare with.
     early = course_of([2.0, 10.0, 10.0, 10.0], "1 s")
     assert early.heading.startswith("Clients get 10.0 MiB/s once the system is warm")
-
-
-def test_the_course_says_so_where_nothing_completes() -> None:
     assert course_of([0.0, 0.0]).heading == "No request completes after the warm-up"
     assert course_of([5.0, 5.0], "9 s").heading.startswith("No request")
 
@@ -121,7 +118,7 @@ def test_a_study_without_clients_has_no_course_and_no_map() -> None:
         figure(made, "network")
 
 
-def test_quantiles_and_shares_of_a_histogram() -> None:
+def test_quantiles_and_shares_of_a_histogram_are_by_hand() -> None:
     # Ten from 0 to 2 and thirty from 2 to 4: half of the forty lie below 2 + 2 * 10 / 30.
     one = bins([0.0, 2.0], [2.0, 4.0], [10.0, 30.0])
     assert one.quantile(0.5) == pytest.approx(2.0 + 2.0 / 3.0)
@@ -129,9 +126,6 @@ def test_quantiles_and_shares_of_a_histogram() -> None:
     assert one.mean == pytest.approx((10 * 1.0 + 30 * 3.0) / 40.0)
     nothing = bins([], [], [])
     assert np.isnan(nothing.quantile(0.5)) and np.isnan(nothing.mean)
-
-
-def test_shares_by_ratios_are_flat_over_bins_left_out() -> None:
     # Half from 1 to 2 and half from 8 to 16; the bins from 2 to 8 are not in the table.
     one = bins([1.0, 8.0], [2.0, 16.0], [7.0, 7.0])
     shares = by_ratios(one, np.array([1.0, 2.0, 4.0, 8.0, 16.0]))
@@ -195,7 +189,7 @@ def test_links_and_nodes_add_up_to_the_packets_of_all_hops() -> None:
     assert counts == sorted(counts, reverse=True)
 
 
-def test_losses_name_the_failed_disks() -> None:
+def test_the_sentence_names_losses_their_causes_and_what_hangs() -> None:
     made = traffic_results(seeds=1, faults=("2 disks",))
     (point,) = systems(made)
     table = losses_table(made, point)
@@ -205,11 +199,9 @@ def test_losses_name_the_failed_disks() -> None:
     text = losses_sentence(made, point)
     assert text.endswith(f"sent to {names[0]} and {names[1]}, whose disks had failed.")
     assert losses_table(traffic_results(seeds=1), systems(traffic_results(seeds=1))[0]) is None
-
-
-def test_the_sentence_tells_of_requests_that_nothing_ever_answers() -> None:
     made = traffic_results(seeds=1)
     (point,) = systems(made)
+    assert traffic_sentence(made, point).endswith("No request is lost.")
     point.median.update(requests_lost=0, requests_hanging=32, requests_retried=0)
     text = losses_sentence(made, point)
     assert text.startswith("32 requests hang at the end, ") and "No request is lost" not in text
@@ -217,12 +209,7 @@ def test_the_sentence_tells_of_requests_that_nothing_ever_answers() -> None:
     assert losses_sentence(made, point) == (
         "No request is lost. 3 requests were retried on another server after a failure."
     )
-
-
-def test_the_sentence_gives_causes_of_packets() -> None:
-    made = traffic_results(seeds=1)
     (point,) = systems(made)
-    assert traffic_sentence(made, point).endswith("No request is lost.")
     point.median.update(requests_lost=3, packets_dropped_cut=2, packets_dropped_no_link=1)
     total = 3 + point.median["requests_completed"]
     assert losses_sentence(made, point) == (
@@ -231,12 +218,14 @@ def test_the_sentence_gives_causes_of_packets() -> None:
     )
 
 
-def test_fates_add_up_and_leave_out_what_did_not_happen() -> None:
+def test_words_and_fates_leave_out_what_did_not_happen() -> None:
     row = {"packets_delivered": 90, "packets_dropped": 10, "packets_dropped_cut": 10,
            "packets_dropped_no_link": 0, "packets_deviated": 45}  # fmt: skip
     table = fates_table(row)
     assert [(one[1], one[2]) for one in table.rows] == [(90, 0.9), (45, 0.45), (10, 0.1), (10, 0.1)]
     assert fates_table({"packets_delivered": None}) is None
+    assert listed(["a"]) == "a" and listed(["a", "b", "c"]) == "a, b and c" and listed([]) == ""
+    assert plural(1, "switch") == "1 switch" and plural(2, "switch") == "2 switches"
 
 
 def test_the_study_in_words() -> None:
@@ -265,14 +254,11 @@ def test_a_sweep_shows_every_metric_that_is_not_zero_everywhere() -> None:
     assert chart.missing == 0 and len(chart.boxes) == 4
 
 
-def test_a_sweep_over_two_keys_names_its_highest_and_its_lowest() -> None:
+def test_a_sweep_of_clients_has_axes_of_their_units() -> None:
     made = traffic_results(seeds=1, loads=(100, 400), faults=("none", "2 disks"))
     heading = charts.chart(made, "goodput").heading
     assert heading.count(" with faults = ") + heading.count(" with traffic.outstanding = ") == 2
     assert "is highest, " in heading and ", and lowest, " in heading
-
-
-def test_shares_and_delays_have_axes_of_their_units() -> None:
     points = systems(traffic_results(loads=(100, 200), seeds=2))
     data = {one.name: sweep(points, one) for one in TRAFFIC_METRICS if one.name[:8] != "goodput-"}
     assert (data["queued"].scale.unit, data["queued"].scale.divisor) == ("%", 0.01)
@@ -280,24 +266,18 @@ def test_shares_and_delays_have_axes_of_their_units() -> None:
     assert not any(one.logarithmic for one in data.values() if one.boxes)
 
 
-def test_the_run_of_median_goodput_stands_for_a_system() -> None:
-    made = traffic_results(seeds=5)
-    (point,) = systems(made)
-    rates = sorted(row["throughput_bytes_per_second"] for row in point.rows)
-    assert point.median["throughput_bytes_per_second"] == rates[2]
-
-
-def test_key_figures_are_those_of_clients() -> None:
+def test_clients_alone_have_figures_and_a_page_of_their_own() -> None:
     figures = {one.label: one for one in key_figures(traffic_results(seeds=1))}
     assert figures["Goodput"].unit == "B/s" and figures["Requests lost"].value == 0.0
     assert "Rebuild time" not in figures
     assert figures["Mean hops"].text == f"{figures['Mean hops'].value:.2f}"
-
-
-def test_the_page_of_clients_alone_speaks_of_no_rebuild() -> None:
     page = render(traffic_results(seeds=1))
     body = page[page.index("<main ") : page.index("</main>")]
     assert "One run in detail" in body and "ebuild" not in body
+    made = traffic_results(seeds=5)
+    (point,) = systems(made)
+    rates = sorted(row["throughput_bytes_per_second"] for row in point.rows)
+    assert point.median["throughput_bytes_per_second"] == rates[2]
 
 
 def test_beside_a_rebuild_clients_have_a_sentence_and_figures_of_their_own() -> None:
@@ -311,11 +291,6 @@ def test_beside_a_rebuild_clients_have_a_sentence_and_figures_of_their_own() -> 
     assert names == [*charts.OF_REBUILD, *CLIENTS]
     # The rebuild's chart of busy devices and that of the clients' are one.
     assert names.count("busy") == 1
-
-
-def test_words() -> None:
-    assert listed(["a"]) == "a" and listed(["a", "b", "c"]) == "a, b and c" and listed([]) == ""
-    assert plural(1, "switch") == "1 switch" and plural(2, "switch") == "2 switches"
 
 
 @pytest.mark.parametrize("width", [80, 140])

@@ -91,7 +91,7 @@ def test_where_nothing_is_busy_it_says_what_a_round_trip_takes() -> None:
     )
 
 
-def test_over_seeds_it_is_that_of_the_median_run() -> None:
+def test_over_seeds_it_is_that_of_the_median_run_and_without_rows_none() -> None:
     # The fixture's runs take longer by their seed: of four the second is the lower median.
     held = made(*(row(str(at), name=f"osd.{at}") for at in range(4)), seeds=4)
     (point,) = systems(held)
@@ -99,9 +99,6 @@ def test_over_seeds_it_is_that_of_the_median_run() -> None:
     text = wait_sentence(held, point)
     assert f"for osd.{at}'s disk" in text
     assert text.endswith(f" (seed {point.median['seed']}, the median run).")
-
-
-def test_without_rows_there_is_no_sentence_and_json_says_null() -> None:
     held = made(row("0"), seeds=2)
     first, second = run_records(held, held.runs.to_pylist())
     assert first["waited_for"] == "osd.87's disk" and "osd.45, the" in first["waited_sentence"]

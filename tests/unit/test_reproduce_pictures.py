@@ -41,7 +41,7 @@ def tables(names: str, *rows: Sequence[Any]) -> Tables:
     return Tables(pa.table(dict(zip(names.split(), columns, strict=True))))
 
 
-def test_a_line_goes_through_the_medians_in_the_units_of_the_axis() -> None:
+def test_a_line_goes_through_medians_and_a_formula_is_grey_beside_it() -> None:
     runs = tables("bucket items rate", *PLACED, ("ring", 8, None))
     number = Published("r", "R", "median(rate)", unit="thousand/s", paper=7.0)
     made = curve(CURVE, runs, {"r": compare("e", number, runs)})
@@ -59,9 +59,6 @@ def test_a_line_goes_through_the_medians_in_the_units_of_the_axis() -> None:
     assert [column.name for column in curve_table(made).columns][1] == "items"
     assert len(curve_table(made).rows) == 3
     assert curve(CURVE, tables("bucket items rate", ("straw", 4, None)), {}) is None
-
-
-def test_a_formula_is_a_grey_line_without_marks_beside_the_simulated_ones() -> None:
     rows = ("straw", 4, 9e3, 8e3), ("ring", 4, 1e3, 8e3), ("ring", 8, 2e3, 7e3)
     query = "SELECT bucket, items, rate, formula FROM runs"
     spec = replace(CURVE, query=query, level_name="by formula")
@@ -75,9 +72,6 @@ def test_a_formula_is_a_grey_line_without_marks_beside_the_simulated_ones() -> N
     assert points["transform"] == [{"filter": "!datum.told"}]
     told = {row["kind"]: row["told"] for row in drawn["data"]["values"]}
     assert told == {"straw": False, "ring": False, "by formula": True}
-
-
-def test_an_axis_of_shares_is_marked_by_tenths_and_a_single_line_is_ours() -> None:
     spec = replace(CURVE, query="SELECT busy, rate FROM runs", x=Axis("busy", "%"))
     made = curve(spec, tables("busy rate", (0.12, 2e3), (0.34, 5e3)), {})
     assert made is not None and [line.name for line in made.lines] == ["ours"]

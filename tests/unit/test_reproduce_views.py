@@ -40,7 +40,7 @@ DISKS = "run requests_completed requests_lost requests_read requests_written"
 SERVED = "run requests_completed requests_lost statistics_seconds"
 
 
-def test_losses_at_disks_that_serve_nothing_are_counted_apart(tmp_path: Path) -> None:
+def test_losses_and_delays_of_a_closed_loop_follow_from_its_disks(tmp_path: Path) -> None:
     disks = rows(DISKS, ("r", 40, 1, 20, 20), ("r", 0, 7, 0, 0), ("r", 45, 0, 25, 20))
     more = {"system": NETWORK, "traffic.timeout": 0.5}
     runs = rows(SERVED, ("r", 90, 8, 1.1), **more)
@@ -51,15 +51,9 @@ def test_losses_at_disks_that_serve_nothing_are_counted_apart(tmp_path: Path) ->
     assert row["requests_lost_fraction"] == pytest.approx(8 / 98)
     # The busiest served 45; 1.1 s has room for 50 of 22 ms, and the one it was at.
     assert row["disk_bound_fraction_max"] == pytest.approx(45 / 51)
-
-
-def test_the_delay_of_a_closed_loop_follows_from_its_rate(tmp_path: Path) -> None:
-    """5,120 outstanding, 80,000 completed in 1 s: 64 ms between a request and its like.
-
-    Of them the pause takes 11 ms.
-    """
+    # 5,120 outstanding, 80,000 completed in 1 s: 64 ms between a request and its like. Of
+    # them the pause takes 11 ms.
     disks = rows(DISKS, ("a", 1, 0, 1, 0), ("b", 0, 0, 0, 0))
-    more = {"system": NETWORK, "traffic.timeout": 0.5}
     runs = rows(SERVED, ("a", 80_000, 0, 1.0), ("b", 0, 0, 1.0), **more)
     query = "SELECT little_delay_seconds AS delay FROM runs"
     found = asked("network-timeouts", tmp_path, runs, query, servers=disks)
