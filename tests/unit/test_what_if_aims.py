@@ -81,7 +81,7 @@ def test_a_wrong_aim_or_setting_is_told_with_what_it_may_be(
     assert says in refused(read, text, *[(18, 2, 4)] * (read is read_axes))
 
 
-def test_settings_are_named_in_short_and_tried_from_the_gentlest_on() -> None:
+def test_settings_are_tried_from_the_gentlest_on_as_the_release_has_them() -> None:
     axes, left_out = read_axes(
         "osd_max_backfills, mclock profile, recovery sleep hdd=0.1/0", (18, 2, 4)
     )
@@ -91,9 +91,6 @@ def test_settings_are_named_in_short_and_tried_from_the_gentlest_on() -> None:
         ("osd_mclock_profile", ("high_client_ops", "balanced", "high_recovery_ops")),
         ("osd_recovery_sleep_hdd", ("0.1", "0")),
     ]
-
-
-def test_what_the_release_lacks_is_left_out_of_a_search() -> None:
     names = "mclock profile, osd_max_backfills=1/2, osd_op_queue=wpq/mclock_scheduler"
     axes, left_out = read_axes(names, (10, 2, 7))
     assert [(axis.setting.name, axis.values) for axis in axes] == [

@@ -88,7 +88,7 @@ def test_an_answer_of_several_says(of: Any, says: list[str]) -> None:
     assert [text for text in verdict if text in says] == says, verdict
 
 
-def test_parts_stand_by_their_impact_as_long_as_it_is_felt() -> None:
+def test_parts_stand_by_their_impact_where_any_is_felt() -> None:
     """The one that leaves PGs stuck is first and beyond all others; times are hours."""
     of = ranking()
     chart = impact_chart(of)
@@ -103,17 +103,10 @@ def test_parts_stand_by_their_impact_as_long_as_it_is_felt() -> None:
     assert [3600.0 * row["x2"] for row in healthy] == pytest.approx(whole, rel=1e-5)
     assert stuck["x2"] > max(row["x2"] for row in healthy)
     assert all(row["x"] <= row["x2"] for row in rows)
-
-
-def test_where_nothing_is_felt_there_is_no_chart_of_impact() -> None:
-    of = ranking()
     zero = {"at_risk_seconds": 0.0, "degraded_seconds": 0.0, "whole_seconds": 0.0}
     calm = replace(of.harms[-1], outcome=replace(of.harms[-1].outcome, **zero))
     assert impact_chart(replace(of, harms=(calm,))) is None
-
-
-def test_parts_that_leave_pgs_stuck_are_bars_the_most_first() -> None:
-    """One alone is no chart, and is named in the first sentence."""
+    # One alone is no chart, and is named in the first sentence.
     (chart, _) = answer_of(no_part_may_fail()).charts()
     assert [row[1] for row in chart.table.rows] == [16, 12, 8, 4]
     assert [row["x"] for row in chart.make()["data"]["values"]] == [16, 12, 8, 4]

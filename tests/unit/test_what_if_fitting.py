@@ -52,20 +52,14 @@ def places(made: Tree, size: int, gone: tuple[int, ...] = ()) -> int | None:
     return None if found is None else found.places
 
 
-def test_a_leaf_of_each_bucket_is_found() -> None:
+def test_steps_find_leaves_less_than_the_size_or_multiply() -> None:
     hosts = tree([2, 2, 1], step("chooseleaf_firstn", 0, "host"))
     # Five hosts, of which a set of three takes three and one of six gets five.
     assert (places(hosts, 3), places(hosts, 6)) == (3, 5)
     # A host counts while one of its OSDs takes data.
     assert places(hosts, 6, gone=(0,)) == 5 and places(hosts, 6, gone=(0, 1)) == 4
-
-
-def test_a_count_below_zero_is_so_many_less_than_the_size() -> None:
     hosts = tree([3, 3], step("chooseleaf_firstn", -1, "host"))
     assert places(hosts, 4) == 3
-
-
-def test_steps_within_steps_multiply() -> None:
     # Two hosts in each of three racks, one OSD of each host: racks of 2, 2 and 1 hosts hold five.
     rule = (step("choose_indep", 3, "rack"), step("chooseleaf_indep", 2, "host"))
     assert places(tree([2, 2, 1], *rule), 6) == 5
@@ -74,15 +68,13 @@ def test_steps_within_steps_multiply() -> None:
     rule = (step("choose_indep", 4, "host"), step("choose_indep", 2, "osd"))
     assert places(tree([2, 2], *rule), 8) == 8
     assert places(tree([2, 2], *rule), 8, gone=(0,)) == 7
+    assert places(tree([1], step("choosemsr", 0, "host")), 3) is None
 
 
-def test_a_class_leaves_out_the_other_osds() -> None:
+def test_classes_leave_out_osds_and_takes_add_up() -> None:
     rule = ({"op": "take", "item_name": "default~ssd"}, step("chooseleaf_firstn", 0, "host"))
     found = room_of(tree([1, 1, 1], *rule), 0, 3, lambda _: True)
     assert found == Room(3, "host", frozenset({0, 2, 4}))
-
-
-def test_several_takes_add_up() -> None:
     rule = (
         {"op": "take", "item_name": "default~ssd"},
         step("chooseleaf_firstn", 1, "host"),
@@ -94,11 +86,7 @@ def test_several_takes_add_up() -> None:
     assert places(tree([1], *rule), 3) == 2
 
 
-def test_a_rule_of_steps_that_are_not_known_is_not_judged() -> None:
-    assert places(tree([1], step("choosemsr", 0, "host")), 3) is None
-
-
-def test_bytes_of_pools_on_the_same_osds_add_up() -> None:
+def test_bytes_of_pools_add_up_and_are_the_fault_of_what_changes_them() -> None:
     room = Room(3, "host", frozenset({0, 1, 2}))
     before = {name: (Room(3, "host", frozenset(range(4))), need(name)) for name in "ab"}
     after = {name: (room, need(name)) for name in "ab"}
@@ -106,12 +94,9 @@ def test_bytes_of_pools_on_the_same_osds_add_up() -> None:
     short = misfit(before, after, dict.fromkeys(range(4), 100), 0.9, "osd.3 is drained")
     assert short.startswith("osd.3 is drained: this does not fit") and "30 B too much" in short
     assert misfit(before, after, dict.fromkeys(range(4), 112), 0.9, "osd.3 is drained") == ""
+    short = {"a": (Room(2, "host", frozenset({0, 1})), need("a"))}
+    assert misfit(short, short, {0: 1, 1: 1}, 0.9, "osd.7 gets a reweight of 0.5") == ""
 
 
 def need(name: str) -> Need:
     return Need(name, 0, 3, 150)
-
-
-def test_what_a_step_does_not_change_is_not_its_fault() -> None:
-    short = {"a": (Room(2, "host", frozenset({0, 1})), need("a"))}
-    assert misfit(short, short, {0: 1, 1: 1}, 0.9, "osd.7 gets a reweight of 0.5") == ""

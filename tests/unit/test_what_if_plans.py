@@ -112,7 +112,7 @@ def test_a_setting_of_the_start_holds_from_the_start_and_a_later_one_from_then_o
     assert [step.at_seconds for step in ready.steps] == [0.0, 3600.0]
 
 
-def test_hosts_are_added_like_one_with_its_osds_in_their_place() -> None:
+def test_what_is_added_stands_in_its_place_and_can_be_named_later() -> None:
     ready = prepared(add="2 hosts like node-000 in rack=rack-00,rack-02")
     (change,) = changes(ready)
     assert change["kind"] == "add"
@@ -131,9 +131,6 @@ def test_hosts_are_added_like_one_with_its_osds_in_their_place() -> None:
     assert len(ready.input["osds"]) == 36
     assert ready.steps[0].text == "2 hosts like node-000 are added with 8 OSDs in all"
     assert ready.facts.places[43]["rack"] == "rack-02"
-
-
-def test_what_is_added_can_be_named_later_and_has_settings() -> None:
     ready = prepared(
         add="1 host like node-000 in rack=rack-01 class ssd", drain="host=node-000-new1 @ 1 d"
     )
@@ -144,9 +141,6 @@ def test_what_is_added_can_be_named_later_and_has_settings() -> None:
     for change in changes(ready):
         known = change.get("osd_settings", known)
     assert all(one["osd"]["settings"] < len(known) for one in add["osds"])
-
-
-def test_osds_are_added_to_the_host_of_the_one_they_are_like() -> None:
     (change,) = changes(prepared(add="2 osds like osd.5"))
     assert {one["location"][0] for one in change["osds"]} == {("host", "node-001")}
 
@@ -306,13 +300,12 @@ def test_a_plan_that_leaves_no_room_says_by_how_much(given: dict[str, str], says
     assert str(raised.value) in prepared(asked=Request(anyway=True), **given).notes
 
 
-def test_room_that_comes_first_makes_it_fit() -> None:
+def test_room_that_comes_first_makes_it_fit_and_failures_are_no_choice() -> None:
     ready = prepared(add="1 host like node-000 in rack=rack-00", drain="host=node-000 @ 1 h")
     assert [one["kind"] for one in changes(ready)] == ["add", "crush_reweight"]
-
-
-def test_a_failure_is_no_choice_and_is_never_refused() -> None:
     assert changes(prepared(fail="root=default"))[0]["osds"] == list(range(36))
+    ready = prepare(small_report(), plan_of_options({}), Request())
+    assert (ready.plan, ready.steps, ready.input["plan"]) == ("as it is", (), [])
 
 
 def plan_file(folder: Path, text: str) -> Path:
@@ -347,7 +340,7 @@ def test_a_wrong_plan_file_is_named_with_its_key(tmp_path: Path, text: str, says
     assert says in refused(read_plan, plan_file(tmp_path, text))
 
 
-def test_a_load_says_what_clients_ask_of_a_pool() -> None:
+def test_loads_devices_and_networks_are_stated() -> None:
     asked = Request(load=("vms: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB",))
     load = prepared(asked=asked).input["load"]
     assert load[0] == {
@@ -357,6 +350,10 @@ def test_a_load_says_what_clients_ask_of_a_pool() -> None:
         "write_bytes": 4096,
     }
     assert load[1]["reads_per_second"] == 0
+    osds = prepared(asked=Request(devices=("ssd=nvme-mixed-use",))).input["osds"]
+    # The catalog's disk of 16 TB stays; flash becomes what is stated.
+    assert osds[0]["device"]["read_seconds"] > 1e-3 > osds[35]["device"]["read_seconds"]
+    assert osds[35]["device"] != prepared().input["osds"][35]["device"]
 
 
 @pytest.mark.parametrize(
@@ -367,18 +364,6 @@ def test_a_load_says_what_clients_ask_of_a_pool() -> None:
 def test_a_network_is_of_the_catalog_or_a_rate(network: str, rate: float) -> None:
     found = prepared(asked=Request(network=network)).input["network"]
     assert found["host_bytes_per_second"] == pytest.approx(rate, rel=1e-3)
-
-
-def test_a_device_is_stated_by_class() -> None:
-    osds = prepared(asked=Request(devices=("ssd=nvme-mixed-use",))).input["osds"]
-    # The catalog's disk of 16 TB stays; flash becomes what is stated.
-    assert osds[0]["device"]["read_seconds"] > 1e-3 > osds[35]["device"]["read_seconds"]
-    assert osds[35]["device"] != prepared().input["osds"][35]["device"]
-
-
-def test_a_plan_of_nothing_is_the_cluster_as_it_is() -> None:
-    ready = prepare(small_report(), plan_of_options({}), Request())
-    assert (ready.plan, ready.steps, ready.input["plan"]) == ("as it is", (), [])
 
 
 def test_slow_osds_are_told_as_shares_in_either_way_of_writing_them() -> None:

@@ -166,13 +166,21 @@ def test_the_monitors_refuse_more_pgs_than_an_osd_may_have(
     assert prepared(report, pg_num=f"vms={largest + 1}", set_option=needed[1]).steps
 
 
-def test_a_single_copy_takes_what_the_monitors_ask_for() -> None:
+def test_single_copies_and_more_of_them_are_refused_as_the_monitors_do() -> None:
     line = "ceph osd pool set vms size 1"
     assert lines("14.2.4", pool_size="vms=1") == [line]
     assert lines("15.2.17", pool_size="vms=1") == [
         "ceph config set global mon_allow_pool_size_one true",
         f"{line} --yes-i-really-mean-it",
     ]
+    report = of_release(18, 2, 4)
+    ready = prepared(report, pg_num="vms=2000 @ 1 h", pool_size="vms=2 @ 2 h")
+    assert ready.steps[0].text == "pool vms is to have 2,000 PGs"
+    # 2,000 x 4 on 24 OSDs are 333 each.
+    said = refused(prepared, report, pg_num="vms=2000 @ 1 h", pool_size="vms=4 @ 2 h")
+    assert "size 4 of pool 'vms' would mean 333 PGs an OSD" in said
+    # Before 12.2.1 the monitors only warned.
+    assert prepared(of_release(12, 2, 0), pg_num="vms=60000").steps
 
 
 def test_a_config_dump_is_heeded_by_the_monitors() -> None:
@@ -184,14 +192,3 @@ def test_a_config_dump_is_heeded_by_the_monitors() -> None:
     # That of the OSDs is not the monitors'.
     other = of_release(18, 2, 4, config=(replace(entry, section="osd"),))
     assert "mon_max_pg_per_osd, 250" in refused(prepared, other, pg_num="vms=3200")
-
-
-def test_more_copies_are_refused_and_fewer_are_not() -> None:
-    report = of_release(18, 2, 4)
-    ready = prepared(report, pg_num="vms=2000 @ 1 h", pool_size="vms=2 @ 2 h")
-    assert ready.steps[0].text == "pool vms is to have 2,000 PGs"
-    # 2,000 x 4 on 24 OSDs are 333 each.
-    said = refused(prepared, report, pg_num="vms=2000 @ 1 h", pool_size="vms=4 @ 2 h")
-    assert "size 4 of pool 'vms' would mean 333 PGs an OSD" in said
-    # Before 12.2.1 the monitors only warned.
-    assert prepared(of_release(12, 2, 0), pg_num="vms=60000").steps

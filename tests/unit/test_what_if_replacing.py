@@ -11,7 +11,7 @@ from resilver.whatif.options import Request
 from tests.unit.what_if_clusters import of_release, prepared, small_report
 
 
-def test_an_osd_stops_and_comes_back_empty_with_its_new_size_and_weight() -> None:
+def test_a_replaced_osd_comes_back_empty_in_and_with_what_fits() -> None:
     ready = prepared(replace="osd.5=18 TB")
     stop, device, weight, *back = (step["change"] for step in ready.input["plan"])
     assert stop == {"kind": "stop", "osds": [5]}
@@ -22,13 +22,12 @@ def test_an_osd_stops_and_comes_back_empty_with_its_new_size_and_weight() -> Non
     # What the cluster begins with has the old one.
     old = next(osd for osd in ready.input["osds"] if osd["id"] == 5)
     assert old["capacity_bytes"] == 16 * 10**12 and old["used_bytes"] > 0
-
-
-def test_a_smaller_device_than_what_an_osd_holds_is_told() -> None:
     notes = prepared(replace="osd.5=1 TB").notes
     (said,) = [note for note in notes if note.startswith("osd.5 holds")]
     assert "gets a device of 931.3 GiB: by its lower CRUSH weight it gets less" in said
     assert not any("holds" in note for note in prepared(replace="osd.5=18 TB").notes)
+    ready = prepared(out="osd.5", replace="osd.5=18 TB @ 1 h")
+    assert ready.steps[-1].commands[-1] == "ceph osd in osd.5"
 
 
 @pytest.mark.parametrize("change", [{"add": "1 osd like osd.5"}, {"replace": "osd.5=18 TB"}])
@@ -63,11 +62,6 @@ def test_a_device_is_like_those_of_the_class_that_the_map_has_by_then() -> None:
     changes = [step["change"] for step in ready.input["plan"]]
     ((new,),) = [one["osds"] for one in changes if one["kind"] == "replace"]
     assert new["device"] == ready.input["osds"][5]["device"]
-
-
-def test_an_osd_that_is_out_is_marked_in() -> None:
-    ready = prepared(out="osd.5", replace="osd.5=18 TB @ 1 h")
-    assert ready.steps[-1].commands[-1] == "ceph osd in osd.5"
 
 
 def test_before_luminous_a_new_osd_takes_the_lowest_free_number() -> None:

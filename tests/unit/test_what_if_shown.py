@@ -139,15 +139,6 @@ def test_what_is_lost_comes_first() -> None:
     assert answer_of(lost).verdict[0].startswith("Data is lost")
 
 
-def test_what_happens_alike_to_many_osds_is_one_row() -> None:
-    made = history_table(Facts(answer()))
-    assert [tuple(row) for row in made.rows] == [
-        (0.0, "osd.0 died, and 2 more", 100),
-        (20.0, "the monitors mark osd.0 down, and 2 more", 101),
-        (OUT_SECONDS, "the monitors mark osd.0 out, and 2 more", 102),
-    ]
-
-
 def test_two_rows_of_the_first_moment_are_before_and_after() -> None:
     """What is used at the start is counted once."""
     one = answer()
@@ -203,7 +194,7 @@ def test_copies_that_only_go_are_room_freed() -> None:
     assert f"{format_bytes(freed)} is freed." in said
 
 
-def test_bytes_of_places_sum_to_those_of_osds() -> None:
+def test_fills_and_places_add_up_to_what_osds_had_used() -> None:
     facts = Facts(answer())
     osds = sum(osd["received_bytes"] for osd in facts.osds)
     for level, count in (("host", 4), ("rack", 2), ("OSD", 12)):
@@ -211,28 +202,6 @@ def test_bytes_of_places_sum_to_those_of_osds() -> None:
         assert len(found) == count
         assert sum(one["received_bytes"] for one in found) == osds
         assert sum(one["sent_bytes"] for one in found) == osds
-
-
-def test_a_question_of_many_changes_names_the_first() -> None:
-    steps = tuple(PlannedStep(0.0, f"osd.{at} fails") for at in range(3))
-    assert (
-        answer_of(replace(answer(), steps=steps)).title
-        == "What if osd.0 fails, and 2 more changes?"
-    )
-
-
-def test_the_balancers_entries_are_commands() -> None:
-    none = answer_of(changed(answer(), "upmaps", pairs=[""]))
-    lines = {part.name: list(part.lines) for part in none.parts() if isinstance(part, Lines)}
-    assert lines["upmaps"] == ["ceph osd rm-pg-upmap-items 1.1a"]
-
-
-def test_stuck_pgs_are_counted_by_state_and_reason() -> None:
-    made = stuck_summary(Facts(answer("stuck")))
-    assert [(row[0], row[1], row[4]) for row in made.rows] == [(4, "rbd", "1.0")]
-
-
-def test_the_fill_of_an_osd_is_what_it_had_used() -> None:
     one = answer()
     facts = Facts(one)
     found = fills(facts)
@@ -240,30 +209,41 @@ def test_the_fill_of_an_osd_is_what_it_had_used() -> None:
     for at, osd in enumerate(facts.osds):
         assert found[0, at] == pytest.approx(osd["used_start_bytes"] / 4e12)
         assert found[:, at].max() == pytest.approx(osd["peak_used_bytes"] / 4e12)
-
-
-def test_an_added_osd_has_no_fill_before_it_is_there() -> None:
-    one = answer()
     fill = one.tables["fill"]
     late = fill.filter(pa.compute.invert(pa.compute.and_(
         pa.compute.equal(fill["osd"], 3), pa.compute.less(fill["time_seconds"], 1000.0)
     )))  # fmt: skip
     facts = Facts(replace(one, tables={**one.tables, "fill": late}))
-    found = fills(facts)
-    at = [osd["osd"] for osd in facts.osds].index(3)
+    found, at = fills(facts), [osd["osd"] for osd in facts.osds].index(3)
     missing = (found[:, at] != found[:, at]).tolist()
     assert missing == (facts.moments < 1000.0).tolist() and sum(missing) == 2
 
 
-def test_pgs_that_move_or_wait_stand_on_each_other() -> None:
+def test_titles_histories_and_commands_say_the_first_of_many() -> None:
+    steps = tuple(PlannedStep(0.0, f"osd.{at} fails") for at in range(3))
+    assert (
+        answer_of(replace(answer(), steps=steps)).title
+        == "What if osd.0 fails, and 2 more changes?"
+    )
+    none = answer_of(changed(answer(), "upmaps", pairs=[""]))
+    lines = {part.name: list(part.lines) for part in none.parts() if isinstance(part, Lines)}
+    assert lines["upmaps"] == ["ceph osd rm-pg-upmap-items 1.1a"]
+    made = stuck_summary(Facts(answer("stuck")))
+    assert [(row[0], row[1], row[4]) for row in made.rows] == [(4, "rbd", "1.0")]
+    made = history_table(Facts(answer()))
+    assert [tuple(row) for row in made.rows] == [
+        (0.0, "osd.0 died, and 2 more", 100),
+        (20.0, "the monitors mark osd.0 down, and 2 more", 101),
+        (OUT_SECONDS, "the monitors mark osd.0 out, and 2 more", 102),
+    ]
+
+
+def test_courses_stand_on_each_other_and_keep_their_ends() -> None:
     chart = course_chart(Facts(answer("stuck")))
     for row in chart.make()["data"]["values"]:
         # The third panel: backfilling, backfill_wait, backfill_toofull.
         assert row["s22"] == pytest.approx(row["v20"] + row["v21"] + row["v22"])
         assert row["s20"] == row["v20"]
-
-
-def test_long_courses_keep_their_first_and_last_moment() -> None:
     times = Facts(answer(points=2000)).times
     at = shown_moments(times)
     assert at[0] == 0 and at[-1] == times.size - 1 and at.size <= 403

@@ -9,15 +9,12 @@ from resilver.whatif.declared import SETTINGS
 CRATE = Path(__file__).parents[2] / "crates" / "ceph" / "src" / "healing"
 
 
-def test_every_limit_that_is_explained_is_one_that_the_core_tells() -> None:
+def test_every_limit_that_is_explained_is_the_core_s_and_of_a_setting() -> None:
     told = {
         word
         for path in CRATE.rglob("*.rs")
         for word in re.findall(r'"([a-z ]+)"', path.read_text(encoding="utf-8"))
     }
     assert set(GOVERNS) <= told, sorted(set(GOVERNS) - told)
-
-
-def test_what_governs_a_limit_is_a_setting_or_a_ratio() -> None:
     for name in GOVERNS.values():
         assert name in SETTINGS or name.endswith(" ratio"), name
