@@ -306,7 +306,7 @@ def _loads(shape: Shape, pool: MadePool) -> tuple[np.ndarray, np.ndarray]:
         shape.bytes_of(osd) for osd in range(shape.osds) if shape.class_of(osd) == pool.of_class
     )
     mean = shape.fill * pool.part * raw * pool.data / pool.size / count / pool.object_bytes
-    objects = np.random.default_rng([shape.seed, pool.id]).poisson(mean, count).astype(np.int64)
+    objects = np.random.default_rng([1, pool.id]).poisson(mean, count).astype(np.int64)
     return objects * pool.object_bytes, objects
 
 

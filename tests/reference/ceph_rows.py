@@ -8,6 +8,7 @@ from typing import Any
 
 KIB = 1024
 HDD, SSD = "hdd", "ssd"
+SSD_BYTES = 3840 * 10**9
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,9 @@ class Shape:
         groups: How many groups all pools have.
         fill: Share of its OSDs' bytes that each class is to hold, on the average.
         hdd_bytes: What fits on a disk.
-        ssd_bytes: What fits on a flash OSD.
         balancer: Whether the manager's balancer is on.
         version: The release.
         epoch: The OSD map's.
-        seed: Of the draws.
     """
 
     osds: int = 2000
@@ -36,11 +35,9 @@ class Shape:
     groups: int = 100_000
     fill: float = 0.6
     hdd_bytes: int = 16 * 10**12
-    ssd_bytes: int = 3840 * 10**9
     balancer: bool = True
     version: str = "18.2.4"
     epoch: int = 5000
-    seed: int = 1
 
     @property
     def hosts(self) -> int:
@@ -62,7 +59,7 @@ class Shape:
 
     def bytes_of(self, osd: int) -> int:
         """What fits on an OSD, in whole KiB."""
-        size = self.ssd_bytes if self.class_of(osd) == SSD else self.hdd_bytes
+        size = SSD_BYTES if self.class_of(osd) == SSD else self.hdd_bytes
         return size // KIB * KIB
 
 

@@ -128,19 +128,3 @@ fail = { servers = 1 }
     assert command("check", "study.toml", cwd=tmp_path).returncode == 0
     said = command("run", "study.toml", cwd=tmp_path).stdout
     assert "lrc 12+2+2 (maximally recoverable, as Azure's)" in " ".join(said.split())
-
-
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        ("lrc 12+5+2", "5 local groups do not divide the 12 data pieces"),
-        ("lrc 12+0+2", "0 local groups do not divide the 12 data pieces"),
-        ("lrc 12+2+3", "known for up to 2 global parities, and there are 3; take fewer"),
-        ("lrc 12+2+", "this is not a code"),
-    ],
-)
-def test_a_code_that_cannot_be_is_refused(code: str, message: str) -> None:
-    for words in (("redundancy", code), ("durability", code, "--afr", "5%")):
-        done = command(*words)
-        assert done.returncode == 2
-        assert message in " ".join(done.stderr.split())

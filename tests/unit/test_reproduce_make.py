@@ -231,35 +231,3 @@ def test_the_list_is_json_too(capfd: pytest.CaptureFixture[str]) -> None:
         parts = entry(name).members or (name,)
         assert sum(numbers[name].values()) == sum(len(entry(part).published) for part in parts)
     assert numbers["network-topologies"]["by construction"] == 28
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["reproduce"], "what to reproduce is missing"),
-        (["reproduce", "rebuild-rign"], 'did you mean "rebuild-ring"'),
-        (["reproduce", "rebuild-ring", "8"], "choose one of Figure 14"),
-        (["reproduce", "flagship", "8"], "there are none here"),
-        (["reproduce", "placement-rates", "--set", "cluster.servers=4"], "has no settings"),
-        (["reproduce", "rebuild-ring", "--set", "cluster.servers"], "KEY=VALUE"),
-        (["reproduce", "rebuild-ring", "--set", "cluster.server=4"], "cluster.server"),
-        (["reproduce", "rebuild-ring", "-o", "/dev/null/x"], '"/dev/null": this is a file'),
-        (["reproduce", "rebuild-ring", "--figures", "/dev/null"], '"/dev/null": this is a file'),
-        (["reproduce", "rebuild-ring", "--cluster", "slrm"], 'did you mean "slurm"?'),
-        (
-            ["reproduce", "rebuild-ring", "--cluster", "a:1", "--workers", "2"],
-            "leave out one of the two",
-        ),
-    ],
-)
-def test_bad_usage_is_2_and_says_what_to_do(
-    words: list[str],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert command(words) == 2
-    err = capfd.readouterr().err
-    assert message in err and "Traceback" not in err

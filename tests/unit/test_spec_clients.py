@@ -75,35 +75,26 @@ def test_a_trace_says_what_a_study_would(tmp_path: Path) -> None:
     assert traffic.arrivals.requests_per_second == 1
 
 
-def test_a_broken_section_of_traffic_is_told_alone() -> None:
+def test_traffic_alone_is_written_and_told_alone() -> None:
     # Where traffic was meant to be all there is, no population is missing.
     text = refusal("clients", "traffic.outstanding = 0")
     assert "traffic.outstanding = 0" in text and "population" not in text
-
-
-def test_a_study_of_traffic_alone_is_written_out_without_a_recovery() -> None:
     written = study_of("clients").to_toml()
     assert "[traffic]" in written and "[recovery]" not in written
     assert 'device = "cheetah-15k"' in written
     assert "attempts = 3" in study_of("clients", "recovery.attempts = 3").to_toml()
 
 
-def test_a_fabric_is_loggp_without_routers_by_default() -> None:
+def test_a_fabric_is_loggp_by_default_and_has_the_hosts_of_its_topology() -> None:
     loggp = Fabric()
     assert (loggp.model, loggp.router_count, loggp.topology) == ("loggp", 0, None)
     assert Fabric(routers=3).router_count == 3
-
-
-def test_a_slip_in_the_model_is_told_and_not_that_its_keys_have_no_meaning_with_it() -> None:
+    fabric = {"model": "switched", "topology": "torus 4x4 routers 4", "link_rate": "1 Gb/s"}
+    assert (Cluster(fabric=fabric).servers, Cluster(servers=5, fabric=fabric).servers) == (12, 5)
     with pytest.raises(ConfigError) as caught:
         Fabric(model="switch", topology="torus 4x4", link_rate="1 Gb/s")
     assert str(caught.value).startswith('model = "switch": ')
     assert len(caught.value.problems) == 1
-
-
-def test_servers_are_the_first_hosts_of_a_topology() -> None:
-    fabric = {"model": "switched", "topology": "torus 4x4 routers 4", "link_rate": "1 Gb/s"}
-    assert (Cluster(fabric=fabric).servers, Cluster(servers=5, fabric=fabric).servers) == (12, 5)
 
 
 def test_a_graph_file_is_found_beside_the_study_and_written_by_its_path(tmp_path: Path) -> None:

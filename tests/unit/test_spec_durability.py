@@ -99,10 +99,19 @@ lasts = "10 min"
     }
 
 
-def test_an_afr_is_the_share_that_a_constant_rate_has_killed_after_a_year() -> None:
+def test_laws_mean_what_they_say() -> None:
     rate = Failure(afr="1.36 %").rate_per_second
     assert -math.expm1(-rate * YEAR) == pytest.approx(0.0136, rel=1e-14)
     assert FailedShare.parse("50 %").per_second * YEAR_SECONDS == pytest.approx(math.log(2))
+    # Weibull of shape 2: the mean is scale x Gamma(1.5) = scale x sqrt(pi) / 2.
+    asked = DurabilityQuestion(
+        failures=[{"afr": "1 %"}], repair={"weibull": {"shape": 2, "scale": "10 h", "least": "1 h"}}
+    )
+    expected = 3600 * (1 + 10 * math.sqrt(math.pi) / 2)
+    assert asked.repair.times[0].mean_seconds == pytest.approx(expected, rel=1e-14)
+    texts = ("10 y", "87600 h", "14 d", "1.5 y")
+    written = [LongSeconds.parse(text).as_text() for text in texts]
+    assert written == ["10 y", "3650 d", "14 d", "1.5 y"]
 
 
 def test_the_catalog_says_what_a_failure_leaves_out_and_a_law_replaces_its_law() -> None:
@@ -111,21 +120,6 @@ def test_the_catalog_says_what_a_failure_leaves_out_and_a_law_replaces_its_law()
     assert shipped.weibull is not None and shipped.weibull.scale == 87_600 * 3600
     own = Failure(like="simedc/disk", mttf="1e6 h")
     assert own.law == "mttf" and not own.is_by_catalog and own.source == ""
-
-
-def test_a_mean_time_is_that_of_its_law() -> None:
-    """Weibull of shape 2: the mean is scale x Gamma(1.5) = scale x sqrt(pi) / 2."""
-    asked = DurabilityQuestion(
-        failures=[{"afr": "1 %"}], repair={"weibull": {"shape": 2, "scale": "10 h", "least": "1 h"}}
-    )
-    expected = 3600 * (1 + 10 * math.sqrt(math.pi) / 2)
-    assert asked.repair.times[0].mean_seconds == pytest.approx(expected, rel=1e-14)
-
-
-def test_times_longer_than_a_run_are_written_in_the_unit_that_is_shortest() -> None:
-    texts = ("10 y", "87600 h", "14 d", "1.5 y")
-    written = [LongSeconds.parse(text).as_text() for text in texts]
-    assert written == ["10 y", "3650 d", "14 d", "1.5 y"]
 
 
 def test_a_real_cluster_has_the_levels_of_its_map(shared_data: Path) -> None:

@@ -15,7 +15,7 @@ SETS = STUDIES["sets"]["cluster"]["parts"]
 UNIT, CONTROLLER, ENCLOSURE, DRIVE, RAID = SETS
 
 
-def test_a_tree_counts_through_its_levels_and_repeats_its_classes() -> None:
+def test_trees_count_through_levels_by_plural_and_singular() -> None:
     cluster = system_of("tree").cluster
     tree = cluster.tree
     assert tree.levels == (Level("rack", 4), Level("host", 20), Level("osd", 100))
@@ -25,17 +25,11 @@ def test_a_tree_counts_through_its_levels_and_repeats_its_classes() -> None:
     assert [kind.device_class for kind in cluster.device_kinds] == ["hdd", "ssd"]
     assert sum(cluster.is_of_class("ssd")) == 20
     assert cluster.machine_count == 20
-
-
-def test_servers_racks_and_rows_are_the_short_form_of_a_tree() -> None:
     short = Cluster(servers=12, racks=6, rows=3)
     assert short.tree == Tree(
         (Level("row", 3), Level("rack", 6), Level("server", 12)), "server", 1, (0,)
     )
     assert "parts" not in short.content()
-
-
-def test_levels_go_by_their_plural_and_their_singular() -> None:
     one, many = Fault(fail={"host": 1}), Fault(fail={"hosts": 1})
     assert one.content() == many.content()
     for word in ("osd", "chassis", "switch", "box", "enclosure"):
@@ -55,14 +49,7 @@ def test_what_is_expected_to_move_is_what_the_class_held() -> None:
     assert moved({"hosts": ["host.3"]}) == pytest.approx(150, rel=0.02)
 
 
-def test_a_service_is_a_rate_or_a_table() -> None:
-    for service, request in (("17 GB/s", 0.0), ({"rate": "17 GB/s", "per_request": "5 us"}, 5e-6)):
-        found = Cluster(parts=[UNIT, {**CONTROLLER, "service": service}, *SETS[2:]])
-        assert found.parts[1].content()["service"] == {"rate": 17e9, "per_request": request}
-    assert PartService(per_request="5 us").model_dump(mode="json")["rate"] is None
-
-
-def test_ports_are_of_what_contains_the_carriers() -> None:
+def test_ports_are_of_what_contains_the_carriers_which_are_carried_in_turn() -> None:
     tree = Cluster(parts=SETS).tree
     assert tree is not None and tree.port_level == "unit"
     # Where nothing carries the drives, of what contains these.
@@ -71,6 +58,18 @@ def test_ports_are_of_what_contains_the_carriers() -> None:
     # Parts without relations keep their keys.
     names = {"level", "in", "count", "ports", "class", "device", "spread", "queue"}
     assert all(set(part) == names for part in alone.content()["parts"])
+    server = '{ level = "server", in = "unit", count = 4, carries = "raid" }'
+    change = f'cluster.parts = {{ 1.carries = "server", 5 = {server} }}'
+    tree = Cluster(**changed("sets", change)["cluster"]).tree
+    assert tree is not None and tree.port_level == "unit"
+    # A unit's four sets have a server each; of four servers the first controller has two.
+    sets = [sorted(tree.members("raid", number)) for number in (0, 2)]
+    assert [tree.members("server", number) for number in (0, 2)] == sets
+    assert tree.members("controller", 0) == sorted(device for one in sets for device in one)
+    for service, request in (("17 GB/s", 0.0), ({"rate": "17 GB/s", "per_request": "5 us"}, 5e-6)):
+        found = Cluster(parts=[UNIT, {**CONTROLLER, "service": service}, *SETS[2:]])
+        assert found.parts[1].content()["service"] == {"rate": 17e9, "per_request": request}
+    assert PartService(per_request="5 us").model_dump(mode="json")["rate"] is None
 
 
 def test_a_study_of_sets_and_controllers_comes_back_from_its_toml() -> None:
@@ -97,18 +96,7 @@ def test_a_study_of_sets_and_controllers_comes_back_from_its_toml() -> None:
     assert (tree.count("raid"), tree.count("controller")) == (8, 4)
 
 
-def test_what_carries_is_carried_in_its_turn() -> None:
-    server = '{ level = "server", in = "unit", count = 4, carries = "raid" }'
-    change = f'cluster.parts = {{ 1.carries = "server", 5 = {server} }}'
-    tree = Cluster(**changed("sets", change)["cluster"]).tree
-    assert tree is not None and tree.port_level == "unit"
-    # A unit's four sets have a server each; of four servers the first controller has two.
-    sets = [sorted(tree.members("raid", number)) for number in (0, 2)]
-    assert [tree.members("server", number) for number in (0, 2)] == sets
-    assert tree.members("controller", 0) == sorted(device for one in sets for device in one)
-
-
-def test_each_pool_has_a_view_of_the_system() -> None:
+def test_each_pool_has_a_view_of_the_system_by_its_name() -> None:
     system = system_of("pools")
     counts = [pool.placement_group_count or 0 for pool in system.of_pools]
     assert system.placement_group_count == sum(counts) and all(counts)
@@ -117,9 +105,5 @@ def test_each_pool_has_a_view_of_the_system() -> None:
     assert len(maps_of(system)) == 2
     single = 'pools = "(absent)"\npopulation = { file_size = "8 MiB", files = 10 }'
     assert "pools" not in system_of("pools", single).resolved()
-
-
-def test_a_pool_is_asked_for_by_its_name() -> None:
-    system = system_of("pools")
     assert "several pools; name one of archive, volumes" in refused(system.of_pool)
     assert 'no such pool; did you mean "volumes"' in refused(system.of_pool, "volume")

@@ -35,10 +35,6 @@ def test_a_code_is_read_by_its_numbers(text: str, label: str, pieces: int, repai
     assert code_of(code.label) == code
 
 
-def test_a_number_of_any_length_is_no_code() -> None:
-    assert "this is not a code" in refused(Redundancy, code="copies " + "9" * 5000)
-
-
 RATES = '[[codes]]\ncode = "rs 4+2"\nencode = "8 GB/s"\ndecode = "6 GB/s"\n'
 
 
@@ -64,17 +60,15 @@ def test_a_table_of_rates_gives_the_slower_of_coding_and_decoding(tmp_path: Path
         assert re.search(says, said), said
 
 
-def test_copies_are_three_unless_a_code_says() -> None:
+def test_codes_and_their_rates_are_part_of_a_run_by_value() -> None:
     plain = Redundancy()
     assert (plain.pieces, plain.replicas, plain.key) == (3, 3, "redundancy.replicas")
-
-
-def test_a_rate_of_coding_is_part_of_a_run_by_its_value() -> None:
     free, slow, named = (
         study_of("coded", redundancy__coding=coding).runs()[0].key
         for coding in ("none", "1 GB/s", "1000 MB/s")
     )
     assert free != slow == named
+    assert "this is not a code" in refused(Redundancy, code="copies " + "9" * 5000)
 
 
 @pytest.mark.parametrize(
@@ -105,11 +99,8 @@ def test_strict_priority_numbers_the_classes() -> None:
     assert lanes.problems(bursts=True) == []
 
 
-def test_groups_are_of_servers_in_their_order() -> None:
+def test_groups_are_of_servers_in_order_and_streams_share_what_lanes_leave() -> None:
     assert system_of("streamed").stripe_groups == (range(6), range(6, 12))
-
-
-def test_a_rate_of_zero_leaves_bursts_and_rebuilds_alone() -> None:
     system = system_of("streamed", traffic__streams__rate="0 B/s")
     assert system.streams is not None and system.streams.rate == 0
     rates = analytic_rates(system)
@@ -117,17 +108,11 @@ def test_a_rate_of_zero_leaves_bursts_and_rebuilds_alone() -> None:
     # guarantees a quarter, and clients leave the rest.
     assert rates is not None and rates.read == 0
     assert rates.rebuild == pytest.approx(6 * 2.5e9 * 4096 / 4134 / 4, rel=1e-3)
-
-
-def test_a_wide_window_gives_a_rebuild_no_more_than_the_core_counts() -> None:
     keys = {"traffic__streams__window": 65535, "redundancy__strip": "1 KiB"}
     system = system_of("streamed", faults__0__corrupt__groups=[0], **keys)
     # Two sides of 65,535 operations each would be 131,070.
     assert [one["corrupt"]["window"] for one in faults_json(system)["faults"]] == [65535]
-
-
-def test_the_estimate_counts_strips_that_are_waited_for() -> None:
-    """A million strips a server last longer than the 1.2 ms of the traffic, in proportion."""
+    # A million strips a server last longer than the 1.2 ms of the traffic, in proportion.
     few, many = (
         estimate(system_of("streamed", faults__0__corrupt__strips=count))
         for count in (1_000_000, 2_000_000)

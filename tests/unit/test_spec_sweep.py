@@ -14,12 +14,15 @@ from resilver.spec.toml import parse_value, split_key, split_override, write_tom
 from tests.build import STUDIES, changed, read_again, refusal, refused, study_of
 
 
-def test_a_sweep_is_of_plain_values_and_its_base_is_its_first_system() -> None:
+def test_a_sweep_is_of_plain_values_and_the_same_in_python() -> None:
     sizes = study_of("swept", 'study.sweep."recovery.pipeline_buffer" = ["64 KiB", "16 MiB"]')
     assert all(type(run.swept["recovery.pipeline_buffer"]) is int for run in sizes.runs())
     unsaid = 'cluster = { servers = "(absent)", racks = 4 }\n'
     study = study_of("swept", unsaid + 'study.sweep."cluster.servers" = [16, 32]')
     assert study.cluster.servers == 16
+    built = Study(**STUDIES["swept"], study=Ensemble(sweep={"cluster.servers": [4, 8]}))
+    read = study_of("swept", 'study.sweep."cluster.servers" = [4, 8]')
+    assert built.resolved() == read.resolved()
 
 
 def test_populations_can_be_swept_by_name_and_file(tmp_path: Path) -> None:
@@ -40,18 +43,9 @@ def test_populations_can_be_swept_by_name_and_file(tmp_path: Path) -> None:
     assert json.dumps(resolved[0]) != json.dumps(resolved[1])
 
 
-def test_a_sweep_built_in_python_is_the_same() -> None:
-    built = Study(**STUDIES["swept"], study=Ensemble(sweep={"cluster.servers": [4, 8]}))
-    read = study_of("swept", 'study.sweep."cluster.servers" = [4, 8]')
-    assert built.resolved() == read.resolved()
-
-
-def test_a_study_has_at_most_a_hundred_thousand_runs() -> None:
+def test_a_sweep_has_its_limits_and_every_bad_combination_is_told() -> None:
     text = refusal("swept", study={"sweep": {"cluster.servers": [8] * 100_001}})
     assert "has 100,001 runs, and a study has at most 100,000" in text
-
-
-def test_every_bad_combination_is_told() -> None:
     sweep = {"cluster.servers": [1, 2, 8], "redundancy.replicas": [2, 3]}
     # Combinations (1, 2), (1, 3) and (2, 3) have too few servers.
     assert len(refusal("swept", study={"sweep": sweep}).splitlines()) == 3
@@ -96,27 +90,8 @@ def test_overrides_of_a_sweep(
     runs = load(tmp_path, override, sweep=f"study.sweep = {{ {sweep} }}").runs()
     assert [run.system.server_count for run in runs] == servers
     assert [run.system.copies for run in runs] == copies
-    assert not any(override.startswith(f"{key}=") for run in runs for key in run.swept)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("cluster.servers", "an override is KEY=VALUE"),
-        ("=3", "an override is KEY=VALUE"),
-        ("cluster..servers=3", "the key has an empty part"),
-        ("cluster.servers=", "the value is missing"),
-        ("cluster.serverz=3", 'did you mean "servers"'),
-        ("cluster.servers.x=3", "which has no key x"),
-        ("cluster.servers=3\nracks=1", "a whole number is needed"),
-    ],
-)
-def test_a_bad_override_is_refused(tmp_path: Path, text: str, says: str) -> None:
-    assert says in refused(load, tmp_path, text)
-
-
-def test_all_bad_overrides_are_told(tmp_path: Path) -> None:
     assert len(refused(load, tmp_path, "a", "b").splitlines()) == 2
+    assert not any(override.startswith(f"{key}=") for run in runs for key in run.swept)
 
 
 def test_keys_split_at_dots_outside_quotes() -> None:
