@@ -112,14 +112,11 @@ def test_parity_groups_share_every_pair_equally(servers: int, replicas: int) -> 
     assert balance.pairs_min == balance.pairs_max and balance.load_min == balance.load_max
 
 
-def test_parity_groups_of_a_given_number_are_as_even_as_it_allows() -> None:
+def test_parity_groups_of_a_number_are_even_and_a_seed_draws_copysets_alone() -> None:
     # 1,000 groups of 3 on 50 servers are 60 each; 60 x 2 / 49 = 2.4 shared by a pair on average.
     balance = parity_group_balance(system(50, algorithm="declustered", parity_groups=1000))
     assert (balance.groups, balance.load_min, balance.load_max) == (1000, 60, 60)
     assert (balance.pairs_min, balance.pairs_max) == (2, 3)
-
-
-def test_a_seed_draws_copysets_and_nothing_else() -> None:
     for algorithm in WHOLE:
         at = system(algorithm=algorithm)
         differ = (place_objects(at, 1, 0, 50) != place_objects(at, 2, 0, 50)).any()

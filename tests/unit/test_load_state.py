@@ -168,7 +168,7 @@ def series(path: Path, *, units: str = "bytes/sec", name: str = "writebytes") ->
     return path
 
 
-def test_the_end_of_a_series_is_averaged_over_what_is_known(tmp_path: Path) -> None:
+def test_the_end_of_a_series_is_averaged_and_what_is_unseen_is_not_idle(tmp_path: Path) -> None:
     """In the last 20 s the first wrote (100 + 300) / 2 and the second 50, where it is known."""
     state = read_state([series(tmp_path / "a.hdf5")], window_seconds=20)
     assert state.write_bytes_per_second.tolist() == [200.0, 50.0]
@@ -177,12 +177,8 @@ def test_the_end_of_a_series_is_averaged_over_what_is_known(tmp_path: Path) -> N
     assert read_state([made], window_seconds=20).write_bytes_per_second.tolist() == [20.0, 5.0]
     made = series(tmp_path / "c.hdf5", name="writerates")
     assert read_state([made], window_seconds=5).bytes_per_second[0] == 300.0
-
-
-def test_what_tokio_has_not_seen_yet_is_not_taken_for_idle(tmp_path: Path) -> None:
-    """It writes -0.0 where nothing was seen, as for the rest of the day: the end is the last row
-    with a value, and the second target's only value before it is that of 1,000 s.
-    """
+    # It writes -0.0 where nothing was seen, as for the rest of the day: the end is the last
+    # row with a value, and the second target's only value before it is that of 1,000 s.
     with h5py.File(tmp_path / "day.hdf5", "w") as file:
         file["datatargets/timestamps"] = 10 * np.arange(2000)
         values = np.full((2000, 2), -0.0)
@@ -235,7 +231,7 @@ def test_real_series_of_both_layouts_are_read(shared_data: Path) -> None:
 # ------------------------------------------------------------------------------ fill and servers
 
 
-def test_fill_servers_and_rates_join(tmp_path: Path) -> None:
+def test_fill_servers_and_rates_join_and_the_last_counts(tmp_path: Path) -> None:
     df = put(
         tmp_path,
         "df",
@@ -255,9 +251,6 @@ def test_fill_servers_and_rates_join(tmp_path: Path) -> None:
     assert state.states == ("up", "up", "inactive")
     assert state.is_load_known.tolist() == [True, True, False]
     assert any("s.hdf5 does not have a-OST0002" in note for note in state.notes)
-
-
-def test_the_last_of_a_series_counts_and_old_files_are_told_of(tmp_path: Path) -> None:
     rows = "a-OST0000_UUID 1000 {} 1 1% /a\n"
     df = f"BEGIN 1000000000\n{TABLE}{rows.format(100)}BEGIN 1000000900\n{TABLE}{rows.format(300)}"
     path = tmp_path / "df.gz"

@@ -107,7 +107,7 @@ def test_objects_in_placement_groups_are_lost_with_their_groups() -> None:
     assert unrecoverable(system, table["object"].to_numpy(), failed).tolist() == expected
 
 
-def test_what_fails_nowhere_loses_nothing() -> None:
+def test_what_fails_nowhere_loses_nothing_and_what_cannot_be_is_refused() -> None:
     system = system_of("rs 8+3", LAYOUTS["groups"])
     assert lost_objects(system, []) == LostObjects(0, 0, 0, {}, 0, 0)
     assert unrecoverable(system, [], [3]).tolist() == []
@@ -115,10 +115,6 @@ def test_what_fails_nowhere_loses_nothing() -> None:
     whole = lost_objects(system, list(range(16)))
     assert whole.objects_by_losses == {11: whole.affected_objects}
     assert whole.unrecoverable_bytes == whole.affected_bytes > 0
-
-
-def test_what_cannot_be_counted_is_refused() -> None:
-    system = system_of("rs 8+3", LAYOUTS["groups"])
     assert "failed = 'server.48'" in refused(lost_objects, system, ["server.48"])
     assert "failed = 48" in refused(unrecoverable, system, [1], [48])
     with pytest.raises(Interrupted):

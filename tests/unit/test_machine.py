@@ -32,8 +32,14 @@ def put(folder: Path, limits: dict[str, str]) -> None:
         path.write_text(text)
 
 
-def test_without_a_control_group_it_is_the_machine_s(system: Path) -> None:
+def test_what_needs_more_than_there_is_is_named(system: Path) -> None:
     assert machine_memory() == Memory(16 * GIB, 8 * GIB, "machine")
+    memory = Memory(4 * GIB, 3 * GIB, "control group")
+    assert memory_problems([4 * GIB, GIB], ["a", "b"], memory) == []
+    (problem,) = memory_problems([5 * GIB, 6 * GIB, GIB], ["n = 1", "n = 2", "n = 3"], memory)
+    said = str(problem)
+    assert said.startswith("a run at n = 2 needs about 6.0 GiB of memory")
+    assert "the control group allows 4.0 GiB" in said and "2 of 3 systems" in said
 
 
 @pytest.mark.parametrize(
@@ -64,15 +70,6 @@ def test_a_control_group_allows_less(own: str, limits: dict[str, str], system: P
     (system / "own").write_text(own)
     put(system, limits)
     assert machine_memory() == Memory(4 * GIB, 3 * GIB, "control group")
-
-
-def test_what_needs_more_than_there_is_is_named() -> None:
-    memory = Memory(4 * GIB, 3 * GIB, "control group")
-    assert memory_problems([4 * GIB, GIB], ["a", "b"], memory) == []
-    (problem,) = memory_problems([5 * GIB, 6 * GIB, GIB], ["n = 1", "n = 2", "n = 3"], memory)
-    said = str(problem)
-    assert said.startswith("a run at n = 2 needs about 6.0 GiB of memory")
-    assert "the control group allows 4.0 GiB" in said and "2 of 3 systems" in said
 
 
 STUDY = """

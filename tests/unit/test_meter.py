@@ -17,9 +17,6 @@ def test_a_window_forgets_what_is_older() -> None:
     for tenth in range(1, 101):
         window.add(100 + tenth / 10, 100.0 + tenth)
     assert window.rate() == pytest.approx(10.0)
-
-
-def test_a_window_of_one_moment_has_no_rate() -> None:
     window = Window(5.0)
     assert window.rate() is None
     window.add(1.0, 1.0)
@@ -52,7 +49,17 @@ def test_a_large_run_weighs_more_than_a_small_one() -> None:
     assert Meter({}, {}, 0.0).look(0.0, Counts(0), {}).fraction == 1.0
 
 
-def test_the_time_left_is_that_of_the_work_lately_done() -> None:
+def test_nothing_is_foreseen_while_workers_start_and_no_bar_turns_back() -> None:
+    meter = Meter({"a": Expected()}, {"a": "seed=1"}, 0.0)
+    meter.look(0.0, Counts(1), {"a": RunState("starting")})
+    progress = meter.look(1.0, Counts(1), {"a": RunState("scanning", 0.5)})
+    assert progress.seconds_left is None
+    assert progress.under_way["seed=1"].seconds_left is None
+    meter = Meter({"a": Expected()}, {"a": "seed=1"}, 0.0)
+    before = meter.look(1.0, Counts(1), {"a": RunState("rebuilding", 0.5)}).fraction
+    again = meter.look(2.0, Counts(1), {"a": RunState("starting")})
+    assert again.fraction == before
+    assert again.under_way["seed=1"].fraction == 0.0
     # Ten runs alike, one a second: after four, six seconds are left.
     meter = Meter({str(at): Expected() for at in range(10)}, {}, 0.0)
     progress = meter.look(0.0, Counts(10), {})
@@ -62,14 +69,6 @@ def test_the_time_left_is_that_of_the_work_lately_done() -> None:
         progress = meter.look(float(done), Counts(10, done=done), {})
     assert progress.seconds_left == pytest.approx(6.0)
     assert progress.runs_per_second == pytest.approx(1.0)
-
-
-def test_nothing_is_foreseen_while_workers_start() -> None:
-    meter = Meter({"a": Expected()}, {"a": "seed=1"}, 0.0)
-    meter.look(0.0, Counts(1), {"a": RunState("starting")})
-    progress = meter.look(1.0, Counts(1), {"a": RunState("scanning", 0.5)})
-    assert progress.seconds_left is None
-    assert progress.under_way["seed=1"].seconds_left is None
 
 
 @pytest.mark.parametrize(
@@ -94,14 +93,6 @@ def test_a_run_tells_its_events_a_second_and_its_time_left(
     assert run.seconds_left == pytest.approx(5.0)
     assert run.fraction == pytest.approx(at_half)
     assert (run.state.simulated_seconds, run.state.rebuilt_pieces) == (300.0, 5)
-
-
-def test_a_run_that_begins_again_turns_no_bar_back() -> None:
-    meter = Meter({"a": Expected()}, {"a": "seed=1"}, 0.0)
-    before = meter.look(1.0, Counts(1), {"a": RunState("rebuilding", 0.5)}).fraction
-    again = meter.look(2.0, Counts(1), {"a": RunState("starting")})
-    assert again.fraction == before
-    assert again.under_way["seed=1"].fraction == 0.0
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])

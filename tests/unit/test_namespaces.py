@@ -46,12 +46,9 @@ def test_the_optimum_is_the_best_of_all_ways(seed: int) -> None:
     assert deal(needs, 2).optimum == pytest.approx(min(worst_load(needs, way, 2) for way in ways))
 
 
-def test_what_is_even_is_dealt_evenly() -> None:
+def test_even_projects_are_dealt_evenly_and_many_without_an_optimum() -> None:
     """Two alike of each kind: no namespace has more than its share."""
     assert deal(np.array([[3.0, 1.0], [3.0, 1.0], [1.0, 5.0], [1.0, 5.0]]), 2).worst == 1.0
-
-
-def test_many_projects_are_dealt_without_an_optimum() -> None:
     needs = np.random.default_rng(5).pareto(1.5, (3000, 2)) + 0.1
     found = deal(needs, 4)
     assert found.optimum is None and set(found.namespace) == {0, 1, 2, 3}

@@ -72,14 +72,11 @@ def test_a_set_longer_than_the_pool_is_wide_is_whole(tmp_path: Path) -> None:
     assert sets.acting[1].tolist() == [0, 1, 2, 4, 5]
 
 
-def test_a_pool_that_does_not_exist_is_named_with_those_that_do(tmp_path: Path) -> None:
+def test_pools_that_are_none_or_too_large_are_named(tmp_path: Path) -> None:
     with pytest.raises(
         PlacementError, match=r"no pool 2; the pools are 1 \(pool-1\), 4 \(pool-4\)"
     ):
         group_sets(recorded(tmp_path), 2)
-
-
-def test_a_pool_of_more_groups_than_memory_holds_is_refused(tmp_path: Path) -> None:
     report = recorded(tmp_path)
     # 2^24 groups of 64 are 2^30 places, four times what is answered.
     pool = replace(report.pools[0], pg_num=2**24, pgp_num=2**24, size=64)

@@ -139,19 +139,18 @@ def test_impossible_ranges_are_refused(first: Any) -> None:
 
 
 # Rule: several pools are not scanned in parts, and the error says what to do instead.
-def test_several_pools_are_not_scanned_in_parts() -> None:
+def test_what_has_no_population_is_not_scanned_in_parts(tmp_path: Path) -> None:
     pool = {"population": {"file_size": "1 MiB", "files": 9}, "placement": {"algorithm": "ring"}}
     pools = [{"name": name, **pool} for name in ("a", "b")]
     system = Study.from_dict({"cluster": {"servers": 4}, "pools": pools}).runs()[0].system
     scan = PopulationScan(system, SEED)
     assert not scan.can_split and scan.expected_files == 0
     assert "simulate it as a whole" in refused(scan.scan, 0, 10)
-
-
-# Rule: a real cluster has no population, and the error says what knows its PGs.
-def test_a_real_cluster_is_not_scanned(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(json.dumps(report(osds_as_domains=True)))
     table = {"cluster": {"ceph": str(path)}, "faults": [{"fail": {"osds": ["osd.1"]}}]}
     with pytest.raises(ConfigError, match="use affected_groups"):
         PopulationScan(Study.from_dict(table).runs()[0].system, SEED)
+
+
+# Rule: a real cluster has no population, and the error says what knows its PGs.

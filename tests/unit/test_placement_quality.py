@@ -15,7 +15,7 @@ from resilver.placement_quality import balance, quality, rebuild_targets, replic
 FANO = [[0, 1, 2], [0, 3, 4], [0, 5, 6], [1, 3, 5], [1, 4, 6], [2, 3, 6], [2, 4, 5]]
 
 
-def test_a_complete_design_is_as_even_as_can_be() -> None:
+def test_designs_have_the_measures_of_their_closed_forms() -> None:
     # All C(6, 3) = 20 sets of 3 on 6 devices. A device is in C(5, 2) = 10 of them and leads none of
     # the others; it meets each of the 5 others in C(4, 1) = 4. A survivor shares 4 of the failed
     # device's 10 sets: (3 - 1) / (6 - 1) = 0.4. Its 10 sets hold 20 copies to read from, 4 on each
@@ -31,9 +31,6 @@ def test_a_complete_design_is_as_even_as_can_be() -> None:
     assert (judged.rebuild_sources_worst, judged.rebuild_sources_median) == (5, 5.0)
     assert judged.rebuild_parallelism_worst == 5.0
     assert (judged.distinct_sets, judged.possible_sets, judged.loss_share) == (20, 20, 1.0)
-
-
-def test_a_balanced_design_meets_every_pair_once() -> None:
     # (2) / (6) = 1/3 of a survivor's share: each device is in 3 sets and meets each of 6 others in
     # one. 7 of C(7, 3) = 35 failures of three devices lose data.
     judged = quality(FANO)
@@ -42,9 +39,6 @@ def test_a_balanced_design_meets_every_pair_once() -> None:
     assert judged.declustering_ratio == pytest.approx(1 / 3)
     assert judged.rebuild_parallelism_worst == 6.0
     assert judged.loss_share == pytest.approx(7 / 35)
-
-
-def test_mirrored_sets_spread_nothing() -> None:
     # Nine devices in three fixed sets, 10 groups each: a device's partners are 2 of 8 others, and
     # every one of them reads its whole share of the rebuild: parallelism 2, ratio 1. Data is lost
     # in 3 of C(9, 3) = 84 failures of three, the fewest that nine devices allow.
@@ -70,39 +64,34 @@ def test_fair_shares_follow_weights_and_bytes() -> None:
     assert judged.copy_balance.max_over_fair == pytest.approx(2.0)
     assert judged.copy_balance.min_over_fair == pytest.approx(2 / 3)
     assert (judged.copy_balance.fullest, judged.copy_balance.emptiest) == (1, 0)
-
-
-def test_a_device_of_weight_zero_does_not_count() -> None:
     # Device 2 is out. Of two devices one can be the other's only partner.
     judged = quality([[0, 1], [1, 0]], weights=[1.0, 1.0, 0.0])
     assert judged.devices == 2
     assert judged.scatter_share == 1.0
     assert judged.copy_balance.min_over_fair == 1.0
-
-
-def test_holes_and_short_sets_are_counted_and_left_out() -> None:
-    # Ceph's hole and -1 are no devices: of three sets one is whole, and only that one counts as a
-    # way to lose three devices' data.
-    judged = quality([[0, 1, 2], [0, 2**31 - 1, 2], [1, 2, -1]])
-    assert judged.short_sets == 2
-    assert judged.copy_balance.total == 7
-    assert judged.loss_share == 1.0
-
-
-def test_an_erasure_code_loses_data_with_fewer_members() -> None:
-    # One set of 4 on 5 devices that survives 1 loss: any 2 of its 4 members are fatal, 6 of the
-    # C(5, 2) = 10 pairs of devices.
-    judged = quality([[0, 1, 2, 3]], devices=5, fatal=2)
-    assert judged.loss_share == pytest.approx(0.6)
-
-
-def test_bytes_weigh_the_rebuild() -> None:
     # Device 0 shares 3 bytes with device 1 and 1 byte with device 2: 4 over 3.
     judged = quality([[0, 1], [0, 2]], set_bytes=[3, 1])
     # Devices 1 and 2 have one source each: parallelism 1 is the worst.
     assert judged.rebuild_parallelism_worst == 1.0
     of_zero = quality([[0, 1], [0, 2]], set_bytes=[3, 1], weights=[1, 1, 1])
     assert of_zero.rebuild_sources_median == 1.0
+
+
+def test_holes_are_left_out_and_codes_lose_data_with_fewer_members() -> None:
+    # Ceph's hole and -1 are no devices: of three sets one is whole, and only that one counts as a
+    # way to lose three devices' data.
+    judged = quality([[0, 1, 2], [0, 2**31 - 1, 2], [1, 2, -1]])
+    assert judged.short_sets == 2
+    assert judged.copy_balance.total == 7
+    assert judged.loss_share == 1.0
+    # One set of 4 on 5 devices that survives 1 loss: any 2 of its 4 members are fatal, 6 of the
+    # C(5, 2) = 10 pairs of devices.
+    judged = quality([[0, 1, 2, 3]], devices=5, fatal=2)
+    assert judged.loss_share == pytest.approx(0.6)
+    assert quality([]).sets == 0
+    assert quality([[-1, -1]], devices=2).scatter_width_max == 0
+    assert balance([0.0, 0.0]).fullest is None
+    assert replica_sets([]).shape == (0, 0)
 
 
 def test_choosing_at_random_varies_as_the_binomial_does() -> None:
@@ -173,10 +162,3 @@ def test_numbers_that_do_not_fit_are_named(arguments: dict[str, object], words: 
     with pytest.raises(ConfigError) as caught:
         quality(**arguments)  # type: ignore[arg-type]
     assert words in str(caught.value)
-
-
-def test_nothing_to_judge_is_no_error() -> None:
-    assert quality([]).sets == 0
-    assert quality([[-1, -1]], devices=2).scatter_width_max == 0
-    assert balance([0.0, 0.0]).fullest is None
-    assert replica_sets([]).shape == (0, 0)

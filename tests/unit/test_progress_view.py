@@ -79,21 +79,16 @@ def test_a_run_of_traffic_tells_its_requests(width: int) -> None:
     assert " done " in lines[1] and "283 k" in lines[2]
 
 
-def test_runs_beyond_the_screen_are_counted() -> None:
+def test_runs_beyond_the_screen_are_counted_and_failures_stand_out() -> None:
     # A screen of 24 lines has 5 around the rows, so 19 of 64 runs have one.
     lines = drawn(study(200, 64), 120, 24)
     assert lines[-1] == "and 45 more runs under way"
     assert len(lines) == 2 + 19 + 1
-
-
-def test_failures_stand_out() -> None:
     lines = drawn(study(10, 1, counts=Counts(10, 0, 3, 2)), 80)
     assert lines[0].startswith("3 of 10 runs  2 failed")
 
 
-def test_without_a_terminal_only_verbose_prints_and_then_a_line_a_run(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_is_no_terminal_gets_lines_and_texts_alone(capsys: pytest.CaptureFixture[str]) -> None:
     ended = study(3, 1, counts=Counts(3, 0, 1), finished_label="seed=1")
     for verbose in (False, True):
         with StudyDisplay(verbose=verbose) as display:
@@ -102,20 +97,6 @@ def test_without_a_terminal_only_verbose_prints_and_then_a_line_a_run(
         captured = capsys.readouterr()
         assert captured.out == ""
         assert captured.err == ("1/3 seed=1 done\n" if verbose else "")
-
-
-def test_a_step_tells_its_name_share_and_time_left() -> None:
-    console = Console(file=io.StringIO(), width=80, force_terminal=True)
-    with console.capture() as captured:
-        console.print(step_line("messages of 64 B", 0.25, 12.4))
-    (line,) = [one.plain for one in AnsiDecoder().decode(captured.get().rstrip())]
-    assert line.split("━")[0].rstrip() == "messages of 64 B"
-    assert line.rstrip().endswith("25 %  12 s left")
-
-
-def test_where_stderr_is_no_terminal_texts_alone_are_printed_and_seldom(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
     for every, said in ((0.0, "half\n"), (3600.0, "")):
         with Display(every=every) as display:
             display.show("half")
@@ -125,3 +106,12 @@ def test_where_stderr_is_no_terminal_texts_alone_are_printed_and_seldom(
         # Half of the work is done, so that the rest takes as long again.
         assert 0.0 < (display.left(0.5) or 0.0) < 60.0
     assert capsys.readouterr().err == ""
+
+
+def test_a_step_tells_its_name_share_and_time_left() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    with console.capture() as captured:
+        console.print(step_line("messages of 64 B", 0.25, 12.4))
+    (line,) = [one.plain for one in AnsiDecoder().decode(captured.get().rstrip())]
+    assert line.split("━")[0].rstrip() == "messages of 64 B"
+    assert line.rstrip().endswith("25 %  12 s left")

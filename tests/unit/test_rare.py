@@ -131,18 +131,22 @@ def test_a_method_that_is_asked_for_is_tuned_alone() -> None:
         choose_method(model, "guess")
 
 
-def test_where_nothing_was_lost_the_bound_is_told() -> None:
+def test_what_is_not_seen_or_weighs_too_few_is_not_told() -> None:
     # None in n missions: below 3 / n (-ln 0.05 = 2.9957) with 95 %.
     figure = ChainModel(json.dumps(RARE)).batch(PLAIN, 1, 0, 1000).probability()
     assert (figure.value, figure.low, figure.relative_error) == (None, 0.0, None)
     assert figure.high == pytest.approx(2.9957e-3, rel=1e-4)
-
-
-def test_what_few_weights_say_is_not_told() -> None:
     sums = ChainModel(json.dumps(RARE)).batch(PUSHED, 1, 0, 8)
     assert 0 < sums.effective < 20
     assert sums.probability().value is None and sums.relative_error is None
     assert sums.lost_bytes().value is None
+    # A thousand missions of which weights say that 1 in 10,000 loses data, and five did: by chance
+    # (a Poisson count of mean 0.1, or 0.13 at three errors of 10 %) once in 3 million.
+    sums = Sums(trajectories=1000, loss=0.1, loss_squared=1.1e-4, loss_cubed=1.5e-7, plain_loss=0.0)
+    assert sums.probability().value == pytest.approx(1e-4)
+    found = replace(sums, plain_loss=5.0).probability()
+    # 5 seen: at most 10.5 (the 95 % bound of a Poisson count) of 1,000.
+    assert found.value is None and found.high == pytest.approx(0.010513, rel=1e-3)
 
 
 def test_few_weights_have_a_value_and_no_interval() -> None:
@@ -162,16 +166,6 @@ def test_few_weights_have_a_value_and_no_interval() -> None:
         assert said.get("note") == (None if is_told else "too few losses for an interval")
         band = sums.survival(YEAR)
         assert all((end is not None) == is_told for end in band["low"].to_pylist())
-
-
-def test_weights_that_missions_contradict_are_not_told() -> None:
-    # A thousand missions of which weights say that 1 in 10,000 loses data, and five did: by chance
-    # (a Poisson count of mean 0.1, or 0.13 at three errors of 10 %) once in 3 million.
-    sums = Sums(trajectories=1000, loss=0.1, loss_squared=1.1e-4, loss_cubed=1.5e-7, plain_loss=0.0)
-    assert sums.probability().value == pytest.approx(1e-4)
-    found = replace(sums, plain_loss=5.0).probability()
-    # 5 seen: at most 10.5 (the 95 % bound of a Poisson count) of 1,000.
-    assert found.value is None and found.high == pytest.approx(0.010513, rel=1e-3)
 
 
 def test_survival_falls_to_what_is_lost_by_the_end() -> None:

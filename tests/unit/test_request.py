@@ -78,6 +78,8 @@ def test_the_command_line_has_what_is_not_the_default() -> None:
     assert command_line("some thing", asked) == (
         "resilver some thing a.csv 'b c.csv' --within 5% --loud --set x=1 --set y=2 --back"
     )
+    asked = Asked((), sets=(f"osd.1{SEPARATOR}0.5", "x=1"))
+    assert command_line("thing", asked) == "resilver thing --set osd.1 0.5 --set x=1"
 
 
 def test_what_is_no_choice_or_out_of_range_is_refused_with_all_others() -> None:
@@ -101,8 +103,3 @@ def test_an_option_needs_the_one_that_it_applies_to() -> None:
     assert str(problem) == (
         "--most: it applies only with --loud or --in-order last; add that, or leave it out"
     )
-
-
-def test_words_of_one_option_stand_side_by_side_again() -> None:
-    asked = Asked((), sets=(f"osd.1{SEPARATOR}0.5", "x=1"))
-    assert command_line("thing", asked) == "resilver thing --set osd.1 0.5 --set x=1"

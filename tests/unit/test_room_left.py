@@ -212,15 +212,11 @@ def test_a_what_if_has_the_same_room_before_a_change_and_after_it(
     assert changed == (bundle != "modern")
 
 
-def test_what_is_out_counts_for_nothing() -> None:
+def test_what_is_out_counts_for_nothing_and_what_osds_hold_has_to_be_stated() -> None:
     report = small_report()
     out = tuple(replace(one, in_cluster=False, reweight=0) for one in report.osds)
     for one in room(replace(report, osds=out)).pools:
         assert (one.full, one.max_avail_bytes) == (None, None)
-
-
-def test_what_osds_hold_has_to_be_stated() -> None:
-    report = small_report()
     nothing = {"groups": (), "pool_totals": (), "total": None}
     used = room(replace(report, **nothing)).pools
     assert [one.full for one in used] == [one.full for one in room(report).pools]

@@ -34,7 +34,7 @@ def test_two_alike_jobs_lose_what_their_bursts_overlap(shift: float) -> None:
         assert lost == pytest.approx((19 * (shift - 540.0), 19 * (shift - 540.0)))
 
 
-def test_bursts_below_half_of_the_rate_are_not_held_back() -> None:
+def test_bursts_are_shared_fairly_and_lose_only_what_they_would_have_alone() -> None:
     """Max-min: 0.4 of the rate is had in full, and the other has the 0.6 left of its 1.0. Where it
     begins d later, both are on for 60 - d, in which it loses 0.4 of that, and so begins the next
     burst as much later: the 60 that are left are 0.6 times as many after each of 20 bursts.
@@ -42,12 +42,8 @@ def test_bursts_below_half_of_the_rate_are_not_held_back() -> None:
     small, large = Signature(1000.0, 0.0, 60.0, 0.4 * 60.0), Signature(1000.0, 0.0, 60.0, 60.0)
     plan = shift_signatures(small, large, rate=1.0)
     assert plan.lost(0.0) == pytest.approx((0.0, 60.0 * (1.0 - 0.6**20)))
-
-
-def test_a_burst_that_asks_for_more_than_the_system_carries_loses_nothing_to_the_other() -> None:
-    """Alone it takes volume over rate, 40 s, and only what is beyond that is lost; its next burst
-    is 630 s after the first.
-    """
+    # Alone it takes volume over rate, 40 s, and only what is beyond that is lost; its next
+    # burst is 630 s after the first.
     wide = Signature(600.0, 0.0, 10.0, 40e9)
     other = Signature(630.0, 300.0, 10.0, 1e9)
     assert shift_signatures(wide, other, rate=1e9).lost(0.0) == (0.0, 0.0)

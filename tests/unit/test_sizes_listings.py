@@ -67,15 +67,12 @@ def test_a_gzipped_listing_is_read_as_it_is(name: str, tmp_path: Path) -> None:
     assert import_sizes(file).bytes == sum(SIZES)
 
 
-def test_several_listings_are_one(tmp_path: Path) -> None:
+def test_several_listings_of_one_format_are_one(tmp_path: Path) -> None:
     for number, size in enumerate(SIZES):
         (tmp_path / f"{number}.txt").write_text(f"{size}\n")
     sizes = import_sizes(sorted(tmp_path.iterdir()))
     assert (sizes.files, sizes.bytes) == (5, sum(SIZES))
     assert sizes.source == f"{tmp_path / '0.txt'} and 4 more"
-
-
-def test_listings_of_two_formats_are_refused(tmp_path: Path) -> None:
     # As a list of sizes, the file list's inode numbers would be the sizes.
     (tmp_path / "plain").write_text("100\n")
     (tmp_path / "list").write_text("11264 1894313 0   4096 -- /gpfs/a\n")

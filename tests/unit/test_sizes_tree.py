@@ -51,12 +51,9 @@ def test_files_are_counted_once_and_nothing_else_is(tree: Path, threads: int) ->
     assert sizes.bins() == ((0, 1, 1), (5, 6, 1), (4096, 4097, 1))
 
 
-def test_every_name_counts_if_asked_for(tree: Path) -> None:
+def test_every_name_counts_if_asked_for_and_a_folder_may_be_a_link(tree: Path) -> None:
     sizes = scan_tree(tree, hard_links="each")
     assert (sizes.files, sizes.bytes) == (5, 4111)
-
-
-def test_a_folder_may_be_a_link_itself(tree: Path) -> None:
     link = tree.parent / "link"
     link.symlink_to(tree)
     assert scan_tree(link).files == 3

@@ -46,21 +46,15 @@ def test_spider_s_targets_are_where_its_servers_say(spider: Storage) -> None:
     assert seen == set(range(2016))
 
 
-def test_leaves_go_round_within_their_row() -> None:
+def test_leaves_and_targets_are_numbered_in_their_rows() -> None:
     found = small(leaves=[0, 2])
     # Block b's second server is on the leaf of b + 2 of the three blocks of its row.
     assert found.server_networks.tolist() == [5, 7, 6, 5, 7, 6, 8, 10, 9, 8, 10, 9]
     assert small().server_networks.tolist() == [5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10]
-
-
-def test_targets_are_numbered_in_turn_within_their_namespace() -> None:
     assert small().target_servers.tolist() == [*range(12), *range(12)]
     found = small(namespaces=2)
     assert found.target_servers.tolist() == [*range(6), *range(6), *range(6, 12), *range(6, 12)]
     assert found.target_namespaces.tolist() == [0] * 12 + [1] * 12
-
-
-def test_a_machine_without_storage_says_what_to_add() -> None:
     plain = machine({"torus": [4, 4, 4], "routers": {"groups": [["x0y0z0n0"]]}})
     with pytest.raises(ConfigError, match=r"add \[storage\]"):
         storage(plain)

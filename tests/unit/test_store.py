@@ -180,22 +180,19 @@ def test_a_folder_from_before_lanes_reads_as_it_did(tmp_path: Path) -> None:
         assert (table.num_rows, table.schema) == (0, SHARD_SCHEMAS[name])
 
 
-def test_opening_says_what_is_missing(tmp_path: Path) -> None:
+def test_opening_says_what_is_missing_or_damaged(tmp_path: Path) -> None:
     assert "does not exist; make it with `resilver run" in refused(Results.open, tmp_path / "none")
     assert "is not a run folder" in refused(Results.open, tmp_path)
     perform(FakeStudy(), tmp_path / "a")
     (tmp_path / "a" / "timeline.parquet").unlink()
     assert "has no timeline.parquet" in refused(Results.open, tmp_path / "a")
-
-
-def test_a_damaged_table_is_named_when_it_is_read(tmp_path: Path) -> None:
     results = perform(FakeStudy(), tmp_path / "a")
     (tmp_path / "a" / "servers.parquet").write_bytes(b"PAR1")
     with pytest.raises(ConfigError, match=r"servers\.parquet' cannot be read"):
         _ = results.servers
 
 
-def test_tables_are_read_by_duckdb_and_pandas(tmp_path: Path) -> None:
+def test_tables_are_sorted_typed_and_read_by_duckdb_and_pandas(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     results = perform(FakeStudy(), tmp_path / "a")
     query = (
@@ -207,36 +204,24 @@ def test_tables_are_read_by_duckdb_and_pandas(tmp_path: Path) -> None:
     assert total[0] == total[1]
     assert results.to_pandas("runs")["rebuilt_bytes"].sum() == total[0]
     assert "there is no table 'events'" in refused(results.to_pandas, "events")
-
-
-def test_rows_are_sorted_and_typed_by_the_schema(tmp_path: Path) -> None:
     # The fake hands its transfers over in the order 3, 1, 2, 0.
-    results = perform(FakeStudy(seeds=[1]), tmp_path / "a")
+    results = perform(FakeStudy(seeds=[1]), tmp_path / "b")
     assert results.transfers["source"].to_pylist() == [0, 1, 2, 3]
-    schema = pq.read_schema(tmp_path / "a" / "transfers.parquet")
+    schema = pq.read_schema(tmp_path / "b" / "transfers.parquet")
     assert schema.field("source").type == pa.int32()
     assert schema.field("bytes").type == pa.int64()
 
 
-def test_every_metric_is_a_column_and_absent_ones_are_null() -> None:
+def test_a_run_row_has_every_metric_of_the_schema_and_no_other() -> None:
     row = run_row("k", 7, {"events": 3, "mean_hops": float("nan")}).to_pylist()[0]
     assert list(row) == ["run", "seed", *METRICS.names]
     assert (row["events"], row["mean_hops"], row["digest"]) == (3, None, None)
-
-
-def test_a_metric_the_schema_does_not_know_is_refused() -> None:
     with pytest.raises(SimulationError, match="'hops' is not a column"):
         run_row("k", 7, {"hops": 3})
-
-
-def test_a_table_with_another_column_is_refused() -> None:
     timeline = output(1).timeline
     table = timeline.rename_columns(["start", *timeline.column_names[1:]])
     with pytest.raises(SimulationError, match="is missing or unknown"):
         shard_table("timeline", "k", table)
-
-
-def test_a_swept_column_has_the_type_of_all_its_values() -> None:
     rows = [{"a": 1, "b": 1, "c": "auto", "d": True}, {"a": 2, "b": 0.5, "c": 512, "d": False}]
     types = {key: column.type for key, column in swept_columns(rows).items()}
     assert types == {"a": pa.int64(), "b": pa.float64(), "c": pa.string(), "d": pa.bool_()}

@@ -20,7 +20,7 @@ def torus(side: int) -> tuple[np.ndarray, np.ndarray]:
     return places, np.concatenate([np.stack([nodes, right], 1), np.stack([nodes, down], 1)])
 
 
-def test_rings_close_by_stubs_that_point_outwards() -> None:
+def test_rings_close_by_stubs_and_each_link_is_drawn_once() -> None:
     """A 5 x 5 torus has 40 links within the grid, and 10 that close its rings as 20 stubs."""
     places, ends = torus(5)
     lines = lines_of(places, ends)
@@ -34,6 +34,11 @@ def test_rings_close_by_stubs_that_point_outwards() -> None:
     tips = stubs[:, 1]
     beyond = (tips[:, 0] < 0) | (tips[:, 0] > 1) | (tips[:, 1] > 0) | (tips[:, 1] < -1)
     assert beyond.all()
+    # A 5 x 5 torus has 40 links within the grid, and two stubs for each of the other 10.
+    for load in (None, np.linspace(0.0, 1.0, 50)):
+        spec = graph_spec(places, ends, ["host"] * 25, load=load)
+        paths = "".join(row["p"] for row in layers_of(spec)[0]["data"]["values"])
+        assert paths.count("M") == 60
 
 
 def test_far_links_that_close_no_ring_are_bowed_around_what_they_pass() -> None:
@@ -52,7 +57,7 @@ def test_far_links_that_close_no_ring_are_bowed_around_what_they_pass() -> None:
     )
 
 
-def test_links_of_a_tree_are_drawn_in_full() -> None:
+def test_links_of_a_tree_are_drawn_in_full_and_parallel_ones_side_by_side() -> None:
     """Long links between a few switches and many hosts are no stubs: they show what is joined."""
     hosts = np.stack([np.linspace(0, 1, 12), np.zeros(12)], axis=1)
     switches = np.array([[0.2, 0.5], [0.5, 0.5], [0.8, 0.5], [0.5, 1.0]])
@@ -60,10 +65,7 @@ def test_links_of_a_tree_are_drawn_in_full() -> None:
         [[host, 12 + host // 4] for host in range(12)] + [[12 + s, 15] for s in (0, 1, 2)]
     )
     assert not lines_of(np.concatenate([hosts, switches]), ends).is_stub.any()
-
-
-def test_parallel_links_lie_side_by_side() -> None:
-    """Three links between two nodes are three lines, evenly apart around the straight one."""
+    # Three links between two nodes are three lines, evenly apart around the straight one.
     places = np.array([[0.0, 0.0], [1.0, 0.0]])
     lines = lines_of(places, np.array([[0, 1], [1, 0], [0, 1]]))
     heights = sorted(lines.segments[:, 0, 1].tolist())
@@ -87,15 +89,6 @@ def test_a_drawing_names_the_busiest_links_and_what_failed() -> None:
     assert words[0] == "1   n14 – n2: 40 %" and len(words) == 5
     texts = json.dumps(layers_of(spec), ensure_ascii=False)
     assert '"15 hosts", "1 router"' in texts and "n15 – n3: failed" in texts
-
-
-def test_each_link_is_drawn_once_however_many_share_a_path() -> None:
-    """A 5 x 5 torus has 40 links within the grid, and two stubs for each of the other 10."""
-    places, ends = torus(5)
-    for load in (None, np.linspace(0.0, 1.0, 50)):
-        spec = graph_spec(places, ends, ["host"] * 25, load=load)
-        paths = "".join(row["p"] for row in layers_of(spec)[0]["data"]["values"])
-        assert paths.count("M") == 60
 
 
 def test_names_that_would_cover_each_other_stay_under_the_pointer() -> None:

@@ -81,9 +81,15 @@ def test_a_quantity_is_the_nearest_number_to_what_it_says(
     assert kind.parse(text) == value
 
 
-def test_a_duration_is_exact_to_the_picosecond() -> None:
+def test_quantities_parse_to_themselves_and_are_exact() -> None:
     # 11700.3 us is 11,700,300,000 ps, although 0.0117003 has no exact binary form.
     assert Seconds.parse("11700.3 us").picoseconds == 11_700_300_000
+    assert Bytes.parse(Bytes(5)) == 5
+    with pytest.raises(ConfigError):
+        Bytes.parse(Seconds(5))
+    with pytest.raises(ConfigError):
+        Seconds.parse(BytesPerSecond(5))
+    assert {unit.removesuffix("/s") + "/s" for unit in RATE_UNITS} == set(RATE_UNITS)
 
 
 @pytest.mark.parametrize(
@@ -141,14 +147,6 @@ def test_what_could_be_misread_is_refused_with_the_remedy(
         kind.parse(value)
 
 
-def test_a_parsed_quantity_parses_to_itself_and_not_to_another_kind() -> None:
-    assert Bytes.parse(Bytes(5)) == 5
-    with pytest.raises(ConfigError):
-        Bytes.parse(Seconds(5))
-    with pytest.raises(ConfigError):
-        Seconds.parse(BytesPerSecond(5))
-
-
 @given(
     st.one_of(
         st.tuples(st.just((Bytes, exact_bytes)), st.integers(0, BYTES_MAX)),
@@ -194,10 +192,6 @@ def test_any_text_parses_or_is_refused_as_input(text: str) -> None:
         except ConfigError:
             continue
         assert value >= 0 and math.isfinite(value)
-
-
-def test_every_rate_is_a_size_or_a_number_of_bits_over_time() -> None:
-    assert {unit.removesuffix("/s") + "/s" for unit in RATE_UNITS} == set(RATE_UNITS)
 
 
 @pytest.mark.parametrize(
