@@ -52,21 +52,6 @@ ARROWS: dict[str, set[str]] = {
     "web": {"units", "crush", "system", "ceph"},
 }
 
-# Imported only inside the function that needs them: `import resilver` and `resilver --help` stay
-# quick.
-HEAVY = {
-    "vl_convert",
-    "jinja2",
-    "pandas",
-    "duckdb",
-    "h5py",
-    "dask",
-    "dask_jobqueue",
-    "distributed",
-    "scipy",
-    "pywt",
-}
-
 
 @cache
 def files() -> tuple[Path, ...]:
@@ -134,16 +119,13 @@ def sizes() -> tuple[tuple[str, int, int], ...]:
     return tuple(found)
 
 
-def test_files_and_functions_stay_small() -> None:
+def test_files_and_functions_stay_small_and_exceptions_shrink() -> None:
     over = {
         name: f"{lines} lines, the limit is {TOLERATED.get(name, limit)}"
         for name, lines, limit in sizes()
         if lines > TOLERATED.get(name, limit)
     }
     assert not over, f"split what has two subjects: {over}"
-
-
-def test_the_list_of_exceptions_only_shrinks() -> None:
     largest: dict[str, int] = {}
     for name, lines, _ in sizes():
         largest[name] = max(lines, largest.get(name, 0))
@@ -230,15 +212,16 @@ def package() -> list[Path]:
     return [path for path in of_kind(".py") if name_of(path).startswith("python/resilver/")]
 
 
-def test_only_simulate_and_maps_call_the_core() -> None:
+def test_the_core_and_reproductions_are_named_by_their_own_rooms() -> None:
     """Maps know no run, and the walk of a tree is no model: importers call both."""
     others = {f"python/resilver/{one}.py" for one in ("core_errors", "importers/walk")}
     for path in package():
-        if name_of(path) in others:
-            continue
-        core = sorted(name for name in imports_of(path) if "_core" in name.split("."))
-        may = path.parent.name in ("simulate", "crush")
+        found, room = imports_of(path), path.parent.name
+        core = sorted(name for name in found if "_core" in name.split("."))
+        may = room in ("simulate", "crush") or name_of(path) in others
         assert not core or may, f"{name_of(path)} imports {core}"
+        made = sorted(name for name in found if name.startswith("resilver.reproduce"))
+        assert not made or room in ("reproduce", "cli"), f"{name_of(path)} imports {made}"
 
 
 BASE = {"catalog", "errors", "importers", "quantities", "record", "units"}
@@ -271,7 +254,9 @@ def test_a_room_names_no_others(room: str) -> None:
             assert room != "center" or all("simulate.flows" in name for name in cores), cores
 
 
-def test_pages_read_answers_which_ask_nothing_of_the_core() -> None:
+def test_pages_read_answers_and_results_and_ask_nothing_of_the_core() -> None:
+    """A code and a network are values that a command has made, and no runs."""
+    values = {"resilver.simulate", "resilver.simulate.CodeTree", "resilver.simulate.Topology"}
     for path in package():
         found = imports_of(path)
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
@@ -280,37 +265,10 @@ def test_pages_read_answers_which_ask_nothing_of_the_core() -> None:
                 read = {name for name in found if name.startswith(f"resilver.{room}.")}
                 answers = tuple(f"resilver.{room}.{one}" for one in known)
                 assert all(name.startswith(answers) for name in read), f"{name_of(path)}: {read}"
+            runs = {name for name in found - values if {"simulate", "execute"} & {*name.split(".")}}
+            assert not runs, f"{name_of(path)} imports {runs}"
         if path.parent.name == "whatif" and path.stem in ("answer", "columns", "several"):
             assert ours <= {"counterfactuals", "errors", "quantities", "record", "whatif"}
-
-
-def test_report_reads_results_and_never_simulates() -> None:
-    """A code and a network are values that a command has made, and no runs."""
-    values = {"resilver.simulate", "resilver.simulate.CodeTree", "resilver.simulate.Topology"}
-    for path in package():
-        if not name_of(path).startswith("python/resilver/report/"):
-            continue
-        for name in imports_of(path) - values:
-            parts = name.split(".")
-            assert "simulate" not in parts and "execute" not in parts, (
-                f"{name_of(path)} imports {name}"
-            )
-
-
-def test_only_the_command_knows_reproductions() -> None:
-    for path in package():
-        if path.parent.name in ("reproduce", "cli"):
-            continue
-        known = sorted(one for one in imports_of(path) if one.startswith("resilver.reproduce"))
-        assert not known, f"{name_of(path)} imports {known}"
-
-
-def test_heavy_packages_are_imported_where_they_are_used() -> None:
-    for path in package():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        top = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-        heavy = {name.split(".")[0] for node in top for name in imports(node)} & HEAVY
-        assert not heavy, f"{name_of(path)} imports {sorted(heavy)} at its top"
 
 
 def test_no_lock_file_is_committed() -> None:
