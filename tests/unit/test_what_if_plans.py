@@ -51,11 +51,25 @@ def test_osds_are_named_by_number_or_by_bucket(text: str, osds: list[int]) -> No
     assert changes(prepared(fail=text)) == [{"kind": "fail", "osds": osds}]
 
 
-def test_changes_happen_at_their_times() -> None:
+def test_changes_happen_at_their_times_and_settings_from_then_on() -> None:
     ready = prepared(fail=["osd.1 @ 2 h", "osd.2"], flag="noout @ 90 min")
     plan = [(step["at_seconds"], step["change"]["kind"]) for step in ready.input["plan"]]
     assert plan == [(0.0, "fail"), (5400.0, "flags"), (7200.0, "fail")]
     assert [step.text for step in ready.steps] == ["osd.2 fails", "noout is set", "osd.1 fails"]
+    ready = prepared(set_option=["osd_op_queue=wpq", "osd_max_backfills=4 @ 1 h"])
+    assert {one["osd_max_backfills"] for one in ready.input["osd_settings"]} == {1}
+    (change,) = changes(ready)
+    assert {one["osd_max_backfills"] for one in change["osd_settings"]} == {4}
+    assert [osd for osd, _ in change["of_osd"]] == list(range(36))
+    assert [step.at_seconds for step in ready.steps] == [0.0, 3600.0]
+    for text in ("30%", "0.3", "30 %"):
+        ready = prepared(slow=[f"host=node-001={text} @ 1 h", "osd.1=100% @ 2 h"])
+        assert changes(ready) == [
+            {"kind": "slow", "osds": [4, 5, 6, 7], "share": 0.3},
+            {"kind": "slow", "osds": [1], "share": 1.0},
+        ]
+        told = [step.text for step in ready.steps]
+        assert told == ["node-001 works at 30 % speed", "osd.1 works at full speed"]
 
 
 @pytest.mark.parametrize(
@@ -101,15 +115,6 @@ def test_changes_happen_at_their_times() -> None:
 )  # fmt: skip
 def test_lines_to_paste_are_those_that_do_it(given: dict[str, str], wanted: list[str]) -> None:
     assert lines(**given) == wanted
-
-
-def test_a_setting_of_the_start_holds_from_the_start_and_a_later_one_from_then_on() -> None:
-    ready = prepared(set_option=["osd_op_queue=wpq", "osd_max_backfills=4 @ 1 h"])
-    assert {one["osd_max_backfills"] for one in ready.input["osd_settings"]} == {1}
-    (change,) = changes(ready)
-    assert {one["osd_max_backfills"] for one in change["osd_settings"]} == {4}
-    assert [osd for osd, _ in change["of_osd"]] == list(range(36))
-    assert [step.at_seconds for step in ready.steps] == [0.0, 3600.0]
 
 
 def test_what_is_added_stands_in_its_place_and_can_be_named_later() -> None:
@@ -203,18 +208,15 @@ def test_a_pool_of_another_plugin_is_taken_for_a_plain_code(plugin: str, says: s
     assert other.input == plain.input and note not in plain.notes
 
 
-def test_a_pool_of_an_unknown_profile_is_refused() -> None:
-    said = "pool 'archive' is coded by an unknown profile"
-    with pytest.raises(ConfigError, match=said):
-        prepared(recoded(None))
-
-
-def test_weights_that_are_no_sizes_are_told() -> None:
+def test_weights_that_are_no_sizes_are_told_and_unknown_profiles_refused() -> None:
     ready = prepared(
         crush_reweight="osd.5=1.4552", add="1 osd like osd.5 with 16 TB in host=node-001 @ 1 h"
     )
     (said,) = [note for note in ready.notes if "New OSDs get a CRUSH weight" in note]
     assert "weight 1.46 for 14.55 TiB, so a new OSD gets 10 times as much data per TiB" in said
+    said = "pool 'archive' is coded by an unknown profile"
+    with pytest.raises(ConfigError, match=said):
+        prepared(recoded(None))
 
 
 @pytest.mark.parametrize(
@@ -234,13 +236,8 @@ def test_weights_that_are_no_sizes_are_told() -> None:
         ({"add": "2 osds with 18 TB hdd"}, 'add it, such as "in host=node1"'),
         ({"add": "1 host with 4 x 18 TB hdd class ssd"}, "two device classes are given"),
         ({"replace": "osd.3"}, 'it is written such as "osd.12=18 TB"'),
-        ({"replace": "osd.3=0 TB"}, "a device holds from 1 GiB to 1 PiB"),
         ({"replace": "osd.3=100 PB"}, "a device holds from 1 GiB to 1 PiB"),
-        ({"add": "1 host with 1 x 30000 TB hdd in rack=rack-00"}, "from 1 GiB to 1 PiB"),
         ({"replace": "osd.3=-4 TB"}, "a size cannot be negative"),
-        ({"replace": "osd.3=18 GHz"}, '"GHz" is not a unit of size'),
-        ({"replace": "osd.99=18 TB"}, "the cluster has no OSD or bucket of this name"),
-        ({"fail": "osd.99"}, "the cluster has no OSD or bucket of this name"),
         ({"fail": "host=node-01"}, "there are 9, node-000 to node-008"),
         ({"fail": "host=rack-00"}, "'rack-00' is of type rack"),
         ({"fail": "hst=node-001"}, 'did you mean "host"?'),
@@ -263,8 +260,6 @@ def test_weights_that_are_no_sizes_are_told() -> None:
         ({"slow": "osd.1"}, 'it is written such as "osd.12=30%"'),
         ({"slow": "osd.1=0%"}, "a device works at is from 0.1 % to 100 %"),
         ({"slow": "osd.1=30"}, 'such as "30%" or "0.3"'),
-        ({"slow": "osd.1=nan%"}, "a device works at is from 0.1 % to 100 %"),
-        ({"slow": "host=node-01=30%"}, "there are 9, node-000 to node-008"),
         ({"crush_reweight": "osd.1=nan"}, "a CRUSH weight is a number from 0"),
         ({"upmap": "1.ffff 0 1"}, "pool 'vms' has 64 PGs; the last is 1.3f"),
         ({"upmap": "1.1 0"}, "pairs of OSDs, from and to"),
@@ -308,36 +303,13 @@ def test_room_that_comes_first_makes_it_fit_and_failures_are_no_choice() -> None
     assert (ready.plan, ready.steps, ready.input["plan"]) == ("as it is", (), [])
 
 
-def plan_file(folder: Path, text: str) -> Path:
-    path = folder / "halves.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 def test_a_plan_file_has_steps_in_its_order(tmp_path: Path) -> None:
     text = '[[steps]]\nunflag = "norebalance"\nfail = ["osd.1", "osd.2"]\n'
-    plan = read_plan(plan_file(tmp_path, text + '[[steps]]\nat = "2 h"\nflag = "noout"\n'))
+    (tmp_path / "halves.toml").write_text(text + '[[steps]]\nat = "2 h"\nflag = "noout"\n')
+    plan = read_plan(tmp_path / "halves.toml")
     assert plan.name == "halves"
     told = [step.text for step in prepare(small_report(), plan, Request()).steps]
     assert told == ["norebalance is unset", "osd.1 fails", "osd.2 fails", "noout is set"]
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "steps: "),
-        ("steps = 3", "a plan has steps, each a table"),
-        ('[[steps]]\nfial = "osd.1"', "steps.0.fial: "),
-        ('[[steps]]\nat = "2 h"', "a step changes something"),
-        ("[[steps]]\nfail = 12", "steps.0.fail = 12"),
-        ('[[steps]]\nat = "2"\nfail = "osd.1"', 'steps.0.at = "2"'),
-        ('nme = "x"\n[[steps]]\nfail = "osd.1"', 'did you mean "name"?'),
-        ('name = ""\n[[steps]]\nfail = "osd.1"', "a name is text"),
-        ("[[steps", "halves.toml"),
-    ],
-)
-def test_a_wrong_plan_file_is_named_with_its_key(tmp_path: Path, text: str, says: str) -> None:
-    assert says in refused(read_plan, plan_file(tmp_path, text))
 
 
 def test_loads_devices_and_networks_are_stated() -> None:
@@ -364,14 +336,3 @@ def test_loads_devices_and_networks_are_stated() -> None:
 def test_a_network_is_of_the_catalog_or_a_rate(network: str, rate: float) -> None:
     found = prepared(asked=Request(network=network)).input["network"]
     assert found["host_bytes_per_second"] == pytest.approx(rate, rel=1e-3)
-
-
-def test_slow_osds_are_told_as_shares_in_either_way_of_writing_them() -> None:
-    for text in ("30%", "0.3", "30 %"):
-        ready = prepared(slow=[f"host=node-001={text} @ 1 h", "osd.1=100% @ 2 h"])
-        assert changes(ready) == [
-            {"kind": "slow", "osds": [4, 5, 6, 7], "share": 0.3},
-            {"kind": "slow", "osds": [1], "share": 1.0},
-        ]
-        told = [step.text for step in ready.steps]
-        assert told == ["node-001 works at 30 % speed", "osd.1 works at full speed"]
