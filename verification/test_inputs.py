@@ -1,6 +1,6 @@
 """Whatever study files, reports, benchmarks' outputs or codes have is taken, or refused as input.
 
-The tests keep 60 values of a study (tests/unit/test_spec_errors.py), 20 reports cut off
+The tests keep 60 values of a study (tests/unit/test_spec_refused.py), 20 reports cut off
 (tests/unit/test_importers_ceph.py), 100 of bundles (tests/unit/test_importers_bundle_faults.py),
 150 texts of codes (tests/oracle/test_code_text.py), 20 mutants of each text that a reader knows
 and 5 texts after its beginning (tests/unit/test_any_file.py), 4 of a Darshan log
@@ -27,4 +27,4 @@ from tests.unit.test_importers_ceph import (
     test_a_report_cut_off_anywhere_is_refused_with_its_position,
 )
 from tests.unit.test_importers_logs import test_a_damaged_darshan_log_is_refused
-from tests.unit.test_spec_errors import test_any_value_anywhere_is_taken_or_refused_as_input
+from tests.unit.test_spec_refused import test_any_value_anywhere_is_taken_or_refused_as_input

@@ -5,25 +5,34 @@ of it, in which "..." stands for any words; a row of `taken` is a change that is
 of `means` has attributes of the system that it makes, one of `sweeps` those of each of its runs.
 """
 
+import json
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from resilver.errors import ConfigError
 from resilver.spec import Study
 from resilver.study import validate_runs
 from tests.build import (
     CASES,
     STUDIES,
     assert_said,
+    changed,
     merged,
     read_again,
     refusal,
     study_of,
 )
+from tests.conftest import ROOT
+from tests.scale import times
+from tests.unit.test_importers_ceph import changed as changed_report
 
 FILES = {
     "empty.txt": "# total_count: 0\n",
@@ -105,3 +114,249 @@ def test_a_sweep_makes_these_runs(name: str, row: list[dict[str, Any]]) -> None:
     assert len({run.key for run in runs}) == len(runs)
     for attributes in expected:
         check(runs, attributes)
+
+
+# What editors are told of a study file holds for all studies that ship and all keys of traffic.
+
+
+SCHEMA = Study.json_schema()
+_TYPES: dict[str, Any] = {
+    "object": dict, "array": list, "string": str, "integer": int, "number": (int, float),
+    "boolean": bool,
+}  # fmt: skip
+# Words that say nothing of whether a value is valid.
+_REMARKS = {"$schema", "definitions", "description", "examples", "default", "title"}
+
+
+def broken(value: Any, schema: dict[str, Any], path: str = "") -> list[str]:
+    """Where a value breaks a schema; a word of draft 7 that is not known here is an error."""
+    found: list[str] = []
+    for word, rule in schema.items():
+        if word in _REMARKS:
+            continue
+        if word == "$ref":
+            found += broken(value, SCHEMA["definitions"][rule.rpartition("/")[2]], path)
+        elif word == "anyOf":
+            if all(broken(value, one, path) for one in rule):
+                found.append(f"{path} = {value!r}: none of anyOf")
+        elif word == "properties":
+            for key, one in rule.items() if isinstance(value, dict) else ():
+                found += broken(value[key], one, f"{path}.{key}") if key in value else []
+        elif word == "items":
+            for index, item in enumerate(value if isinstance(value, list) else ()):
+                found += broken(item, rule, f"{path}.{index}")
+        elif not _holds(word, rule, value, schema):
+            found.append(f"{path} = {value!r}: {word} = {rule!r}")
+    return found
+
+
+def _holds(word: str, rule: Any, value: Any, schema: dict[str, Any]) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if word == "type":
+        is_whole = isinstance(value, bool) and rule != "boolean"
+        return isinstance(value, _TYPES[rule]) and not is_whole
+    if word == "additionalProperties":
+        others = set(value) - set(schema.get("properties", {})) if isinstance(value, dict) else ()
+        if isinstance(rule, dict):
+            return not any(broken(value[key], rule) for key in others)
+        return bool(rule) or not others
+    tests: dict[str, Any] = {
+        "const": lambda: value == rule,
+        "enum": lambda: value in rule,
+        "required": lambda: not isinstance(value, dict) or set(rule) <= set(value),
+        "pattern": lambda: not isinstance(value, str) or re.search(rule, value) is not None,
+        "minimum": lambda: not is_number or value >= rule,
+        "maximum": lambda: not is_number or value <= rule,
+        "exclusiveMinimum": lambda: not is_number or value > rule,
+        "exclusiveMaximum": lambda: not is_number or value < rule,
+        "minItems": lambda: not isinstance(value, list) or len(value) >= rule,
+        "maxItems": lambda: not isinstance(value, list) or len(value) <= rule,
+        "uniqueItems": lambda: (
+            not isinstance(value, list)
+            or all(item not in value[:index] for index, item in enumerate(value))
+        ),
+    }
+    return bool(tests[word]())
+
+
+def accepted() -> Iterator[dict[str, Any]]:
+    """The studies that ship, those of the tests, and all changes of these that are taken."""
+    for file in sorted((ROOT / "studies").glob("*/study.toml")):
+        yield tomllib.loads(file.read_text())
+    yield from STUDIES.values()
+    for name, change in rows("taken"):
+        yield reduce(merged, change if isinstance(change, list) else [change], STUDIES[name])
+    for kind in ("means", "sweeps"):
+        for name, (change, *_) in rows(kind):
+            yield merged(STUDIES[name], change)
+
+
+def test_every_study_that_is_taken_fits_the_schema() -> None:
+    tables = list(accepted())
+    assert len(tables) > 150
+    for table in tables:
+        assert broken(table, SCHEMA) == [], table
+
+
+def test_what_a_study_of_one_system_has_fits_the_schema() -> None:
+    """Keys that need files beside them, and forms that no other study here has."""
+    fabric = {"topology": {"graph": "lab.json", "routers": ["gateway"]}, "hop_limit": 1000}
+    study = changed("network", cluster__fabric=fabric, durability={"relative_error": 0.05})
+    assert broken(study, SCHEMA) == []
+    corrupt = {"groups": [0, 3], "code": "product rs 4+2 x copies 3", "strips": 100, "window": 8}
+    keys = {"redundancy__coding": {"file": "coding.toml"}, "cluster__attachment": "distributed"}
+    assert broken(changed("streamed", faults=[{"corrupt": corrupt}], **keys), SCHEMA) == []
+
+
+@pytest.mark.parametrize(
+    ("study", "change", "where"),
+    [
+        ("clients", 'traffic.time_out = "1 s"', ".traffic"),
+        ("network", 'traffic.arrivals = { pareto = "1 /s", shape = 1 }', ".traffic.arrivals"),
+        ("clients", "traffic.targets.hot_servers = 2", ".traffic.targets"),
+        ("clients", "cluster.fabric.hop_limit = 0", ".cluster.fabric.hop_limit"),
+        ("clients", 'cluster.fabric.forwarding = "wormhole"', ".cluster.fabric.forwarding"),
+        ("clients", 'traffic.duration = "5 GiB"', ".traffic.duration"),
+        ("clients", "faults = [{ fail.switches = 0 }]", ".faults.0.fail.switches"),
+        ("clients", "durability.relative_error = 1", ".durability.relative_error"),
+        ("clients", "durability.relative_error = 0", ".durability.relative_error"),
+        ("streamed", 'redundancy.code = "lrc 8+5"', ".redundancy.code"),
+        ("streamed", 'redundancy.strip = "64 KiB/s"', ".redundancy.strip"),
+        ("streamed", "redundancy.coding = 5", ".redundancy.coding"),
+        ("streamed", "lanes.clients = 1.9", ".lanes.clients"),
+        ("streamed", "lanes.client = 0.9", ".lanes"),
+        ("streamed", 'lanes.order = "turns"', ".lanes.order"),
+        ("streamed", 'lanes.devices = "yes"', ".lanes.devices"),
+        ("streamed", "traffic.streams.window = 0", ".traffic.streams"),
+        ("streamed", 'traffic.streams.entries = "any"', ".traffic.streams"),
+        ("streamed", 'traffic.streams.bursts.every = "60 B"', ".traffic.streams"),
+        ("streamed", "faults.0.corrupt.groups = [0, -3]", ".faults.0.corrupt"),
+        ("streamed", "faults.0.corrupt.groups = 0", ".faults.0.corrupt"),
+        ("streamed", 'faults.0.corrupt.code = "rs 8"', ".faults.0.corrupt"),
+        ("streamed", 'faults.0.corrupt.code = "product rs 4+2 x"', ".faults.0.corrupt"),
+        ("streamed", 'faults.0.corrupt.code = "rs 4+2 over"', ".faults.0.corrupt"),
+    ],
+)
+def test_what_a_study_file_may_not_say_breaks_the_schema(
+    study: str, change: str, where: str
+) -> None:
+    found = broken(changed(study, change), SCHEMA)
+    assert found and all(text.startswith(where) for text in found), found
+
+
+# Bad studies are refused before anything runs: every problem at once, each with its remedy.
+
+
+def test_all_problems_of_all_sections_are_told_at_once() -> None:
+    wrong = {
+        "cluster.servers": "x", "faults.0.fail.servers": 0, "population.bytes": 5,
+        "population.histogram": "mirra", "recovery.source": "primry", "redundancy.replicas": 0,
+        "study.seeds": 0,
+    }  # fmt: skip
+    keys = {key.replace(".", "__"): value for key, value in wrong.items()}
+    text = refusal("bare", "faults = [{ fail = {} }]", **keys)
+    assert sorted(line.split(" = ")[0] for line in text.splitlines()) == sorted(wrong)
+    device = {
+        "request_sizes": ["4 KiB", "1 KiB"],
+        "read_rate": 0, "read_overhead": 0, "read_seek": ["1 ms"],
+        "write_rate": "1 B/s", "write_overhead": 0, "write_seek": [0, 0],
+    }  # fmt: skip
+    text = refusal("small", cluster__device=device)
+    assert "cluster.device.request_sizes: the sizes must be above zero and rise" in text
+    assert "cluster.device.read_seek: 1 seeks for 2 request sizes" in text
+    assert "cluster.device.read_rate: the rate must be above zero" in text
+
+
+@pytest.mark.parametrize(
+    ("profile", "says"),
+    [
+        (None, 'pool "rbd" is erasure coded, and the osdmap does not hold its profile'),
+        ({"plugin": "shec", "k": "2", "m": "1"}, 'by the plugin "shec", which is not modelled'),
+        ({"plugin": "isa", "k": "two", "m": "1"}, "expected an integer from 1"),
+        ({"plugin": "isa", "k": "7", "m": "1"},
+         'expected 8, the pieces of its erasure code profile "p"'),
+    ],
+)  # fmt: skip
+def test_an_erasure_coded_pool_without_a_code_is_refused(
+    tmp_path: Path, profile: dict[str, str] | None, says: str
+) -> None:
+    report = changed_report("osdmap.pools.0.type", 3)
+    if profile is not None:
+        report["osdmap"]["pools"][0]["erasure_code_profile"] = "p"
+        report["osdmap"]["erasure_code_profiles"] = {"p": profile}
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    assert says in refusal({"cluster": {"ceph": "report.json"}}, folder=tmp_path)
+
+
+def test_files_that_cannot_be_read_say_why_and_where(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text('{"osdmap": {"pools": [\n {"pool": 3, "pg_n')
+    text = refusal({"cluster": {"ceph": "report.json"}}, folder=tmp_path)
+    assert "report.json, line 2, column 14: not valid JSON" in text and "cut off" in text
+    (tmp_path / "study.toml").write_text("[cluster\n")
+    for name, says in (
+        ("absent.toml", "no such file"), (".", "a folder"),
+        ("study.toml", "study.toml, line 1, column 9"),
+    ):  # fmt: skip
+        with pytest.raises(ConfigError, match=says):
+            Study.load(tmp_path / name)
+
+
+VALUES = st.recursive(
+    st.one_of(
+        st.none().map(lambda _: "x"),
+        st.booleans(),
+        st.integers(-5, 2**70),
+        st.floats(),
+        st.sampled_from(["", "1 B", "auto", "genomes1000", "crush", "server.1", "ring", "0 s"]),
+        st.sampled_from(["multi_ring", "copysets", "declustered", "jump"]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(["file", "bins", "servers", "chunk", "a.b"]), inner, max_size=2
+        ),
+    ),
+    max_leaves=5,
+)
+KEYS = [
+    f"{name}.{field}"
+    for name, fields in {
+        "cluster": ["servers", "racks", "rows", "ceph", "device", "fabric"],
+        "population": ["histogram", "file_size", "objects", "bytes", "files", "bytes_per_server"],
+        "placement": [
+            *("algorithm", "bucket", "failure_domain", "placement_groups", "ring_points"),
+            *("rings", "parity_groups", "scatter_width"),
+        ],
+        "redundancy": ["replicas"],
+        "recovery": ["pipeline_buffer", "pipelining", "source"],
+        "study": ["seeds", "title", "sweep"],
+    }.items()
+    for field in fields
+]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=times(60))
+@given(key=st.sampled_from([*KEYS, "faults", "faults.0", "cluster", "study"]), value=VALUES)
+def test_any_value_anywhere_is_taken_or_refused_as_input(
+    tmp_path: Path, key: str, value: Any
+) -> None:
+    table: dict[str, Any] = {
+        "cluster": {"servers": 8},
+        "population": {"histogram": "genomes1000", "bytes_per_server": "1 TiB"},
+        "faults": [{"fail": {"servers": 1}}],
+        "study": {},
+    }
+    name, _, field = key.partition(".")
+    if name == "faults":
+        table["faults"] = [value] if field else value
+    elif field:
+        table.setdefault(name, {})[field] = value
+    else:
+        table[name] = value
+    # The seeds alone may make many runs, and none of them is the matter here.
+    try:
+        study = Study.from_dict(table, tmp_path)
+    except ConfigError as error:
+        assert str(error)
+        return
+    assert study.resolved() and study.to_toml()
