@@ -1,15 +1,29 @@
 """Trees of parts, what passes through them, sets and pools in a study file: what they mean."""
 
+import math
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from resilver.estimate import estimate
+from resilver.failure_rates import (
+    YEAR_SECONDS,
+    ErrorsPerByte,
+    ErrorsPerByteSecond,
+    FailedShare,
+    FailureRate,
+    LongSeconds,
+    WrittenQuantity,
+)
 from resilver.simulate.maps import maps_of
-from resilver.spec import Cluster, Fault
+from resilver.spec import Cluster, DurabilityQuestion, Failure, Fault
 from resilver.spec.passing import PartService
 from resilver.spec.tree import Level, Tree, plural, singular
-from tests.build import STUDIES, changed, read_again, refused, study_of, system_of
+from resilver.study.system_runs import format_swept
+from tests.build import STUDIES, changed, read_again, refusal, refused, study_of, system_of
 
 SETS = STUDIES["sets"]["cluster"]["parts"]
 UNIT, CONTROLLER, ENCLOSURE, DRIVE, RAID = SETS
@@ -107,3 +121,128 @@ def test_each_pool_has_a_view_of_the_system_by_its_name() -> None:
     assert "pools" not in system_of("pools", single).resolved()
     assert "several pools; name one of archive, volumes" in refused(system.of_pool)
     assert 'no such pool; did you mean "volumes"' in refused(system.of_pool, "volume")
+
+
+# The section on durability: what it says of failures and repairs, and what no run depends on.
+
+
+YEAR = 365.25 * 86_400
+
+PLAIN = 'durability.failures = [{ afr = "1.36 %" }]\n'
+
+
+def test_durability_alone_makes_points_and_no_runs() -> None:
+    with_it, without = study_of("failing", PLAIN), study_of("failing")
+    assert [run.key for run in with_it.runs()] == [run.key for run in without.runs()]
+    assert with_it.resolved() == without.resolved()
+    sweep = '[study.sweep]\n"durability.mission" = ["1 y", "10 y"]\n"cluster.queue" = '
+    found = study_of("failing", PLAIN + sweep + '["fifo", "reads_first"]\n')
+    missions = [point.swept["durability.mission"] for point in found.points]
+    assert missions == [YEAR, YEAR, 10 * YEAR, 10 * YEAR]
+    assert [dict(run.swept) for run in found.runs()] == [
+        {"cluster.queue": "fifo"},
+        {"cluster.queue": "reads_first"},
+    ]
+    assert found.resolved()["study"]["sweep"] == {"cluster.queue": ["fifo", "reads_first"]}
+    found = study_of(
+        "failing", PLAIN + 'study.sweep."durability.failures.0.afr" = ["1 %", "2 %"]\n'
+    )
+    asked = [point.system.durability for point in found.points]
+    assert [one.failures[0].afr for one in asked if one is not None] == [0.01, 0.02]
+    texts = [format_swept(*item) for point in found.points for item in point.swept.items()]
+    assert texts == ["1 %", "2 %"]
+    assert len(found.runs()) == 1
+
+
+def test_the_section_written_out_reads_back_equal(tmp_path: Path) -> None:
+    """Every form of every key, once; floats print their shortest text, so equality is exact."""
+    (tmp_path / "lives.csv").write_text(
+        "component,start,end,failed\nosd.1,2024-01-01,2024-01-11,yes\nosd.2,2024-01-01,2024-02-01,no\n"
+    )
+    text = """
+[durability]
+mission = "7.3 y"
+detection = { exponential = "20 min" }
+replacement = { weibull = { shape = 2.5, scale = "30 h", least = "2 h" } }
+repair = ["10 h", { drawn = ["7 h", "8 h"] }]
+latent_errors = "0.3 /TB/y"
+unreadable = "1e-15 /bit"
+scrub_every = "14 d"
+[[durability.failures]]
+class = "hdd"
+weibull = { shape = 1.12, scale = "10 y", age = "2 y" }
+[[durability.failures]]
+like = "simedc/disk"
+parts = ["osd.3"]
+[[durability.failures]]
+trace = "lives.csv"
+name = "what failed last year"
+[[durability.failures]]
+level = "host"
+rate = "3 /y"
+lasts = "15 min"
+lost_share = 0.01
+burst = { within = "rack", sizes = { 2 = 0.7, 3 = 0.3 }, spread = "2 min" }
+[[durability.failures]]
+level = "host"
+planned = { every = "30 d", first = "1 d" }
+lasts = "10 min"
+"""
+    first = study_of("failing", text, folder=tmp_path)
+    again = read_again(first)
+    asked = first.durability
+    assert again.durability.content() == asked.content()
+    assert asked.failures[2].law_content({"osd.1": 1}) == {
+        "kind": "trace",
+        "seconds": [10 * 86_400.0],
+        "parts": [1],
+    }
+
+
+def test_laws_mean_what_they_say_or_the_catalog_does() -> None:
+    rate = Failure(afr="1.36 %").rate_per_second
+    assert -math.expm1(-rate * YEAR) == pytest.approx(0.0136, rel=1e-14)
+    assert FailedShare.parse("50 %").per_second * YEAR_SECONDS == pytest.approx(math.log(2))
+    # Weibull of shape 2: the mean is scale x Gamma(1.5) = scale x sqrt(pi) / 2.
+    asked = DurabilityQuestion(
+        failures=[{"afr": "1 %"}], repair={"weibull": {"shape": 2, "scale": "10 h", "least": "1 h"}}
+    )
+    expected = 3600 * (1 + 10 * math.sqrt(math.pi) / 2)
+    assert asked.repair.times[0].mean_seconds == pytest.approx(expected, rel=1e-14)
+    texts = ("10 y", "87600 h", "14 d", "1.5 y")
+    written = [LongSeconds.parse(text).as_text() for text in texts]
+    assert written == ["10 y", "3650 d", "14 d", "1.5 y"]
+    shipped = Failure(like="simedc/disk")
+    assert shipped.law == "weibull" and shipped.is_by_catalog and "Erasure-Coded" in shipped.source
+    assert shipped.weibull is not None and shipped.weibull.scale == 87_600 * 3600
+    own = Failure(like="simedc/disk", mttf="1e6 h")
+    assert own.law == "mttf" and not own.is_by_catalog and own.source == ""
+
+
+def test_a_real_cluster_has_the_levels_of_its_map(shared_data: Path) -> None:
+    """Its hosts fail and hold bursts of OSDs; racks that its map does not have do not."""
+    report = str(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
+    cluster = {"cluster": {"ceph": report}, "faults": [{"part": {"osd": 1}}]}
+    burst = 'durability.failures = [{ rate = "1 /y", burst = { within = "host", sizes = 2 } }]'
+    found = study_of(cluster, burst).durability
+    assert found is not None and found.failures[0].burst is not None
+    text = refusal(cluster, burst.replace("host", "row"))
+    assert 'burst.within = "row"' in text and "no such level above osd" in text
+
+
+@given(
+    st.sampled_from(
+        [
+            (LongSeconds, 1e-3, 1e18),
+            (FailureRate, 1e-15, 1.0),
+            (FailedShare, 1e-12, 1 - 1e-12),
+            (ErrorsPerByte, 1e-20, 1e-3),
+            (ErrorsPerByteSecond, 1e-30, 1e-6),
+        ]
+    ).flatmap(lambda kind: st.tuples(st.just(kind[0]), st.floats(kind[1], kind[2])))
+)
+def test_a_quantity_written_out_reads_back_equal(
+    drawn: tuple[type[WrittenQuantity], float],
+) -> None:
+    kind, value = drawn
+    assert kind.parse(kind(value).as_text()) == value
