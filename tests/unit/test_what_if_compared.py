@@ -1,6 +1,7 @@
 """What is said of several what-ifs: plans, failures in turn, tried settings; and in a terminal."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,17 +10,22 @@ from resilver.report.whatif import answer_of
 from resilver.report.whatif.comparison import differing_table
 from resilver.report.whatif.ranking import impact_chart
 from resilver.whatif.several import FillSearch, FillTrial
-from tests.unit.what_if_answers import ASSUMED, no_part_may_fail, plans, ranking, search
-from tests.unit.what_if_golden import RECORD, shown
+from tests.terminal import printed
+from tests.unit.what_if_answers import ASSUMED, answer, no_part_may_fail, plans, ranking, search
+
+RECORD = Path(__file__).resolve().parents[1] / "golden" / "what-if.txt"
 
 
-def test_settings_that_differ_between_plans_are_listed() -> None:
+def test_answers_hold_are_recorded_and_list_what_differs() -> None:
     first, second, third = plans().answers
     assert differing_table(plans()) is None
     other = replace(ASSUMED[0], value="4")
     two = replace(second, assumptions=(other, *ASSUMED[1:]))
     made = differing_table(replace(plans(), answers=(first, two, third)))
     assert [tuple(row) for row in made.rows] == [("osd_max_backfills", "1", "4", "1")]
+    for of in (plans(), ranking(), search(), search(meets=False), fill(*TRIALS), fill(TRIALS[2])):
+        answer = answer_of(of)
+        assert answer.holds is of.holds and answer.to_dict() == of.to_dict()
 
 
 def _met() -> Any:
@@ -114,12 +120,20 @@ def test_parts_stand_by_their_impact_where_any_is_felt() -> None:
     assert [one.name for one in answer_of(ranking()).charts()] == ["impact"]
 
 
-def test_an_answer_holds_and_is_recorded_as_what_it_is_of() -> None:
-    for of in (plans(), ranking(), search(), search(meets=False), fill(*TRIALS), fill(TRIALS[2])):
-        answer = answer_of(of)
-        assert answer.holds is of.holds and answer.to_dict() == of.to_dict()
+def shown(width: int) -> str:
+    """All kinds of answers as a terminal of this many columns shows them."""
+    found: dict[str, Any] = {of: answer(of) for of in ("nothing", "whole", "stuck", "horizon")}
+    found |= {"plans": plans(), "ranking": ranking(), "search": search()}
+    return "".join(
+        f"---- {name}, {width} columns\n{printed(answer_of(of), width)}\n"
+        for name, of in found.items()
+    )
 
 
 def test_a_terminal_shows_what_was_recorded() -> None:
-    """Recorded by `python -m tests.unit.what_if_golden`."""
+    """Recorded by `python -m tests.unit.test_what_if_compared`; review what differs before."""
     assert shown(80) == RECORD.read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    RECORD.write_text(shown(80), encoding="utf-8")

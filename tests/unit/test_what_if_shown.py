@@ -1,7 +1,9 @@
 """What an answer of a what-if says: a sentence for each way that it may end, and its tables."""
 
+import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,11 +14,13 @@ from resilver.answer.page import render
 from resilver.report.whatif import answer_of
 from resilver.report.whatif.course import course_chart, rates_chart, shown_moments
 from resilver.report.whatif.fill import fills
+from resilver.report.whatif.sentences import GOVERNS
 from resilver.report.whatif.source import LEVELS, Facts, is_under_way
 from resilver.report.whatif.tables import history_table, places, stuck_summary
 from resilver.units import format_bytes
 from resilver.whatif.answer import PlannedStep, WhatIf
 from resilver.whatif.columns import TABLES, conform
+from resilver.whatif.declared import SETTINGS
 from resilver.whatif.several import PlansCompared
 from tests.unit.what_if_answers import OUT_SECONDS, answer
 
@@ -134,9 +138,19 @@ def test_an_answer_does_not_say(of: WhatIf, words: str) -> None:
     assert words not in "\n".join(answer_of(of).verdict)
 
 
-def test_what_is_lost_comes_first() -> None:
+def test_what_is_lost_comes_first_and_copies_that_only_go_are_room() -> None:
     lost = changed(WHOLE, "pools", lost_groups=[3, 0])
     assert answer_of(lost).verdict[0].startswith("Data is lost")
+    # A smaller pool: every PG stays clean, and half of what is used goes.
+    one = answer("nothing")
+    used = one.tables["fill"]["used_bytes"].to_pylist()
+    half = [*used[:12], *(size // 2 for size in used[12:])]
+    made = changed(one, "fill", used_bytes=half)
+    made = changed(made, "timeline", deleting_groups=[256, 0])
+    freed = sum(used[:12]) - sum(half[12:])
+    said = answer_of(made).verdict
+    assert said[0] == "Every PG stays active+clean."
+    assert f"{format_bytes(freed)} is freed." in said
 
 
 def test_two_rows_of_the_first_moment_are_before_and_after() -> None:
@@ -179,19 +193,6 @@ def test_rates_come_to_what_was_written() -> None:
 )
 def test_states_that_end_by_themselves(state: str, ends: bool) -> None:
     assert is_under_way(state) is ends
-
-
-def test_copies_that_only_go_are_room_freed() -> None:
-    """A smaller pool: every PG stays clean, and half of what is used goes."""
-    one = answer("nothing")
-    used = one.tables["fill"]["used_bytes"].to_pylist()
-    half = [*used[:12], *(size // 2 for size in used[12:])]
-    made = changed(one, "fill", used_bytes=half)
-    made = changed(made, "timeline", deleting_groups=[256, 0])
-    freed = sum(used[:12]) - sum(half[12:])
-    said = answer_of(made).verdict
-    assert said[0] == "Every PG stays active+clean."
-    assert f"{format_bytes(freed)} is freed." in said
 
 
 def test_fills_and_places_add_up_to_what_osds_had_used() -> None:
@@ -262,3 +263,20 @@ def test_any_table_may_be_empty(table: str | list[str]) -> None:
         bare = replace(one, tables=tables)
         assert render(answer_of(bare)) and render(answer_of(PlansCompared((one, bare))))
         assert answer_of(bare).verdict
+
+
+# Words that the core tells and a page explains are the same, and so are names of settings.
+
+
+CRATE = Path(__file__).parents[2] / "crates" / "ceph" / "src" / "healing"
+
+
+def test_every_limit_that_is_explained_is_the_core_s_and_of_a_setting() -> None:
+    told = {
+        word
+        for path in CRATE.rglob("*.rs")
+        for word in re.findall(r'"([a-z ]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert set(GOVERNS) <= told, sorted(set(GOVERNS) - told)
+    for name in GOVERNS.values():
+        assert name in SETTINGS or name.endswith(" ratio"), name

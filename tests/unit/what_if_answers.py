@@ -3,6 +3,7 @@
 A host of it fails: its bytes come back on the others, each in proportion to a share drawn once.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -91,10 +92,14 @@ def timeline(run: Course) -> pa.Table:
     )
 
 
+def rows_of(name: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    """A table of rows in the order of its columns."""
+    names = TABLES[name].names
+    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], TABLES[name])
+
+
 def room_table(pool: str) -> pa.Table:
-    row = {"pool": 1, "name": pool, "start_bytes": 8 * TB, "start_osd": 4}
-    row |= {"end_bytes": 6 * TB, "end_osd": 5}
-    return pa.Table.from_pylist([{**row, "state": state} for state in ROOM])
+    return rows_of("room", [(1, pool, state, 8 * TB, 4, 6 * TB, 5) for state in ROOM])
 
 
 def osds_table(run: Course, prefix: str) -> pa.Table:
@@ -156,39 +161,23 @@ def pools_table(run: Course, pool: str) -> pa.Table:
 
 
 def stuck_table(run: Course) -> pa.Table:
-    rows: list[dict[str, Any]] = []
     state, reason, count = "", "", 0
     if run.regime == "stuck":
-        state, reason, count = "active+undersized+degraded+remapped+backfill_toofull", STOPPED, 4
+        state, reason, count = "backfill_toofull", STOPPED, 4
     if run.regime == "horizon":
-        state, count = "active+undersized+degraded+remapped+backfill_wait", 40
-        reason = "the primary osd.4 has no free slot"
-    for at in range(count):
-        rows.append(
-            {
-                "pgid": f"1.{at:x}",
-                "pool": 1,
-                "state": state,
-                "reason": reason,
-                "since_seconds": OUT_SECONDS,
-                "osds": "4,7,3",
-            }
-        )
-    return pa.Table.from_pylist(rows, TABLES["stuck"])
+        state, reason, count = "backfill_wait", "the primary osd.4 has no free slot", 40
+    state = f"active+undersized+degraded+remapped+{state}"
+    rows = [(f"1.{at:x}", 1, state, reason, OUT_SECONDS, "4,7,3") for at in range(count)]
+    return rows_of("stuck", rows)
 
 
 def risks_table(run: Course, pool: str) -> pa.Table:
     """Of the first pool a third of the groups lack a copy, three of them two of three."""
-    names = TABLES["risks"].names
     until = None if run.regime in ("stuck", "horizon") else run.end
     if run.regime == "nothing":
-        rows: list[tuple[Any, ...]] = [(None, "", 0, None, 0, 0.0, 0.0)]
-    else:
-        rows = [
-            (number, name, 85, 1, 7, until, 3.24e-6) for number, name in ((None, ""), (1, pool))
-        ]
-    records = [dict(zip(names, row, strict=True)) for row in rows]
-    return pa.Table.from_pylist(records, TABLES["risks"])
+        return rows_of("risks", [(None, "", 0, None, 0, 0.0, 0.0)])
+    pools = ((None, ""), (1, pool))
+    return rows_of("risks", [(*one, 85, 1, 7, until, 3.24e-6) for one in pools])
 
 
 def clients_table(run: Course) -> pa.Table:
@@ -222,20 +211,17 @@ def history_table(run: Course) -> pa.Table:
     rows = [(0.0, f"osd.{at} died", 100) for at in gone]
     rows += [(20.0, f"the monitors mark osd.{at} down", 101) for at in gone]
     rows += [(OUT_SECONDS, f"the monitors mark osd.{at} out", 102) for at in gone]
-    names = TABLES["history"].names
-    records = [dict(zip(names, row, strict=True)) for row in rows]
-    return pa.Table.from_pylist(records, TABLES["history"])
+    return rows_of("history", rows)
 
 
 def limits_table(run: Course) -> pa.Table:
-    found = [
+    rows = [
         ("reservation of a target", "osd.4", 0.29),
         ("reservation of a target", "osd.6", 0.12),
         ("mclock limit", "osd.7", 0.22),
         ("device", "osd.5", 0.05),
     ]
-    rows = [dict(zip(("kind", "name", "share"), row, strict=True)) for row in found]
-    return pa.Table.from_pylist(rows if run.gone.any() else [], TABLES["limits"])
+    return rows_of("limits", rows if run.gone.any() else [])
 
 
 def counterfactuals_table(run: Course) -> pa.Table:
@@ -246,12 +232,9 @@ def counterfactuals_table(run: Course) -> pa.Table:
         ("backfill and recovery slots", slots, "1", "2", 0.1),
         ("network of a host", "--network", "10 Gb/s", "20 Gb/s", 0.0),
     ]
-    names = TABLES["counterfactuals"].names
     stuck = len(stuck_table(run))
     rows = [(*words, run.end * (1 - share), share, stuck, 0) for *words, share in found]
-    records = [dict(zip(names, row, strict=True)) for row in rows]
-    moves = run.regime in ("whole", "stuck")
-    return pa.Table.from_pylist(records if moves else [], TABLES["counterfactuals"])
+    return rows_of("counterfactuals", rows if run.regime in ("whole", "stuck") else [])
 
 
 def cluster_of(run: Course, pool: str, prefix: str) -> ClusterFacts:
