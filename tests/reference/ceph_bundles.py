@@ -8,21 +8,11 @@ from typing import Any
 from resilver.crush import CrushMap
 from resilver.importers import read_cluster
 from resilver.simulate import group_sets
-from tests.reference.ceph_rows import Shape, group
+from tests.reference.ceph_rows import TUNABLES, Shape, crush_bucket, group
 
 OBJECT_BYTES = 4 * 2**20
 SHORT = -1
 TYPES = {"osd": 0, "host": 1, "zone": 9, "root": 10}
-TUNABLES = {
-    "choose_local_tries": 0,
-    "choose_local_fallback_tries": 0,
-    "choose_total_tries": 50,
-    "chooseleaf_descend_once": 1,
-    "chooseleaf_vary_r": 1,
-    "chooseleaf_stable": 1,
-    "straw_calc_version": 1,
-    "allowed_bucket_algs": 54,
-}
 
 
 @dataclass(frozen=True)
@@ -64,21 +54,19 @@ def crush_text(bundle: Bundle) -> str:
     for name, host in bundle.hosts.items():
         items = [f"item osd.{number + at} weight {size:.5f}" for at, size in enumerate(host)]
         number, bucket, weights[name] = number + len(host), bucket - 1, sum(host)
-        lines += _bucket("host", name, bucket, items)
+        lines += crush_bucket("host", name, bucket, items)
     top = list(bundle.hosts)
     for name, hosts in bundle.zones.items():
         bucket, weights[name] = bucket - 1, sum(weights[host] for host in hosts)
         items = [f"item {host} weight {weights[host]:.5f}" for host in hosts]
-        lines += _bucket("zone", name, bucket, items)
+        lines += crush_bucket("zone", name, bucket, items)
         top = [*(item for item in top if item not in hosts), name]
-    lines += _bucket("root", "default", -1, [f"item {at} weight {weights[at]:.5f}" for at in top])
+    lines += crush_bucket(
+        "root", "default", -1, [f"item {at} weight {weights[at]:.5f}" for at in top]
+    )
     kind = "erasure" if bundle.coded else "replicated"
     lines += ["rule placing {", "id 0", f"type {kind}", *(f"step {one}" for one in bundle.steps)]
     return "\n".join([*lines, "}"]) + "\n"
-
-
-def _bucket(kind: str, name: str, number: int, items: list[str]) -> list[str]:
-    return [f"{kind} {name} {{", f"id {number}", "alg straw2", "hash 0", *items, "}"]
 
 
 def write_bundle(folder: Path, bundle: Bundle) -> Path:

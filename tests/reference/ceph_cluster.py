@@ -19,8 +19,10 @@ from tests.reference.ceph_rows import (
     KIB,
     POOLS,
     SSD,
+    TUNABLES,
     MadePool,
     Shape,
+    crush_bucket,
     group,
     metadata,
     osd_row,
@@ -171,10 +173,7 @@ CONFIG = [
 
 
 def _crush_text(shape: Shape) -> str:
-    lines = ["tunable choose_local_tries 0", "tunable choose_local_fallback_tries 0"]
-    lines += ["tunable choose_total_tries 50", "tunable chooseleaf_descend_once 1"]
-    lines += ["tunable chooseleaf_vary_r 1", "tunable chooseleaf_stable 1"]
-    lines += ["tunable straw_calc_version 1", "tunable allowed_bucket_algs 54"]
+    lines = [f"tunable {name} {value}" for name, value in TUNABLES.items()]
     lines += [f"device {osd} osd.{osd} class {shape.class_of(osd)}" for osd in range(shape.osds)]
     lines += ["type 0 osd", "type 1 host", "type 3 rack", "type 11 root"]
     members: dict[int, list[int]] = {}
@@ -184,7 +183,7 @@ def _crush_text(shape: Shape) -> str:
     for host, osds in members.items():
         items = [f"item osd.{osd} weight {shape.bytes_of(osd) / 2**40:.5f}" for osd in osds]
         weights[f"node-{host:03d}"] = sum(float(item.split()[-1]) for item in items)
-        lines += _bucket("host", f"node-{host:03d}", -1000 - host, items)
+        lines += crush_bucket("host", f"node-{host:03d}", -1000 - host, items)
     racks: dict[int, list[str]] = {}
     for host in members:
         # Hosts are dealt to racks, so that flash is in several of them.
@@ -192,9 +191,9 @@ def _crush_text(shape: Shape) -> str:
     for rack, hosts in racks.items():
         items = [f"item {host} weight {weights[host]:.5f}" for host in hosts]
         weights[f"rack-{rack:02d}"] = sum(weights[host] for host in hosts)
-        lines += _bucket("rack", f"rack-{rack:02d}", -2 - rack, items)
+        lines += crush_bucket("rack", f"rack-{rack:02d}", -2 - rack, items)
     items = [f"item rack-{rack:02d} weight {weights[f'rack-{rack:02d}']:.5f}" for rack in racks]
-    lines += _bucket("root", "default", -1, items)
+    lines += crush_bucket("root", "default", -1, items)
     for pool in POOLS:
         coded = pool.data > 1
         step = f"step chooseleaf {'indep' if coded else 'firstn'} 0 type host"
@@ -203,10 +202,6 @@ def _crush_text(shape: Shape) -> str:
         lines += ["step set_chooseleaf_tries 5", "step set_choose_tries 100"] if coded else []
         lines += [f"step take default class {pool.of_class}", step, "step emit", "}"]
     return "\n".join(lines) + "\n"
-
-
-def _bucket(kind: str, name: str, number: int, items: list[str]) -> list[str]:
-    return [f"{kind} {name} {{", f"id {number}", "alg straw2", "hash 0", *items, "}"]
 
 
 def _osd_dump(shape: Shape) -> dict[str, Any]:

@@ -9,6 +9,16 @@ from typing import Any
 KIB = 1024
 HDD, SSD = "hdd", "ssd"
 SSD_BYTES = 3840 * 10**9
+TUNABLES = {
+    "choose_local_tries": 0,
+    "choose_local_fallback_tries": 0,
+    "choose_total_tries": 50,
+    "chooseleaf_descend_once": 1,
+    "chooseleaf_vary_r": 1,
+    "chooseleaf_stable": 1,
+    "straw_calc_version": 1,
+    "allowed_bucket_algs": 54,
+}
 
 
 @dataclass(frozen=True)
@@ -81,6 +91,11 @@ POOLS = (
     MadePool(2, "archive", 6, 4, 1, HDD, 0.7, 16 * 2**20),
     MadePool(3, "fast", 3, 1, 2, SSD, 1.0, 2**20),
 )
+
+
+def crush_bucket(kind: str, name: str, number: int, items: list[str]) -> list[str]:
+    """A bucket of a map, as `crushtool -d` writes it."""
+    return [f"{kind} {name} {{", f"id {number}", "alg straw2", "hash 0", *items, "}"]
 
 
 def osd_row(shape: Shape, osd: int, data: int, groups: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.reference.ceph_bundles import TUNABLES
+from tests.reference.ceph_rows import TUNABLES
 
 ONE = 0x10000
 # Five hosts of two OSDs; there is no OSD 5.

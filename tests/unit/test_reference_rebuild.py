@@ -72,11 +72,6 @@ LARGE = {"objects": "whole"}
 # What systems drawn at random seldom show. Name: the description, and what must occur in it for the
 # case to be worth its name. Where layouts put copies, `test_layouts` holds object by object.
 CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
-    "no-pipelining": (described(6, recovery={**TIGHT, "pipelining": False}), PLAIN),
-    "least-loaded-source": (
-        described(8, recovery={**TIGHT, "source": "least_loaded"}),
-        {*BOTH_FULL, "choice of holders"},
-    ),
     "odd-buffers-of-no-power-of-two": (
         described(
             7,
