@@ -2,7 +2,7 @@
 
 The tests keep five chains and 200 seeds (crates/durability/tests/suite/rare_truth.rs), and 1,200
 intervals of five estimates (tests/unit/test_rare.py); splitting on a real cluster's sets has 24
-seeds there (tests/unit/test_rare_systems.py) and 200 here.
+seeds there and 200 here.
 """
 
 import json
@@ -14,8 +14,7 @@ import pytest
 from resilver.importers.ceph import read_cluster
 from resilver.simulate.durability import ChainModel, DurabilityModel, choose_method
 from tests.scale import SCALE, SEED, times
-from tests.unit.test_rare import YEAR, chain, exact
-from tests.unit.test_rare_systems import misses_of_splitting, real_system
+from tests.unit.test_rare import YEAR, chain, exact, misses_of_splitting, real_system
 
 
 def test_chains_drawn_anew_are_estimated_within_their_errors() -> None:
