@@ -1,6 +1,7 @@
 """Judgement against closed forms: designs whose every measure is known beforehand."""
 
 import math
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -8,8 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from resilver import redundancy
+from resilver.crush import compare
 from resilver.errors import ConfigError
-from resilver.placement_quality import balance, quality, rebuild_targets, replica_sets
+from resilver.placement_quality import (
+    balance,
+    group_loss_probability,
+    loss_probability,
+    quality,
+    rebuild_targets,
+    replica_sets,
+)
 
 # The Fano plane: 7 sets of 3 on 7 devices, in which every pair of devices meets exactly once.
 FANO = [[0, 1, 2], [0, 3, 4], [0, 5, 6], [1, 3, 5], [1, 4, 6], [2, 3, 6], [2, 4, 5]]
@@ -106,7 +116,7 @@ def test_choosing_at_random_varies_as_the_binomial_does() -> None:
     assert one.coefficient_of_variation == pytest.approx(math.sqrt(0.94 / 1200), rel=0.4)
 
 
-def test_targets_are_those_who_did_not_hold_a_copy() -> None:
+def test_targets_and_moves_are_the_least_that_shares_grow_by() -> None:
     # Device 0 was in three sets; device 3 takes over two copies and device 2 one: 3 over 2. Set 3
     # changes too, but did not hold device 0.
     before = [[0, 1], [0, 2], [1, 0], [1, 2]]
@@ -115,6 +125,16 @@ def test_targets_are_those_who_did_not_hold_a_copy() -> None:
     # With bytes 1, 1 and 6: 8 in all, 6 of them to device 2.
     assert rebuild_targets(before, after, 0, [1, 1, 6, 100]) == (2, 8 / 6)
     assert rebuild_targets(before, after, 9) == (0, 0.0)
+    # Four devices become five of equal weight: the fifth's share grows from 0 to 1/5, the others'
+    # shrink. Of 20 copies at least 4 move. A placement that renames all devices moves all.
+    before = [[device] for device in range(4)] * 5
+    after = [[device] for device in range(5)] * 4
+    result = compare(before, after, weights=([1] * 4, [1] * 5))
+    assert result.least_by_weight == pytest.approx(4.0)
+    assert result.least_by_load == 4.0
+    assert result.moved >= result.least_by_weight
+    assert result.over_least == pytest.approx(result.moved / 4.0)
+    assert compare(before, before, weights=([1] * 4, [1] * 4)).over_least is None
 
 
 @given(
@@ -162,3 +182,118 @@ def test_numbers_that_do_not_fit_are_named(arguments: dict[str, object], words: 
     with pytest.raises(ConfigError) as caught:
         quality(**arguments)  # type: ignore[arg-type]
     assert words in str(caught.value)
+
+
+# What moves between two placements, on sets small enough to count by hand.
+
+
+rows = st.lists(
+    st.tuples(*(2 * [st.lists(st.integers(-1, 7), min_size=3, max_size=3)])), min_size=1
+)
+
+
+def test_only_copies_that_are_new_to_a_device_or_place_move() -> None:
+    # Set 0: device 2 takes over from 1, 10 bytes. Set 1: only the order differs. Set 2: both
+    # members are others, 2 x 1 bytes. Of 2 x 10 + 2 x 5 + 2 x 1 = 32 bytes, 12 move.
+    result = compare([[0, 1], [0, 1], [0, 1]], [[0, 2], [1, 0], [2, 3]], set_bytes=[10, 5, 1])
+    assert (result.total, result.moved) == (32.0, 12.0)
+    assert result.moved_share == 12 / 32
+    assert (result.changed_sets, result.reordered_sets, result.primary_changes) == (2, 1, 2)
+    devices = result.levels[0]
+    assert devices.gained.tolist() == [0, 0, 11, 1]
+    assert devices.lost.tolist() == [1, 11, 0, 0]
+    # By position the two members of a code swap what they hold: both move.
+    assert compare([[0, 1]], [[1, 0]], by_position=True).moved == 2.0
+    assert compare([[0, 1]], [[1, 0]]).moved == 0.0
+    # A hole that is filled is one copy in, and nothing out.
+    filled = compare([[0, 2**31 - 1]], [[0, 1]], by_position=True).levels[0]
+    assert (filled.gained.sum(), filled.lost.sum()) == (1.0, 0.0)
+    # Devices 0 and 1 are in rack 0, 2 and 3 in rack 1. The first set moves within rack 0, the
+    # second from rack 0 to rack 1.
+    racks = [0, 0, 1, 1]
+    result = compare([[0, 2], [0, 2]], [[1, 2], [3, 2]], levels={"rack": (racks, racks)})
+    assert result.moved == 2.0
+    rack = result.levels[1]
+    assert (rack.level, rack.moved) == ("rack", 1.0)
+    assert (rack.gained.tolist(), rack.lost.tolist()) == ([0.0, 1.0], [1.0, 0.0])
+
+
+@given(rows)
+def test_the_plain_count_agrees_and_the_way_back_moves_it_out_again(
+    pairs: list[tuple[list[int], list[int]]],
+) -> None:
+    before, after = [one for one, _ in pairs], [other for _, other in pairs]
+    moved = 0
+    for one, other in pairs:
+        more = Counter(device for device in other if device >= 0)
+        more.subtract(device for device in one if device >= 0)
+        moved += sum(count for count in more.values() if count > 0)
+    assert compare(before, after).moved == moved
+    there, back = compare(before, after).levels[0], compare(after, before).levels[0]
+    assert np.array_equal(there.gained, back.lost)
+    assert np.array_equal(there.lost, back.gained)
+    # No placement changes the loads by more than it moves.
+    assert compare(before, after).least_by_load <= there.moved
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (dict(before=[[0]], after=[[0], [1]]), "before has 1 sets and after 2"),
+        (dict(before=[[0]], after=[[1]], set_bytes=[1, 2]), "set_bytes has the shape (2,)"),
+        (
+            dict(before=[[0]], after=[[3]], levels={"rack": ([0], [0])}),
+            "a set names device 3, and the level says the part of 1 devices",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_named(arguments: dict[str, object], words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        compare(**arguments)  # type: ignore[arg-type]
+    assert words in str(caught.value)
+
+
+# How likely failures lose data: enumerated, by formula and sampled.
+
+
+def test_sets_lose_data_by_the_formula_and_as_quality_says() -> None:
+    # Three sets of four of which one may fail: two of twelve fail in one set with
+    # 3 x C(4, 2) / C(12, 2) = 18/66; enumeration, formula and this fraction agree.
+    sets = np.arange(12).reshape(3, 4)
+    survives = redundancy("rs 3+1").is_survivable
+    enumerated = loss_probability(sets, 12, 2, survives)
+    assert enumerated.is_exact and enumerated.combinations == 66
+    assert enumerated.probability == group_loss_probability(3, 4, 2, 1).probability == 18 / 66
+    for failures in range(13):
+        by_formula = group_loss_probability(3, 4, failures, 1).probability
+        assert loss_probability(sets, 12, failures, survives).probability == pytest.approx(
+            by_formula, abs=1e-12
+        )
+    # With more failures than sets one set has two.
+    assert group_loss_probability(3, 4, 4, 1).probability == 1.0
+    generator = np.random.default_rng(5)
+    sets = [generator.choice(20, 4, replace=False).tolist() for _ in range(30)]
+    for fatal in (2, 3, 4):
+        found = loss_probability(sets, 20, fatal, lambda lost, fatal=fatal: len(lost) < fatal)
+        weights = np.ones(20)
+        assert found.probability == quality(sets, weights=weights, fatal=fatal).loss_share
+
+
+def test_what_has_no_probability_is_refused() -> None:
+    def survives(lost: list[int]) -> bool:
+        return not lost
+
+    for sets, devices, failures, says in (
+        ([[0, 5]], 5, 1, "devices are numbered from 0 to 4"),
+        ([[0, 1]], 5, 6, "of 5 devices from none to all fail"),
+        ([[0, 1]], 5, -1, "of 5 devices from none to all fail"),
+        (np.arange(65).reshape(1, 65), 65, 1, "a set has at most 64 positions"),
+    ):
+        with pytest.raises(ConfigError, match=says):
+            loss_probability(sets, devices, failures, survives)
+    with pytest.raises(ConfigError, match="a sample has at least one draw"):
+        loss_probability(np.arange(100).reshape(10, 10), 100, 50, survives, draws=0)
+    for numbers in ((0, 4, 1, 1), (3, 0, 1, 1), (3, 4, 13, 1), (3, 4, 1, -1)):
+        with pytest.raises(ConfigError):
+            group_loss_probability(*numbers)
+    assert loss_probability([], 5, 2, survives).probability == 0.0
