@@ -88,13 +88,24 @@ def test_a_coded_system_has_pieces_and_not_replicas() -> None:
     assert systems(made)[0].piece == "replica"
 
 
-def test_times_count_from_the_first_fault_as_the_rebuild_time_does() -> None:
+def test_times_count_from_the_first_fault_and_key_figures_are_medians() -> None:
     made = results(seeds=1, faults=({"at": "5 s", "fail": {"servers": 1}},))
     (point,) = systems(made)
     last = charts.chart(made, "finish").table.rows[0][4]
     table = made.servers.to_pylist()
     finish = max(row["finish_seconds"] or 0.0 for row in table)
     assert last == pytest.approx(finish - 5.0) and point.first_fault_seconds == 5.0
+    made = results(seeds=3)
+    times = sorted(made.runs["rebuild_seconds"].to_pylist())
+    first = key_figures(made)[0]
+    assert (first.label, first.value, first.unit) == ("Rebuild time", times[1], "s")
+    low, high = (format_duration(value) for value in (times[0], times[2]))
+    assert first.detail == f"min {low}, max {high}"
+    assert dict(summary(made))["Rebuild time"] == f"{first.text} ({first.detail})"
+    shown = figure(results(seeds=2), "finish")._repr_mimebundle_()
+    title = shown["application/vnd.vegalite.v6+json"]["title"]["text"]
+    assert "finishes last, after" in " ".join(title)
+    assert shown["image/png"].startswith(b"\x89PNG")
 
 
 def test_the_rate_finding_gives_the_share_of_ideal() -> None:
@@ -176,16 +187,6 @@ def test_a_folder_whose_inputs_are_gone_still_says_what_its_tables_say() -> None
     assert "All data is fully redundant" in render(gone)
 
 
-def test_key_figures_are_medians_with_their_range() -> None:
-    made = results(seeds=3)
-    times = sorted(made.runs["rebuild_seconds"].to_pylist())
-    first = key_figures(made)[0]
-    assert (first.label, first.value, first.unit) == ("Rebuild time", times[1], "s")
-    low, high = (format_duration(value) for value in (times[0], times[2]))
-    assert first.detail == f"min {low}, max {high}"
-    assert dict(summary(made))["Rebuild time"] == f"{first.text} ({first.detail})"
-
-
 def test_losses_are_in_the_headline_and_the_key_figures() -> None:
     made = replaced(
         results(seeds=3), unrecoverable_objects=[0, 7, 2], unrecoverable_bytes=[0, 7 * GIB, 2 * GIB]
@@ -216,13 +217,6 @@ def test_losses_are_in_the_headline_and_the_key_figures() -> None:
     assert figure == "1 min 30 s (last after 2 h 0 min)"
 
 
-def test_a_figure_in_a_notebook_is_titled_with_its_finding() -> None:
-    shown = figure(results(seeds=2), "finish")._repr_mimebundle_()
-    title = shown["application/vnd.vegalite.v6+json"]["title"]["text"]
-    assert "finishes last, after" in " ".join(title)
-    assert shown["image/png"].startswith(b"\x89PNG")
-
-
 def test_a_table_is_bounded_and_its_csv_keeps_si_numbers() -> None:
     rows = [(f"s{at}", at) for at in range(ROWS_CARRIED_MAX + 5)]
     table = Table((Column("name", "server", "text"), Column("bytes", "data", "bytes")), rows)
@@ -235,17 +229,14 @@ def test_a_table_is_bounded_and_its_csv_keeps_si_numbers() -> None:
     assert read == [["name", "finish_seconds"], ['a "b", c', "1.5"], ["d", ""], ["e", ""]]
 
 
-def test_names_from_a_file_cannot_become_markup() -> None:
+def test_equal_results_make_equal_pages_in_which_names_are_text() -> None:
+    assert render(results(seeds=2)) == render(results(seeds=2))
     # A Ceph report may name a host anything; in the page such a name must stay text, and no
     # name may end the script element that holds the figures.
     page = render(results(seeds=1, prefix="</script><img src=x onerror=alert(1)>"))
     assert "<img src=x" not in page
     found = re.search(r'<script type="application/json" id="page">(.*?)</script>', page)
     assert found is not None and json.loads(found[1])["charts"]
-
-
-def test_equal_results_make_equal_pages() -> None:
-    assert render(results(seeds=2)) == render(results(seeds=2))
 
 
 def test_pages_stay_small_and_say_what_they_leave_out() -> None:

@@ -161,16 +161,13 @@ def test_findings_of_histograms() -> None:
     ]
 
 
-def test_histograms_of_a_run_are_its_own() -> None:
+def test_histograms_links_and_nodes_of_a_run_are_its_own_and_add_up() -> None:
     made = traffic_results(seeds=2)
     (point,) = systems(made)
     both = [histogram(made, point, f"{kind}_delay_seconds").total for kind in ("read", "write")]
     assert sum(both) == point.median["requests_completed"]
     assert histogram(made, point, "hops").total == point.median["packets_delivered"]
     assert histogram(made, point, "nothing").total == 0.0
-
-
-def test_links_and_nodes_add_up_to_the_packets_of_all_hops() -> None:
     made = traffic_results(seeds=1)
     (point,) = systems(made)
     links = link_map(made, point)
@@ -228,7 +225,7 @@ def test_words_and_fates_leave_out_what_did_not_happen() -> None:
     assert plural(1, "switch") == "1 switch" and plural(2, "switch") == "2 switches"
 
 
-def test_the_study_in_words() -> None:
+def test_clients_are_stated_by_the_study_and_the_terminal() -> None:
     made = traffic_results(faults=("2 links",))
     assert describe(made, largest(systems(made))) == (
         "60 servers with cheetah-15k devices. Network: torus 8x8 routers 4, links of 1 Gb/s, "
@@ -236,6 +233,11 @@ def test_the_study_in_words() -> None:
         "outstanding, half of them reads, each with a timeout of 0.4 s. Lost at 500 ms: 2 links at "
         "random. 3 runs, 3 seeds."
     )
+    made = traffic_results(seeds=1, faults=("2 disks",))
+    text = printed(study_answer(made), 100)
+    lost = int(systems(made)[0].median["requests_lost"])
+    assert ["Requests", "lost", str(lost)] in [line.split() for line in text.splitlines()]
+    assert "whose disks had" in text
 
 
 def test_a_sweep_shows_every_metric_that_is_not_zero_everywhere() -> None:
@@ -303,11 +305,3 @@ def test_the_terminal_states_clients_by_swept_point(width: int) -> None:
     # A row a point: two loads times two cases of faults.
     rows = [line for line in text.splitlines() if line.split()[:1] in (["100"], ["200"])]
     assert len(rows) == 4
-
-
-def test_the_terminal_states_clients_of_one_system() -> None:
-    made = traffic_results(seeds=1, faults=("2 disks",))
-    text = printed(study_answer(made), 100)
-    lost = int(systems(made)[0].median["requests_lost"])
-    assert ["Requests", "lost", str(lost)] in [line.split() for line in text.splitlines()]
-    assert "whose disks had" in text
