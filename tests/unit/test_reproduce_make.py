@@ -69,7 +69,7 @@ def test_another_entry_is_run_at_the_sizes_to_compare(tmp_path: Path) -> None:
     assert made.holds and "4 numbers need other runs." in summary(made)
 
 
-def test_numbers_come_from_the_runs(tmp_path: Path) -> None:
+def test_a_reproduction_has_numbers_pictures_and_words_of_its_runs(tmp_path: Path) -> None:
     """The groups are those of Table II, whatever the volume; the objects are not."""
     made = make("rebuild-flat-groups", tmp_path)
     found = {one.key: one for one in made.comparisons}
@@ -80,18 +80,11 @@ def test_numbers_come_from_the_runs(tmp_path: Path) -> None:
     assert replace(found["groups_4"], is_changed=False).verdict == "within tolerance"
     drawn = [drawn.spec.name for drawn in made.parts[0].pictures]
     assert drawn == ["flat-groups", "slowest-chord", "slowest-servers", "slowest-finish"]
-
-
-def test_pictures_are_equal_files_for_equal_results(tmp_path: Path) -> None:
     charts = reproduction_answer(make("rebuild-flat-groups", tmp_path)).charts()
     expected = ["flat-groups", "slowest-chord", "slowest-servers", "slowest-finish"]
     assert [one.name for one in charts] == expected
     for format in ("svg", "png"):
         assert all(one.drawn(format) == one.drawn(format) for one in charts)
-
-
-def test_the_page_says_settings_stand_ins_and_verdicts(tmp_path: Path) -> None:
-    made = make("rebuild-flat-groups", tmp_path)
     text = render(reproduction_answer(made))
     assert "Not the study as it ships" in text and "population.bytes_per_server=1 GiB" in text
     assert "Δ changed" in text and "Changed study: " in text and "✓ within" not in text
@@ -117,20 +110,17 @@ def test_placement_rates_are_measured_for_every_kind_and_number() -> None:
     assert all(rate > 0 for rate in rates) and rates[1] < rates[3]
 
 
-def test_a_bad_setting_is_refused_before_anything_runs(tmp_path: Path) -> None:
+def test_a_figure_makes_its_part_alone_and_a_bad_setting_nothing(tmp_path: Path) -> None:
+    one = chosen("rebuild-scaling", "table 2")
+    made = reproduce(one, tmp_path, Wishes(1, TINY), Performer())
+    assert {comparison.figure for comparison in made.comparisons} == {"Table II"}
+    assert made.parts[0].pictures == () and made.overview == ()
     performer = Performer()
     members = ("rebuild-ring", "rebuild-flat-groups")
     both = replace(entry("rebuild-scaling"), members=members)
     with pytest.raises(ConfigError, match=r"redundancy\.replica"):
         reproduce(both, tmp_path, Wishes(1, ("redundancy.replica=2",)), performer)
     assert performer.performed == []
-
-
-def test_a_figure_makes_only_its_part(tmp_path: Path) -> None:
-    one = chosen("rebuild-scaling", "table 2")
-    made = reproduce(one, tmp_path, Wishes(1, TINY), Performer())
-    assert {comparison.figure for comparison in made.comparisons} == {"Table II"}
-    assert made.parts[0].pictures == () and made.overview == ()
 
 
 def test_the_command_exits_with_4_and_a_list_where_published_numbers_differ(
