@@ -271,6 +271,12 @@ def test_clients_are_those_that_are_asked_for(titan: Machine, tmp_path: Path) ->
     path.write_text(f"# the job\r\n{names[0]}\r\n\r\n  {names[1]}  # a node\r\n")
     assert job_clients(titan, path).tolist() == drawn[:2].tolist()
     assert job_clients(titan, [names[0], int(names[1])]).tolist() == drawn[:2].tolist()
+    for clients, says in (
+        ([], "has no clients"),
+        (["x9y9z9n0"], "client 0: the machine has no node"),
+        (["x1y0z0n0", "x1y0z0n0"], "client 0 names the same node"),
+    ):
+        assert says in refused(job_rates, route(small()), clients)
 
 
 def test_drawn_targets_are_used_as_evenly_as_can_be(titan: Machine) -> None:
@@ -282,12 +288,3 @@ def test_drawn_targets_are_used_as_evenly_as_can_be(titan: Machine) -> None:
     every = job_rates(routes, "random:60", "each", namespace=1)
     assert np.bincount(every.writes.clients).tolist() == [18] * 60
     assert set(np.bincount(every.writes.targets)[1008:].tolist()) == {1, 2}
-
-
-def test_lists_of_clients_that_cannot_be_are_refused() -> None:
-    for clients, says in (
-        ([], "has no clients"),
-        (["x9y9z9n0"], "client 0: the machine has no node"),
-        (["x1y0z0n0", "x1y0z0n0"], "client 0 names the same node"),
-    ):
-        assert says in refused(job_rates, route(small()), clients)

@@ -1,27 +1,19 @@
 """`lrc 12+2+2`, Azure's code, and `lrc 12+4 local 6`, which survives a loss less."""
 
-import json
 import math
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import resilver
-from tests.front_door import command
 from tests.reference.codes import survived_sets
+from tests.terminal import Terminal
 
 AZURE, IMPLIED = "lrc 12+2+2", "lrc 12+4 local 6"
 GROUP = 7  # Six data pieces and a local parity; besides two such groups there are two globals.
-
-
-def printed(*words: str) -> Any:
-    done = command(*words, "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def of_parts(lost: Sequence[int]) -> tuple[int, int, int]:
@@ -35,8 +27,10 @@ def can_survive(first: int, second: int, globals_: int) -> bool:
     return max(0, first - 1) + max(0, second - 1) + globals_ <= 2
 
 
-def test_azure_s_code_survives_every_three_losses_and_86_percent_of_four() -> None:
-    row = printed("redundancy", AZURE)
+def test_azure_s_code_survives_every_three_losses_and_86_percent_of_four(
+    terminal: Terminal,
+) -> None:
+    row = terminal.json_output("redundancy", AZURE)
     assert row["fault_tolerance"] == 3
     # Published (Huang et al., 2012): any three, and 86 % of four.
     shares = [one["share"] for one in row["survivable"]]
@@ -50,15 +44,19 @@ def test_azure_s_code_survives_every_three_losses_and_86_percent_of_four() -> No
         assert row["survivable"][losses - 1]["survivable"] == len(survived)
 
 
-def test_a_piece_of_a_group_is_rebuilt_from_six_others_and_a_global_parity_from_twelve() -> None:
+def test_a_piece_of_a_group_is_rebuilt_from_six_others_and_a_global_parity_from_twelve(
+    terminal: Terminal,
+) -> None:
     for piece in range(16):
-        (repair,) = printed("redundancy", AZURE, "--lost", str(piece))["lost"]["repairs"]
+        (repair,) = terminal.json_output("redundancy", AZURE, "--lost", str(piece))["lost"][
+            "repairs"
+        ]
         assert len(repair["gathers"]) == (6 if piece < 14 else 12)
-    row = printed("redundancy", AZURE)
+    row = terminal.json_output("redundancy", AZURE)
     # (14 x 6 + 2 x 12) / 16; with an implied parity each of four parities takes the three others.
     assert (row["strip_rebuild"], row["rebuild_share"]) == (6.75, pytest.approx(1 / 6.75))
-    assert printed("redundancy", IMPLIED)["strip_rebuild"] == (12 * 6 + 4 * 3) / 16
-    said = " ".join(command("redundancy", AZURE).stdout.split())
+    assert terminal.json_output("redundancy", IMPLIED)["strip_rebuild"] == (12 * 6 + 4 * 3) / 16
+    said = " ".join(terminal.output("redundancy", AZURE).split())
     assert "strips read per rebuild 6 or 12" in said
 
 
@@ -91,26 +89,28 @@ def loss_of_a_year(fails: float, mends: float) -> float:
     return float(year[states.index((0, 0, 0)), lost])
 
 
-def test_durability_of_azure_s_code_is_that_of_an_own_chain() -> None:
+def test_durability_of_azure_s_code_is_that_of_an_own_chain(terminal: Terminal) -> None:
     # An AFR of 5 % and repairs of 24 h in the mean; a year has 365.25 d.
     expected = loss_of_a_year(-math.log(1 - 0.05), 365.25)
     assert expected == pytest.approx(1.425e-10, rel=1e-3)
     words = ("durability", AZURE, IMPLIED, "--afr", "5%", "--repair", "24 h")
-    azure, implied = printed(*words)["systems"]
+    azure, implied = terminal.json_output(*words)["systems"]
     assert azure["annual"]["value"] == pytest.approx(expected, rel=1e-3)
     # Some 850 times as large, which the answer explains.
     assert implied["annual"]["value"] > 800 * azure["annual"]["value"]
-    said = " ".join(command(*words).stdout.split())
+    said = " ".join(terminal.output(*words).split())
     for note in (
         "lrc 12+2+2 is maximally recoverable, as Azure's LRC(12, 2, 2) is: it survives any 3",
         "lrc 12+4 local 6 has an implied parity",
         "it survives any 2 losses. Azure's LRC of these numbers is lrc 12+2+2",
     ):
         assert note in said
-        assert note in " ".join(command("redundancy", AZURE, IMPLIED).stdout.split())
+        assert note in " ".join(terminal.output("redundancy", AZURE, IMPLIED).split())
 
 
-def test_a_study_of_azure_s_code_says_which_it_is_and_is_run(tmp_path: Path) -> None:
+def test_a_study_of_azure_s_code_says_which_it_is_and_is_run(
+    tmp_path: Path, terminal: Terminal
+) -> None:
     text = """
 [cluster]
 servers = 17
@@ -124,7 +124,8 @@ code = "lrc 12+2+2"
 [[faults]]
 fail = { servers = 1 }
 """
-    (tmp_path / "study.toml").write_text(text)
-    assert command("check", "study.toml", cwd=tmp_path).returncode == 0
-    said = command("run", "study.toml", cwd=tmp_path).stdout
+    path = tmp_path / "study.toml"
+    path.write_text(text)
+    terminal.output("check", path)
+    said = terminal.output("run", path, "-o", tmp_path / "run")
     assert "lrc 12+2+2 (maximally recoverable, as Azure's)" in " ".join(said.split())
