@@ -15,9 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resilver import cli
+from resilver.answer.model import Standing
 from resilver.columns import TABLE_NAMES
 from resilver.errors import ConfigError
-from resilver.study import Incomplete, Status, StudyProgress, heartbeat, status
+from resilver.report.html import write_live
+from resilver.study import (
+    Incomplete,
+    PartialResults,
+    Results,
+    Status,
+    StudyProgress,
+    heartbeat,
+    status,
+)
 from resilver.study.heartbeat import STATUS_FILE
 from resilver.study.sweep_status import SECONDS_UNTIL_DEAD
 from tests.build import refused
@@ -118,10 +128,16 @@ def test_failures_are_counted_and_named_under_way_and_after(tmp_path: Path) -> N
     assert (last.state, last.finished, last.failed, last.left) == ("incomplete", 4, 2, 0)
 
 
-def test_a_driver_that_was_killed_is_told_from_one_that_runs(dead: Path) -> None:
+def test_the_driver_that_was_killed_is_told_from_one_that_runs(dead: Path) -> None:
     found = status(dead)
     assert (found.state, found.finished, found.left, found.under_way) == ("dead", 1, 3, 0)
     assert found.driver is not None and found.driver.process != os.getpid()
+    # A process that has got the number of the driver is not the driver.
+    edited(dead, process=os.getpid(), written=time.time())
+    assert status(dead).state == "dead"
+    edited(dead, process_started=heartbeat.process_started(os.getpid()))
+    assert status(dead).state == "running"
+    (dead / STATUS_FILE).unlink()
     perform(FakeStudy(seeds=[1, 2], sweep=SWEEP), dead)
     assert status(dead).state == "complete"
     assert not (dead / STATUS_FILE).exists()
@@ -138,13 +154,6 @@ def test_a_driver_elsewhere_lives_as_long_as_it_gives_signs(
     # Another machine's processes cannot be seen; a clock that is ahead makes no beat too old.
     edited(dead, space="another boot", written=time.time() - age)
     assert status(dead).state == state
-
-
-def test_a_process_that_has_got_the_number_of_the_driver_is_not_the_driver(dead: Path) -> None:
-    edited(dead, process=os.getpid(), written=time.time())
-    assert status(dead).state == "dead"
-    edited(dead, process_started=heartbeat.process_started(os.getpid()))
-    assert status(dead).state == "running"
 
 
 def test_looking_changes_nothing(dead: Path) -> None:
@@ -213,14 +222,11 @@ def test_a_folder_that_cannot_take_the_sign_of_life_takes_the_results(tmp_path: 
     assert status(tmp_path / "a").state == "complete"
 
 
-def test_folders_that_are_none_are_named(tmp_path: Path) -> None:
+def test_folders_that_are_none_or_of_before_are_named(tmp_path: Path, dead: Path) -> None:
     assert "does not exist; make it with `resilver run" in refused(status, tmp_path / "none")
     assert "it has no provenance.json" in refused(status, tmp_path)
     (tmp_path / "file").write_text("hello")
     assert "is a file; give a folder that" in refused(status, tmp_path / "file")
-
-
-def test_a_folder_from_before_points_were_recorded_has_none(dead: Path) -> None:
     path = dead / "provenance.json"
     record = json.loads(path.read_text())
     del record["points"]
@@ -267,3 +273,97 @@ def test_watching_prints_a_line_a_change_until_the_end(
 def test_a_sweep_of_any_length_goes_on_telling_how_far_it_is(beats: int) -> None:
     """0.25 s doubled three times is at the usual 2 s, and so are all pauses from there on."""
     assert heartbeat.pause_seconds(beats) == heartbeat.SECONDS_BETWEEN_BEATS == 2.0
+
+
+# The finished runs of a sweep read as its whole tables do, and its page follows it to the end.
+
+
+THREE = {"cluster.servers": [8, 4, 2.5]}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sweep") / "whole"
+    perform(FakeStudy(seeds=[2, 1], sweep=THREE), folder)
+    return folder
+
+
+def test_runs_read_from_shards_are_the_tables_in_order_and_type(whole: Path) -> None:
+    results = Results.open(whole)
+    keys = results.runs["run"].to_pylist()
+    partial = PartialResults(whole, keys).holding(keys)
+    for name in TABLE_NAMES:
+        assert getattr(results, name).num_rows > 0, name
+        assert getattr(partial, name).equals(getattr(results, name)), name
+    assert (partial.study, partial.provenance) == (results.study, results.provenance)
+    # The third run is of servers = 4, a real number since one of the sweep's values is.
+    partial = PartialResults(whole, [keys[2], keys[0]])
+    assert partial.runs.schema == results.runs.schema
+    assert partial.runs.to_pylist() == [results.runs.to_pylist()[at] for at in (0, 2)]
+    assert partial.servers.num_rows == 0
+    assert set(partial.holding([keys[2]]).servers["run"].to_pylist()) == {keys[2]}
+    assert PartialResults(whole, []).runs.schema == results.runs.schema
+
+
+def test_a_folder_that_cannot_be_read_so_says_why(whole: Path, tmp_path: Path) -> None:
+    assert "it has no provenance.json" in refused(PartialResults, tmp_path, [])
+    record = json.loads((whole / "provenance.json").read_text())
+    del record["points"]
+    (tmp_path / "provenance.json").write_text(json.dumps(record))
+    said = refused(PartialResults, tmp_path, [])
+    assert "of an earlier resilver; call `resilver run` again" in said
+
+
+def test_the_page_says_how_far_it_is_and_loads_itself_again(whole: Path, tmp_path: Path) -> None:
+    keys = Results.open(whole).runs["run"].to_pylist()
+
+    def page(count: int, standing: Standing) -> str:
+        partial = PartialResults(whole, keys[:count])
+        return write_live(partial, tmp_path / "a.html", standing).read_text()
+
+    text = page(2, Standing(2, 6, 1, "noon", 61.0, 5))
+    assert "2 of 6 runs so far, 1 failed, about 1 min 1 s left" in text
+    assert '<html lang="en" data-reload="5">' in text
+    assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in text
+    stopped = page(2, Standing(2, 6, 0, "noon"))
+    assert "2 of 6 runs; the sweep has stopped" in stopped
+    assert "data-reload=" not in stopped and 'http-equiv="refresh"' not in stopped
+    # Before the first run nothing is drawn, so the page does not carry what draws.
+    waits = page(0, Standing(0, 6, 0, "noon", None, 5))
+    assert "0 of 6 runs so far" in waits and 'data-reload="5"' in waits and len(waits) < 30_000
+
+
+def test_watching_ends_with_the_final_page_or_says_what_is_left(
+    whole: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert cli.run(["report", str(whole), "--watch", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["report"] == str(whole / "report.html")
+    text = (whole / "report.html").read_text()
+    assert "so far" not in text and "data-reload=" not in text
+    with pytest.raises(Incomplete):
+        perform(FakeStudy(seeds=[1, 2, 3], error=[2]), tmp_path / "a")
+    assert cli.run(["report", str(tmp_path / "a"), "--watch"]) == 3
+    captured = capsys.readouterr()
+    assert captured.out.splitlines() == [str(tmp_path / "a" / "report.html")]
+    assert "2 of 3 runs are finished, and the sweep has stopped" in captured.err
+    assert (
+        "2 of 3 runs; the sweep has stopped, 1 failed"
+        in (tmp_path / "a" / "report.html").read_text()
+    )
+
+
+def test_the_page_follows_a_sweep_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pause in ("LOOKS", "PAGES"):
+        monkeypatch.setattr(f"resilver.cli.report._SECONDS_BETWEEN_{pause}", 0.1)
+    folder = tmp_path / "a"
+    driver = started("perform(FakeStudy(seeds=[1, 2, 3, 4], seconds=0.4), sys.argv[1])", folder)
+    while not (folder / "status.json").exists():
+        assert driver.poll() is None
+        time.sleep(0.02)
+    assert cli.run(["report", str(folder), "--watch"]) == 0
+    driver.wait()
+    assert status(folder).state == "complete"
+    assert "so far" not in (folder / "report.html").read_text()
+    assert [path.name for path in folder.glob(".*")] == [".lock"]
