@@ -12,15 +12,13 @@ from resilver.center.signatures import FoundSignature, signature
 from resilver.importers.series import Series
 from resilver.reproduce.planted import Planted, planted
 from tests.scale import numbers
-from tests.unit.test_signature_shift import (
-    test_the_best_shift_is_brute_force_s_over_all_shifts,
-    test_the_fluid_is_that_of_small_steps,
-)
 from tests.unit.test_signatures import (
     errors,
     test_bursts_at_random_are_not_periodic,
     test_more_runs_are_never_worse,
     test_noise_alone_has_no_period,
+    test_the_best_shift_is_brute_force_s_over_all_shifts,
+    test_the_fluid_is_that_of_small_steps,
     test_what_is_found_is_near_what_was_planted,
     test_what_is_said_to_be_uncertain_holds_what_was_planted,
 )

@@ -9,10 +9,18 @@ from functools import cache
 import numpy as np
 import pytest
 
-from resilver.center.signatures import FoundSignature, common_bursts, signature
+from resilver.center.signatures import (
+    FoundSignature,
+    Signature,
+    common_bursts,
+    compare_signatures,
+    shift_signatures,
+    signature,
+)
 from resilver.center.signatures.folds import fold
 from resilver.center.signatures.period import bursts_of, find_period, shrink
 from resilver.center.signatures.prepare import prepare, resample
+from resilver.center.signatures.shift import run_both
 from resilver.errors import ConfigError
 from resilver.importers.series import Series
 from resilver.reproduce.planted import Kind, Planted, box, planted
@@ -123,12 +131,21 @@ def test_a_burst_may_take_half_of_its_period(share: float) -> None:
     assert (found.volume, found.length) == pytest.approx((3e12, 300.0 * share), rel=0.05)
 
 
-def test_one_run_does_with_half_the_confidence() -> None:
+def test_one_run_does_and_stretched_and_noisy_ones_are_left_out() -> None:
     """Confidence is the share of bursts seen times 1 - 2^-runs: a half of one run."""
     for case, one in cases(5, 0.4, runs=1):
         assert one.signature.confidence <= 0.5
         assert abs(one.signature.period / case.period - 1.0) < 0.05
         assert "one run alone" in one.notes[-1]
+    # One of 8 runs lasts twice as long as most, and one moves five times as much a second.
+    case = planted((11,), noise=0.4)
+    runs = list(case.runs)
+    runs[2] = Series(np.arange(3600) * 2.0, np.repeat(runs[2].values, 2), "slow")
+    runs[5] = Series(runs[5].times, 5.0 * runs[5].values, "busy")
+    found = signature(runs)
+    assert found.signature is not None and found.signature.runs == 6
+    assert {name for name, _ in found.runs.left_out} == {"slow", "busy"}
+    assert "2.0 times as long" in found.notes[0]
 
 
 def test_common_bursts_are_those_that_half_of_the_runs_have() -> None:
@@ -147,17 +164,14 @@ def test_common_bursts_are_those_that_half_of_the_runs_have() -> None:
     assert burst.volume == pytest.approx(4e12, rel=0.02)
 
 
-def test_the_period_is_found_and_no_multiple_of_it() -> None:
+def test_a_period_and_a_burst_without_noise_are_exact() -> None:
     """Bursts every 60 samples of 1,800, without noise: multiples and parts explain as much less."""
     values = np.tile(np.r_[np.ones(6), np.zeros(54)], 30)
     found = find_period([values], [bursts_of(values)])
     assert found.is_found
     assert found.samples == pytest.approx(60.0, abs=0.5)
     assert found.spectral_samples == pytest.approx(60.0, rel=0.02)
-
-
-def test_a_burst_of_known_bytes_is_measured_exactly_without_noise() -> None:
-    """6 samples of 2 s at 5 bytes a sample above a floor of 1: 30 bytes in 12 s."""
+    # 6 samples of 2 s at 5 bytes a sample above a floor of 1: 30 bytes in 12 s.
     values = np.tile(np.r_[np.ones(20), np.full(6, 6.0), np.ones(34)], 30)
     burst = fold([values], 2.0, 120.0)
     assert burst.volume == pytest.approx(30.0)
@@ -210,18 +224,6 @@ def test_gaps_and_other_lengths_leave_the_signature_as_it_is() -> None:
     assert np.mean(np.array(off) <= 0.1) >= 0.9
 
 
-def test_stretched_and_noisy_runs_are_left_out_and_told() -> None:
-    """One of 8 runs lasts twice as long as most, and one moves five times as much a second."""
-    case = planted((11,), noise=0.4)
-    runs = list(case.runs)
-    runs[2] = Series(np.arange(3600) * 2.0, np.repeat(runs[2].values, 2), "slow")
-    runs[5] = Series(runs[5].times, 5.0 * runs[5].values, "busy")
-    found = signature(runs)
-    assert found.signature is not None and found.signature.runs == 6
-    assert {name for name, _ in found.runs.left_out} == {"slow", "busy"}
-    assert "2.0 times as long" in found.notes[0]
-
-
 def test_a_period_that_drifts_within_a_long_run_is_followed() -> None:
     """Each burst is 1 s later or earlier than the last, at random: after a day 12 s are usual."""
     rng = np.random.default_rng(13)
@@ -260,3 +262,120 @@ def test_too_few_samples_are_refused() -> None:
         prepare([])
     with pytest.raises(ConfigError, match="none can be made shorter"):
         prepare([Series(np.arange(100) * 5.0, np.ones(100), "a")], every=2.0)
+
+
+# The clash planner: closed forms, brute force over all shifts, and a fluid in small steps.
+
+
+def drawn(rng: np.random.Generator) -> Signature:
+    """A job whose burst has 5 to 40 % of its period, at 0.2 to 1.5 of what the system carries."""
+    period = float(rng.uniform(100.0, 600.0))
+    length = float(rng.uniform(0.05, 0.4) * period)
+    first = float(rng.uniform(0.0, period))
+    return Signature(period, first, length, float(rng.uniform(0.2, 1.5)) * length)
+
+
+@pytest.mark.parametrize("shift", [0.0, 10.0, 45.0, 59.0, 60.0, 200.0, 540.0, 555.0])
+def test_two_alike_jobs_lose_what_their_bursts_overlap(shift: float) -> None:
+    """Both of 60 s at all the system carries, d apart: A shares from d to 2 L - d and ends L - d
+    later than alone, and so does B, so that they stay d apart: L - d a burst each, of 20 bursts.
+    A burst of B that comes less than L before A's next one delays that one once: with 600 - d = e,
+    A's later bursts all follow B's by the e that is left, and A has one burst more before.
+    """
+    job = Signature(600.0, 0.0, 60.0, 60e9)
+    lost = shift_signatures(job, job, rate=1e9).lost(shift)
+    if shift < 60.0:
+        assert lost == pytest.approx((20 * (60.0 - shift), 20 * (60.0 - shift)))
+    elif shift <= 540.0:
+        assert lost == (0.0, 0.0)
+    else:
+        assert lost == pytest.approx((19 * (shift - 540.0), 19 * (shift - 540.0)))
+
+
+def test_bursts_are_shared_fairly_and_lose_only_what_they_would_have_alone() -> None:
+    """Max-min: 0.4 of the rate is had in full, and the other has the 0.6 left of its 1.0. Where it
+    begins d later, both are on for 60 - d, in which it loses 0.4 of that, and so begins the next
+    burst as much later: the 60 that are left are 0.6 times as many after each of 20 bursts.
+    """
+    small, large = Signature(1000.0, 0.0, 60.0, 0.4 * 60.0), Signature(1000.0, 0.0, 60.0, 60.0)
+    plan = shift_signatures(small, large, rate=1.0)
+    assert plan.lost(0.0) == pytest.approx((0.0, 60.0 * (1.0 - 0.6**20)))
+    # Alone it takes volume over rate, 40 s, and only what is beyond that is lost; its next
+    # burst is 630 s after the first.
+    wide = Signature(600.0, 0.0, 10.0, 40e9)
+    other = Signature(630.0, 300.0, 10.0, 1e9)
+    assert shift_signatures(wide, other, rate=1e9).lost(0.0) == (0.0, 0.0)
+
+
+def test_the_best_shift_is_brute_force_s_over_all_shifts() -> None:
+    """The curve is that of 400 runs of the fluid; the best is no worse than any of them."""
+    for number in numbers(12):
+        rng = np.random.default_rng(number)
+        jobs = drawn(rng), drawn(rng)
+        plan = shift_signatures(*jobs, rate=1.0)
+        grid = np.linspace(0.0, plan.shifts[-1], 400)
+        runs = np.array([run_both(jobs, plan.bursts, 1.0, at).lost for at in grid.tolist()])
+        ours = np.array([plan.lost(at) for at in grid.tolist()])
+        assert ours == pytest.approx(runs, abs=1e-6)
+        assert sum(plan.lost(plan.best)) <= runs.sum(axis=1).min() + 1e-6
+        assert sum(plan.lost(plan.best_from)) == pytest.approx(sum(plan.lost(plan.best)), abs=1e-3)
+
+
+def test_the_fluid_is_that_of_small_steps() -> None:
+    """A plain loop over steps of 20 ms gives the same lost times, to a step an event."""
+    step = 0.02
+    for number in numbers(3):
+        rng = np.random.default_rng(100 + number)
+        jobs, shift = (drawn(rng), drawn(rng)), float(rng.uniform(0.0, 100.0))
+        count = (4, 4)
+        left, done = [0.0, 0.0], [0, 0]
+        begins = [jobs[0].first, shift + jobs[1].first]
+        lost, now, is_on = [0.0, 0.0], 0.0, [False, False]
+        while any(done[job] < count[job] for job in range(2)):
+            for job in range(2):
+                if not is_on[job] and done[job] < count[job] and now >= begins[job]:
+                    is_on[job], left[job] = True, jobs[job].volume
+            one, other = (min(job.height, 1.0) for job in jobs)
+            if all(is_on) and one + other > 1.0:
+                one, other = min(one, max(0.5, 1.0 - other)), min(other, max(0.5, 1.0 - one))
+            now += step
+            for job, rate in enumerate((one, other)):
+                if is_on[job]:
+                    left[job] -= rate * step
+                    if left[job] <= 0.0:
+                        is_on[job] = False
+                        done[job] += 1
+                        alone = jobs[job].volume / min(jobs[job].height, 1.0)
+                        lost[job] += now - begins[job] - alone
+                        begins[job] = now + jobs[job].period - jobs[job].length
+        # Each burst begins and ends up to two steps late.
+        assert run_both(jobs, count, 1.0, shift).lost == pytest.approx(lost, abs=4 * 4 * step)
+
+
+def test_bytes_are_conserved_and_bursts_keep_their_order() -> None:
+    """Each burst begins a pause after the one before, and none is shorter than alone."""
+    rng = np.random.default_rng(9)
+    jobs = drawn(rng), drawn(rng)
+    ended = run_both(jobs, (30, 30), 1.0, 17.0)
+    for job, bursts in zip(jobs, ended.bursts, strict=True):
+        spans = np.array(bursts)
+        assert len(spans) == 30
+        assert spans[1:, 0] - spans[:-1, 1] == pytest.approx(job.period - job.length)
+        assert (spans[:, 1] - spans[:, 0]).min() >= job.volume / min(job.height, 1.0) - 1e-9
+
+
+def test_signatures_are_one_job_s_within_what_is_uncertain() -> None:
+    """By the root of the squared sum of both, and always by 5 %."""
+    one = Signature(600.0, 0.0, 45.0, 2.4e12, volume_error=3e11)
+    near = Signature(629.0, 100.0, 45.0, 2.9e12, volume_error=4e11)
+    assert compare_signatures(one, near).holds
+    far = Signature(600.0, 0.0, 45.0, 2.95e12, volume_error=4e11)
+    assert [row.what for row in compare_signatures(one, far).differences if not row.holds] == [
+        "volume"
+    ]
+    assert not compare_signatures(one, Signature(640.0, 0.0, 45.0, 2.4e12)).holds
+    job = Signature(600.0, 0.0, 60.0, 60e9)
+    with pytest.raises(ConfigError, match="above 0"):
+        shift_signatures(job, job, rate=0.0)
+    with pytest.raises(ConfigError, match="look at a shorter time"):
+        shift_signatures(job, Signature(1.0, 0.0, 0.5, 1.0), rate=1e9, over=1e6)
