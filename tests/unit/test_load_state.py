@@ -83,7 +83,7 @@ def test_two_dumps_say_how_fast_whatever_their_order(tmp_path: Path) -> None:
         assert state.seconds.tolist() == [110.0, 110.0]
 
 
-def test_servers_may_be_dumped_by_clocks_of_their_own(tmp_path: Path) -> None:
+def test_servers_are_dumped_by_their_own_clocks_and_twice(tmp_path: Path) -> None:
     """Each target is timed by its own server: one is a day ahead, and both moved 100 B/s."""
     paths = [
         put(tmp_path, f"{server}{at}", dump(start + 10 * at, {f"a-OST000{server}": 1000 * at}))
@@ -91,45 +91,38 @@ def test_servers_may_be_dumped_by_clocks_of_their_own(tmp_path: Path) -> None:
         for at in (0, 1)
     ]
     assert read_state(paths).write_bytes_per_second.tolist() == [100.0, 100.0]
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "said"),
-    [
-        (dump(1, {"a-OST0000": 9}), dump(9, {"a-OST0000": 8}), "falls from 9 to 8"),
-        (dump(5, {"a-OST0000": 9}), dump(5, {"a-OST0000": 9}), "of the same time"),
-        (
-            dump(1, {"a-OST0000": 1, "a-OST0001": 1}) + dump(1, {"a-OST0002": 1}),
-            dump(11, {"a-OST0000": 2, "a-OST0001": 2}) + dump(3611, {"a-OST0002": 2}),
-            "a clock was set",
-        ),
-        (dump(1, {"a-OST0000": 9}) * 2, dump(9, {"a-OST0000": 9}), "stands twice in one dump"),
-        (
-            dump(1, {"a-OST0000": 9}).replace("[bytes] 4096", "[bytes] x"),
-            dump(9, {"a-OST0000": 9}),
-            "line 3",
-        ),
-        (
-            dump(1, {"a-OST0000": 9}).replace("1.000000000 secs", "now secs"),
-            dump(9, {"a-OST0000": 9}),
-            "is no time",
-        ),
-        (dump(1, {"a-OST0000": 1}, free=2000), dump(9, {"a-OST0000": 1}), "2,000 free of 1,000"),
-    ],
-)
-def test_dumps_that_cannot_be_compared_are_refused(
-    first: str, second: str, said: str, tmp_path: Path
-) -> None:
-    assert said in refused(read_state, [put(tmp_path, "1", first), put(tmp_path, "2", second)])
-
-
-def test_one_dump_alone_is_refused_and_a_target_of_one_dump_is_named(tmp_path: Path) -> None:
     one = put(tmp_path, "1", dump(1, {"a-OST0000": 1}))
     assert "dump them again" in refused(read_state, [one])
     two = put(tmp_path, "2", dump(9, {"a-OST0000": 1, "a-OST0001": 1}))
     state = read_state([one, two])
     assert any("a-OST0001" in note for note in state.notes)
     assert state.is_load_known.tolist() == [True, False]
+
+
+NINE = {"a-OST0000": 9}
+THREE = [f"a-OST000{at}" for at in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (dump(1, NINE), dump(9, {"a-OST0000": 8}), "falls from 9 to 8"),
+        (dump(5, NINE), dump(5, NINE), "of the same time"),
+        (
+            dump(1, dict.fromkeys(THREE, 1)),
+            dump(11, dict.fromkeys(THREE[:2], 2)) + dump(3611, {THREE[2]: 2}),
+            "a clock was set",
+        ),
+        (dump(1, NINE) * 2, dump(9, NINE), "stands twice in one dump"),
+        (dump(1, NINE).replace("[bytes] 4096", "[bytes] x"), dump(9, NINE), "line 3"),
+        (dump(1, NINE).replace("1.000000000 secs", "now secs"), dump(9, NINE), "is no time"),
+        (dump(1, NINE, free=2000), dump(9, NINE), "2,000 free of 1,000"),
+    ],
+)
+def test_dumps_that_cannot_be_compared_are_refused(
+    first: str, second: str, said: str, tmp_path: Path
+) -> None:
+    assert said in refused(read_state, [put(tmp_path, "1", first), put(tmp_path, "2", second)])
 
 
 @pytest.mark.parametrize("name", ["2.14.0_ddn145_stats.txt", "params-6.2.0-r9.txt", "valid.txt"])
@@ -193,7 +186,7 @@ def test_the_end_of_a_series_is_averaged_and_what_is_unseen_is_not_idle(tmp_path
     assert whole.read_bytes_per_second.tolist() == pytest.approx([407 / 4, 5.0])
 
 
-def test_a_series_that_contradicts_itself_is_refused(tmp_path: Path) -> None:
+def test_files_that_contradict_themselves_or_each_other_are_refused(tmp_path: Path) -> None:
     for change, said in (
         (lambda file: file["datatargets/writebytes"].__setitem__((1, 0), -1.0), "negative"),
         (lambda file: file["datatargets/timestamps"].__setitem__(1, 900), "do not rise"),
@@ -210,9 +203,14 @@ def test_a_series_that_contradicts_itself_is_refused(tmp_path: Path) -> None:
             change(file)
         assert said in refused(read_state, [path])
         path.unlink()
+    path = series(tmp_path / "a.hdf5")
+    assert "given twice" in refused(read_state, [path, path])
+    assert "says too" in refused(read_state, [path, series(tmp_path / "b.hdf5")])
+    assert "no such file" in refused(read_state, [tmp_path / "none"])
+    assert "run folder" in refused(read_state, [tmp_path])
 
 
-def test_real_series_of_both_layouts_are_read(shared_data: Path) -> None:
+def test_real_logs_of_series_and_servers_are_read(shared_data: Path) -> None:
     """LMT of 24 targets at 5 s: the last 60 s, 12 rows; and 64 burst-buffer devices at 10 s."""
     lmt = shared_data / "lustre" / "tokio-snx11025_2018-01-28.hdf5"
     state = read_state([lmt])
@@ -226,6 +224,16 @@ def test_real_series_of_both_layouts_are_read(shared_data: Path) -> None:
     # Of 16 servers of four devices some were not seen in the last minute.
     assert len(other.targets) == 64 and not other.is_load_known.all()
     assert np.nanmax(other.bytes_per_second) > 0
+    # 332 targets of four file systems on 329 servers.
+    lustre = shared_data / "lustre"
+    state = read_state(
+        [lustre / "tokio-sample_ost-fullness.txt.gz", lustre / "tokio-sample_ost-map.txt.gz"]
+    )
+    assert len(state.targets) == 332 and len(set(state.servers)) == 329
+    assert state.filesystems == ("snx11025", "snx11035", "snx11036", "snx11168")
+    assert len(state.only("snx11168").targets) == 248
+    # The whole file systems were 40 to 82 % full.
+    assert all(0.40 < state.only(name).fill.mean() < 0.82 for name in state.filesystems)
 
 
 # ------------------------------------------------------------------------------ fill and servers
@@ -261,19 +269,6 @@ def test_fill_servers_and_rates_join_and_the_last_counts(tmp_path: Path) -> None
     other = put(tmp_path, "2", dump(1_000_100_010, {"a-OST0000": 0}))
     (note,) = read_state([path, newer, other]).notes
     assert "df.gz is" in note and "older" in note
-
-
-def test_the_real_map_has_three_servers_of_two_targets(shared_data: Path) -> None:
-    """332 targets of four file systems on 329 servers."""
-    lustre = shared_data / "lustre"
-    state = read_state(
-        [lustre / "tokio-sample_ost-fullness.txt.gz", lustre / "tokio-sample_ost-map.txt.gz"]
-    )
-    assert len(state.targets) == 332 and len(set(state.servers)) == 329
-    assert state.filesystems == ("snx11025", "snx11035", "snx11036", "snx11168")
-    assert len(state.only("snx11168").targets) == 248
-    # The whole file systems were 40 to 82 % full.
-    assert all(0.40 < state.only(name).fill.mean() < 0.82 for name in state.filesystems)
 
 
 def test_a_run_folder_says_what_its_devices_moved(tmp_path: Path, root: Path) -> None:
@@ -324,11 +319,3 @@ def test_a_broken_heap_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     broken = data[:size] + (2**64 - 16).to_bytes(8, "little") + data[size + 8 :]
     with pytest.raises(ConfigError, match="never ends with its attributes"):
         read_state([put(tmp_path, "b.hdf5", broken)])
-
-
-def test_files_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
-    path = series(tmp_path / "a.hdf5")
-    assert "given twice" in refused(read_state, [path, path])
-    assert "says too" in refused(read_state, [path, series(tmp_path / "b.hdf5")])
-    assert "no such file" in refused(read_state, [tmp_path / "none"])
-    assert "run folder" in refused(read_state, [tmp_path])

@@ -82,7 +82,7 @@ def test_the_command_line_has_what_is_not_the_default() -> None:
     assert command_line("thing", asked) == "resilver thing --set osd.1 0.5 --set x=1"
 
 
-def test_what_is_no_choice_or_out_of_range_is_refused_with_all_others() -> None:
+def test_options_are_refused_with_all_others_and_need_what_they_apply_to() -> None:
     asked = request_of(Asked, {"files": (), "sets": "x=1", "order": "last", "within": 0.05})
     assert asked.sets == ("x=1",) and value_of(asked, "within") == 0.05
     with pytest.raises(ConfigError, match="no option of this name") as caught:
@@ -94,9 +94,6 @@ def test_what_is_no_choice_or_out_of_range_is_refused_with_all_others() -> None:
     assert (first.key, first.rule) == ("order", "this is first or last")
     assert (second.key, second.rule) == ("seed", "this is a whole number from 0 to 9")
     assert "from 0 to 9" in refused(request_of, Asked, {"files": (), "seed": True})
-
-
-def test_an_option_needs_the_one_that_it_applies_to() -> None:
     assert unused_options(Asked(())) == unused_options(Asked((), most=5, loud=True)) == []
     assert unused_options(Asked((), most=5, order="last")) == []
     (problem,) = unused_options(Asked((), most=5, order="first"))

@@ -2,15 +2,22 @@
 
 import gzip
 import io
+import os
+import socket
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from resilver.errors import ConfigError
-from resilver.importers.sizes import MeasuredSizes, import_sizes
+from resilver.importers.left_out import LeftOut
+from resilver.importers.sizes import MeasuredSizes, import_sizes, scan_tree
 from resilver.importers.sizes.formats import FORMATS, Format
+from resilver.importers.walk import TreeWalk, WalkProgress
 
 SIZES = (0, 12, 4096, 5000, 70_000_000_000)
 
@@ -53,18 +60,15 @@ def read(text: str | bytes, **options: object) -> MeasuredSizes:
 
 
 @pytest.mark.parametrize("name", LISTINGS)
-def test_every_format_is_known_by_its_beginning(name: str) -> None:
+def test_every_format_is_known_by_its_beginning_and_read_as_it_is(
+    name: str, tmp_path: Path
+) -> None:
     sizes = read(LISTINGS[name])
     assert (sizes.files, sizes.bytes) == (5, sum(SIZES))
-
-
-@pytest.mark.parametrize("name", LISTINGS)
-def test_a_gzipped_listing_is_read_as_it_is(name: str, tmp_path: Path) -> None:
     # Two packed files behind each other are one, as `cat a.gz b.gz` makes them.
     data = LISTINGS[name].encode()
-    file = tmp_path / "listing.gz"
-    file.write_bytes(gzip.compress(data[:9]) + gzip.compress(data[9:]))
-    assert import_sizes(file).bytes == sum(SIZES)
+    (tmp_path / "listing.gz").write_bytes(gzip.compress(data[:9]) + gzip.compress(data[9:]))
+    assert import_sizes(tmp_path / "listing.gz").bytes == sum(SIZES)
 
 
 def test_several_listings_of_one_format_are_one(tmp_path: Path) -> None:
@@ -78,37 +82,26 @@ def test_several_listings_of_one_format_are_one(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("11264 1894313 0   4096 -- /gpfs/a\n")
     with pytest.raises(ConfigError, match=r"its format is gpfs, and that of .*plain is sizes"):
         import_sizes([tmp_path / "plain", tmp_path / "list"])
-
-
-def test_one_of_several_lists_may_be_empty(tmp_path: Path) -> None:
     (tmp_path / "list.1").write_text("11264 1894313 0   4096 -- /gpfs/a\n")
     (tmp_path / "list.2").write_text("")
-    assert import_sizes(sorted(tmp_path.iterdir())).bytes == 4096
+    # One of several lists may be empty.
+    assert import_sizes([tmp_path / "list.1", tmp_path / "list.2"]).bytes == 4096
 
 
-def test_histograms_are_told_from_sizes_with_names() -> None:
+def test_sizes_are_told_from_names_bins_and_fields() -> None:
     # Three numbers a line are bins where the first is below the second; 500 17 3 is a file of 500
     # bytes by the name of "17 3".
     assert read("0 10 3\n10 20 4\n").given == ((0, 10, 3), (10, 20, 4))
     assert read("min,max,count\n0,10,3\n").given == ((0, 10, 3),)
     assert read("# total_count: 3\n0 10 3\n").given == ((0, 10, 3),)
     assert read("500 17 3\n20 18 4\n").bytes == 520
-
-
-def test_delete_markers_have_no_size_and_are_counted() -> None:
     rows = '"b","k","v1","true","false","10"\n"b","k2","v2","true","true",""\n'
     sizes = read(rows, columns="Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size")
     assert (sizes.files, sizes.bytes, sizes.left_out.without_size) == (1, 10, 1)
-
-
-def test_a_field_says_which_word_is_the_size() -> None:
     # `ls -l` has the size in its fifth word.
     listed = "-rw-r--r-- 1 me us 120 Jan  1 10:00 a b\n-rw-r--r-- 1 me us 30 Jan  1 10:00 c\n"
     assert read(listed, field=5, format="sizes").bytes == 150
     assert read("1 2 0 7 900 -- /a\n3 4 0 8 100 -- /b\n", field=2).bytes == 1000
-
-
-def test_a_long_listing_is_read_in_pieces() -> None:
     # 300,000 lines of 8 bytes are more than two pieces of a megabyte.
     sizes = read("".join(f"{size:07d}\n" for size in range(300_000)))
     assert (sizes.files, sizes.bytes) == (300_000, 300_000 * 299_999 // 2)
@@ -164,7 +157,7 @@ def test_a_bad_listing_is_refused_with_its_line(
         read(text, **options)
 
 
-def test_a_source_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_sources_and_folders_that_are_none_are_refused(tmp_path: Path, tree: Path) -> None:
     for source, says in (
         (tmp_path / "absent", "there is no such file"),
         ([], "there is no listing to read"),
@@ -174,6 +167,20 @@ def test_a_source_that_is_none_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(ConfigError, match=says):
             import_sizes(source)  # type: ignore[arg-type]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for folder, options, says in (
+        (tmp_path / "absent", {}, "there is no such folder"),
+        (tree / "empty", {}, "this is not a folder"),
+        (empty, {}, "there is no file below it"),
+        ("nul\0", {}, "cannot be read"),
+        (tree, {"threads": 0}, "threads = 0: threads are a whole number from 1 to 256"),
+        (tree, {"hard_links": "twice"}, 'hard_links = "twice"'),
+    ):
+        with pytest.raises(ConfigError, match=says):
+            scan_tree(folder, **options)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="a folder has files, not lines"):
+        import_sizes(tree, field=2)
 
 
 @given(st.binary(max_size=200), st.sampled_from([None, *FORMATS]), st.booleans())
@@ -186,3 +193,76 @@ def test_any_bytes_are_sizes_or_refused_as_input(
         assert str(error)
         return
     assert sizes.files > 0 and sizes.bins()
+
+
+# A live tree is measured whole, and what cannot be read is counted and reported.
+
+
+def fill(folder: Path, sizes: dict[str, int]) -> None:
+    for name, size in sizes.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("wb") as stream:
+            stream.truncate(size)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Iterator[Path]:
+    """Three files of 0, 5 and 4096 bytes, and one of each thing that is none."""
+    root = tmp_path / "tree"
+    fill(root, {"empty": 0, "a/five": 5, "a/b/c/four thousand": 4096})
+    os.link(root / "a/five", root / "second name")
+    os.link(root / "a/five", root / "a/third name")
+    (root / "link to a file").symlink_to("empty")
+    (root / "a" / "loop").symlink_to(root)
+    (root / "broken").symlink_to("nowhere")
+    os.mkfifo(root / "pipe")
+    with socket.socket(socket.AF_UNIX) as listener:
+        folder = os.getcwd()
+        os.chdir(root)  # A socket's path is short.
+        listener.bind("socket")
+        os.chdir(folder)
+    yield root
+
+
+@pytest.mark.parametrize("threads", [1, 8])
+def test_files_are_counted_once_and_nothing_else_is(tree: Path, threads: int) -> None:
+    sizes = import_sizes(tree, threads=threads)
+    assert (sizes.files, sizes.bytes) == (3, 4101)
+    assert sizes.left_out == LeftOut(symbolic_links=3, special_files=2, further_names=2)
+    assert sizes.bins() == ((0, 1, 1), (5, 6, 1), (4096, 4097, 1))
+
+
+def test_every_name_counts_if_asked_for_and_a_folder_may_be_a_link(tree: Path) -> None:
+    sizes = scan_tree(tree, hard_links="each")
+    assert (sizes.files, sizes.bytes) == (5, 4111)
+    link = tree.parent / "link"
+    link.symlink_to(tree)
+    assert scan_tree(link).files == 3
+
+
+def test_a_walk_says_how_far_it_is(tmp_path: Path) -> None:
+    fill(tmp_path, {f"{number % 50}/{number}": 1 for number in range(500)})
+    seen: list[WalkProgress] = []
+    scan_tree(tmp_path, progress=seen.append)
+    # The last report comes after the last thread has ended: 50 folders and the one above them.
+    assert (seen[-1].files, seen[-1].folders, seen[-1].pending) == (500, 51, 0)
+    assert [item.files for item in seen] == sorted(item.files for item in seen)
+
+
+def test_other_file_systems_are_left_out_if_asked_for(tmp_path: Path) -> None:
+    # Mounting takes rights that tests do not have; below /dev others stand already.
+    above = os.stat("/dev").st_dev
+    others = [
+        entry.name
+        for entry in os.scandir("/dev")
+        if entry.is_dir(follow_symlinks=False) and entry.stat().st_dev != above
+    ]
+    if not others:
+        pytest.skip("no other file system is mounted below /dev")
+    fill(tmp_path, {"here": 7})
+    with TreeWalk("/dev", one_file_system=True) as walk:
+        rows = pa.Table.from_batches(walk.batches())
+        assert walk.left_out().other_file_systems >= len(others)
+    top = rows.filter(pc.field("folder") == "")["name"].to_pylist()
+    assert not set(top) & set(others)

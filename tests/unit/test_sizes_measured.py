@@ -27,11 +27,23 @@ def measured(sizes: list[int]) -> MeasuredSizes:
     return MeasuredSizes("a list", tally)
 
 
-def test_classes_rise_with_the_size_and_are_a_64th_of_a_doubling() -> None:
+def test_classes_rise_and_sizes_come_in_any_number_of_batches(tmp_path: Path) -> None:
     # Below 64 bytes every size has a class of its own; [64, 128) has 64 classes of one byte, and
     # [128, 256) has 64 classes of two, so 130 and 131 share a class and 132 does not.
     sizes = np.array([0, 1, 63, 64, 127, 128, 130, 131, 132, 2**50])
     assert class_of(sizes).tolist() == [0, 1, 63, 64, 127, 128, 129, 129, 130, 45 * 64]
+    sizes = np.random.default_rng(1).integers(0, 2**30, 200_000)
+    whole, parts = Tally(), Tally()
+    whole.add(sizes)
+    for part in np.array_split(sizes, 7):
+        parts.add(part)
+    assert whole.groups(4) == parts.groups(4)
+    assert (whole.files, whole.bytes) == (200_000, int(sizes.sum()))
+    tally = Tally()
+    tally.add([7])
+    text = MeasuredSizes("a\nb", tally).text((Bin(7, 8, 1),))
+    assert text.splitlines()[0] == "# apparent file sizes of a\\nb: files 1, bytes 7 (7 B)"
+    assert parse_sizes(text, "text") == (Bin(7, 8, 1),)
 
 
 @given(st.integers(1, FILE_BYTES_MAX), st.sampled_from(DIVISIONS))
@@ -89,16 +101,6 @@ def test_a_bin_is_narrowed_at_the_end_far_from_the_mean() -> None:
     assert measured([100, 127, 127]).bins() == (Bin(109, 128, 3),)
 
 
-def test_sizes_come_in_any_number_of_batches() -> None:
-    sizes = np.random.default_rng(1).integers(0, 2**30, 200_000)
-    whole, parts = Tally(), Tally()
-    whole.add(sizes)
-    for part in np.array_split(sizes, 7):
-        parts.add(part)
-    assert whole.groups(4) == parts.groups(4)
-    assert (whole.files, whole.bytes) == (200_000, int(sizes.sum()))
-
-
 def test_files_above_a_pebibyte_and_volumes_beyond_4_eib_are_left_out() -> None:
     tally = Tally()
     tally.add([1, FILE_BYTES_MAX, FILE_BYTES_MAX + 1, 2**63 - 1])
@@ -124,14 +126,6 @@ def test_the_bins_of_a_histogram_are_its_own() -> None:
 @pytest.mark.parametrize("number", [0, 3, 128, -1, True, 1.5])
 def test_other_numbers_of_bins_are_refused(number: int) -> None:
     assert "1, 2, 4, 8, 16, 32 or 64 bins" in refused(measured([5]).bins, number)
-
-
-def test_the_text_says_what_was_measured_in_one_line_each(tmp_path: Path) -> None:
-    tally = Tally()
-    tally.add([7])
-    text = MeasuredSizes("a\nb", tally).text((Bin(7, 8, 1),))
-    assert text.splitlines()[0] == "# apparent file sizes of a\\nb: files 1, bytes 7 (7 B)"
-    assert parse_sizes(text, "text") == (Bin(7, 8, 1),)
 
 
 @given(

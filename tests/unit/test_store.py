@@ -68,10 +68,13 @@ def provenance(folder: Path, **changes: Any) -> dict[str, Any]:
     return record
 
 
-def test_another_version_is_named(tmp_path: Path) -> None:
+def test_a_folder_has_one_version_and_one_writer(tmp_path: Path) -> None:
     perform(FakeStudy(), tmp_path)
     provenance(tmp_path, resilver_version="0.0.1", run_keys=["0" * 32])
     assert "made by resilver 0.0.1, and this is" in refused(perform, FakeStudy(), tmp_path)
+    with RunFolder(tmp_path / "a"), pytest.raises(ConfigError, match=f"process {os.getpid()} on"):
+        perform(FakeStudy(), tmp_path / "a")
+    perform(FakeStudy(), tmp_path / "a")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", "\xff"])
@@ -79,12 +82,6 @@ def test_a_provenance_that_is_none_is_refused(tmp_path: Path, content: str) -> N
     (tmp_path / "provenance.json").write_text(content, encoding="latin-1")
     assert "provenance.json" in refused(perform, FakeStudy(), tmp_path)
     assert "provenance.json" in refused(Results.open, tmp_path)
-
-
-def test_two_writers_at_once_are_refused(tmp_path: Path) -> None:
-    with RunFolder(tmp_path / "a"), pytest.raises(ConfigError, match=f"process {os.getpid()} on"):
-        perform(FakeStudy(), tmp_path / "a")
-    perform(FakeStudy(), tmp_path / "a")
 
 
 def test_a_full_device_is_found_before_anything_runs(tmp_path: Path) -> None:
@@ -135,12 +132,17 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     assert not list((tmp_path / "a").rglob(".unfinished*"))
 
 
-def test_a_shard_that_is_there_already_stays(tmp_path: Path) -> None:
+def test_shards_stay_and_rows_do_not_depend_on_how_they_arrive(tmp_path: Path) -> None:
     shards = Shards(tmp_path)
     shards.write("k", 1, output(1), Cost(1.0, None))
     shards.write("k", 1, output(1), Cost(2.0, 5))
     assert (shards.cost("k").wall_seconds, shards.cost("k").peak_rss_bytes) == (1.0, None)
     assert [path.name for path in tmp_path.iterdir()] == ["k"]
+    table = pa.table({"run": pa.array(["k"] * 1000), "bytes": pa.array(range(1000))})
+    write_parquet(tmp_path / "whole", [table], table.schema)
+    parts = [table.slice(start, 100) for start in range(0, 1000, 100)]
+    write_parquet(tmp_path / "parts", parts, table.schema)
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()
 
 
 def test_a_folder_from_before_phases_were_measured_has_them_null(tmp_path: Path) -> None:
@@ -225,11 +227,3 @@ def test_a_run_row_has_every_metric_of_the_schema_and_no_other() -> None:
     rows = [{"a": 1, "b": 1, "c": "auto", "d": True}, {"a": 2, "b": 0.5, "c": 512, "d": False}]
     types = {key: column.type for key, column in swept_columns(rows).items()}
     assert types == {"a": pa.int64(), "b": pa.float64(), "c": pa.string(), "d": pa.bool_()}
-
-
-def test_row_groups_depend_on_rows_and_not_on_how_they_arrive(tmp_path: Path) -> None:
-    table = pa.table({"run": pa.array(["k"] * 1000), "bytes": pa.array(range(1000))})
-    write_parquet(tmp_path / "whole", [table], table.schema)
-    parts = [table.slice(start, 100) for start in range(0, 1000, 100)]
-    write_parquet(tmp_path / "parts", parts, table.schema)
-    assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()

@@ -34,44 +34,35 @@ from resilver.units import (
     ("kind", "text", "value"),
     [
         (Bytes, "0 B", 0),
-        (Bytes, "1 B", 1),
         (Bytes, "1 kB", 1000),
         (Bytes, "1 KiB", 1024),
-        (Bytes, "64 MiB", 64 * 2**20),
         (Bytes, "20 TiB", 20 * 2**40),
         (Bytes, "1 TB", 10**12),
         (Bytes, "1.5 KiB", 1536),
         # 0.1 has no exact binary form; as a decimal it is a tenth of 10^9.
         (Bytes, "0.1 GB", 100_000_000),
-        (Bytes, ".5 KiB", 512),
         (Bytes, "2e3 B", 2000),
         (Bytes, "+3B", 3),
         (Bytes, "  7   MiB ", 7 * 2**20),
         (Bytes, "0", 0),
         (Bytes, 0, 0),
-        (Bytes, 0.0, 0),
         (Seconds, "0 s", 0.0),
         (Seconds, "4.16 ms", 0.00416),
-        (Seconds, "23.67 us", 2.367e-5),
         # Both letters for micro.
         (Seconds, "3 \u00b5s", 3e-6),
         (Seconds, "3 \u03bcs", 3e-6),
-        (Seconds, "2 min", 120.0),
         (Seconds, "1 d", 86400.0),
         (BytesPerSecond, "1.5 GiB/s", 1.5 * 2**30),
         (BytesPerSecond, "1 GB/s", 1e9),
         # 10 Gb/s is 10^10 bits a second, eight of which are a byte.
         (BytesPerSecond, "10 Gb/s", 1.25e9),
         (BytesPerSecond, "10 Gbit/s", 1.25e9),
-        (BytesPerSecond, "1 KiB/s", 1024.0),
         (PerSecond, "1000 /s", 1000.0),
         (PerSecond, "1000/s", 1000.0),
-        (PerSecond, "2.5e3 /s", 2500.0),
         # 90 in 60 s, 9 in 3,600 s and 864 in 86,400 s.
         (PerSecond, "90 /min", 1.5),
         (PerSecond, "9 /h", 0.0025),
         (PerSecond, "864 /d", 0.01),
-        (PerSecond, "0", 0.0),
         (PerSecond, 0, 0.0),
     ],
 )
@@ -81,7 +72,7 @@ def test_a_quantity_is_the_nearest_number_to_what_it_says(
     assert kind.parse(text) == value
 
 
-def test_quantities_parse_to_themselves_and_are_exact() -> None:
+def test_quantities_parse_to_themselves_in_the_shortest_unit() -> None:
     # 11700.3 us is 11,700,300,000 ps, although 0.0117003 has no exact binary form.
     assert Seconds.parse("11700.3 us").picoseconds == 11_700_300_000
     assert Bytes.parse(Bytes(5)) == 5
@@ -90,13 +81,19 @@ def test_quantities_parse_to_themselves_and_are_exact() -> None:
     with pytest.raises(ConfigError):
         Seconds.parse(BytesPerSecond(5))
     assert {unit.removesuffix("/s") + "/s" for unit in RATE_UNITS} == set(RATE_UNITS)
+    # Bits are units of links alone: a disk of 500 MB/s was written as one of 4 Gb/s.
+    for text in ("500 MB/s", "1 GB/s", "1.5 GiB/s", "100 MB/s", "1542.1 MiB/s"):
+        assert exact_rate(BytesPerSecond.parse(text)) == text
+    for text in ("1 Gb/s", "10 Gb/s", "4 Gb/s", "1 GB/s"):
+        rate = BytesPerSecond.parse(text)
+        assert exact_rate(rate, bits=True) == written(LinkRate.parse(text)) == text
+        assert "b/s" not in written(rate) and BytesPerSecond.parse(written(rate)) == rate
 
 
 @pytest.mark.parametrize(
     ("kind", "value", "says"),
     [
         (Bytes, 20, 'needs a unit; write "20 B" or "20 TiB"'),
-        (Bytes, 1.5, "needs a unit"),
         (Bytes, "20", 'needs a unit; write "20 B" or "20 TiB"'),
         (Bytes, "20 tib", 'did you mean "TiB"'),
         (Bytes, "20 KB", 'write "kB" \\(1000 bytes\\) or "KiB" \\(1024 bytes\\)'),
@@ -108,31 +105,21 @@ def test_quantities_parse_to_themselves_and_are_exact() -> None:
         (Bytes, "-1 GiB", "cannot be negative"),
         (Bytes, -3, "zero or more"),
         (Bytes, "nan GiB", "finite number"),
-        (Bytes, "inf B", "finite number"),
         (Bytes, math.nan, "finite number"),
-        (Bytes, math.inf, "finite number"),
         (Bytes, True, "text with a number and a unit"),
-        (Bytes, None, "text with a number and a unit"),
         (Bytes, ["1 B"], "text with a number and a unit"),
         (Bytes, "", "finite number"),
-        (Bytes, "B", "finite number"),
         (Bytes, "1 2 B", "is not a unit"),
         (Bytes, "1e999 B", "exponent"),
         (Bytes, "9" * 5000 + " B", "finite number"),
         (Bytes, "8 EiB", "largest size"),
-        (Bytes, "1,5 GiB", "is not a unit"),
-        (Bytes, "0x10 B", "is not a unit"),
         (Seconds, "5 m", '"min" for minutes or "ms" for milliseconds'),
         (Seconds, "5", 'write "5 s" or "5 ms"'),
-        (Seconds, "5 S", 'did you mean "s"'),
-        (Seconds, "-5 s", "negative"),
         (Seconds, "214 d", "213 days"),
         (BytesPerSecond, "10 Gbps", 'write "Gb/s" for bits or "GB/s" for bytes'),
         (BytesPerSecond, "1.5 GiB", 'says no time\\); write "GiB/s"'),
         (BytesPerSecond, "1 KB/s", '"kB/s" \\(1000 bytes\\) or "KiB/s"'),
-        (BytesPerSecond, "5", 'write "5 B/s" or "5 GiB/s"'),
         (PerSecond, 1000, 'a frequency needs a unit; write "1000 /s" or "1000 /min"'),
-        (PerSecond, "1000", 'a frequency needs a unit; write "1000 /s"'),
         (PerSecond, "-1 /s", "a frequency cannot be negative"),
         (PerSecond, "1 Hz", '"Hz" is not a unit of frequency; valid units: "/s"'),
         (PerSecond, "1 s", '"s" is not a unit of frequency'),
@@ -159,16 +146,6 @@ def test_what_could_be_misread_is_refused_with_the_remedy(
 def test_a_quantity_written_out_reads_back_equal(drawn: Any) -> None:
     (kind, write), value = drawn
     assert kind.parse(write(value)) == value
-
-
-def test_a_rate_is_written_in_the_unit_that_is_shortest() -> None:
-    """Bits are units of links alone: a disk of 500 MB/s was written as one of 4 Gb/s."""
-    for text in ("500 MB/s", "1 GB/s", "1.5 GiB/s", "100 MB/s", "1542.1 MiB/s"):
-        assert exact_rate(BytesPerSecond.parse(text)) == text
-    for text in ("1 Gb/s", "10 Gb/s", "4 Gb/s", "1 GB/s"):
-        rate = BytesPerSecond.parse(text)
-        assert exact_rate(rate, bits=True) == written(LinkRate.parse(text)) == text
-        assert "b/s" not in written(rate) and BytesPerSecond.parse(written(rate)) == rate
 
 
 @given(
