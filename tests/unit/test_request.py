@@ -42,12 +42,19 @@ class Asked:
     most: int = option("--most", text="Of a choice.", default=9, of=("--loud", "--in-order last"))
 
 
-def test_quantities_are_read_in_si_units() -> None:
+def test_quantities_are_si_and_the_command_line_has_no_default() -> None:
     asked = Asked((), within="7.5 %", wait="2 min", room="1 KiB", speed="10 Gb/s")
     values = [value_of(asked, name) for name in ("within", "wait", "room", "speed")]
     assert values == [0.075, 120.0, 1024.0, 1.25e9]
     assert value_of(Asked(()), "within") is None and value_of(Asked(()), "wait") is None
     assert value_of(Asked((), within="0.075"), "within") == 0.075
+    asked = Asked(("a.csv", "b c.csv"), within="5%", loud=True, sets=("x=1", "y=2"), page="p.html",
+                  back="backwards")  # fmt: skip
+    assert command_line("some thing", asked) == (
+        "resilver some thing a.csv 'b c.csv' --within 5% --loud --set x=1 --set y=2 --back"
+    )
+    asked = Asked((), sets=(f"osd.1{SEPARATOR}0.5", "x=1"))
+    assert command_line("thing", asked) == "resilver thing --set osd.1 0.5 --set x=1"
 
 
 @pytest.mark.parametrize(
@@ -70,16 +77,6 @@ def test_what_is_no_such_quantity_is_refused_by_its_option(
     said = refused(value_of, asked, field)
     assert said.startswith(f'{name_of(Asked, field)} = "{text}"')
     assert words in said
-
-
-def test_the_command_line_has_what_is_not_the_default() -> None:
-    asked = Asked(("a.csv", "b c.csv"), within="5%", loud=True, sets=("x=1", "y=2"), page="p.html",
-                  back="backwards")  # fmt: skip
-    assert command_line("some thing", asked) == (
-        "resilver some thing a.csv 'b c.csv' --within 5% --loud --set x=1 --set y=2 --back"
-    )
-    asked = Asked((), sets=(f"osd.1{SEPARATOR}0.5", "x=1"))
-    assert command_line("thing", asked) == "resilver thing --set osd.1 0.5 --set x=1"
 
 
 def test_options_are_refused_with_all_others_and_need_what_they_apply_to() -> None:

@@ -145,7 +145,7 @@ def test_pools_grow_as_since_an_older_dump(terminal: Terminal, tmp_path: Path) -
     assert mixed["reached"] == terminal.json_output(*words[:3], "--grow", "vms=1%/d")["reached"]
 
 
-def test_an_osd_that_is_full_leaves_no_room() -> None:
+def test_an_osd_that_is_full_leaves_no_room_and_one_out_counts_for_nothing() -> None:
     report = small_report()
     whole = report.usage[3]
     full = OsdUsage(whole.osd, whole.capacity_bytes, whole.capacity_bytes, whole.groups)
@@ -160,6 +160,16 @@ def test_an_osd_that_is_full_leaves_no_room() -> None:
     unknown = tuple(replace(pool, profile=None) if pool.profile else pool for pool in report.pools)
     some = room(replace(report, pools=unknown), [vms.pool.id], ["vms=1 GiB/d"])
     assert some.pools[0].full == vms.full and some.growth == {"vms": 2**30 / 86_400}
+    report = small_report()
+    out = tuple(replace(one, in_cluster=False, reweight=0) for one in report.osds)
+    for one in room(replace(report, osds=out)).pools:
+        assert (one.full, one.max_avail_bytes) == (None, None)
+    nothing = {"groups": (), "pool_totals": (), "total": None}
+    used = room(replace(report, **nothing)).pools
+    assert [one.full for one in used] == [one.full for one in room(report).pools]
+    assert {one.stored_bytes for one in used} == {None}
+    with pytest.raises(ConfigError, match="does not state what OSDs hold; add `ceph osd df`"):
+        room(replace(report, usage=(), **nothing))
 
 
 @pytest.mark.parametrize("bundle", ["ceph-report-jewel-88osd.json", "modern", "small"])
@@ -186,19 +196,6 @@ def test_a_what_if_has_the_same_room_before_a_change_and_after_it(
     changed = any(row["end_bytes"] != row["start_bytes"] for row in rows.values())
     # Three OSDs on three hosts have nowhere to move their data.
     assert changed == (bundle != "modern")
-
-
-def test_what_is_out_counts_for_nothing_and_what_osds_hold_has_to_be_stated() -> None:
-    report = small_report()
-    out = tuple(replace(one, in_cluster=False, reweight=0) for one in report.osds)
-    for one in room(replace(report, osds=out)).pools:
-        assert (one.full, one.max_avail_bytes) == (None, None)
-    nothing = {"groups": (), "pool_totals": (), "total": None}
-    used = room(replace(report, **nothing)).pools
-    assert [one.full for one in used] == [one.full for one in room(report).pools]
-    assert {one.stored_bytes for one in used} == {None}
-    with pytest.raises(ConfigError, match="does not state what OSDs hold; add `ceph osd df`"):
-        room(replace(report, usage=(), **nothing))
 
 
 def test_the_command_says_it_and_refuses_what_is_no_cluster(

@@ -74,7 +74,7 @@ def test_a_trace_says_what_a_study_would_and_counts_by_its_content(tmp_path: Pat
     assert traffic.arrivals.requests_per_second == 1
 
 
-def test_traffic_alone_is_written_and_told_alone() -> None:
+def test_traffic_alone_is_written_and_a_fabric_is_loggp_by_default() -> None:
     # Where traffic was meant to be all there is, no population is missing.
     text = refusal("clients", "traffic.outstanding = 0")
     assert "traffic.outstanding = 0" in text and "population" not in text
@@ -82,9 +82,6 @@ def test_traffic_alone_is_written_and_told_alone() -> None:
     assert "[traffic]" in written and "[recovery]" not in written
     assert 'device = "cheetah-15k"' in written
     assert "attempts = 3" in study_of("clients", "recovery.attempts = 3").to_toml()
-
-
-def test_a_fabric_is_loggp_by_default_and_has_the_hosts_of_its_topology() -> None:
     loggp = Fabric()
     assert (loggp.model, loggp.router_count, loggp.topology) == ("loggp", 0, None)
     assert Fabric(routers=3).router_count == 3

@@ -153,7 +153,7 @@ def test_steps_find_leaves_less_than_the_size_or_multiply() -> None:
     assert places(tree([1], step("choosemsr", 0, "host")), 3) is None
 
 
-def test_classes_leave_out_osds_and_takes_add_up() -> None:
+def test_classes_and_bytes_of_pools_decide_what_fits() -> None:
     rule = ({"op": "take", "item_name": "default~ssd"}, step("chooseleaf_firstn", 0, "host"))
     found = room_of(tree([1, 1, 1], *rule), 0, 3, lambda _: True)
     assert found == Room(3, "host", frozenset({0, 2, 4}))
@@ -166,9 +166,6 @@ def test_classes_leave_out_osds_and_takes_add_up() -> None:
     )
     assert places(tree([1, 1], *rule), 3) == 3
     assert places(tree([1], *rule), 3) == 2
-
-
-def test_bytes_of_pools_add_up_and_are_the_fault_of_what_changes_them() -> None:
     room = Room(3, "host", frozenset({0, 1, 2}))
     before = {name: (Room(3, "host", frozenset(range(4))), need(name)) for name in "ab"}
     after = {name: (room, need(name)) for name in "ab"}

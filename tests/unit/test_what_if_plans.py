@@ -30,10 +30,6 @@ def lines(**given: Any) -> list[str]:
     return [line for step in ready.steps for line in step.commands]
 
 
-def test_every_kind_of_change_has_its_maker_and_its_example_is_read() -> None:
-    assert set(CHANGES) == {kind.key for kind in KINDS}
-
-
 @pytest.mark.parametrize(
     ("text", "osds"),
     [
@@ -171,7 +167,7 @@ def test_what_is_added_may_have_a_size_of_its_own(what: str, osds: int, host: st
         assert one["osd"]["device"] == ready.input["osds"][3]["device"]
 
 
-def test_the_same_size_is_what_a_host_like_it_has() -> None:
+def test_sizes_loads_devices_and_networks_are_stated() -> None:
     like, sized = (
         changes(prepared(add=what))[0]["osds"]
         for what in (
@@ -183,6 +179,19 @@ def test_the_same_size_is_what_a_host_like_it_has() -> None:
     # A map's weight is a multiple of 2^-16.
     assert weights[0] == pytest.approx(weights[1], abs=2**-16)
     assert like == sized
+    asked = Request(load=("vms: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB",))
+    load = prepared(asked=asked).input["load"]
+    assert load[0] == {
+        "reads_per_second": 500.0,
+        "read_bytes": 16384,
+        "writes_per_second": 200.0,
+        "write_bytes": 4096,
+    }
+    assert load[1]["reads_per_second"] == 0
+    osds = prepared(asked=Request(devices=("ssd=nvme-mixed-use",))).input["osds"]
+    # The catalog's disk of 16 TB stays; flash becomes what is stated.
+    assert osds[0]["device"]["read_seconds"] > 1e-3 > osds[35]["device"]["read_seconds"]
+    assert osds[35]["device"] != prepared().input["osds"][35]["device"]
 
 
 def recoded(profile: ErasureProfile | None) -> ClusterReport:
@@ -295,37 +304,19 @@ def test_a_plan_that_leaves_no_room_says_by_how_much(given: dict[str, str], says
     assert str(raised.value) in prepared(asked=Request(anyway=True), **given).notes
 
 
-def test_room_that_comes_first_makes_it_fit_and_failures_are_no_choice() -> None:
-    ready = prepared(add="1 host like node-000 in rack=rack-00", drain="host=node-000 @ 1 h")
-    assert [one["kind"] for one in changes(ready)] == ["add", "crush_reweight"]
-    assert changes(prepared(fail="root=default"))[0]["osds"] == list(range(36))
-    ready = prepare(small_report(), plan_of_options({}), Request())
-    assert (ready.plan, ready.steps, ready.input["plan"]) == ("as it is", (), [])
-
-
-def test_a_plan_file_has_steps_in_its_order(tmp_path: Path) -> None:
+def test_plans_have_their_steps_and_room_that_comes_first_makes_them_fit(tmp_path: Path) -> None:
     text = '[[steps]]\nunflag = "norebalance"\nfail = ["osd.1", "osd.2"]\n'
     (tmp_path / "halves.toml").write_text(text + '[[steps]]\nat = "2 h"\nflag = "noout"\n')
     plan = read_plan(tmp_path / "halves.toml")
     assert plan.name == "halves"
     told = [step.text for step in prepare(small_report(), plan, Request()).steps]
     assert told == ["norebalance is unset", "osd.1 fails", "osd.2 fails", "noout is set"]
-
-
-def test_loads_devices_and_networks_are_stated() -> None:
-    asked = Request(load=("vms: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB",))
-    load = prepared(asked=asked).input["load"]
-    assert load[0] == {
-        "reads_per_second": 500.0,
-        "read_bytes": 16384,
-        "writes_per_second": 200.0,
-        "write_bytes": 4096,
-    }
-    assert load[1]["reads_per_second"] == 0
-    osds = prepared(asked=Request(devices=("ssd=nvme-mixed-use",))).input["osds"]
-    # The catalog's disk of 16 TB stays; flash becomes what is stated.
-    assert osds[0]["device"]["read_seconds"] > 1e-3 > osds[35]["device"]["read_seconds"]
-    assert osds[35]["device"] != prepared().input["osds"][35]["device"]
+    ready = prepared(add="1 host like node-000 in rack=rack-00", drain="host=node-000 @ 1 h")
+    assert [one["kind"] for one in changes(ready)] == ["add", "crush_reweight"]
+    assert changes(prepared(fail="root=default"))[0]["osds"] == list(range(36))
+    ready = prepare(small_report(), plan_of_options({}), Request())
+    assert (ready.plan, ready.steps, ready.input["plan"]) == ("as it is", (), [])
+    assert set(CHANGES) == {kind.key for kind in KINDS}
 
 
 @pytest.mark.parametrize(

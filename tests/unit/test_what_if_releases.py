@@ -167,7 +167,15 @@ def test_the_monitors_refuse_more_pgs_than_an_osd_may_have(
     assert prepared(report, pg_num=f"vms={largest + 1}", set_option=needed[1]).steps
 
 
-def test_single_copies_and_more_of_them_are_refused_as_the_monitors_do() -> None:
+def test_the_monitors_heed_configs_and_refuse_more_copies() -> None:
+    for section in ("global", "mon"):
+        entry = ConfigEntry(section, "", "mon_max_pg_per_osd", "400")
+        report = of_release(18, 2, 4, config=(entry,))
+        assert prepared(report, pg_num="vms=3200").steps
+        assert "mon_max_pg_per_osd, 400" in refused(prepared, report, pg_num="vms=3300")
+    # That of the OSDs is not the monitors'.
+    other = of_release(18, 2, 4, config=(replace(entry, section="osd"),))
+    assert "mon_max_pg_per_osd, 250" in refused(prepared, other, pg_num="vms=3200")
     line = "ceph osd pool set vms size 1"
     assert lines("14.2.4", pool_size="vms=1") == [line]
     assert lines("15.2.17", pool_size="vms=1") == [
@@ -182,17 +190,6 @@ def test_single_copies_and_more_of_them_are_refused_as_the_monitors_do() -> None
     assert "size 4 of pool 'vms' would mean 333 PGs an OSD" in said
     # Before 12.2.1 the monitors only warned.
     assert prepared(of_release(12, 2, 0), pg_num="vms=60000").steps
-
-
-def test_a_config_dump_is_heeded_by_the_monitors() -> None:
-    for section in ("global", "mon"):
-        entry = ConfigEntry(section, "", "mon_max_pg_per_osd", "400")
-        report = of_release(18, 2, 4, config=(entry,))
-        assert prepared(report, pg_num="vms=3200").steps
-        assert "mon_max_pg_per_osd, 400" in refused(prepared, report, pg_num="vms=3300")
-    # That of the OSDs is not the monitors'.
-    other = of_release(18, 2, 4, config=(replace(entry, section="osd"),))
-    assert "mon_max_pg_per_osd, 250" in refused(prepared, other, pg_num="vms=3200")
 
 
 # What replacing the devices of OSDs comes to.
@@ -229,16 +226,13 @@ def test_new_osds_allocate_as_settings_say_and_the_others_as_they_began(
     assert {osd["min_alloc_bytes"] for osd in ready.input["osds"]} == {65_536}
 
 
-def test_a_replaced_osd_has_the_settings_of_its_time() -> None:
+def test_a_replaced_osd_is_like_its_class_and_has_the_settings_of_its_time() -> None:
     stated = ["osd.35 osd_max_backfills=5", "osd.35 osd_max_backfills=1 @ 1 h"]
     ready = prepared(set_option=stated, replace="osd.35=18 TB @ 2 h")
     changes = [step["change"] for step in ready.input["plan"]]
     (settings,) = [one["osd_settings"] for one in changes if one["kind"] == "settings"]
     ((new,),) = [one["osds"] for one in changes if one["kind"] == "replace"]
     assert settings[new["settings"]]["osd_max_backfills"] == 1
-
-
-def test_a_device_is_like_those_of_the_class_that_the_map_has_by_then() -> None:
     crushmap = json.loads(small_report().crushmap)
     for device in crushmap["devices"]:
         device["class"] = "nvme" if device["id"] == 5 else device["class"]

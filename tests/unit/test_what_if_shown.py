@@ -153,7 +153,7 @@ def test_what_is_lost_comes_first_and_copies_that_only_go_are_room() -> None:
     assert f"{format_bytes(freed)} is freed." in said
 
 
-def test_two_rows_of_the_first_moment_are_before_and_after() -> None:
+def test_two_rows_of_a_moment_are_before_and_after_and_rates_add_up() -> None:
     """What is used at the start is counted once."""
     one = answer()
     fill = one.tables["fill"]
@@ -165,10 +165,7 @@ def test_two_rows_of_the_first_moment_are_before_and_after() -> None:
     assert rates_chart(Facts(both)) is not None
     calm = Facts(AS_IT_IS)
     assert course_chart(calm) is None and rates_chart(calm) is None
-
-
-def test_rates_come_to_what_was_written() -> None:
-    """However few intervals are drawn: 7.3 TB came within 9 h at an even rate."""
+    # However few intervals are drawn: 7.3 TB came within 9 h at an even rate.
     for points in (40, 2000):
         facts = Facts(answer(points=points))
         chart = rates_chart(facts)
