@@ -17,7 +17,7 @@ from resilver.study.phases import PhaseClock
 from resilver.study.progress import Counts, RunState
 
 
-def test_a_window_forgets_what_is_older() -> None:
+def test_a_window_forgets_and_a_large_run_weighs_more() -> None:
     # 1 a second for 100 s, then 10 a second for 10 s: the window of 5 s knows only the latter.
     window = Window(5.0)
     for tenth in range(1001):
@@ -30,20 +30,6 @@ def test_a_window_forgets_what_is_older() -> None:
     window.add(1.0, 1.0)
     window.add(1.0, 2.0)
     assert window.rate() is None
-
-
-@given(st.lists(st.floats(0.001, 3.0), min_size=3, max_size=400), st.floats(0.0, 1e9))
-def test_a_steady_growth_has_its_rate_however_often_it_is_looked_at(
-    steps: list[float], slope: float
-) -> None:
-    window, moment = Window(5.0), 0.0
-    for step in steps:
-        moment += step
-        window.add(moment, slope * moment)
-    assert window.rate() == pytest.approx(slope, rel=1e-6, abs=1e-6)
-
-
-def test_a_large_run_weighs_more_than_a_small_one() -> None:
     # Of 10 s of work the runs of 1 s and 3 s are done, and half of the rebuilding of the run of
     # 6 s. Rebuilding is 0.6 of it, so 0.4 + 0.6 / 2 = 0.7 of it is done: (1 + 3 + 4.2) / 10.
     expected = {"a": Expected(1.0), "b": Expected(3.0), "c": Expected(6.0, 0.1, 0.6)}
@@ -55,6 +41,17 @@ def test_a_large_run_weighs_more_than_a_small_one() -> None:
     assert progress.fraction_reused == pytest.approx(0.1)
     assert progress.under_way["seed=3"].fraction == pytest.approx(0.7)
     assert Meter({}, {}, 0.0).look(0.0, Counts(0), {}).fraction == 1.0
+
+
+@given(st.lists(st.floats(0.001, 3.0), min_size=3, max_size=400), st.floats(0.0, 1e9))
+def test_a_steady_growth_has_its_rate_however_often_it_is_looked_at(
+    steps: list[float], slope: float
+) -> None:
+    window, moment = Window(5.0), 0.0
+    for step in steps:
+        moment += step
+        window.add(moment, slope * moment)
+    assert window.rate() == pytest.approx(slope, rel=1e-6, abs=1e-6)
 
 
 def test_nothing_is_foreseen_while_workers_start_and_no_bar_turns_back() -> None:

@@ -116,7 +116,7 @@ def test_choosing_at_random_varies_as_the_binomial_does() -> None:
     assert one.coefficient_of_variation == pytest.approx(math.sqrt(0.94 / 1200), rel=0.4)
 
 
-def test_targets_and_moves_are_the_least_that_shares_grow_by() -> None:
+def test_targets_moves_and_losses_are_by_hand() -> None:
     # Device 0 was in three sets; device 3 takes over two copies and device 2 one: 3 over 2. Set 3
     # changes too, but did not hold device 0.
     before = [[0, 1], [0, 2], [1, 0], [1, 2]]
@@ -135,6 +135,26 @@ def test_targets_and_moves_are_the_least_that_shares_grow_by() -> None:
     assert result.moved >= result.least_by_weight
     assert result.over_least == pytest.approx(result.moved / 4.0)
     assert compare(before, before, weights=([1] * 4, [1] * 4)).over_least is None
+    # Three sets of four of which one may fail: two of twelve fail in one set with
+    # 3 x C(4, 2) / C(12, 2) = 18/66; enumeration, formula and this fraction agree.
+    sets = np.arange(12).reshape(3, 4)
+    survives = redundancy("rs 3+1").is_survivable
+    enumerated = loss_probability(sets, 12, 2, survives)
+    assert enumerated.is_exact and enumerated.combinations == 66
+    assert enumerated.probability == group_loss_probability(3, 4, 2, 1).probability == 18 / 66
+    for failures in range(13):
+        by_formula = group_loss_probability(3, 4, failures, 1).probability
+        assert loss_probability(sets, 12, failures, survives).probability == pytest.approx(
+            by_formula, abs=1e-12
+        )
+    # With more failures than sets one set has two.
+    assert group_loss_probability(3, 4, 4, 1).probability == 1.0
+    generator = np.random.default_rng(5)
+    sets = [generator.choice(20, 4, replace=False).tolist() for _ in range(30)]
+    for fatal in (2, 3, 4):
+        found = loss_probability(sets, 20, fatal, lambda lost, fatal=fatal: len(lost) < fatal)
+        weights = np.ones(20)
+        assert found.probability == quality(sets, weights=weights, fatal=fatal).loss_share
 
 
 @given(
@@ -254,29 +274,6 @@ def test_what_cannot_be_compared_is_named(arguments: dict[str, object], words: s
 
 
 # How likely failures lose data: enumerated, by formula and sampled.
-
-
-def test_sets_lose_data_by_the_formula_and_as_quality_says() -> None:
-    # Three sets of four of which one may fail: two of twelve fail in one set with
-    # 3 x C(4, 2) / C(12, 2) = 18/66; enumeration, formula and this fraction agree.
-    sets = np.arange(12).reshape(3, 4)
-    survives = redundancy("rs 3+1").is_survivable
-    enumerated = loss_probability(sets, 12, 2, survives)
-    assert enumerated.is_exact and enumerated.combinations == 66
-    assert enumerated.probability == group_loss_probability(3, 4, 2, 1).probability == 18 / 66
-    for failures in range(13):
-        by_formula = group_loss_probability(3, 4, failures, 1).probability
-        assert loss_probability(sets, 12, failures, survives).probability == pytest.approx(
-            by_formula, abs=1e-12
-        )
-    # With more failures than sets one set has two.
-    assert group_loss_probability(3, 4, 4, 1).probability == 1.0
-    generator = np.random.default_rng(5)
-    sets = [generator.choice(20, 4, replace=False).tolist() for _ in range(30)]
-    for fatal in (2, 3, 4):
-        found = loss_probability(sets, 20, fatal, lambda lost, fatal=fatal: len(lost) < fatal)
-        weights = np.ones(20)
-        assert found.probability == quality(sets, weights=weights, fatal=fatal).loss_share
 
 
 def test_what_has_no_probability_is_refused() -> None:

@@ -74,7 +74,7 @@ def values(view: dict[str, Any], column: str) -> list[Any]:
     return [row[column] for row in view["data"]["values"]]
 
 
-def test_a_lane_is_what_it_carried_of_its_own_and_of_others() -> None:
+def test_lanes_and_streams_are_what_they_carried_beside_the_model() -> None:
     """86 of 100 GiB are clients', 6 borrowed: 80 % by their own share."""
     made = drawn("lanes")
     assert made.heading == (
@@ -87,10 +87,7 @@ def test_a_lane_is_what_it_carried_of_its_own_and_of_others() -> None:
     assert values(bars, "x") == pytest.approx([80.0, 14.0])
     assert values(bars, "x2") == pytest.approx([86.0, 14.0])
     assert values(bars, "mark") == [80.0, 20.0] and values(loans, "x") == [6.0]
-
-
-def test_streams_stand_beside_the_analytic_model() -> None:
-    """28 of 30 are 6.7 % below, 1.1 of 1 are 10 % above; writes are left out."""
+    # 28 of 30 are 6.7 % below, 1.1 of 1 are 10 % above; writes are left out.
     made = drawn("streams")
     assert made.heading == (
         "Reads get 28.0 GiB/s, 6.7 % below the analytic rate; rebuilds get 1.1 GiB/s, 10 % above "

@@ -108,16 +108,6 @@ def test_merged_intervals_keep_the_mean_delay_of_all_requests() -> None:
     assert set(found["write_backlog_requests"]) == {4.0}
 
 
-def test_a_study_without_clients_has_no_course_and_no_map() -> None:
-    made = results(seeds=1)
-    (point,) = systems(made)
-    assert course(made, point) is None and link_map(made, point) is None
-    names = [one.name for one in charts.of_system(made, point)]
-    assert names == [*charts.OF_REBUILD, "busy"]
-    with pytest.raises(ConfigError, match="cannot be drawn"):
-        figure(made, "network")
-
-
 def test_quantiles_and_shares_of_a_histogram_are_by_hand() -> None:
     # Ten from 0 to 2 and thirty from 2 to 4: half of the forty lie below 2 + 2 * 10 / 30.
     one = bins([0.0, 2.0], [2.0, 4.0], [10.0, 30.0])
@@ -240,7 +230,7 @@ def test_clients_are_stated_by_the_study_and_the_terminal() -> None:
     assert "whose disks had" in text
 
 
-def test_a_sweep_shows_every_metric_that_is_not_zero_everywhere() -> None:
+def test_a_sweep_shows_metrics_that_are_not_zero_in_their_units() -> None:
     made = traffic_results(loads=(100, 200), faults=("none", "2 disks"), seeds=2)
     points = systems(made)
     # These runs do not tell what clients got during their faults.
@@ -254,9 +244,6 @@ def test_a_sweep_shows_every_metric_that_is_not_zero_everywhere() -> None:
     lost = next(metric for metric in TRAFFIC_METRICS if metric.name == "lost")
     chart = sweep(points, lost)
     assert chart.missing == 0 and len(chart.boxes) == 4
-
-
-def test_a_sweep_of_clients_has_axes_of_their_units() -> None:
     made = traffic_results(seeds=1, loads=(100, 400), faults=("none", "2 disks"))
     heading = charts.chart(made, "goodput").heading
     assert heading.count(" with faults = ") + heading.count(" with traffic.outstanding = ") == 2
@@ -268,7 +255,7 @@ def test_a_sweep_of_clients_has_axes_of_their_units() -> None:
     assert not any(one.logarithmic for one in data.values() if one.boxes)
 
 
-def test_clients_alone_have_figures_and_a_page_of_their_own() -> None:
+def test_clients_alone_and_beside_a_rebuild_have_figures_of_their_own() -> None:
     figures = {one.label: one for one in key_figures(traffic_results(seeds=1))}
     assert figures["Goodput"].unit == "B/s" and figures["Requests lost"].value == 0.0
     assert "Rebuild time" not in figures
@@ -280,9 +267,6 @@ def test_clients_alone_have_figures_and_a_page_of_their_own() -> None:
     (point,) = systems(made)
     rates = sorted(row["throughput_bytes_per_second"] for row in point.rows)
     assert point.median["throughput_bytes_per_second"] == rates[2]
-
-
-def test_beside_a_rebuild_clients_have_a_sentence_and_figures_of_their_own() -> None:
     made = beside_rebuild()
     (point,) = systems(made)
     text = traffic_sentence(made, point)
@@ -293,6 +277,13 @@ def test_beside_a_rebuild_clients_have_a_sentence_and_figures_of_their_own() -> 
     assert names == [*charts.OF_REBUILD, *CLIENTS]
     # The rebuild's chart of busy devices and that of the clients' are one.
     assert names.count("busy") == 1
+    made = results(seeds=1)
+    (point,) = systems(made)
+    assert course(made, point) is None and link_map(made, point) is None
+    names = [one.name for one in charts.of_system(made, point)]
+    assert names == [*charts.OF_REBUILD, "busy"]
+    with pytest.raises(ConfigError, match="cannot be drawn"):
+        figure(made, "network")
 
 
 @pytest.mark.parametrize("width", [80, 140])

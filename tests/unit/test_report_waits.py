@@ -92,7 +92,7 @@ def test_each_kind_of_wait_has_its_sentence(changes: dict[str, Any], words: str)
     assert "limit" not in said and "bottleneck" not in said
 
 
-def test_where_nothing_is_busy_it_says_what_a_round_trip_takes() -> None:
+def test_where_nothing_is_busy_or_of_rows_it_says_so() -> None:
     other = row("0", is_limit=False, busy_fraction=0.41, waited_fraction=0.5)
     idle = row("0", "receive_memory", name=None, busy_fraction=None, buffer_seconds=0.024)
     text = sentence({**idle, "buffers": 1.0}, other)
@@ -101,9 +101,6 @@ def test_where_nothing_is_busy_it_says_what_a_round_trip_takes() -> None:
         "round trip of 24.0 ms, and recovery.receive_memory allows 1.0 under way at a time; the "
         "busiest part it waits for, osd.87's disk, is 41 % busy."
     )
-
-
-def test_over_seeds_it_is_that_of_the_median_run_and_without_rows_none() -> None:
     # The fixture's runs take longer by their seed: of four the second is the lower median.
     held = made(*(row(str(at), name=f"osd.{at}") for at in range(4)), seeds=4)
     (point,) = systems(held)

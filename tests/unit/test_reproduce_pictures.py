@@ -125,7 +125,7 @@ def test_bars_of_single_runs_have_no_whiskers(rates: list[float], reach: float) 
     assert row.get("high", 0.0) - row.get("low", 0.0) == reach
 
 
-def test_a_cumulative_line_puts_the_runs_of_a_series_together() -> None:
+def test_cumulative_lines_and_bins_are_shares_of_all_runs() -> None:
     query = "SELECT topology, high, sum(count) FROM runs GROUP BY ALL ORDER BY high"
     spec = PictureSpec("d", "cumulative", "Delays", query=query, x=Axis("delay", "ms"))
     rows = ("A", 0.01, 1), ("A", 0.02, 2), ("A", 0.02, 5)
@@ -138,9 +138,6 @@ def test_a_cumulative_line_puts_the_runs_of_a_series_together() -> None:
         len(cumulative_drawn(made)["data"]["values"]) == 2 and len(cumulative_table(made).rows) == 2
     )
     assert cumulative(replace(spec, query="FROM runs WHERE false"), tables("a b c", *rows)) is None
-
-
-def test_bins_are_shares_of_the_number_and_of_the_volume() -> None:
     # Three files of 1 KiB and one of 1 MiB: 75 % and 25 % of the number; 3/1027 of the volume.
     rows = ("p", 1024, 3, 3 * 1024), ("p", 2048, 0, 0), ("p", 2**20, 1, 2**20)
     spec = PictureSpec("files", "histogram", "Files", query="FROM runs")

@@ -247,7 +247,7 @@ def test_spider_s_targets_are_where_its_servers_say(spider: Storage) -> None:
     assert seen == set(range(2016))
 
 
-def test_leaves_and_targets_are_numbered_in_their_rows() -> None:
+def test_channels_and_targets_are_numbered_and_rated_in_their_rows() -> None:
     found = small_storage(leaves=[0, 2])
     # Block b's second server is on the leaf of b + 2 of the three blocks of its row.
     assert found.server_networks.tolist() == [5, 7, 6, 5, 7, 6, 8, 10, 9, 8, 10, 9]
@@ -259,9 +259,6 @@ def test_leaves_and_targets_are_numbered_in_their_rows() -> None:
     plain = machine({"torus": [4, 4, 4], "routers": {"groups": [["x0y0z0n0"]]}})
     with pytest.raises(ConfigError, match=r"add \[storage\]"):
         storage(plain)
-
-
-def test_channels_have_the_rates_of_their_places() -> None:
     # Two rates that follow one another round a ring of four: 0-1 and 2-3 have the first, 1-2 and
     # 3-0 the second, in both directions.
     found = machine(

@@ -86,7 +86,7 @@ def test_64_plain_bins_a_doubling_are_within_one_percent(sizes: list[int]) -> No
     assert abs(sizes_of.volume_error(sizes_of.bins(64, keep_volume=False))) <= 1 / 128
 
 
-def test_a_bin_is_narrowed_at_the_end_far_from_the_mean() -> None:
+def test_bins_are_narrowed_or_a_histogram_s_own() -> None:
     # Files of 4096 bytes in a bin [4096, 8192) are expected to have 6143.5 bytes: half again as
     # much, 6143.5 / 4096 - 1 = 0.49988. Narrowed, the bin holds just that size.
     sizes = measured([4096] * 10)
@@ -99,19 +99,6 @@ def test_a_bin_is_narrowed_at_the_end_far_from_the_mean() -> None:
     assert measured([100, 127, 100]).bins() == (Bin(100, 119, 3),)
     # And 100, 127, 127 have the mean 118; the range 109 to 127 has 118 in its middle.
     assert measured([100, 127, 127]).bins() == (Bin(109, 128, 3),)
-
-
-def test_files_above_a_pebibyte_and_volumes_beyond_4_eib_are_left_out() -> None:
-    tally = Tally()
-    tally.add([1, FILE_BYTES_MAX, FILE_BYTES_MAX + 1, 2**63 - 1])
-    assert (tally.files, tally.too_large_count) == (2, 2)
-    # 4 EiB = 4096 files of 1 PiB are the most.
-    tally = Tally()
-    tally.add([FILE_BYTES_MAX] * 4096)
-    assert "more than 4 EiB, the largest volume" in refused(tally.add, [FILE_BYTES_MAX])
-
-
-def test_the_bins_of_a_histogram_are_its_own() -> None:
     sizes = MeasuredSizes("h.txt", Tally(), given=(Bin(0, 10, 2), Bin(10, 20, 2)))
     # (2 x (4.5 + 0.1) + 2 x 14.5), 0.1 for the tenth of sizes that is zero: 38.2.
     assert (sizes.files, sizes.bytes) == (4, 38)
@@ -121,6 +108,13 @@ def test_the_bins_of_a_histogram_are_its_own() -> None:
     histogram = MeasuredSizes("h.txt", Tally(), given=(Bin(1, 2, 3), Bin(2, 4, 5)))
     assert histogram.bytes == 16
     assert histogram.volume_error(histogram.bins()) == 0.0
+    tally = Tally()
+    tally.add([1, FILE_BYTES_MAX, FILE_BYTES_MAX + 1, 2**63 - 1])
+    assert (tally.files, tally.too_large_count) == (2, 2)
+    # 4 EiB = 4096 files of 1 PiB are the most.
+    tally = Tally()
+    tally.add([FILE_BYTES_MAX] * 4096)
+    assert "more than 4 EiB, the largest volume" in refused(tally.add, [FILE_BYTES_MAX])
 
 
 @pytest.mark.parametrize("number", [0, 3, 128, -1, True, 1.5])

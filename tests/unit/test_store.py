@@ -51,15 +51,6 @@ def test_another_study_is_refused_with_the_difference(
     assert difference in str(caught.value)
 
 
-def test_a_folder_without_a_finished_run_is_taken_over(tmp_path: Path) -> None:
-    # As one is that was made for a cluster which then could not be reached.
-    study = FakeStudy(racks=2)
-    with open_run_folder(tmp_path / "a", study, study.runs(), ["resilver"]):  # type: ignore[arg-type]
-        pass
-    other = perform(FakeStudy(racks=4), tmp_path / "a")
-    assert other.study["cluster"]["racks"] == 4
-
-
 def provenance(folder: Path, **changes: Any) -> dict[str, Any]:
     """What the provenance says, with some of it changed."""
     path = folder / "provenance.json"
@@ -145,7 +136,7 @@ def test_shards_stay_and_rows_do_not_depend_on_how_they_arrive(tmp_path: Path) -
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()
 
 
-def test_a_folder_from_before_phases_were_measured_has_them_null(tmp_path: Path) -> None:
+def test_folders_of_before_phases_or_without_runs_are_taken(tmp_path: Path) -> None:
     perform(FakeStudy(seeds=[1]), tmp_path / "a")
     runs = provenance(tmp_path / "a")["runs"]
     for record in runs.values():
@@ -154,6 +145,12 @@ def test_a_folder_from_before_phases_were_measured_has_them_null(tmp_path: Path)
     (row,) = Results.open(tmp_path / "a").to_records()
     assert row["wall_seconds"] > 0.0
     assert (row["placing_seconds"], row["rebuilding_seconds"]) == (None, None)
+    # As one is that was made for a cluster which then could not be reached.
+    study = FakeStudy(racks=2)
+    with open_run_folder(tmp_path / "b", study, study.runs(), ["resilver"]):  # type: ignore[arg-type]
+        pass
+    other = perform(FakeStudy(racks=4), tmp_path / "b")
+    assert other.study["cluster"]["racks"] == 4
 
 
 def test_a_folder_from_before_lanes_reads_as_it_did(tmp_path: Path) -> None:

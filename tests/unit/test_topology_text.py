@@ -290,7 +290,7 @@ def test_rings_close_by_stubs_and_each_link_is_drawn_once() -> None:
         assert paths.count("M") == 60
 
 
-def test_far_links_that_close_no_ring_are_bowed_around_what_they_pass() -> None:
+def test_far_links_are_bowed_and_trees_and_parallel_links_drawn_in_full() -> None:
     """In a row of 4 the link from the first to the third passes the second, which it leaves out."""
     places = np.array([[float(x), float(-y)] for y in range(2) for x in range(4)])
     row = [[0, 1], [1, 2], [2, 3], [4, 5], [5, 6], [6, 7], [0, 4], [1, 5], [2, 6], [3, 7]]
@@ -304,10 +304,7 @@ def test_far_links_that_close_no_ring_are_bowed_around_what_they_pass() -> None:
     assert pieces[lines.takes_mark[lines.link == 10]].mean(axis=1)[0] == pytest.approx(
         [1.0, 0.35], abs=0.01
     )
-
-
-def test_links_of_a_tree_are_drawn_in_full_and_parallel_ones_side_by_side() -> None:
-    """Long links between a few switches and many hosts are no stubs: they show what is joined."""
+    # Long links between a few switches and many hosts are no stubs: they show what is joined.
     hosts = np.stack([np.linspace(0, 1, 12), np.zeros(12)], axis=1)
     switches = np.array([[0.2, 0.5], [0.5, 0.5], [0.8, 0.5], [0.5, 1.0]])
     ends = np.array(
@@ -326,7 +323,7 @@ def layers_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
     return list(spec.get("vconcat", [spec])[0]["layer"])
 
 
-def test_a_drawing_names_the_busiest_links_and_what_failed() -> None:
+def test_a_drawing_names_what_is_busy_and_has_room() -> None:
     """The list below the picture has the links of the highest load that work, in order."""
     places, ends = torus(4)
     load = np.linspace(0.1, 0.41, 32)
@@ -338,10 +335,7 @@ def test_a_drawing_names_the_busiest_links_and_what_failed() -> None:
     assert words[0] == "1   n14 – n2: 40 %" and len(words) == 5
     texts = json.dumps(layers_of(spec), ensure_ascii=False)
     assert '"15 hosts", "1 router"' in texts and "n15 – n3: failed" in texts
-
-
-def test_names_that_would_cover_each_other_stay_under_the_pointer() -> None:
-    """Two leaves a hundredth of the width apart have no room for two names of six letters."""
+    # Two leaves a hundredth of the width apart have no room for two names of six letters.
     places = [(0.5, 1.0), (0.0, 0.0), (0.01, 0.0), (1.0, 0.0)]
     names = ("switch", "host.0", "host.1", "host.2")
     kinds = ["switch", "host", "host", "host"]
