@@ -111,6 +111,6 @@ def shared_data() -> Path:
 
 
 @pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
+def terminal() -> Terminal:
     """The command in this process."""
-    return Terminal(capsys)
+    return Terminal()

@@ -133,19 +133,6 @@ def command(
     return subprocess.CompletedProcess(arguments, code, *texts)
 
 
-def answered(*words: object, code: int = 0) -> dict[str, Any]:
-    """What `resilver what-if` with these words answers, as JSON.
-
-    Args:
-        words: the words after `resilver what-if`.
-        code: the exit code that it is to have.
-    """
-    done = command("what-if", *words, "--json")
-    assert done.returncode == code, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
 def serve(path: str) -> None:
     """Import what commands need, then be forked for each command until our starter is gone."""
     import duckdb  # noqa: F401

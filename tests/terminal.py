@@ -1,18 +1,22 @@
-"""What a user meets at a terminal: what a command prints, and what it says where it refuses."""
+"""What a user meets at a terminal: what a command prints, and what it says where it refuses.
 
+Commands run in this process, which saves their start. `tests.front_door` has them in one of their
+own, for tests of signals, streams, memory and variables.
+"""
+
+import contextlib
+import functools
 import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 from rich.console import Console
 
 from resilver import cli
 from resilver.answer import Answer
 from resilver.answer.terminal import print_answer
-from tests.front_door import command
 
 
 def printed(answer: Answer, width: int) -> str:
@@ -27,8 +31,31 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def output(*words: object, cwd: Path | None = None, code: int | None = 0) -> str:
-    """What `resilver` prints on stdout, in a process of its own.
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, and what it wrote."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def command(*words: object, cwd: Path | None = None) -> Ended:
+    """Run `resilver` with these words, in a folder, by default this process's."""
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
+    with (
+        contextlib.chdir(cwd or Path.cwd()),
+        contextlib.redirect_stdout(streams[0]),
+        contextlib.redirect_stderr(streams[1]),
+    ):
+        code = cli.run([str(word) for word in words])
+    for stream in streams:
+        stream.seek(0)
+    return Ended(code, *(stream.read() for stream in streams))
+
+
+def texts(*words: object, cwd: Path | None = None, code: int | None = 0) -> tuple[str, str]:
+    """What it prints on stdout and on stderr.
 
     Args:
         words: the words after `resilver`.
@@ -36,8 +63,14 @@ def output(*words: object, cwd: Path | None = None, code: int | None = 0) -> str
         code: the exit code that it is to have; None where it may answer yes (0) or no (1).
     """
     done = command(*words, cwd=cwd)
-    assert _is_due(done.returncode, code), done.stdout[-2000:] + done.stderr
-    return done.stdout
+    expected = (0, 1) if code is None else (code,)
+    assert done.returncode in expected, done.stdout[-2000:] + done.stderr
+    return done.stdout, done.stderr
+
+
+def output(*words: object, cwd: Path | None = None, code: int | None = 0) -> str:
+    """What it prints on stdout."""
+    return texts(*words, cwd=cwd, code=code)[0]
 
 
 def json_output(*words: object, cwd: Path | None = None, code: int | None = 0) -> Any:
@@ -45,46 +78,24 @@ def json_output(*words: object, cwd: Path | None = None, code: int | None = 0) -
     return json.loads(output(*words, "--json", cwd=cwd, code=code))
 
 
+answered = functools.partial(json_output, "what-if")
+
+
 def refusal(*words: object, cwd: Path | None = None, code: int = 2) -> str:
     """What it says on stderr of words that it refuses, in one line; it prints nothing else."""
     done = command(*words, cwd=cwd)
-    return _refusal(done.returncode, code, done.stdout, done.stderr)
+    assert (done.returncode, done.stdout) == (code, ""), done.stdout[-2000:] + done.stderr
+    assert "Traceback" not in done.stderr and "this is a defect" not in done.stderr
+    lines = done.stderr.splitlines()
+    is_said = all(line.startswith(("error: ", "note: ")) for line in lines)
+    assert is_said or "Usage: " in done.stderr, done.stderr
+    return " ".join(done.stderr.split())
 
 
-def _is_due(ended: int, code: int | None) -> bool:
-    return ended in (0, 1) if code is None else ended == code
-
-
-def _refusal(ended: int, code: int, out: str, err: str) -> str:
-    assert (ended, out) == (code, ""), out[-2000:] + err
-    assert "Traceback" not in err and "this is a defect" not in err
-    lines = err.splitlines()
-    assert all(line.startswith(("error: ", "note: ")) for line in lines) or "Usage: " in err, err
-    return " ".join(err.split())
-
-
-@dataclass(frozen=True)
 class Terminal:
-    """The same in this process, which saves an interpreter's start: the fixture `terminal`."""
+    """The same by a fixture, `terminal`."""
 
-    capsys: pytest.CaptureFixture[str]
-
-    def texts(self, *words: object, code: int | None = 0) -> tuple[str, str]:
-        """What a command prints on stdout and on stderr."""
-        self.capsys.readouterr()
-        ended = cli.run([str(word) for word in words])
-        printed = self.capsys.readouterr()
-        assert _is_due(ended, code), printed.out[-2000:] + printed.err
-        return printed.out, printed.err
-
-    def output(self, *words: object, code: int | None = 0) -> str:
-        """What it prints on stdout."""
-        return self.texts(*words, code=code)[0]
-
-    def json_output(self, *words: object, code: int | None = 0) -> Any:
-        """What it prints with `--json`."""
-        return json.loads(self.output(*words, "--json", code=code))
-
-    def refusal(self, *words: object, code: int = 2) -> str:
-        """What it says on stderr of words that it refuses, in one line; it prints nothing else."""
-        return _refusal(code, code, *self.texts(*words, code=code))
+    texts = staticmethod(texts)
+    output = staticmethod(output)
+    json_output = staticmethod(json_output)
+    refusal = staticmethod(refusal)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from tools import checkout, graph
 
 APP, DOOR = "resilver.cli.app", "tests.front_door"
-ANSWERED = f"{DOOR}.answered"
+ANSWERED = "tests.terminal.answered"
 STARTERS = {ANSWERED, f"{DOOR}.command", f"{DOOR}.shell_environment", "resilver.cli"}
 STARTERS |= {"resilver.cli.run", "resilver.cli.main", APP, f"{APP}.app", "resilver.__main__"}
 """Definitions that start a command of words which their user has."""

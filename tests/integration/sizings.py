@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from tests.terminal import Terminal
+from tests.terminal import json_output
 
 
-def sized(terminal: Terminal, folder: Path, text: str, code: int = 0) -> dict[str, Any]:
+def sized(folder: Path, text: str, code: int = 0) -> dict[str, Any]:
     """The answer to a sizing file, and the exit code that is due."""
     (folder / "sizing.toml").write_text(text, encoding="utf-8")
-    found: dict[str, Any] = terminal.json_output("size", folder / "sizing.toml", code=code)
+    found: dict[str, Any] = json_output("size", folder / "sizing.toml", code=code)
     return found
 
 

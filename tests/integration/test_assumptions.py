@@ -10,9 +10,8 @@ from resilver import ConfigError, Study
 from resilver.counterfactuals import bottleneck
 from resilver.study import Results
 from resilver.units import format_duration
-from tests.front_door import command
 from tests.integration.study_runs import study_text
-from tests.terminal import json_output
+from tests.terminal import command, json_output
 
 STUDY = """
 [cluster]

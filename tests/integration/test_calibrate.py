@@ -19,7 +19,7 @@ import pytest
 from resilver.spec import Cluster, Study
 from resilver.units import BytesPerSecond
 from tests.front_door import command, environment
-from tests.terminal import Terminal
+from tests.terminal import refusal
 from tests.unit import fio_reports
 
 JBOD = Cluster.model_validate({"servers": 1, "device": "jbod10-sata"}).device
@@ -57,12 +57,12 @@ Refused = Callable[..., str]
 
 
 @pytest.fixture
-def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal) -> Refused:
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Refused:
     """Runs a command that must end with 2 and print no data; answers what it said."""
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> str:
-        return terminal.refusal("calibrate", *words)
+        return refusal("calibrate", *words)
 
     return run
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.front_door import command
-from tests.terminal import json_output
+from tests.terminal import command, json_output
 
 
 def built(folder: Path, devices: int, *layers: object) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from resilver import ConfigError, Durabilities, Durability, Study, code_tree, durability, redundancy
-from tests.terminal import Terminal
+from tests.terminal import json_output
 
 YEAR = 365.25 * 86_400.0
 HOUR = 3_600.0
@@ -223,7 +223,7 @@ def test_a_locally_repairable_code_is_asked_which_pieces_are_lost() -> None:
         assert "All loss patterns of the same size" in " ".join(near.notes)
 
 
-def test_an_unreadable_sector_loses_itself_and_a_device_its_group(terminal: Terminal) -> None:
+def test_an_unreadable_sector_loses_itself_and_a_device_its_group() -> None:
     # rs 10+2, a group of 20 TB disks, to first order. Two disks and then a sector: N (N - 1) l^2 t
     # a unit of time, times 1 - e^-r, where r = 1.6 are the errors of 200 TB read at 1e-15 a bit.
     # A third disk instead, while both are repaired: N (N - 1) (N - 2) l^3 t^2 / 2.
@@ -232,7 +232,7 @@ def test_an_unreadable_sector_loses_itself_and_a_device_its_group(terminal: Term
     by_sector = 12 * 11 * rate**2 * days * 365.25 * -math.expm1(-errors)
     by_disk = 12 * 11 * 10 * rate**3 * days**2 / 2 * 365.25
     words = ("rs 10+2", "--afr", "1.5%", "--repair", "4 d", "--device", "20 TB")
-    found = terminal.json_output("durability", *words, "--unreadable", "1e-15 /bit", "-q")
+    found = json_output("durability", *words, "--unreadable", "1e-15 /bit", "-q")
     assert found["loss_probability"]["value"] == pytest.approx(by_sector, rel=0.03)
     lost = by_disk * 200e12 + by_sector * 4096 * errors
     assert found["expected_lost_bytes"]["value"] == pytest.approx(lost, rel=0.1)

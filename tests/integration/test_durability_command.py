@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.front_door import command
 from tests.integration.study_runs import study_text
-from tests.terminal import json_output, output, written
+from tests.terminal import command, json_output, output, written
 
 AFR, HOURS = 0.0136, 8766.0
 FAILING = ("--afr", "1.36%", "--repair", "10 h")

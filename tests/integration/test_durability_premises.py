@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.front_door import command, environment
-from tests.terminal import json_output, refusal, written
+from tests.front_door import environment
+from tests.terminal import command, json_output, refusal, written
 
 YEAR_DAYS = 365.25
 STUDY = """

@@ -14,7 +14,7 @@ from resilver.simulate.result import RunResult
 from resilver.spec import Study
 from resilver.study import simulate
 from tests.build import STUDIES, study_of
-from tests.terminal import Terminal, output, written
+from tests.terminal import output, written
 
 CODE = STUDIES["levels"]["redundancy"]["code"]
 
@@ -108,9 +108,9 @@ def test_data_are_lost_with_the_groups_that_the_upper_code_cannot_spare() -> Non
     assert lost / objects == pytest.approx(dead.mean(), abs=0.04) and lost > 0
 
 
-def test_the_command_says_where_the_groups_are(tmp_path: Path, terminal: Terminal) -> None:
+def test_the_command_says_where_the_groups_are(tmp_path: Path) -> None:
     path = written(tmp_path / "levels.toml", study(7).to_toml())
-    shown = " ".join(terminal.output("run", path, "-o", tmp_path / "out").split())
+    shown = " ".join(output("run", path, "-o", tmp_path / "out").split())
     assert "each piece on another server, each group in a rack of its own" in shown
 
 

@@ -10,9 +10,8 @@ import pytest
 from resilver.simulate import RunResult
 from resilver.spec import Study
 from resilver.study import Results, simulate, validate_runs
-from tests.front_door import command
 from tests.integration.study_runs import study_text
-from tests.terminal import refusal
+from tests.terminal import command, refusal
 
 # Three hosts of two devices each, and one router; each request is alone in the system.
 PARTS = [

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from resilver.importers import read_report
-from tests.front_door import command
-from tests.terminal import json_output, output, refusal
+from tests.terminal import command, json_output, output, refusal
 
 
 def balanced(report: Path, folder: Path, *words: object) -> Any:

@@ -12,9 +12,8 @@ import pytest
 
 from resilver.importers import read_report
 from resilver.simulate import affected_groups, group_sets
-from tests.front_door import command
 from tests.integration.study_runs import study_text
-from tests.terminal import Terminal, json_output, written
+from tests.terminal import command, json_output, output, written
 
 answer = functools.partial(json_output, "place")
 
@@ -229,9 +228,7 @@ def test_loss_in_a_year_is_counted_over_the_sets_that_are_there(shared_data: Pat
     assert "loss in a year, PGs by priority" in told
 
 
-def test_which_groups_are_affected_needs_no_bytes(
-    terminal: Terminal, shared_data: Path, report: Path
-) -> None:
+def test_which_groups_are_affected_needs_no_bytes(shared_data: Path, report: Path) -> None:
     stated = read_report(report)
     bare = replace(stated, groups=(), pool_totals=(), total=None)
     told, counted = (affected_groups(one, ["host=cloud3-1359"]) for one in (stated, bare))
@@ -241,6 +238,6 @@ def test_which_groups_are_affected_needs_no_bytes(
     if shutil.which("osdmaptool") is None:
         pytest.skip("osdmaptool is not installed (Debian: ceph-base)")
     osdmap = shared_data / "ceph" / "osdmaps" / "18.2.0.bin"
-    text = " ".join(terminal.output("place", osdmap, "--affected", "--fail", "osd.2").split())
+    text = " ".join(output("place", osdmap, "--affected", "--fail", "osd.2").split())
     assert text.startswith("osd.2: 347 PGs lose 347 copies or shards; 0 have too few left")
     assert "PG sizes are unknown: add `ceph pg dump` (--pg-dump)." in text

@@ -22,7 +22,7 @@ from tests.integration.test_size_command import ISLANDS
 from tests.integration.test_what_if_outages import LAB, write_lab
 from tests.reference.ceph_cluster import write_cluster
 from tests.small_machine import SMALL_MACHINE, STORED
-from tests.terminal import Terminal
+from tests.terminal import refusal
 from tests.unit.benchmark_texts import IOR_3
 from tests.unit.log_texts import TEXTS as LOGS
 from tests.unit.what_if_clusters import SMALL
@@ -84,7 +84,6 @@ def test_words_are_refused(
     folder: Path,
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
-    terminal: Terminal,
 ) -> None:
     group, rest, says, *code = row
     words = shlex.split(group)
@@ -98,5 +97,5 @@ def test_words_are_refused(
     if {"report.json", "ceph.toml"} & {*words}:
         shutil.copy(request.getfixturevalue("report"), "report.json")
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    assert_said(says, terminal.refusal(*words, code=int(code[0]) if code else 2))
+    assert_said(says, refusal(*words, code=int(code[0]) if code else 2))
     assert before == {path: path.stat().st_mtime_ns for path in folder.rglob("*")}

@@ -21,8 +21,8 @@ from resilver.importers import import_sizes
 from resilver.importers import walk as walk_module
 from resilver.importers.ages import read_ages
 from resilver.importers.scanned import read_scanned, scanned_batches
-from tests.front_door import command, environment
-from tests.terminal import json_output
+from tests.front_door import environment
+from tests.terminal import command, json_output
 
 
 @pytest.fixture

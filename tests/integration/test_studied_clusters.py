@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from resilver import Study
-from tests.front_door import command
-from tests.terminal import json_output, output, refusal, written
+from tests.terminal import command, json_output, output, refusal, written
 
 HOST = "cloud3-1359"
 

@@ -16,8 +16,7 @@ from resilver.center.usage import usage
 from resilver.errors import ConfigError
 from resilver.importers import import_sizes
 from resilver.importers.ages import read_ages
-from tests.front_door import command
-from tests.terminal import json_output, output, refusal
+from tests.terminal import command, json_output, output, refusal
 
 DAY = 86_400
 

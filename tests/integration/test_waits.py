@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.front_door import command
 from tests.integration.study_runs import study_row, study_text, table_rows
-from tests.terminal import output
+from tests.terminal import command, output
 
 STUDY = study_text("waiting")
 FAST = 'cluster.device={ service = "0.01 ms" }'

@@ -18,8 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.front_door import answered, command
-from tests.terminal import Terminal, json_output, output, refusal
+from tests.terminal import answered, command, json_output, output, refusal
 
 EXAMPLES = ROOT / "docs" / "examples" / "watch"
 SAMPLE = re.compile(r"(\w+)(?:\{(.*)\})? (\S+)")
@@ -72,7 +71,7 @@ def test_gauges_are_what_the_questions_answer(report: Path, tmp_path: Path) -> N
 
 
 def test_a_file_that_cannot_be_written_leaves_the_last_one(
-    small: Path, tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "resilver.prom"
     path.write_text("the last one", encoding="utf-8")
@@ -82,7 +81,7 @@ def test_a_file_that_cannot_be_written_leaves_the_last_one(
 
     words = ["watch", small, "--level", "rack", "--metrics"]
     monkeypatch.setattr(Path, "write_bytes", is_full)
-    assert "cannot be written: No space left on device" in terminal.refusal(*words, path)
+    assert "cannot be written: No space left on device" in refusal(*words, path)
     assert path.read_text(encoding="utf-8") == "the last one"
     assert [one.name for one in tmp_path.iterdir()] == ["resilver.prom"]
     assert "there is no folder" in refusal(*words, tmp_path / "none" / "resilver.prom")

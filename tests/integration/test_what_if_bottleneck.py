@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from resilver.counterfactuals import BOTTLENECK_SHARE, HELPS_SHARE
-from tests.front_door import command
-from tests.terminal import json_output
+from tests.terminal import command, json_output
 
 HOST = ("--fill", "60%", "--fail", "host=cloud3-1359")
 

@@ -9,8 +9,7 @@ import pytest
 
 from resilver.whatif.columns import TABLES
 from resilver.whatif.options import FRAMES
-from tests.front_door import answered, command
-from tests.terminal import output
+from tests.terminal import answered, command, output
 
 
 def test_a_failed_osd_is_degraded_until_its_data_has_new_homes(report: Path) -> None:

@@ -10,9 +10,8 @@ import pytest
 
 from resilver.crush import CrushMap
 from resilver.importers import read_cluster
-from tests.front_door import command
 from tests.reference.ceph_bundles import Bundle, crush_text, up_sets, write_bundle
-from tests.terminal import json_output, written
+from tests.terminal import command, json_output, written
 
 HARD = Bundle(
     hosts={f"h{at}": [2.0] * 4 for at in range(4)},

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.front_door import answered, command
-from tests.terminal import refusal
+from tests.terminal import answered, command, refusal
 
 QUIET = ("--balance", "off")
 LOAD = ("--load", "fast: 50 writes/s of 64 KiB", *QUIET)

@@ -11,7 +11,7 @@ from resilver.importers import read_cluster
 from resilver.reproduce import recovering
 from resilver.simulate import group_sets
 from tests.reference.ceph_cluster import write_cluster
-from tests.terminal import Terminal
+from tests.terminal import json_output, output
 from tests.unit.what_if_clusters import SMALL
 
 LAB = recovering.Lab(
@@ -20,21 +20,21 @@ LAB = recovering.Lab(
 LOAD = ("--load", "data: 100 reads/s of 4 KiB, 100 writes/s of 4 KiB")
 
 
-def ranked(terminal: Terminal, report: Path, *words: str) -> dict[str, Any]:
+def ranked(report: Path, *words: str) -> dict[str, Any]:
     """What is said as JSON; it may be that the cluster is not healthy again."""
-    found: dict[str, Any] = terminal.json_output("what-if", report, *words, "-q", code=None)
+    found: dict[str, Any] = json_output("what-if", report, *words, "-q", code=None)
     return found
 
 
-def ask(terminal: Terminal, report: Path, *words: str) -> dict[str, Any]:
+def ask(report: Path, *words: str) -> dict[str, Any]:
     """The answer of a what-if."""
-    answer: dict[str, Any] = ranked(terminal, report, *words)["answer"]
+    answer: dict[str, Any] = ranked(report, *words)["answer"]
     return answer
 
 
-def text_of(terminal: Terminal, report: Path, *words: str) -> str:
+def text_of(report: Path, *words: str) -> str:
     """The same as text, in one line."""
-    return " ".join(terminal.output("what-if", report, *words, code=None).split())
+    return " ".join(output("what-if", report, *words, code=None).split())
 
 
 def write_lab(folder: Path, of: recovering.Lab) -> Path:
@@ -53,7 +53,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_lab(tmp_path_factory.mktemp("lab"), LAB)
 
 
-def test_pgs_that_serve_nobody_count_in_what_clients_get(report: Path, terminal: Terminal) -> None:
+def test_pgs_that_serve_nobody_count_in_what_clients_get(report: Path) -> None:
     # Five of ten hosts are stopped: of 4,096 PGs of alike bytes those whose set lies wholly on them
     # serve nobody. 1 - 165 / 4,096 of the requests are served.
     read = json.loads(report.read_text(encoding="utf-8"))
@@ -64,45 +64,45 @@ def test_pgs_that_serve_nobody_count_in_what_clients_get(report: Path, terminal:
     lost = sum({int(osd) for osd in up if osd >= 0} <= osds for up in sets)
     words = [word for host in stopped for word in ("--stop", f"host={host['name']}")]
     load = ("--load", "cephstor3: 100 reads/s of 4 KiB")
-    found = ask(terminal, report, *words, "--flag", "noout", "--horizon", "1 h", *load)
+    found = ask(report, *words, "--flag", "noout", "--horizon", "1 h", *load)
     assert found["inactive_groups"] == lost == 165
     assert found["served_share"] == pytest.approx(1 - lost / 4096, abs=1e-4)
     assert found["p99_seconds"] is None
 
 
-def test_overload_is_no_matter_of_the_failure_and_has_no_p99(lab: Path, terminal: Terminal) -> None:
+def test_overload_is_no_matter_of_the_failure_and_has_no_p99(lab: Path) -> None:
     # Each OSD is asked for more than its device can do, with and without the failure: what is
     # not served has no delay, so that no p99 meets an aim, however long.
     words = ("--load", "data: 4000000 reads/s of 64 KiB")
-    before = ask(terminal, lab, *words)
-    after = ask(terminal, lab, "--fail", "osd.3", "--flag", "noout", *words)
+    before = ask(lab, *words)
+    after = ask(lab, "--fail", "osd.3", "--flag", "noout", *words)
     assert before["served_share"] < 0.9 and before["p99_seconds"] is None
     assert after["served_share"] <= before["served_share"] and after["p99_seconds"] is None
-    out = text_of(terminal, lab, "--fail", "osd.3", "--flag", "noout", *words)
+    out = text_of(lab, "--fail", "osd.3", "--flag", "noout", *words)
     assert "ask for more than the cluster serves even before the plan" in out
     aim = ("--search", "osd_max_backfills=1/2", "--aim", "clients p99 under 1 h")
-    terminal.output("what-if", lab, "--fail", "osd.3", *words, *aim, "-q", code=1)
+    output("what-if", lab, "--fail", "osd.3", *words, *aim, "-q", code=1)
 
 
-def test_dead_osds_that_stay_up_serve_nobody(report: Path, terminal: Terminal) -> None:
+def test_dead_osds_that_stay_up_serve_nobody(report: Path) -> None:
     # All daemons are stopped, and mon_osd_min_up_ratio keeps 30 % up in the map.
     read = json.loads(report.read_text(encoding="utf-8"))
     hosts = [one["name"] for one in read["crushmap"]["buckets"] if one["type_name"] == "host"]
     words = [word for host in hosts for word in ("--stop", f"host={host}")]
     load = ("--load", "cephstor3: 100 reads/s of 4 KiB")
-    found = ask(terminal, report, *words, "--flag", "noout", "--horizon", "1 h", *load)
+    found = ask(report, *words, "--flag", "noout", "--horizon", "1 h", *load)
     assert found["inactive_groups"] == 4096
     assert found["served_share"] == 0.0 and found["p99_seconds"] is None
-    out = text_of(terminal, report, *words, "--flag", "noout", "--horizon", "1 h", *load)
+    out = text_of(report, *words, "--flag", "noout", "--horizon", "1 h", *load)
     assert "mon_osd_min_up_ratio" in out and "0 % of requests are served" in out
 
 
-def test_a_dead_osd_under_nodown_hangs_its_pgs(lab: Path, terminal: Terminal) -> None:
+def test_a_dead_osd_under_nodown_hangs_its_pgs(lab: Path) -> None:
     # Under nodown nobody marks it down: every PG of it hangs until it starts again.
     words = ("--flag", "nodown", "--stop", "host=node0", "--horizon", "2 h", *LOAD)
-    found = ask(terminal, lab, *words)
+    found = ask(lab, *words)
     assert found["inactive_groups"] == LAB.groups and found["served_share"] == 0.0
-    found = ask(terminal, lab, *words, "--start", "host=node0 @ 1 h")
+    found = ask(lab, *words, "--start", "host=node0 @ 1 h")
     assert found["inactive_seconds"] == pytest.approx(3600.0, abs=1.0)
     assert found["recovered_bytes"] == 0
 
@@ -111,23 +111,21 @@ def test_a_dead_osd_under_nodown_hangs_its_pgs(lab: Path, terminal: Terminal) ->
     ("change", "said"), [("--fail", "once the failure is detected"), ("--stop", "throughout")]
 )
 def test_no_pg_is_said_to_serve_before_a_failure_is_detected(
-    change: str, said: str, lab: Path, terminal: Terminal
+    change: str, said: str, lab: Path
 ) -> None:
     # Until the grace of 20 s has passed requests to an OSD that died hang; one that is stopped is
     # marked down at once.
-    out = text_of(terminal, lab, change, "osd.3", "--flag", "noout")
+    out = text_of(lab, change, "osd.3", "--flag", "noout")
     assert f"every PG serves clients {said}." in out
 
 
-def test_requests_that_hang_until_a_failure_is_detected_count(
-    lab: Path, terminal: Terminal
-) -> None:
+def test_requests_that_hang_until_a_failure_is_detected_count(lab: Path) -> None:
     # Rule: until the grace of 20 s has passed, reads of PGs whose primary died hang, and writes of
     # PGs that have it anywhere: at most as long as the grace, which more than 1 % of them wait.
     words = ("--flag", "noout", "--horizon", "10 min", *LOAD)
     rows = {}
     for change in ("--fail", "--stop"):
-        rows[change] = ranked(terminal, lab, change, "osd.3", *words)["tables"]["clients"]
+        rows[change] = ranked(lab, change, "osd.3", *words)["tables"]["clients"]
     sets = group_sets(read_cluster(lab), 1).up.tolist()
     hung = sum(0.5 * (up[0] == 3) + 0.5 * (3 in up) for up in sets) / len(sets)
     before, *after = rows["--fail"]
@@ -142,13 +140,13 @@ def test_requests_that_hang_until_a_failure_is_detected_count(
 
 
 def test_a_fill_at_which_the_changes_do_not_settle_is_ranked_and_no_error(
-    lab: Path, tmp_path: Path, terminal: Terminal
+    lab: Path, tmp_path: Path
 ) -> None:
     """The fuller, the longer a drain takes: at some fills it does not end within the horizon."""
     page = tmp_path / "fill.html"
     words = ["what-if", str(lab), "--drain", "osd.3", "--search", "fill"]
     words += ["--aim", "any osd heals", "-q", "-o", str(page), "--horizon"]
-    found = terminal.json_output(*words, "3 h")
+    found = json_output(*words, "3 h")
     unsettled = [one for one in found["trials"] if one["reason"]]
     assert {one["reason"] for one in unsettled} == {"the changes have not settled within 3 h"}
     assert all(
@@ -159,7 +157,7 @@ def test_a_fill_at_which_the_changes_do_not_settle_is_ranked_and_no_error(
     assert max(one["share"] for one in settled) < min(one["share"] for one in unsettled)
     assert "the changes have not settled within 3 h" in page.read_text(encoding="utf-8")
     # Where they settle at no fill, that is the answer.
-    found = terminal.json_output(*words, "5 min", code=1)
+    found = json_output(*words, "5 min", code=1)
     assert found["best_share"] is None and found["ranking"] is None
     assert {one["reason"] for one in found["trials"]} == {
         "the changes have not settled within 5 min"
@@ -168,23 +166,21 @@ def test_a_fill_at_which_the_changes_do_not_settle_is_ranked_and_no_error(
 
 @pytest.mark.parametrize("flags", [(), ("--flag", "noout")])
 def test_osds_that_return_lack_only_what_could_be_written(
-    flags: tuple[str, ...], lab: Path, terminal: Terminal
+    flags: tuple[str, ...], lab: Path
 ) -> None:
     # Two of three hosts stop at once: every PG is below min_size (2), so that nothing is written
     # for two hours, and nothing is to recover when both return.
     stops = ("--stop", "host=node0", "--stop", "host=node1", *flags)
     starts = ("--start", "host=node0 @ 2 h", "--start", "host=node1 @ 2 h")
-    found = ask(terminal, lab, *stops, *starts, "--load", "data: 500 writes/s of 4 KiB")
+    found = ask(lab, *stops, *starts, "--load", "data: 500 writes/s of 4 KiB")
     assert found["inactive_groups"] == LAB.groups
     assert found["recovered_bytes"] == 0
 
 
-def test_one_host_that_returns_lacks_what_was_written_meanwhile(
-    lab: Path, terminal: Terminal
-) -> None:
+def test_one_host_that_returns_lacks_what_was_written_meanwhile(lab: Path) -> None:
     # With two of three copies all PGs are served: 2 h of 50 writes/s dirty about as many objects.
     words = ("--stop", "host=node0", "--start", "host=node0 @ 2 h", "--flag", "noout")
-    found = ask(terminal, lab, *words, "--load", "data: 50 writes/s of 4 KiB")
+    found = ask(lab, *words, "--load", "data: 50 writes/s of 4 KiB")
     written = 50 * (7200 - 20)
     assert found["inactive_groups"] == 0
     assert 0.8 * written <= found["recovered_bytes"] / 8286 <= 1.05 * written
@@ -194,12 +190,10 @@ def by_name(parts: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {part["name"]: part for part in parts}
 
 
-def test_parts_fail_once_an_expansion_has_settled_beside_today(
-    lab: Path, terminal: Terminal
-) -> None:
+def test_parts_fail_once_an_expansion_has_settled_beside_today(lab: Path) -> None:
     # Three copies on three hosts: today each failure leaves every PG undersized. With a fourth host
     # each heals, and the new host can fail too.
-    found = ranked(terminal, lab, "--add", "1 host like node1", "--each", "host")
+    found = ranked(lab, "--add", "1 host like node1", "--each", "host")
     assert found["holds"] and found["is_settled"]
     assert {one["stuck_groups"] for one in found["parts"]} == {0}
     names = {"node0", "node1", "node2"}
@@ -208,10 +202,10 @@ def test_parts_fail_once_an_expansion_has_settled_beside_today(
     assert {one["stuck_groups"] for one in found["today"]} == {LAB.groups}
     assert len(found["parts"]) == 4 and set(by_name(found["parts"])) > names
     # It is what a failure long after the expansion comes to, less the expansion.
-    expansion = ask(terminal, lab, "--add", "1 host like node1")
+    expansion = ask(lab, "--add", "1 host like node1")
     assert found["at_seconds"] == pytest.approx(expansion["whole_seconds"], abs=120)
     later = "host=node1 @ 3 d"
-    both = ask(terminal, lab, "--add", "1 host like node1", "--fail", later)
+    both = ask(lab, "--add", "1 host like node1", "--fail", later)
     part = by_name(found["parts"])["node1"]
     assert part["whole_seconds"] == pytest.approx(both["whole_seconds"] - 3 * 86400, abs=1)
     for kind in ("recovered_bytes", "moved_bytes"):
@@ -221,7 +215,7 @@ def test_parts_fail_once_an_expansion_has_settled_beside_today(
 
 
 def test_a_failure_after_an_expansion_is_one_of_the_cluster_that_has_expanded(
-    lab: Path, tmp_path: Path, terminal: Terminal
+    lab: Path, tmp_path: Path
 ) -> None:
     # The same cluster once its fourth host is in the dump, and nothing moves. An added host becomes
     # bucket -9, as the shadow trees of the class have -5 to -8; where the dump has it so too, CRUSH
@@ -233,8 +227,8 @@ def test_a_failure_after_an_expansion_is_one_of_the_cluster_that_has_expanded(
         one["id"] = {-5: -9, -9: -5}.get(one["id"], one["id"])
     expanded.write_text(json.dumps(report), encoding="utf-8")
     load = ("--load", "data: 100 reads/s of 4 KiB")
-    of = by_name(ranked(terminal, expanded, "--each", "host", *load)["parts"])
-    found = ranked(terminal, lab, "--add", "1 host like node1", "--each", "host", *load)
+    of = by_name(ranked(expanded, "--each", "host", *load)["parts"])
+    found = ranked(lab, "--add", "1 host like node1", "--each", "host", *load)
     parts = by_name(found["parts"])
     parts["node3"] = parts.pop("node1-new1")
     assert set(parts) == set(of)
@@ -246,45 +240,41 @@ def test_a_failure_after_an_expansion_is_one_of_the_cluster_that_has_expanded(
         for kind in ("whole_seconds", "degraded_seconds", "peak_share", "p99_seconds"):
             assert part[kind] == pytest.approx(of[name][kind], rel=0.02)
     # Today is the cluster of the dump, each host failing at the start.
-    alone = ranked(terminal, lab, "--each", "host", *load)
+    alone = ranked(lab, "--each", "host", *load)
     assert found["today"] == alone["parts"]
 
 
-def test_parts_fail_at_a_stated_time_of_the_changes(lab: Path, terminal: Terminal) -> None:
+def test_parts_fail_at_a_stated_time_of_the_changes(lab: Path) -> None:
     words = ("--reweight", "osd.0=0.9", "--each")
-    at_start = by_name(ranked(terminal, lab, *words, "osd @ 0 s")["parts"])
-    later = ranked(terminal, lab, *words, "osd @ 5 min")
-    both = ask(terminal, lab, "--reweight", "osd.0=0.9", "--fail", "osd.3 @ 5 min")
+    at_start = by_name(ranked(lab, *words, "osd @ 0 s")["parts"])
+    later = ranked(lab, *words, "osd @ 5 min")
+    both = ask(lab, "--reweight", "osd.0=0.9", "--fail", "osd.3 @ 5 min")
     assert later["at_seconds"] == 300.0 and not later["is_settled"]
     part = by_name(later["parts"])["osd.3"]
     assert part["whole_seconds"] == pytest.approx(both["whole_seconds"] - 300, abs=1)
     assert 0 < part["moved_bytes"] < at_start["osd.3"]["moved_bytes"]
     # Without changes there is nothing to settle, and nothing of today beside.
-    alone = ranked(terminal, lab, "--each", "osd")
+    alone = ranked(lab, "--each", "osd")
     assert (alone["at_seconds"], alone["today"]) == (0.0, [])
-    settled = ranked(terminal, lab, "--each", "osd @ settled")
+    settled = ranked(lab, "--each", "osd @ settled")
     assert by_name(settled["parts"]) == by_name(alone["parts"])
 
 
-def test_a_ranking_says_when_its_parts_fail_and_what_they_do_today(
-    lab: Path, terminal: Terminal
-) -> None:
-    out = " ".join(
-        terminal.output("what-if", lab, "--add", "1 host like node1", "--each", "host").split()
-    )
+def test_a_ranking_says_when_its_parts_fail_and_what_they_do_today(lab: Path) -> None:
+    out = " ".join(output("what-if", lab, "--add", "1 host like node1", "--each", "host").split())
     assert "Today, without the changes: node0 (256 PGs stuck)." in out
     assert "Each fails once the changes have settled, " in out
     assert "times count from the failure" in out
 
 
 def test_what_has_no_room_stands_in_place_of_the_least_possible(
-    report: Path, terminal: Terminal, tmp_path: Path
+    report: Path, tmp_path: Path
 ) -> None:
     # 225 of 4,096 PGs of alike bytes find no space for one of three copies: so much is not written
     # of the least that must be, which was shown as 'least possible 7.1 TiB' beside 6.0 TiB.
     page = tmp_path / "page.html"
     words = ["what-if", str(report), "--fail", "host=cloud3-1456", "-o", str(page)]
-    found = terminal.json_output(*words, code=1)
+    found = json_output(*words, code=1)
     answer, stored = found["answer"], found["cluster"]["stored_bytes"]
     missing = answer["least_bytes"] - answer["recovered_bytes"] - answer["moved_bytes"]
     assert answer["stuck_groups"] == 225
@@ -292,17 +282,17 @@ def test_what_has_no_room_stands_in_place_of_the_least_possible(
     least = answer["least_bytes"] / 2**40
     said = f"{missing / 2**40:.1f} TiB of the minimum ({least:.1f} TiB) has no room"
     assert said in page.read_text(encoding="utf-8")
-    assert said in " ".join(terminal.output(*words, code=1).split())
+    assert said in " ".join(output(*words, code=1).split())
 
 
-def test_empty_pools_are_said_to_be_empty(shared_data: Path, terminal: Terminal) -> None:
+def test_empty_pools_are_said_to_be_empty(shared_data: Path) -> None:
     # Three OSDs, pools of three copies, and no objects: PGs stay undersized, and are not degraded.
     report = shared_data / "ceph" / "modern" / "report-15.2.14.txt"
-    out = " ".join(terminal.output("what-if", report, "--fail", "osd.0", code=1).split())
+    out = " ".join(output("what-if", report, "--fail", "osd.0", code=1).split())
     assert "All pools are empty: PGs may lack OSDs, but no data is at risk." in out
 
 
-def test_a_pool_that_is_empty_beside_others_is_named(tmp_path: Path, terminal: Terminal) -> None:
+def test_a_pool_that_is_empty_beside_others_is_named(tmp_path: Path) -> None:
     written = write_cluster(tmp_path / "whole", SMALL, stderr=False)
     folder = tmp_path / "cluster"
     folder.mkdir()
@@ -316,6 +306,6 @@ def test_a_pool_that_is_empty_beside_others_is_named(tmp_path: Path, terminal: T
         if group["pgid"].startswith(f"{pool['pool']}."):
             group["stat_sum"] |= dict.fromkeys(("num_bytes", "num_objects"), 0)
     (folder / "pg_dump.json").write_text(json.dumps(dump), encoding="utf-8")
-    notes = ranked(terminal, folder, "--fail", "osd.3")["notes"]
+    notes = ranked(folder, "--fail", "osd.3")["notes"]
     said = f"Pool {pool['pool_name']} is empty: PGs there may lack OSDs, and never lack data."
     assert said in notes

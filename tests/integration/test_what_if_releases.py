@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.front_door import answered, command
 from tests.reference.ceph_bundles import Bundle, write_bundle
-from tests.terminal import refusal
+from tests.terminal import answered, command, refusal
 
 
 def refused(*words: object) -> str:

@@ -4,9 +4,9 @@ import json
 import shlex
 from pathlib import Path
 
-from tests.front_door import answered, command
 from tests.reference.ceph_cluster import write_cluster
 from tests.reference.ceph_rows import Shape
+from tests.terminal import answered, command
 
 
 def _following(*words: object) -> tuple[str, list[str]]:

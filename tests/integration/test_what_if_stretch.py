@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from resilver.importers import read_cluster
-from tests.front_door import command
 from tests.reference.ceph_bundles import Bundle, up_sets, write_bundle
-from tests.terminal import json_output, refusal
+from tests.terminal import command, json_output, refusal
 
 ZONE = 9
 TWO_SITES = Bundle(
