@@ -15,7 +15,7 @@ from resilver.calibration.block_rates import read_disk
 from resilver.importers.benchmarks import read_benchmarks
 from resilver.importers.fio import MODES
 from tests.front_door import command, environment, shell_environment
-from tests.terminal import Terminal
+from tests.terminal import json_output, output, refusal, texts
 from tests.unit.benchmark_texts import IOR_3, OBDFILTER
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -36,15 +36,13 @@ def small_plan(folder: Path, seconds: float = 0.05) -> Path:
     return folder
 
 
-def test_a_plan_is_written_for_all_programs_and_never_over_another(
-    tmp_path: Path, terminal: Terminal
-) -> None:
+def test_a_plan_is_written_for_all_programs_and_never_over_another(tmp_path: Path) -> None:
     folder = tmp_path / "bench"
     words = ["bench", "plan", "--budget", "30min", "-o", str(folder)]
-    assert "40 tests of single-host-reduced take 30 min, 5.6 %" in terminal.output(*words)
+    assert "40 tests of single-host-reduced take 30 min, 5.6 %" in output(*words)
     jobs = (folder / "block.fio").read_text(encoding="utf-8")
     assert jobs.count("\nrw=") == 40 and "filename=${TARGET}\n" in jobs and "stonewall" in jobs
-    assert "there is a plan already" in terminal.refusal(*words)
+    assert "there is a plan already" in refusal(*words)
     assert cli.run(["bench", "plan", "-o", str(tmp_path / "full")]) == 0
     assert {path.name for path in (tmp_path / "full").iterdir()} == {
         *("single-host", "building-block", "ior.sh", "obdfilter.sh")
@@ -93,12 +91,10 @@ def test_the_scripts_run_the_programs_and_leave_what_import_reads(tmp_path: Path
 
 
 @needs_fio
-def test_a_plan_runs_what_is_left_and_calibrate_reads_it(
-    tmp_path: Path, terminal: Terminal
-) -> None:
+def test_a_plan_runs_what_is_left_and_calibrate_reads_it(tmp_path: Path) -> None:
     plan = small_plan(tmp_path / "bench")
     words = ["bench", "run", str(plan), "--size", "16 MiB"]
-    told = terminal.json_output(*words)
+    told = json_output(*words)
     assert (told["tests"], told["ran"]) == (8, 8)
     assert not (plan / "target").exists()
     table = read_benchmarks(told["results"])
@@ -111,11 +107,11 @@ def test_a_plan_runs_what_is_left_and_calibrate_reads_it(
         (mode, size) for mode in MODES for size in SIZES
     }
     Path(told["results"][3]).unlink()
-    assert terminal.json_output(*words)["ran"] == 1
-    assert terminal.json_output(*words)["ran"] == 0
+    assert json_output(*words)["ran"] == 1
+    assert json_output(*words)["ran"] == 0
     # A result of another place does not belong beside these.
     Path(told["results"][3]).unlink()
-    err = terminal.texts("bench", "run", plan, "--size", "32 MiB", code=2)[1]
+    err = texts("bench", "run", plan, "--size", "32 MiB", code=2)[1]
     assert "holds results of size_bytes = 16777216, and this is 33554432" in err
 
 
@@ -131,15 +127,12 @@ def test_a_plan_runs_what_is_left_and_calibrate_reads_it(
     ],
 )
 def test_what_must_not_be_written_is_refused_before_fio_starts(
-    tmp_path: Path, terminal: Terminal, target: str, words: list[str], message: str
+    tmp_path: Path, target: str, words: list[str], message: str
 ) -> None:
     plan = small_plan(tmp_path / "bench")
     (tmp_path / "kept").write_text("dear", encoding="utf-8")
     (tmp_path / "folder").mkdir()
-    assert (
-        message
-        in terminal.texts("bench", "run", plan, "--target", tmp_path / target, *words, code=2)[1]
-    )
+    assert message in texts("bench", "run", plan, "--target", tmp_path / target, *words, code=2)[1]
     assert (tmp_path / "kept").read_text(encoding="utf-8") == "dear"
     assert not (plan / "results").exists()
 
@@ -168,7 +161,7 @@ def test_an_interrupt_ends_fio_and_keeps_what_ended(tmp_path: Path, number: int)
     assert done.returncode == 0 and f"{8 - kept} tests ran" in done.stdout
 
 
-def test_what_is_no_plan_is_refused(tmp_path: Path, terminal: Terminal) -> None:
-    assert "there is no such file" in terminal.refusal("bench", "run", tmp_path)
+def test_what_is_no_plan_is_refused(tmp_path: Path) -> None:
+    assert "there is no such file" in refusal("bench", "run", tmp_path)
     (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
-    assert 'a member named "tests"' in terminal.refusal("bench", "run", tmp_path)
+    assert 'a member named "tests"' in refusal("bench", "run", tmp_path)

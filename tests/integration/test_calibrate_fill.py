@@ -12,7 +12,7 @@ import resilver
 from resilver import cli
 from resilver.calibration.fill import fit_fill
 from resilver.importers.fill_rates import FillRates
-from tests.terminal import Terminal, written
+from tests.terminal import json_output, texts, written
 
 REAL = "lustre/tokio-sample_summary.csv.gz"
 COLUMNS = ("fshealth_ost_avg_full_pct", "darshan_agg_perf_by_slowest_posix")
@@ -32,9 +32,9 @@ def runs_csv(path: Path, spread: float = 0.2, knee: float = 0.7, left: float = 0
     return path
 
 
-def test_a_planted_knee_and_what_it_costs_are_found(tmp_path: Path, terminal: Terminal) -> None:
+def test_a_planted_knee_and_what_it_costs_are_found(tmp_path: Path) -> None:
     """About 58 runs lie beyond the knee: the share is known to 0.2 (1/58 + 1/92)^0.5, 3.4 %."""
-    found = terminal.json_output("calibrate", "fill", runs_csv(tmp_path / "runs.csv"))
+    found = json_output("calibrate", "fill", runs_csv(tmp_path / "runs.csv"))
     first, last = found["levels"]
     assert first["fill_high"] < 0.72 and last["fill_low"] > 0.68
     assert last["share"] == pytest.approx(0.7, rel=4 * 0.034)
@@ -45,10 +45,10 @@ def test_a_planted_knee_and_what_it_costs_are_found(tmp_path: Path, terminal: Te
     assert list(fills) == sorted(set(fills)) and list(shares) == sorted(shares, reverse=True)
 
 
-def test_the_curve_is_read_by_size(tmp_path: Path, terminal: Terminal) -> None:
+def test_the_curve_is_read_by_size(tmp_path: Path) -> None:
     """14 days of 1.61 PB/d are 70 % of 32.256 PB, and before the purge 75 %: beyond the knee."""
     curve = tmp_path / "fill.toml"
-    pairs = terminal.json_output("calibrate", "fill", runs_csv(tmp_path / "runs.csv"), "-o", curve)[
+    pairs = json_output("calibrate", "fill", runs_csv(tmp_path / "runs.csv"), "-o", curve)[
         "rate_at_fill"
     ]
     sizing = tmp_path / "sizing.toml"
@@ -56,11 +56,11 @@ def test_the_curve_is_read_by_size(tmp_path: Path, terminal: Terminal) -> None:
         '[capacity]\nusable = "32.256 PB"\ninflow = "1.61 PB/d"\npurge = { last_access = "14 d" }\n'
         'rate_at_fill = { file = "fill.toml" }\n'
     )
-    (rate,) = terminal.json_output("size", sizing)["capacity"]["rates"]
+    (rate,) = json_output("size", sizing)["capacity"]["rates"]
     assert rate["is_measured"] and rate["least"] == pytest.approx(pairs[-1][1])
     # Fuller than was measured, a file system is at best as there.
     sizing.write_text(sizing.read_text().replace("1.61", "2.1"))
-    (rate,) = terminal.json_output("size", sizing)["capacity"]["rates"]
+    (rate,) = json_output("size", sizing)["capacity"]["rates"]
     assert "at best beyond" in rate["curve"]
 
 
@@ -85,11 +85,11 @@ def test_what_others_explain_is_not_the_fill_s() -> None:
     assert not fit_fill(FillRates("x", fills, rates, {"busy": busy}), resampled=2).is_shown
 
 
-def test_the_real_runs_show_no_knee(shared_data: Path, tmp_path: Path, terminal: Terminal) -> None:
+def test_the_real_runs_show_no_knee(shared_data: Path, tmp_path: Path) -> None:
     """162 runs at 41 to 67 % full: +0.04 with fullness and -0.47 with jobs, as SciPy has them."""
     path, out = shared_data / REAL, tmp_path / "fill.toml"
     words = (path, "--fill", COLUMNS[0], "--rate", COLUMNS[1], "--beside", OTHERS, "-o", out)
-    found = terminal.json_output("calibrate", "fill", *words, code=1)
+    found = json_output("calibrate", "fill", *words, code=1)
     with gzip.open(path, "rt") as file:
         rows = list(csv.DictReader(file))
     fills, rates, others = (
@@ -103,7 +103,7 @@ def test_the_real_runs_show_no_knee(shared_data: Path, tmp_path: Path, terminal:
     assert round(found["correlation"]["value"], 2) == 0.04
     assert round(found["beside"][0]["value"], 2) == -0.47
     assert not out.exists() and found["rate_at_fill"] == []
-    text, err = terminal.texts("calibrate", "fill", *words, code=1)
+    text, err = texts("calibrate", "fill", *words, code=1)
     assert "do not show that rates fall" in " ".join(text.split())
     assert "no curve is written" in " ".join(err.split())
 
@@ -118,6 +118,6 @@ def test_a_figure_and_python_say_the_same(tmp_path: Path) -> None:
 LINES = "".join(f"0.{one:02},{100 - one} MB/s\n" for one in range(30, 60))
 
 
-def test_lines_without_a_rate_are_left_out_and_told(tmp_path: Path, terminal: Terminal) -> None:
+def test_lines_without_a_rate_are_left_out_and_told(tmp_path: Path) -> None:
     path = written(tmp_path / "runs.csv", "fill,rate\n0.2,\n,5 MB/s\n" + LINES)
-    assert terminal.json_output("calibrate", "fill", path)["left_out"] == 2
+    assert json_output("calibrate", "fill", path)["left_out"] == 2

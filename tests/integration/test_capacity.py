@@ -11,7 +11,6 @@ from resilver import ConfigError, size
 from resilver.center import mean_life_days, simulate_year
 from resilver.center.year import PurgeRule, Year
 from tests.integration.sizings import sized, values
-from tests.terminal import Terminal
 
 DAY = 86_400
 USABLE = 32.256e15
@@ -99,12 +98,12 @@ def test_bytes_are_conserved_with_any_classes() -> None:
         assert kept == pytest.approx(stored.sum() + came, rel=1e-9)
 
 
-def test_spider_2_stays_below_its_knee_at_so_much_a_day(tmp_path: Path, terminal: Terminal) -> None:
+def test_spider_2_stays_below_its_knee_at_so_much_a_day(tmp_path: Path) -> None:
     """32.256 PB x 0.7 / 14 d = 1.6128 PB/d; half full, 1.152 PB/d."""
     text = (
         '[capacity]\nusable = "32.256 PB"\ninflow = "1.2 PB/d"\npurge = { last_access = "14 d" }\n'
     )
-    found = sized(terminal, tmp_path, text)["capacity"]
+    found = sized(tmp_path, text)["capacity"]
     of = values(found["figures"])
     assert of["inflow_below_70_percent_bytes_per_second"] * DAY == pytest.approx(1.6128e15)
     assert of["inflow_below_50_percent_bytes_per_second"] * DAY == pytest.approx(1.152e15)
@@ -116,19 +115,17 @@ def test_spider_2_stays_below_its_knee_at_so_much_a_day(tmp_path: Path, terminal
     assert [one["is_measured"] for one in found["rates"]] == [False] * 3
 
 
-def test_a_measured_curve_takes_the_place_of_the_stand_in(
-    tmp_path: Path, terminal: Terminal
-) -> None:
+def test_a_measured_curve_takes_the_place_of_the_stand_in(tmp_path: Path) -> None:
     """Half full from the first day to the last: the share is that of the curve there."""
     text = '[capacity]\nusable = "2 PB"\nstored = "1 PB"\ninflow = "1 B/s"\n'
     text += "rate_at_fill = [[0.0, 1.0], [0.5, 0.8], [1.0, 0.2]]\n"
-    (only,) = sized(terminal, tmp_path, text)["capacity"]["rates"]
+    (only,) = sized(tmp_path, text)["capacity"]["rates"]
     assert only["is_measured"] and only["mean"] == pytest.approx(0.8, rel=1e-6)
 
 
-def test_no_room_is_a_no(tmp_path: Path, terminal: Terminal) -> None:
+def test_no_room_is_a_no(tmp_path: Path) -> None:
     text = '[capacity]\nusable = "10 PB"\ninflow = "1 PB/d"\ndays = 20\n'
-    of = values(sized(terminal, tmp_path, text, code=1)["capacity"]["figures"])
+    of = values(sized(tmp_path, text, code=1)["capacity"]["figures"])
     assert of["full_days"] == pytest.approx(10.0)
     assert of["refused_bytes"] == pytest.approx(10e15)
 

@@ -14,7 +14,7 @@ from resilver.importers.ages import read_ages
 from resilver.importers.lfs_df import read_lfs_df
 from resilver.report.capacity import STAND_IN_NOTE
 from tests.integration.sizings import sized, values
-from tests.terminal import Terminal, written
+from tests.terminal import output, refusal, written
 
 DAY = 86_400
 SCAN = 1_500_000_000
@@ -44,13 +44,9 @@ def listing(tmp_path: Path) -> Path:
     return written(tmp_path / "scan.txt", ne2scan(AGES))
 
 
-def test_a_listing_of_ne2scan_says_what_a_purge_frees(
-    listing: Path, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_a_listing_of_ne2scan_says_what_a_purge_frees(listing: Path, tmp_path: Path) -> None:
     """Age is the scan's time less the latest of a file's three: six of 11 are 14 d and older."""
-    found = sized(terminal, tmp_path, '[capacity]\nusable = "1 MB"\nlisting = "scan.txt"\n')[
-        "capacity"
-    ]
+    found = sized(tmp_path, '[capacity]\nusable = "1 MB"\nlisting = "scan.txt"\n')["capacity"]
     frees = {one["days"]: (one["files"], one["bytes"], one["owners"]) for one in found["purges"]}
     for days in (1, 5, 7, 14, 30, 60, 90):
         older = [number for number, age in enumerate(AGES) if age >= days]
@@ -81,12 +77,10 @@ def test_the_three_formats_say_the_same(listing: Path, tmp_path: Path) -> None:
     assert read_ages(tmp_path / "gpfs.txt.gz").older(14)[2] is None
 
 
-def test_days_begin_with_what_a_listing_says(
-    listing: Path, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_days_begin_with_what_a_listing_says(listing: Path, tmp_path: Path) -> None:
     """The first day's purge takes the six old files, and that of 13.9 d, which is a day older."""
     text = '[capacity]\nusable = "1 MB"\nlisting = "scan.txt"\ninflow = "100 B/d"\n'
-    found = sized(terminal, tmp_path, text + 'purge = { last_access = "14 d" }\n')["capacity"]
+    found = sized(tmp_path, text + 'purge = { last_access = "14 d" }\n')["capacity"]
     assert found["days"][0]["purged_bytes"] == pytest.approx(7000)
     assert found["days"][0]["stored_bytes"] == pytest.approx(4000 + 100)
 
@@ -119,13 +113,11 @@ CUT = {
 
 
 @pytest.mark.parametrize("case", CUT)
-def test_nothing_is_forecast_from_a_damaged_listing(
-    case: str, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_nothing_is_forecast_from_a_damaged_listing(case: str, tmp_path: Path) -> None:
     text, message = CUT[case]
     (tmp_path / "scan.txt").write_text(text)
     (tmp_path / "a.toml").write_text('[capacity]\nusable = "1 PB"\nlisting = "scan.txt"\n')
-    captured = terminal.refusal("size", tmp_path / "a.toml")
+    captured = refusal("size", tmp_path / "a.toml")
     assert message in captured and "scan.txt" in captured
 
 
@@ -145,16 +137,12 @@ def lfs_df(used: list[int], *, header: str = "1K-blocks", inactive: str = "") ->
     return text
 
 
-def test_a_series_says_when_it_is_full(
-    tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_series_says_when_it_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """100 blocks more an hour, 800 of 2,000 in the end: 600 blocks to 70 % are six hours."""
     monkeypatch.setenv("COLUMNS", "200")
     (tmp_path / "df.txt").write_text(lfs_df([100, 200, 300, 400]))
     (tmp_path / "a.toml").write_text('[capacity]\nlfs_df = "df.txt"\n')
-    assert "fs: 40 % full, gains 2.458 MB/d" in (
-        out := terminal.output("size", tmp_path / "a.toml")
-    )
+    assert "fs: 40 % full, gains 2.458 MB/d" in (out := output("size", tmp_path / "a.toml"))
     assert "70 % full in 6 h to 6 h if it goes on so" in " ".join(out.split())
     (one,) = size({"capacity": {"lfs_df": str(tmp_path / "df.txt")}}).outlook.fills  # type: ignore[union-attr]
     assert one.trend.slope == pytest.approx(100 * 1024 / 3600)
@@ -229,14 +217,12 @@ def test_fullness_explains_no_rate_in_162_real_runs(shared_data: Path) -> None:
     assert f"{by_jobs:.2f}" in STAND_IN_NOTE and f"{by_fill:+.2f}" in STAND_IN_NOTE
 
 
-def test_the_page_shows_days_ages_and_targets(
-    listing: Path, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_the_page_shows_days_ages_and_targets(listing: Path, tmp_path: Path) -> None:
     (tmp_path / "df.txt").write_text(lfs_df([100, 200, 300, 400]))
     text = '[capacity]\nusable = "1 MB"\nlisting = "scan.txt"\ninflow = "100 B/d"\n'
     text += 'lfs_df = "df.txt"\npurge = { last_access = "14 d" }\n'
     (tmp_path / "a.toml").write_text(text)
-    terminal.output("size", tmp_path / "a.toml", "-o", tmp_path / "a.html")
+    output("size", tmp_path / "a.toml", "-o", tmp_path / "a.html")
     page = (tmp_path / "a.html").read_text()
     for chart in ("chart-fill", "chart-ages", "chart-targets"):
         assert chart in page

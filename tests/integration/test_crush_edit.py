@@ -8,7 +8,7 @@ import pytest
 
 from resilver import cli
 from resilver.crush import CrushMap
-from tests.terminal import Terminal, written
+from tests.terminal import output, refusal, written
 
 oracle = pytest.mark.skipif(
     shutil.which("crushtool") is None, reason="crushtool is absent: install ceph-base"
@@ -32,13 +32,13 @@ def built(tmp_path: Path) -> Path:
 
 @pytest.mark.oracle
 @oracle
-def test_a_built_map_is_crushtools(built: Path, terminal: Terminal) -> None:
+def test_a_built_map_is_crushtools(built: Path) -> None:
     theirs = built.with_name("theirs")
     crushtool("-o", theirs, "--build", "--num_osds", 16, *LAYERS)
     assert built.read_bytes() == theirs.read_bytes()
     for view, words in (("--decompile", ["-d", theirs]), ("--tree", ["-i", theirs, "--tree"])):
-        assert terminal.output("crush", built, view) == crushtool(*words)
-    assert terminal.output("crush", built, "--dump") == crushtool("-i", theirs, "--dump")
+        assert output("crush", built, view) == crushtool(*words)
+    assert output("crush", built, "--dump") == crushtool("-i", theirs, "--dump")
 
 
 CLASSES_AND_STAND_INS = """
@@ -78,23 +78,21 @@ choose_args 7 {
 
 @pytest.mark.oracle
 @oracle
-def test_a_tree_of_classes_and_stand_ins_is_crushtools(tmp_path: Path, terminal: Terminal) -> None:
+def test_a_tree_of_classes_and_stand_ins_is_crushtools(tmp_path: Path) -> None:
     """Rule: shadows have their class, each set of stand-ins a column, and devices their number."""
     text = written(tmp_path / "map.txt", CLASSES_AND_STAND_INS)
     # crushtool's own compiler takes no stand-ins for every pool (-1), which clusters have.
-    terminal.output("crush", text, "-o", tmp_path / "map")
-    assert terminal.output("crush", text, "--tree") == crushtool("-i", tmp_path / "map", "--tree")
+    output("crush", text, "-o", tmp_path / "map")
+    assert output("crush", text, "--tree") == crushtool("-i", tmp_path / "map", "--tree")
 
 
-def test_a_map_that_cannot_be_written_leaves_what_was_there(
-    built: Path, terminal: Terminal
-) -> None:
+def test_a_map_that_cannot_be_written_leaves_what_was_there(built: Path) -> None:
     """Rule: a failed -o prints nothing on stdout and leaves no file of its own behind."""
     before = sorted(built.parent.iterdir())
     (built.parent / "folder").mkdir()
     for place in ("absent/map", "folder"):
         wanted = built.parent / place
-        assert "cannot be written" in terminal.refusal("crush", built, "--tree", "-o", wanted)
+        assert "cannot be written" in refusal("crush", built, "--tree", "-o", wanted)
     assert sorted(built.parent.iterdir()) == sorted([*before, built.parent / "folder"])
 
 
@@ -130,15 +128,15 @@ def test_every_form_holds_the_same_map(built: Path) -> None:
     assert forced.read_text().startswith("# begin crush map")
 
 
-def test_an_edit_can_be_looked_at_without_a_file(built: Path, terminal: Terminal) -> None:
+def test_an_edit_can_be_looked_at_without_a_file(built: Path) -> None:
     # Once osd.5 is removed it holds nothing; the file stays as it was.
     before = built.read_bytes()
     words = ["--remove-item", "osd.5", "--rule", "0", "--num-rep", "3"]
-    rows = terminal.output("crush", built, *words).splitlines()
+    rows = output("crush", built, *words).splitlines()
     names = {row.split()[0] for row in rows if row.strip().startswith("osd.")}
     assert names == {f"osd.{number}" for number in range(16)} - {"osd.5"}
     assert built.read_bytes() == before
 
 
-def test_a_file_that_cannot_be_written_is_named(built: Path, terminal: Terminal) -> None:
-    assert "cannot be written" in terminal.refusal("crush", built, "-o", built / "below")
+def test_a_file_that_cannot_be_written_is_named(built: Path) -> None:
+    assert "cannot be written" in refusal("crush", built, "-o", built / "below")

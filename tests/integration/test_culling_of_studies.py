@@ -10,7 +10,7 @@ import resilver
 from resilver.simulate import drawn_speeds
 from resilver.study import simulate
 from tests.integration.study_runs import study_text
-from tests.terminal import Terminal, written
+from tests.terminal import json_output, output, written
 
 SLOW = "faults=[{ part = { drive = 14 }, health = 0.8 }]"
 SETS, MEMBERS, UNITS = 20, 10, 2
@@ -29,12 +29,8 @@ def members(number: int) -> list[int]:
     return [unit * 100 + one % 5 * 20 + one // 5 for one in dealt]
 
 
-def test_groups_are_as_fast_as_their_slowest_drives_of_the_same_seed(
-    study: Path, terminal: Terminal
-) -> None:
-    culled = terminal.json_output("profile", study, "--within", "2%", "--set", "study.seeds=[7]")[
-        "culled"
-    ]
+def test_groups_are_as_fast_as_their_slowest_drives_of_the_same_seed(study: Path) -> None:
+    culled = json_output("profile", study, "--within", "2%", "--set", "study.seeds=[7]")["culled"]
     speeds = drawn_speeds(0.03, 7, np.arange(200), np.zeros(200))
     slowest = [min(speeds[members(number)]) for number in range(SETS)]
     assert [one["before"] for one in culled["groups"]] == pytest.approx(slowest, rel=1e-12)
@@ -46,13 +42,9 @@ def test_groups_are_as_fast_as_their_slowest_drives_of_the_same_seed(
     assert first <= set(culled["disks"])
 
 
-def test_clients_gain_what_the_groups_gain_where_disks_bind(
-    study: Path, terminal: Terminal
-) -> None:
+def test_clients_gain_what_the_groups_gain_where_disks_bind(study: Path) -> None:
     """A client a set, all bound by disks: together they get the sum of the sets' rates."""
-    found = terminal.json_output(
-        "profile", study, "--within", "5%", "--of", "fastest", "--set", SLOW
-    )
+    found = json_output("profile", study, "--within", "5%", "--of", "fastest", "--set", SLOW)
     culled = found["culled"]
     gain = np.mean([one["after"] for one in culled["groups"]])
     gain /= np.mean([one["before"] for one in culled["groups"]])
@@ -61,29 +53,25 @@ def test_clients_gain_what_the_groups_gain_where_disks_bind(
     assert gain > 1.02 and then == pytest.approx(gain, rel=1e-6)
 
 
-def test_a_study_is_culled_as_the_lot_of_its_disks_is(
-    study: Path, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_a_study_is_culled_as_the_lot_of_its_disks_is(study: Path, tmp_path: Path) -> None:
     """The same law: means of 40 draws of each within 4 standard errors, one in 16,000 by chance."""
     lot = tmp_path / "lot.toml"
     text = '[lot]\ngroups = 20\nunits = 2\nrate = "1 GB/s"\nspread = 0.03\nslow = 0.07\n'
     lot.write_text(text + "factor = 0.8\n", encoding="utf-8")
     for of in ("fastest", "average"):
         words = ("--within", "5%", "--of", of)
-        drawn = terminal.json_output("profile", lot, *words, "--seeds", 40)["replaced"]
+        drawn = json_output("profile", lot, *words, "--seeds", 40)["replaced"]
         seeds = ("--set", "study.seeds=40", "--set", SLOW)
-        own = terminal.json_output("profile", study, *words, *seeds)["culled"]["replaced"]
+        own = json_output("profile", study, *words, *seeds)["culled"]["replaced"]
         assert len(own) == len(drawn) == 40
         error = (statistics.variance(own) / 40 + statistics.variance(drawn) / 40) ** 0.5
         assert abs(statistics.mean(own) - statistics.mean(drawn)) < 4 * error
 
 
-def test_the_culled_study_runs_and_has_nothing_left_to_replace(
-    study: Path, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_the_culled_study_runs_and_has_nothing_left_to_replace(study: Path, tmp_path: Path) -> None:
     new, words = tmp_path / "new.toml", ("--within", "5%", "--of", "fastest")
-    found = terminal.json_output("profile", study, *words, "--set", SLOW, "--culled", new)["culled"]
-    again = terminal.json_output("profile", new, *words)
+    found = json_output("profile", study, *words, "--set", SLOW, "--culled", new)["culled"]
+    again = json_output("profile", new, *words)
     assert [one["before"] for one in again["culled"]["groups"]] == pytest.approx(
         [one["after"] for one in found["groups"]], rel=1e-12
     )
@@ -97,36 +85,32 @@ def test_the_culled_study_runs_and_has_nothing_left_to_replace(
     assert rate == pytest.approx(found["after"]["rate_bytes_per_second"], rel=0.05)
 
 
-def test_a_disk_that_a_fault_names_is_replaced_by_a_healthy_one(
-    study: Path, terminal: Terminal
-) -> None:
+def test_a_disk_that_a_fault_names_is_replaced_by_a_healthy_one(study: Path) -> None:
     slow = 'faults=[{ part = { drive = ["drive.3", "drive.150"] }, health = 0.5 }]'
     even = ("--set", "cluster.parts.3.spread=0.0", "--set", slow)
-    found = terminal.json_output("profile", study, "--within", "5%", *even)["culled"]
+    found = json_output("profile", study, "--within", "5%", *even)["culled"]
     assert found["disks"] == {"drive.3": 1, "drive.150": 1}
     assert [(one["outside"], one["slowest"]) for one in found["rounds"]] == [(0, 0.5), (2, 1.0)]
     # 18 of 20 sets were whole.
     assert found["rounds"][0]["mean"] == pytest.approx(0.95)
 
 
-def test_new_disks_in_a_slow_enclosure_are_slow(study: Path, terminal: Terminal) -> None:
+def test_new_disks_in_a_slow_enclosure_are_slow(study: Path) -> None:
     """All sets of unit 0 have drives there, so that those of unit 1 are 20 % faster for good."""
     slow = 'faults=[{ part = { enclosure = ["enclosure.2"] }, health = 0.8 }]'
     even = ("--set", "cluster.parts.3.spread=0.0", "--set", slow)
-    found = terminal.json_output("profile", study, "--within", "5%", *even, code=1)["culled"]
+    found = json_output("profile", study, "--within", "5%", *even, code=1)["culled"]
     assert not found["holds"]
     assert {(one["unit"], one["after"]) for one in found["groups"]} == {(0, 0.8), (1, 1.0)}
     # Of its own unit each set is as fast as the fastest.
-    assert terminal.json_output("profile", study, "--within", "5%", "--of", "fastest", *even)[
-        "culled"
-    ]["holds"]
+    assert json_output("profile", study, "--within", "5%", "--of", "fastest", *even)["culled"][
+        "holds"
+    ]
 
 
-def test_terminal_and_page_tell_of_rounds_and_groups(
-    study: Path, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_terminal_and_page_tell_of_rounds_and_groups(study: Path, tmp_path: Path) -> None:
     page = tmp_path / "culled.html"
-    said = " ".join(terminal.output("profile", study, "--within", "2%", "-o", page).split())
+    said = " ".join(output("profile", study, "--within", "2%", "-o", page).split())
     assert "of 20 osts" in said and "Clients then get" in said and "Rounds" in said
     text = page.read_text(encoding="utf-8")
     assert "chart-rounds" in text and "chart-groups" in text and "--within 2%" in text

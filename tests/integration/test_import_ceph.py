@@ -14,7 +14,7 @@ from resilver import Results, cli
 from resilver.importers import ClusterReport, read_cluster
 from resilver.importers.ceph.model import PoolStretch, StretchMode
 from tests.reference.ceph_cluster import Shape, write_cluster
-from tests.terminal import Terminal, output
+from tests.terminal import json_output, output, refusal, texts
 
 SHAPE = Shape(osds=40, osds_per_host=4, racks=5, groups=400, ssd_share=0.3)
 
@@ -58,8 +58,8 @@ def alike(one: ClusterReport, other: ClusterReport) -> bool:
     return all(getattr(one, key) == getattr(other, key) for key in keys)
 
 
-def test_a_live_cluster_is_only_read(live: Path, tmp_path: Path, terminal: Terminal) -> None:
-    told = terminal.json_output("import", "ceph", "LIVE", "-o", "bundle.tar.zst")
+def test_a_live_cluster_is_only_read(live: Path, tmp_path: Path) -> None:
+    told = json_output("import", "ceph", "LIVE", "-o", "bundle.tar.zst")
     assert (told["osds"], told["groups"], told["missing"]) == (40, 400, [])
     asked = (live / "asked").read_text().splitlines()
     # Every command that is ever run; each of them prints, and none changes anything.
@@ -69,22 +69,20 @@ def test_a_live_cluster_is_only_read(live: Path, tmp_path: Path, terminal: Termi
     assert alike(read_cluster(tmp_path / "bundle.tar.zst"), read_cluster(live))
 
 
-def test_a_map_that_changes_meanwhile_is_fetched_again(
-    live: Path, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_a_map_that_changes_meanwhile_is_fetched_again(live: Path, tmp_path: Path) -> None:
     later = json.loads((live / "ceph_osd_dump.json").read_text()) | {"epoch": 5003}
     (live / "next").write_text(json.dumps(later))
-    _, err = terminal.texts("import", "ceph", "live", "-o", "bundle.tar")
+    _, err = texts("import", "ceph", "live", "-o", "bundle.tar")
     assert "the map went from epoch 5000 to 5003 meanwhile" in err
     assert (live / "asked").read_text().count("pg dump") == 2
     assert read_cluster(tmp_path / "bundle.tar").epoch == 5003
 
 
-def test_what_is_not_needed_may_fail(live: Path, tmp_path: Path, terminal: Terminal) -> None:
+def test_what_is_not_needed_may_fail(live: Path, tmp_path: Path) -> None:
     (live / "fails_config_dump").touch()
     (live / "sleeps_osd_perf").touch()
     words = ["import", "ceph", "LIVE", "-o", "bundle.tar.gz", "--timeout", "1.5"]
-    out, said = terminal.texts(*words)
+    out, said = texts(*words)
     assert "left out `ceph config dump`: Error EACCES: access denied" in said
     assert "left out `ceph osd perf`: it did not answer within 1.5 s" in said
     assert "Not in it: settings: `ceph config dump`" in out
@@ -92,18 +90,15 @@ def test_what_is_not_needed_may_fail(live: Path, tmp_path: Path, terminal: Termi
     # The delays of `osd perf` stand beside the groups too.
     assert read.config is None and len(read.perf) == 40
     (live / "fails_pg_dump").touch()
-    assert (
-        "`ceph pg dump` failed: Error EACCES: access denied; check"
-        in terminal.texts(*words, code=2)[1]
-    )
+    assert "`ceph pg dump` failed: Error EACCES: access denied; check" in texts(*words, code=2)[1]
 
 
 def test_without_the_command_the_remedy_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    said = terminal.texts("import", "ceph", "LIVE", "-o", "bundle.tar", code=2)[1]
+    said = texts("import", "ceph", "LIVE", "-o", "bundle.tar", code=2)[1]
     assert "the command `ceph` is not here; run this on a machine with it" in said
     assert not Path("bundle.tar").exists()
 
@@ -117,13 +112,9 @@ def test_a_bundle_is_the_same_bytes_each_time(dumps: Path, tmp_path: Path) -> No
         assert alike(read_cluster(paths[0]), read_cluster(dumps))
 
 
-def test_a_file_named_live_is_not_the_cluster(
-    live: Path, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_a_file_named_live_is_not_the_cluster(live: Path, tmp_path: Path) -> None:
     (tmp_path / "LIVE").write_text("{}")
-    assert "name the file as ./LIVE" in terminal.refusal(
-        "import", "ceph", "LIVE", "-o", "bundle.tar"
-    )
+    assert "name the file as ./LIVE" in refusal("import", "ceph", "LIVE", "-o", "bundle.tar")
 
 
 def anonymous(source: Path, target: Path) -> ClusterReport:

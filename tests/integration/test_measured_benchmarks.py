@@ -11,7 +11,7 @@ import resilver
 from resilver.calibration.disk import service_seconds
 from resilver.center.benchmarks import best, costs
 from resilver.importers.benchmarks import read_benchmarks
-from tests.terminal import Terminal, written
+from tests.terminal import Ended, command, json_output, output, refusal, written
 from tests.unit import benchmark_texts as texts
 
 UNIT = "center-spider-2-unit"
@@ -30,15 +30,13 @@ def fair_lio(rates: tuple[int, ...] = RATES, host: str = "") -> str:
     return "".join(f"{host}{line}\n" for line in lines)
 
 
-def test_each_layer_is_set_beside_the_parts_that_it_measured(
-    tmp_path: Path, terminal: Terminal
-) -> None:
+def test_each_layer_is_set_beside_the_parts_that_it_measured(tmp_path: Path) -> None:
     """Seven sets are 70 drives and one server; the file system is what all clients get."""
     block, server, files = (tmp_path / name for name in ("block", "server", "files"))
     block.write_text(fair_lio(), encoding="utf-8")
     server.write_text(texts.OBDFILTER, encoding="utf-8")
     files.write_text(texts.IOR_4.replace("file  : random", "file  : sequential"), encoding="utf-8")
-    found = terminal.json_output(
+    found = json_output(
         "profile", UNIT, "--measured", block, "--measured", server, "--measured", files
     )
     layers = {one["layer"]: one for one in found["layers"]}
@@ -70,19 +68,17 @@ def test_each_layer_is_set_beside_the_parts_that_it_measured(
     ]
 
 
-def test_a_level_may_be_said_and_is_held_to_the_study(tmp_path: Path, terminal: Terminal) -> None:
+def test_a_level_may_be_said_and_is_held_to_the_study(tmp_path: Path) -> None:
     path = written(tmp_path / "block", fair_lio())
-    found = terminal.json_output("profile", UNIT, "--measured", f"drive={path}")
+    found = json_output("profile", UNIT, "--measured", f"drive={path}")
     assert found["measured"][0]["parts"] == 7
-    assert '"drve"; did you mean "drive"?' in terminal.refusal(
-        "profile", UNIT, "--measured", f"drve={path}"
-    )
+    assert '"drve"; did you mean "drive"?' in refusal("profile", UNIT, "--measured", f"drve={path}")
     path.write_text(fair_lio((100,) * 57), encoding="utf-8")
-    assert "57 devices worked together, and the study has 56 of ost" in terminal.refusal(
+    assert "57 devices worked together, and the study has 56 of ost" in refusal(
         "profile", UNIT, "--measured", path
     )
     path.write_text(texts.MDTEST, encoding="utf-8")
-    assert "no rate of a layer" in terminal.refusal("profile", UNIT, "--measured", path)
+    assert "no rate of a layer" in refusal("profile", UNIT, "--measured", path)
 
 
 def test_costs_are_of_as_many_devices_by_mode_and_size(tmp_path: Path) -> None:
@@ -103,21 +99,19 @@ def test_devices_that_ran_alone_count_with_their_median(tmp_path: Path) -> None:
     assert (one.devices, one.bytes_per_second) == (1, 650 * MIB)
 
 
-def test_the_envelope_reads_the_devices_of_fair_lio_by_host(
-    tmp_path: Path, terminal: Terminal
-) -> None:
+def test_the_envelope_reads_the_devices_of_fair_lio_by_host(tmp_path: Path) -> None:
     """The mean is 691.4 MiB/s: 640 is 7.4 % below it, and nothing else 5 %."""
     path = written(tmp_path / "fair-lio.txt", fair_lio(host="oss1: ") + fair_lio(host="oss2: "))
-    found = terminal.json_output("profile", path, code=1)
+    found = json_output("profile", path, code=1)
     assert [(one["unit"], one["group"]) for one in found["next"]] == [
         ("oss1", "oss1:/dev/lun3"),
         ("oss2", "oss2:/dev/lun3"),
     ]
     assert found["next"][0]["rate_bytes_per_second"] == 640 * MIB
     path.write_text(fair_lio() + texts.FAIR_LIO, encoding="utf-8")
-    assert "it has 2 tests" in terminal.refusal("profile", path)
+    assert "it has 2 tests" in refusal("profile", path)
     path.write_text(texts.SUITE, encoding="utf-8")
-    assert "rates of all devices together" in terminal.refusal("profile", path)
+    assert "rates of all devices together" in refusal("profile", path)
 
 
 def suite(cells: list[tuple[str, int, int]]) -> str:
@@ -138,21 +132,17 @@ MODES = ("seq_wr", "seq_rd", "rand_wr", "rand_rd")
 SIZES = [2**power for power in range(12, 24)]
 
 
-def test_a_disk_is_calibrated_by_the_suites_csv_at_one_queue(
-    tmp_path: Path, terminal: Terminal
-) -> None:
+def test_a_disk_is_calibrated_by_the_suites_csv_at_one_queue(tmp_path: Path) -> None:
     path = tmp_path / "suite.csv"
     path.write_text(suite([(m, s, q) for m in MODES for s in SIZES for q in (4, 16)]), "utf-8")
-    found = terminal.json_output("calibrate", "disk", path, "--fit", "line")
+    found = json_output("calibrate", "disk", path, "--fit", "line")
     assert found["queue_depth"] == 4
     assert found["device"]["read_rate"] == "100 MiB/s"
     assert all(one["fraction"] < 1e-6 for one in found["rmse"].values())
     assert any("16 made randread" in note or "16 made randwrite" in note for note in found["notes"])
-    deep = terminal.json_output("calibrate", "disk", path, "--fit", "line", "--queue", "16")
+    deep = json_output("calibrate", "disk", path, "--fit", "line", "--queue", "16")
     assert deep["queue_depth"] == 16
-    assert "there are queues of 4, 16" in terminal.refusal(
-        "calibrate", "disk", path, "--queue", "8"
-    )
+    assert "there are queues of 4, 16" in refusal("calibrate", "disk", path, "--queue", "8")
 
 
 def test_a_line_does_with_fewer_sizes_and_the_recipe_does_not(tmp_path: Path) -> None:
@@ -179,8 +169,8 @@ def outputs(tmp_path: Path) -> list[str]:
     return paths
 
 
-def test_all_programs_go_into_one_table(outputs: list[str], terminal: Terminal) -> None:
-    told = terminal.json_output("import", "benchmark", *outputs)
+def test_all_programs_go_into_one_table(outputs: list[str]) -> None:
+    told = json_output("import", "benchmark", *outputs)
     found = read_benchmarks(outputs)
     assert told["rates"] == found.to_dicts()
     assert {row["layer"] for row in told["rates"]} == {"block", "server", "file system", "metadata"}
@@ -189,7 +179,7 @@ def test_all_programs_go_into_one_table(outputs: list[str], terminal: Terminal) 
         *("fio", "elbencho"),
     }
     assert told["notes"] == list(found.notes)
-    text = " ".join(terminal.output("import", "benchmark", *outputs).split())
+    text = " ".join(output("import", "benchmark", *outputs).split())
     assert all(note in text for note in found.notes)
     # Writes of 1 MiB in order: the suite's best is 500 MiB/s of one device, sgpdd's 320.5 of two,
     # so that fair-lio's 190 of two is none; and the survey's 3,600.5 of seven.
@@ -204,8 +194,8 @@ def test_all_programs_go_into_one_table(outputs: list[str], terminal: Terminal) 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_the_table_is_written_and_read_again(
-    outputs: list[str], tmp_path: Path, terminal: Terminal, suffix: str
+    outputs: list[str], tmp_path: Path, suffix: str
 ) -> None:
     table = tmp_path / f"rates.{suffix}"
-    assert terminal.texts("import", "benchmark", *outputs, "-q", "-o", table) == ("", "")
+    assert command("import", "benchmark", *outputs, "-q", "-o", table) == Ended(0, "", "")
     assert read_benchmarks(table).rows == read_benchmarks(outputs).rows

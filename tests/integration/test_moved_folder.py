@@ -14,7 +14,7 @@ from resilver import cli
 from resilver.spec import Study
 from resilver.study.files import keep_input
 from tests.integration.study_runs import study_text
-from tests.terminal import Terminal
+from tests.terminal import output, refusal, texts
 
 INPUTS = {
     "disk.toml": 'service = "2 ms"\n',
@@ -113,7 +113,7 @@ def test_a_kept_input_is_called_as_it_was(ran: Path) -> None:
     ],
 )
 def test_an_input_that_is_not_there_or_is_another_is_told(
-    ran: Path, terminal: Terminal, change: str, says: list[str]
+    ran: Path, change: str, says: list[str]
 ) -> None:
     (path,) = (ran / "runs/lab/inputs").glob("*-requests.csv.gz")
     if change == "remove":
@@ -122,7 +122,7 @@ def test_an_input_that_is_not_there_or_is_another_is_told(
         path.write_bytes(gzip.compress(b"time,kind,size\n0 s,read,8 KiB\n"))
     else:
         path.write_bytes(path.read_bytes()[:-9])
-    told = terminal.refusal("run", ran / "runs/lab/study.toml", "-o", "again")
+    told = refusal("run", ran / "runs/lab/study.toml", "-o", "again")
     for word in says:
         assert word in told, told
 
@@ -187,31 +187,31 @@ def without(name: str) -> object:
     ],
 )
 def test_what_is_corrupt_is_named_and_the_advice_mends_it(
-    lab: Path, terminal: Terminal, words: list[str], change, why: str
+    lab: Path, words: list[str], change, why: str
 ) -> None:
     path = lab / "provenance.json"
     before = json.loads(path.read_text())
     path.write_text(change(path.read_text()))
     if words[0] != "run":
-        told = terminal.refusal(*words, lab)
+        told = refusal(*words, lab)
         assert f"'runs/lab/provenance.json' is corrupt: {why}" in told
         advised = told.partition("`")[2].partition("`")[0]
         assert advised == "resilver run runs/lab/study.toml -o runs/lab"
         words = shlex.split(advised)[1:-1]
     written = {shard: shard.stat().st_mtime_ns for shard in lab.glob("shards/*/*")}
     assert len(written) > 10
-    _, err = terminal.texts(*words, lab, "-v")
+    _, err = texts(*words, lab, "-v")
     assert "2 of 2 runs were in runs/lab already" in " ".join(err.split())
     # No run is done again, and what was measured of each is as it was.
     assert written == {shard: shard.stat().st_mtime_ns for shard in lab.glob("shards/*/*")}
     after = json.loads(path.read_text())
     assert after["runs"] == before["runs"] and after["tables"] == before["tables"]
-    terminal.output("report", lab)
+    output("report", lab)
 
 
-def test_another_study_does_not_take_a_corrupt_folder_over(lab: Path, terminal: Terminal) -> None:
+def test_another_study_does_not_take_a_corrupt_folder_over(lab: Path) -> None:
     (lab / "provenance.json").write_text("{")
     before = (lab / "runs.parquet").read_bytes()
-    told = terminal.refusal("run", "other.toml", "-o", lab)
+    told = refusal("run", "other.toml", "-o", lab)
     assert "is corrupt" in told and "resilver run runs/lab/study.toml -o runs/lab" in told
     assert (lab / "runs.parquet").read_bytes() == before

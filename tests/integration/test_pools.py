@@ -15,7 +15,7 @@ from resilver.spec import Study
 from resilver.spec.toml import write_toml
 from resilver.study import Results, simulate
 from tests.build import STUDIES
-from tests.terminal import Terminal, written
+from tests.terminal import json_output, output, written
 from tests.unit import small_reports
 
 
@@ -123,10 +123,10 @@ def test_clients_of_all_pools_ask_by_what_is_stored() -> None:
     assert [row["during_seconds"] for row in result.pools.to_pylist()] == [None, None]
 
 
-def test_the_command_shows_a_row_a_pool(tmp_path: Path, terminal: Terminal) -> None:
+def test_the_command_shows_a_row_a_pool(tmp_path: Path) -> None:
     study = written(tmp_path / "pools.toml", write_toml(two({"osds": ["osd.0"]}, clients=True)))
     folder = tmp_path / "out"
-    shown = terminal.output("run", study, "-o", folder)
+    shown = output("run", study, "-o", folder)
     assert "Pool archive on hdd: rs 4+2, each piece on another host" in shown.replace("\n", " ")
     for words in ("Goodput before faults", "Healthy after", "archive", "volumes"):
         assert words in shown, words
@@ -136,8 +136,8 @@ def test_the_command_shows_a_row_a_pool(tmp_path: Path, terminal: Terminal) -> N
     page = folder / "report.html"
     text = page.read_text()
     assert ">Pools</h3>" in text and "Goodput before faults" in text
-    terminal.json_output("check", study)
-    described = json.dumps(terminal.json_output("place", study, "--quality", "--pool", "volumes"))
+    json_output("check", study)
+    described = json.dumps(json_output("place", study, "--quality", "--pool", "volumes"))
     assert "volumes" in described and "archive" not in described
 
 
@@ -195,9 +195,7 @@ def lost_pieces(path: Path, osd: int) -> tuple[int, int, int]:
     return copies, pieces, amount
 
 
-def test_copies_and_pieces_of_one_osd_come_back_together(
-    tmp_path: Path, terminal: Terminal
-) -> None:
+def test_copies_and_pieces_of_one_osd_come_back_together(tmp_path: Path) -> None:
     path, described = tmp_path / "report.json", cluster()
     path.write_text(json.dumps(described), encoding="utf-8")
     # Every PG is where the map has it.
@@ -212,7 +210,7 @@ def test_copies_and_pieces_of_one_osd_come_back_together(
     study.write_text(
         '[cluster]\nceph = "report.json"\n[[faults]]\nfail = { osds = ["osd.4"] }\n', "utf-8"
     )
-    (metrics,) = terminal.json_output("run", study, "-o", tmp_path / "out")
+    (metrics,) = json_output("run", study, "-o", tmp_path / "out")
     copies, pieces, amount = lost_pieces(tmp_path / "report.json", 4)
     # Every group has another host to go to, so all that the OSD held is made anew.
     assert copies > 100 and pieces > 100

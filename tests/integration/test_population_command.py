@@ -15,7 +15,7 @@ from resilver.importers.sizes import read_sizes
 from resilver.importers.walk import TreeWalk
 from tests.front_door import environment, shell_environment
 from tests.integration.study_runs import study_text
-from tests.terminal import Terminal, written
+from tests.terminal import json_output, output, texts, written
 
 
 @pytest.fixture
@@ -28,24 +28,22 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_scan_writes_the_histogram_that_studies_read(
-    data: Path, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_a_scan_writes_the_histogram_that_studies_read(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "sizes.txt"
-    out, err = terminal.texts("import", "sizes", "--scan", data, "-o", file)
+    out, err = texts("import", "sizes", "--scan", data, "-o", file)
     assert out == ""
     # Sizes 1000 to 1023 lie in one power of two, 1024 to 1099 in the next.
     assert read_sizes(file) == ((1000, 1024, 24), (1024, 1100, 76))
     assert "100 files, 102.5 KiB, in 2 bins" in err
     assert "100.00 % of that volume" in err
     # Without a file, its text goes to stdout and nothing else does.
-    assert terminal.output("import", "sizes", "--scan", data) == file.read_text()
-    assert terminal.texts("import", "sizes", "--scan", data, "-q") == (file.read_text(), "")
+    assert output("import", "sizes", "--scan", data) == file.read_text()
+    assert texts("import", "sizes", "--scan", data, "-q") == (file.read_text(), "")
 
 
-def test_json_says_what_was_measured(data: Path, terminal: Terminal) -> None:
+def test_json_says_what_was_measured(data: Path) -> None:
     (data / "link").symlink_to("0")
-    found = terminal.json_output("import", "sizes", "--scan", data)
+    found = json_output("import", "sizes", "--scan", data)
     assert (found["files"], found["bytes"]) == (100, 100 * 1000 + 99 * 100 // 2)
     assert found["left_out"] == {"symbolic_links": 1}
     assert found["bins"] == [[1000, 1024, 24], [1024, 1100, 76]]
@@ -54,34 +52,32 @@ def test_json_says_what_was_measured(data: Path, terminal: Terminal) -> None:
     assert found["plain_volume_error"] == pytest.approx(135_118 / 104_950 - 1)
 
 
-def test_plain_edges_that_are_far_off_are_said_to_be(data: Path, terminal: Terminal) -> None:
-    out, err = terminal.texts("import", "sizes", "--scan", data, "--plain-edges")
+def test_plain_edges_that_are_far_off_are_said_to_be(data: Path) -> None:
+    out, err = texts("import", "sizes", "--scan", data, "--plain-edges")
     assert out.splitlines()[-2:] == ["512 1024 24", "1024 2048 76"]
     assert "128.7 % of that volume" in err and "more than 1 % off" in err
-    finer = terminal.texts("import", "sizes", "--scan", data, "--plain-edges", "--bins", 64)[1]
+    finer = texts("import", "sizes", "--scan", data, "--plain-edges", "--bins", 64)[1]
     assert "more than 1 % off" not in finer
 
 
 def test_files_that_are_all_empty_are_said_to_be_drawn_as_one_byte(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("empty").write_text("0\n" * 30, encoding="utf-8")
-    out, err = terminal.texts("import", "sizes", "empty")
+    out, err = texts("import", "sizes", "empty")
     assert "all files are empty, and each is drawn as one byte" in out
     assert out.endswith("\n0 1 30\n")
     assert "all files are empty, and each is drawn as one byte" in err and "off" not in out + err
-    shown = terminal.json_output("population", "show", "empty", "--bytes", "90 B")
+    shown = json_output("population", "show", "empty", "--bytes", "90 B")
     # 90 bytes in files of one byte.
     assert (shown[0]["files"], shown[0]["expected_mean_file_bytes"]) == (90, 1.0)
 
 
-def test_a_link_to_a_histogram_is_followed(
-    data: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
-) -> None:
+def test_a_link_to_a_histogram_is_followed(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(data.parent)
     Path("link").symlink_to("sizes.txt")
-    terminal.output("import", "sizes", "--scan", data, "-o", "link")
+    output("import", "sizes", "--scan", data, "-o", "link")
     assert Path("link").is_symlink() and "1024 1100 76" in Path("sizes.txt").read_text()
 
 
@@ -150,15 +146,13 @@ def test_what_was_measured_is_a_histogram_in_python(data: Path) -> None:
     assert population.mean_file_bytes == pytest.approx(1049.5)
 
 
-def test_populations_are_shown_side_by_side(data: Path, tmp_path: Path, terminal: Terminal) -> None:
+def test_populations_are_shown_side_by_side(data: Path, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(study_text("scanned"))
     file = tmp_path / "sizes.txt"
-    terminal.output("import", "sizes", "--scan", data, "-o", file)
+    output("import", "sizes", "--scan", data, "-o", file)
     shown = ("genomes1000", file, tmp_path / "study.toml")
     picture = tmp_path / "picture.svg"
-    out, err = terminal.texts(
-        "population", "show", *shown, "--bytes", "40 GiB", "-o", picture, "--json"
-    )
+    out, err = texts("population", "show", *shown, "--bytes", "40 GiB", "-o", picture, "--json")
     assert err == f"wrote {picture}\n"
     assert picture.read_text().startswith("<svg")
     genomes, listed, study = json.loads(out)
@@ -171,19 +165,17 @@ def test_populations_are_shown_side_by_side(data: Path, tmp_path: Path, terminal
         for total, part in (("files", "files"), ("objects", "objects"), ("bytes", "file_bytes")):
             assert sizes[total] == sum(row[part] for row in sizes["classes"])
     # A study alone is drawn whole: 8 servers of 1 MiB.
-    whole = terminal.json_output("population", "show", shown[2])
+    whole = json_output("population", "show", shown[2])
     assert 8 * 2**20 - 1100 < whole[0]["bytes"] <= 8 * 2**20
 
 
-def test_a_folder_or_a_listing_is_shown_as_it_is_imported(
-    data: Path, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_a_folder_or_a_listing_is_shown_as_it_is_imported(data: Path, tmp_path: Path) -> None:
     listing, page = tmp_path / os.fsdecode(b"listing\xff"), tmp_path / "page.html"
     picture = tmp_path / "picture.svg"
     listing.write_text("".join(f"{1000 + number} {number}\n" for number in range(100)))
     asked = ["population", "show", data, listing, "--bytes", "1 MiB", "--json"]
-    terminal.output(*asked, "-o", picture)
-    folder, listed = json.loads(terminal.output(*asked, "-o", page))
+    output(*asked, "-o", picture)
+    folder, listed = json.loads(output(*asked, "-o", page))
     # A name that is no UTF-8 stands on the page, in a picture and in JSON with its byte.
     assert listed["name"] == listing.name
     assert all("listing\\udcff" in file.read_text() for file in (page, picture))
@@ -191,9 +183,9 @@ def test_a_folder_or_a_listing_is_shown_as_it_is_imported(
     assert folder["expected_mean_file_bytes"] == pytest.approx(1049.5)
 
 
-def test_the_table_has_shares_of_count_and_volume(terminal: Terminal) -> None:
+def test_the_table_has_shares_of_count_and_volume() -> None:
     # One file of 1 MiB in a class of its own is 100 % of everything, also where it is expected.
-    out = terminal.output("population", "show", "genomes1000", "--set", "population.files=40",
+    out = output("population", "show", "genomes1000", "--set", "population.files=40",
         "--set", 'population.histogram={ bins = [["1 MiB", "1048577 B", 1]] }',
     )  # fmt: skip
     row = next(line.split() for line in out.splitlines() if line.split()[:2] == ["1.0", "MiB"])

@@ -19,7 +19,7 @@ from resilver.center.order import (
     expected_slowest,
     spread_most,
 )
-from tests.terminal import Terminal, written
+from tests.terminal import json_output, output, refusal, written
 
 GROUPS, MEMBERS, UNITS = 2016, 10, 36
 DISKS = GROUPS * MEMBERS
@@ -152,16 +152,14 @@ def test_the_same_seed_draws_the_same_disks() -> None:
     assert first.rounds == again.rounds != other.rounds
 
 
-def test_a_lot_that_spreads_too_wide_is_a_no(terminal: Terminal) -> None:
+def test_a_lot_that_spreads_too_wide_is_a_no() -> None:
     wide = ("--set", "lot.spread=0.15", "--set", "lot.slow=0.0", "--set", "lot.groups=36")
-    found = terminal.json_output(
-        "profile", "spider-2", *wide, "--within", "0.5%", "--seeds", 2, code=1
-    )
+    found = json_output("profile", "spider-2", *wide, "--within", "0.5%", "--seeds", 2, code=1)
     assert not found["holds"]
 
 
-def test_the_catalog_s_lot_says_it_all(terminal: Terminal) -> None:
-    found = terminal.json_output("profile", "spider-2", "--of", "fastest")
+def test_the_catalog_s_lot_says_it_all() -> None:
+    found = json_output("profile", "spider-2", "--of", "fastest")
     of = {figure["key"]: figure["value"] for figure in found["figures"]}
     assert of["spread_most"] == pytest.approx(0.0183, abs=5e-5)
     assert of["expected_replaced"] == pytest.approx(1500, abs=1)
@@ -175,14 +173,14 @@ def test_the_catalog_s_lot_says_it_all(terminal: Terminal) -> None:
 GROUP_RATES = "unit,group,rate\nu0,a,480 MB/s\nu0,b,500 MB/s\nu1,c,400 MB/s\nu1,d,410 MB/s\n"
 
 
-def test_groups_are_judged_by_their_unit_or_by_all(tmp_path: Path, terminal: Terminal) -> None:
+def test_groups_are_judged_by_their_unit_or_by_all(tmp_path: Path) -> None:
     """480 of 500 and 400 of 410 are within 5 %; of the average, 447.5, c and d are not (425.1)."""
     path = written(tmp_path / "rates.csv", GROUP_RATES)
-    assert terminal.json_output("profile", path, "--of", "fastest")["holds"]
-    found = terminal.json_output("profile", path, "--of", "average", code=1)
+    assert json_output("profile", path, "--of", "fastest")["holds"]
+    found = json_output("profile", path, "--of", "average", code=1)
     assert [one["group"] for one in found["next"]] == ["c", "d"]
     assert found["next"][0]["least_bytes_per_second"] == pytest.approx(0.95 * 447.5e6)
-    assert terminal.json_output("profile", path, "--of", "average", "--within", "11%")["holds"]
+    assert json_output("profile", path, "--of", "average", "--within", "11%")["holds"]
     of = {figure["key"]: figure["value"] for figure in found["figures"]}
     assert of["below"] == pytest.approx(1 - 400 / 447.5)
 
@@ -197,10 +195,10 @@ def disks_csv(slow: dict[tuple[int, int], float], groups: int = 4) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_the_slowest_disk_of_each_group_goes_first(tmp_path: Path, terminal: Terminal) -> None:
+def test_the_slowest_disk_of_each_group_goes_first(tmp_path: Path) -> None:
     """g1 moves 8 x 48 of 480 MB/s, g3 8 x 54: two disks, and g3 has another of 57."""
     path = written(tmp_path / "disks.csv", disks_csv({(1, 7): 48e6, (3, 2): 54e6, (3, 4): 57.5e6}))
-    found = terminal.json_output("profile", path, "--of", "fastest", code=1)
+    found = json_output("profile", path, "--of", "fastest", code=1)
     assert [(one["group"], one["disk"]) for one in found["next"]] == [("g1", "d7"), ("g3", "d2")]
     of = {figure["key"]: figure["value"] for figure in found["figures"]}
     assert of["slowest_bytes_per_second"] == pytest.approx(8 * 48e6)
@@ -211,18 +209,18 @@ def test_the_slowest_disk_of_each_group_goes_first(tmp_path: Path, terminal: Ter
     assert found["rounds"][-1]["outside"] and found["rounds"][1]["replaced"] == 2
 
 
-def test_the_page_and_the_terminal_name_what_to_replace(tmp_path: Path, terminal: Terminal) -> None:
+def test_the_page_and_the_terminal_name_what_to_replace(tmp_path: Path) -> None:
     path, page = tmp_path / "disks.csv", tmp_path / "disks.html"
     path.write_text(disks_csv({(1, 7): 48e6}))
-    out = terminal.output("profile", path, "-o", page, code=1)
+    out = output("profile", path, "-o", page, code=1)
     assert "replace disk d7 of g1 first" in " ".join(out.split())
     text = page.read_text(encoding="utf-8")
     assert "chart-envelope" in text and "chart-rounds" in text and "d7" in text
 
 
-def test_a_study_is_no_lot(tmp_path: Path, terminal: Terminal) -> None:
+def test_a_study_is_no_lot(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text("[cluster]\nservers = 4\n")
     with pytest.raises(resilver.ConfigError, match="a profile is made of measured rates"):
         LotFile.load(tmp_path / "study.toml")
     # Asked of a study, the command is about its layers, and this one has no clients.
-    assert "traffic" in terminal.refusal("profile", tmp_path / "study.toml")
+    assert "traffic" in refusal("profile", tmp_path / "study.toml")

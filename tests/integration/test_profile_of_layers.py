@@ -7,7 +7,7 @@ import pytest
 import resilver
 from resilver.center.layering import LayerProfile, needed_of
 from tests.integration.study_runs import study_text
-from tests.terminal import Terminal, written
+from tests.terminal import json_output, output, written
 
 MEASURED = "layer,mode,size,parts,rate\n"
 
@@ -17,10 +17,8 @@ def study(tmp_path: Path) -> Path:
     return written(tmp_path / "study.toml", study_text("layers"))
 
 
-def test_each_layer_loses_what_the_narrower_one_behind_it_does_not_pass(
-    study: Path, terminal: Terminal
-) -> None:
-    found = terminal.json_output("profile", study)
+def test_each_layer_loses_what_the_narrower_one_behind_it_does_not_pass(study: Path) -> None:
+    found = json_output("profile", study)
     layers = {one["layer"]: one for one in found["layers"]}
     assert [*layers][:3] == ["drive", "controller", "box"]
     for layer, alone, stacked, lost in (
@@ -39,13 +37,11 @@ def test_each_layer_loses_what_the_narrower_one_behind_it_does_not_pass(
     assert layers["box"]["bound"] == found["clients"] == 16
 
 
-def test_a_target_says_what_each_part_needs_and_is_met_or_not(
-    study: Path, terminal: Terminal
-) -> None:
-    found = terminal.json_output("profile", study, "--target", "4 GB/s")
+def test_a_target_says_what_each_part_needs_and_is_met_or_not(study: Path) -> None:
+    found = json_output("profile", study, "--target", "4 GB/s")
     needed = {one["level"]: one["each_bytes_per_second"] for one in found["needed"]}
     assert needed == {"room": 4e9, "box": 4e9, "controller": 1e9, "drive": 1e8}
-    assert terminal.json_output("profile", study, "--target", "6 GB/s", code=1)["holds"] is False
+    assert json_output("profile", study, "--target", "6 GB/s", code=1)["holds"] is False
 
 
 def test_what_parts_of_the_paper_need_for_a_terabyte_a_second() -> None:
@@ -58,14 +54,12 @@ def test_what_parts_of_the_paper_need_for_a_terabyte_a_second() -> None:
     assert [float(f"{one / 1e6:.3g}") for one in found] == [27_800, 3470, 496, 49.6, 62.0]
 
 
-def test_measured_rates_stand_beside_those_of_as_many_parts(
-    study: Path, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_measured_rates_stand_beside_those_of_as_many_parts(study: Path, tmp_path: Path) -> None:
     path = tmp_path / "measured.csv"
     lines = ("drive,read,1 MB,10,9 GB/s", "controller,read,,,6 GB/s", "clients,,,,4 GB/s")
     others = ("box,write,,,4 GB/s", "drive,read,4 MB,1,1 GB/s")
     path.write_text(MEASURED + "\n".join([*lines, *others]), encoding="utf-8")
-    found = terminal.json_output("profile", study, "--measured", str(path))["measured"]
+    found = json_output("profile", study, "--measured", str(path))["measured"]
     # Ten drives of 40 should read 10 GB/s, all controllers 8, and clients what is left: 5.
     expected = [10e9, 8e9, 5e9, None, None]
     for one, rate in zip(found, expected, strict=True):
@@ -77,11 +71,9 @@ def test_measured_rates_stand_beside_those_of_as_many_parts(
     assert [one["of_expected"] for one in found[:3]] == pytest.approx([0.9, 0.75, 0.8], rel=1e-6)
 
 
-def test_the_page_the_terminal_and_python_say_the_same(
-    study: Path, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_the_page_the_terminal_and_python_say_the_same(study: Path, tmp_path: Path) -> None:
     page = tmp_path / "layers.html"
-    out = terminal.output("profile", study, "-o", page, "--target", "4 GB/s")
+    out = output("profile", study, "-o", page, "--target", "4 GB/s")
     assert "16 clients get 5 GB/s together" in out
     text = page.read_text(encoding="utf-8")
     assert "chart-layers" in text and "16 clients get 5 GB/s together" in text

@@ -13,7 +13,7 @@ import pytest
 import resilver
 from resilver.center.control import LIMIT, Floats, control, run_length
 from tests.scale import SEED, times
-from tests.terminal import Terminal, written
+from tests.terminal import json_output, output, written
 
 FIRST = 30
 LEVEL, DEVIATION = 500e9, 5e9
@@ -28,13 +28,9 @@ def planted(shape: Floats, seed: int) -> Floats:
     return runs(len(shape), np.random.default_rng(SEED + seed)) + DEVIATION * shape
 
 
-def asked(
-    tmp_path: Path, terminal: Terminal, text: str, *words: str, code: int = 0
-) -> dict[str, Any]:
+def asked(tmp_path: Path, text: str, *words: str, code: int = 0) -> dict[str, Any]:
     (tmp_path / "runs.csv").write_text(text, encoding="utf-8")
-    found: dict[str, Any] = terminal.json_output(
-        "quality", tmp_path / "runs.csv", *words, code=code
-    )
+    found: dict[str, Any] = json_output("quality", tmp_path / "runs.csv", *words, code=code)
     return found
 
 
@@ -146,12 +142,10 @@ def test_an_outlier_is_no_step() -> None:
     assert steps / count <= 0.175 + 0.15
 
 
-def test_what_is_out_of_control_is_told_with_time_and_size(
-    tmp_path: Path, terminal: Terminal
-) -> None:
+def test_what_is_out_of_control_is_told_with_time_and_size(tmp_path: Path) -> None:
     shape = np.zeros(120)
     shape[45], shape[80:] = -12.0, -4.0
-    told = asked(tmp_path, terminal, csv_of(planted(shape, 3)), code=1)
+    told = asked(tmp_path, csv_of(planted(shape, 3)), code=1)
     outlier, step = told["findings"]
     assert (outlier["kind"], outlier["run"]) == ("outlier", 45)
     # 2024-02-15 12:00 UTC.
@@ -162,22 +156,20 @@ def test_what_is_out_of_control_is_told_with_time_and_size(
     assert not told["holds"]
 
 
-def test_runs_in_control_end_with_zero(tmp_path: Path, terminal: Terminal) -> None:
+def test_runs_in_control_end_with_zero(tmp_path: Path) -> None:
     """A sawtooth of one deviation has no chance in it."""
     values = LEVEL + DEVIATION * np.tile([1.0, -1.0], 60)
-    told = asked(tmp_path, terminal, csv_of(values))
+    told = asked(tmp_path, csv_of(values))
     assert told["holds"] and told["findings"] == []
     # Neighbours differ each time, which is told.
     assert told["series"][0]["correlation"] < -0.9
 
 
-def test_equal_runs_have_no_deviation_and_a_step_of_them_is_found(
-    tmp_path: Path, terminal: Terminal
-) -> None:
+def test_equal_runs_have_no_deviation_and_a_step_of_them_is_found(tmp_path: Path) -> None:
     same = np.full(40, LEVEL)
-    assert asked(tmp_path, terminal, csv_of(same))["holds"]
+    assert asked(tmp_path, csv_of(same))["holds"]
     lower = np.concatenate([same, np.full(10, 0.9 * LEVEL)])
-    (step,) = asked(tmp_path, terminal, csv_of(lower), code=1)["findings"]
+    (step,) = asked(tmp_path, csv_of(lower), code=1)["findings"]
     assert (step["kind"], step["run"]) == ("step", 40)
     assert step["share"] == pytest.approx(-0.1, abs=1e-9)
 
@@ -185,14 +177,13 @@ def test_equal_runs_have_no_deviation_and_a_step_of_them_is_found(
 # ---------------------------------------------------------------------------------- reading
 
 
-def test_columns_units_and_series_are_as_said(tmp_path: Path, terminal: Terminal) -> None:
+def test_columns_units_and_series_are_as_said(tmp_path: Path) -> None:
     lines = ["fs,day,bw"]
     for at in range(40):
         lines += [f"a,{at},{500 + at % 2}", f"b,{at},{300 + at % 2}"]
     lines.append("a,41,nan")
     told = asked(
         tmp_path,
-        terminal,
         "\n".join(lines),
         *("--value", "bw", "--unit", "MiB/s", "--by", "fs", "--time", "day"),
     )
@@ -201,24 +192,22 @@ def test_columns_units_and_series_are_as_said(tmp_path: Path, terminal: Terminal
     assert told["notes"] == ["runs.csv: 1 lines without a bw are left out"]
 
 
-def test_runs_are_taken_in_the_order_of_time(tmp_path: Path, terminal: Terminal) -> None:
+def test_runs_are_taken_in_the_order_of_time(tmp_path: Path) -> None:
     shape = np.zeros(100)
     shape[70:] = -6.0
     head, *lines = csv_of(planted(shape, 4)).splitlines()
     order = np.random.default_rng(5).permutation(len(lines))
     shuffled = "\n".join([head, *(lines[at] for at in order)])
-    findings = asked(tmp_path, terminal, shuffled, code=1)["findings"]
+    findings = asked(tmp_path, shuffled, code=1)["findings"]
     assert ("step", 70) in {(one["kind"], one["run"]) for one in findings}
 
 
-def test_the_page_the_terminal_and_python_say_the_same(tmp_path: Path, terminal: Terminal) -> None:
+def test_the_page_the_terminal_and_python_say_the_same(tmp_path: Path) -> None:
     shape = np.zeros(120)
     shape[80:] = -4.0
     path, page = tmp_path / "runs.csv", tmp_path / "runs.html"
     path.write_text(csv_of(planted(shape, 3)), encoding="utf-8")
-    assert "Out of control: 1 finding in 90 runs" in terminal.output(
-        "quality", path, "-o", page, code=1
-    )
+    assert "Out of control: 1 finding in 90 runs" in output("quality", path, "-o", page, code=1)
     text = page.read_text(encoding="utf-8")
     assert "chart-quality-0" in text and "Out of control: 1 finding in 90 runs" in text
     found = resilver.quality_chart(path)
@@ -240,19 +229,17 @@ def test_the_real_runs_of_a_benchmark_have_their_slowest_named(shared_data: Path
     assert {one.kind for one in found.findings} == {"outlier"}
 
 
-def test_figures_are_in_the_unit_of_the_file_and_agree_with_each_other(
-    tmp_path: Path, terminal: Terminal
-) -> None:
+def test_figures_are_in_the_unit_of_the_file_and_agree_with_each_other(tmp_path: Path) -> None:
     # Rule: values of 100 MiB/s in the mean are shown as 100 MiB/s, not as 104.9 MB/s, and the
     # sentence and the table count the same runs until a step is found.
     shape = np.concatenate([np.zeros(60), np.full(30, -4.0)])
     values = 100.0 + np.random.default_rng(SEED + 9).standard_normal(len(shape)) + shape
     path = written(tmp_path / "runs.csv", "rate\n" + "\n".join(map(repr, values.tolist())) + "\n")
-    out = terminal.output("quality", path, "--unit", "MiB/s", code=1)
+    out = output("quality", path, "--unit", "MiB/s", code=1)
     assert "MB/s" not in out and "GB/s" not in out
     after = re.search(r"step to (\d+\.?\d*) MiB/s.*found\s+after (\d+) runs?", out, re.DOTALL)
     assert after is not None and float(after[1]) == pytest.approx(96.0, abs=1.0)
-    (found,) = terminal.json_output("quality", path, "--unit", "MiB/s", code=1)["findings"]
+    (found,) = json_output("quality", path, "--unit", "MiB/s", code=1)["findings"]
     assert found["found_run"] - found["run"] + 1 == int(after[2])
     (row,) = [line.split() for line in out.splitlines() if "runs.csv" in line and " step " in line]
     assert row[-2] == after[2]

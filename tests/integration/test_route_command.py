@@ -11,7 +11,7 @@ import pytest
 import resilver
 from resilver.center.routes import POLICIES
 from tests.small_machine import SMALL_MACHINE, STORED
-from tests.terminal import Terminal, written
+from tests.terminal import json_output, output, texts, written
 
 
 @pytest.fixture
@@ -24,52 +24,52 @@ def stored(tmp_path: Path) -> Path:
     return written(tmp_path / "stored.toml", STORED)
 
 
-def test_the_policies_stand_side_by_side(small: Path, terminal: Terminal) -> None:
-    out = terminal.output("route", small)
+def test_the_policies_stand_side_by_side(small: Path) -> None:
+    out = output("route", small)
     assert all(word in out for word in ("fine-grained", "nearest", "round robin", "balanced"))
 
 
-def test_json_is_what_python_computes(small: Path, terminal: Terminal) -> None:
-    (found,) = terminal.json_output("route", small, "--policy", "nearest")["policies"]
+def test_json_is_what_python_computes(small: Path) -> None:
+    (found,) = json_output("route", small, "--policy", "nearest")["policies"]
     figures = resilver.route_figures(resilver.route(resilver.machine(small), "nearest"))
     assert found == json.loads(json.dumps(figures.to_dict()))
     # Of 192 nodes four are routers, two a network.
     assert found["clients_a_router"][1] == 188 / 2
 
 
-def test_a_node_s_routers_are_told(small: Path, terminal: Terminal) -> None:
-    (first, second) = terminal.json_output(
-        "route", small, "--policy", "nearest", "--node", "x3y2z1n1"
-    )["routers"]["nearest"]
+def test_a_node_s_routers_are_told(small: Path) -> None:
+    (first, second) = json_output("route", small, "--policy", "nearest", "--node", "x3y2z1n1")[
+        "routers"
+    ]["nearest"]
     assert (first["network"], first["router"], first["hops"]) == (10, "x3y2z2n0", 1)
     assert (second["network"], second["router"], second["hops"]) == (20, "x3y2z2n1", 1)
 
 
-def test_files_hold_every_client(small: Path, tmp_path: Path, terminal: Terminal) -> None:
+def test_files_hold_every_client(small: Path, tmp_path: Path) -> None:
     made = tmp_path / "routes.csv"
-    terminal.output("route", small, "--policy", "nearest", "-o", made)
+    output("route", small, "--policy", "nearest", "-o", made)
     rows = list(csv.DictReader(made.open(encoding="utf-8")))
     assert len(rows) == 188
     assert list(rows[0]) == ["client", "network_10", "network_20"]
     page = tmp_path / "routes.html"
-    terminal.output("route", small, "--policy", "nearest", "-o", page)
+    output("route", small, "--policy", "nearest", "-o", page)
     text = page.read_text(encoding="utf-8")
     assert "Where routers stand" in text and str(tmp_path) not in text
-    out = terminal.output("route", small, "--policy", "nearest", "--lnet")
+    out = output("route", small, "--policy", "nearest", "--lnet")
     assert out.count("options lnet routes=") == 2
 
 
-def test_files_hold_every_row_of_a_large_machine(tmp_path: Path, terminal: Terminal) -> None:
+def test_files_hold_every_row_of_a_large_machine(tmp_path: Path) -> None:
     # The tables of a page end after 2,000 rows; files that are asked for have all.
     path, made = tmp_path / "large.toml", tmp_path / "routes.csv"
     path.write_text('torus = [16, 16, 16]\n[routers]\ngroups = [["x0y0z0", "x8y8z8"]]\n')
-    terminal.output("route", path, "--policy", "nearest", "-o", made)
+    output("route", path, "--policy", "nearest", "-o", made)
     assert len(made.read_text().splitlines()) == 1 + 16**3 - 2
 
 
-def test_a_job_is_what_python_computes(stored: Path, terminal: Terminal) -> None:
+def test_a_job_is_what_python_computes(stored: Path) -> None:
     words = ("--clients", "random:12", "--targets", "random", "--seed", "3")
-    found = terminal.json_output("route", stored, *words)["jobs"]
+    found = json_output("route", stored, *words)["jobs"]
     assert [one["policy"] for one in found] == list(POLICIES)
     for one in found:
         routes = resilver.route(resilver.machine(stored), one["policy"])
@@ -83,31 +83,31 @@ def test_a_job_is_what_python_computes(stored: Path, terminal: Terminal) -> None
 
 @pytest.mark.parametrize("clients", ["random:20", "job:20@5,3,3", "placed:9", "nodes.txt"])
 def test_a_job_is_told_in_sentences_and_files(
-    stored: Path, tmp_path: Path, clients: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+    stored: Path, tmp_path: Path, clients: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("nodes.txt").write_text("x1y1z1n0\nx1y1z1n1\n17\n")
-    told = " ".join(terminal.output("route", stored, "--clients", clients).split())
+    told = " ".join(output("route", stored, "--clients", clients).split())
     assert "clients get" in told and "Rates of parts: of this test" in told
     words = (str(stored), "--policy", "nearest", "--clients", clients)
-    terminal.output("route", *words, "-o", "flows.csv")
+    output("route", *words, "-o", "flows.csv")
     flows = list(csv.DictReader(Path("flows.csv").read_text(encoding="utf-8").splitlines()))
-    (job,) = terminal.json_output("route", *words)["jobs"]
+    (job,) = json_output("route", *words)["jobs"]
     assert len(flows) == job["flows"]
     total = sum(float(flow["bytes_per_second"]) for flow in flows)
     assert total == pytest.approx(job["bytes_per_second"])
-    terminal.output("route", *words, "-o", "job.html")
+    output("route", *words, "-o", "job.html")
     text = Path("job.html").read_text(encoding="utf-8")
     assert "What the job gets" in text and str(tmp_path) not in text
 
 
 @pytest.mark.parametrize("format", ["png", "svg", "pdf"])
 def test_every_chart_of_the_page_is_written_as_a_file(
-    stored: Path, tmp_path: Path, format: str, terminal: Terminal
+    stored: Path, tmp_path: Path, format: str
 ) -> None:
     words = ("--clients", "random:9", "--policy", "nearest", "--policy", "balanced")
     folder = tmp_path / "figures"
-    _, err = terminal.texts("route", stored, *words, "--figures", folder, "--format", format)
+    _, err = texts("route", stored, *words, "--figures", folder, "--format", format)
     names = {"held", "clients", "layers", "modules", "hops", "served"}
     names |= {"heat-nearest", "heat-balanced"}
     assert {path.name for path in folder.iterdir()} == {f"{n}.{format}" for n in names}
@@ -115,16 +115,14 @@ def test_every_chart_of_the_page_is_written_as_a_file(
     assert min(path.stat().st_size for path in folder.iterdir()) > 2000
 
 
-def test_modules_find_their_places(small: Path, terminal: Terminal) -> None:
-    found = terminal.json_output("route", small, "--place", "4")
+def test_modules_find_their_places(small: Path) -> None:
+    found = json_output("route", small, "--place", "4")
     assert [len(group) for group in found["modules"]] == [4]
     assert found["mean_cost"] < found["own_mean_cost"]
-    assert "placed at random" in " ".join(terminal.output("route", small, "--place", "4").split())
+    assert "placed at random" in " ".join(output("route", small, "--place", "4").split())
 
 
-def test_places_are_judged_by_the_clients_that_there_then_are(
-    tmp_path: Path, terminal: Terminal
-) -> None:
+def test_places_are_judged_by_the_clients_that_there_then_are(tmp_path: Path) -> None:
     # Rule: where new modules stand nobody computes, and where the old ones stood somebody does. Of
     # all 1,770 pairs of the 60 chips the least sum of steps to the nearer one is 120, which today's
     # pair has: 120 steps of 58 chips, and nothing is gained.
@@ -139,8 +137,8 @@ def test_places_are_judged_by_the_clients_that_there_then_are(
         '[routers]\nnetworks = [10, 20]\ngroups = [["x0y0z0", "x3y2z2"]]\n',
         encoding="utf-8",
     )
-    found = terminal.json_output("route", file, "--place", "2")
+    found = json_output("route", file, "--place", "2")
     assert least == 120
     assert found["mean_cost"] == pytest.approx(least / 58, rel=1e-6)
     assert found["own_mean_cost"] == pytest.approx(least / 58, rel=1e-6)
-    assert "no better" in " ".join(terminal.output("route", file, "--place", "2").split())
+    assert "no better" in " ".join(output("route", file, "--place", "2").split())

@@ -8,7 +8,7 @@ from resilver import Results, Study, cli
 from resilver.study.system_runs import format_swept
 from resilver.units import Bytes, BytesPerSecond
 from tests.integration.study_runs import study_text
-from tests.terminal import Terminal, written
+from tests.terminal import json_output, output, texts, written
 
 PARTS, SWEPT = study_text("parts"), study_text("swept")
 
@@ -21,17 +21,15 @@ def words_of(folder: Path, text: str, *words: str) -> list[str]:
 
 @pytest.mark.parametrize(("level", "parts"), [("osd", 6), ("host", 3)])
 def test_each_part_of_a_level_fails_and_the_slowest_comes_first(
-    level: str, parts: int, tmp_path: Path, terminal: Terminal
+    level: str, parts: int, tmp_path: Path
 ) -> None:
     # Rule: a run for each part, at the time of the study's own fault and instead of it.
-    rows = terminal.json_output(*words_of(tmp_path, PARTS, "--each", level, "-q", "--workers", "1"))
+    rows = json_output(*words_of(tmp_path, PARTS, "--each", level, "-q", "--workers", "1"))
     names = {f"{level}.{number} at 2 s" for number in range(parts)}
     assert {row["faults"] for row in rows} == names and len(rows) == parts
     times = [row["rebuild_seconds"] for row in rows]
     assert times == sorted(times, reverse=True) and times[-1] > 0
-    lines = terminal.output(
-        *words_of(tmp_path, PARTS, "--each", level, "--workers", "1")
-    ).splitlines()
+    lines = output(*words_of(tmp_path, PARTS, "--each", level, "--workers", "1")).splitlines()
     first = next(rank for rank, line in enumerate(lines) if line.split()[:1] == [level])
     # A long cell goes on in lines of its own.
     below = [line.split()[:4] for line in lines[first + 2 :]]
@@ -39,11 +37,9 @@ def test_each_part_of_a_level_fails_and_the_slowest_comes_first(
     assert shown[:parts] == [row["faults"] for row in rows]
 
 
-def test_the_ranking_names_what_is_waited_for(tmp_path: Path, terminal: Terminal) -> None:
+def test_the_ranking_names_what_is_waited_for(tmp_path: Path) -> None:
     # Rule: a row of the ranking names the part that its run waited for, as the table has it.
-    lines = terminal.output(
-        *words_of(tmp_path, PARTS, "--each", "host", "--workers", "1")
-    ).splitlines()
+    lines = output(*words_of(tmp_path, PARTS, "--each", "host", "--workers", "1")).splitlines()
     named = {line.split()[0]: line for line in lines if line.strip().startswith("host.")}
     results = Results.open(tmp_path / "runs")
     hosts = {row["run"]: row["faults"].split()[0] for row in results.runs.to_pylist()}
@@ -77,28 +73,26 @@ def test_a_study_that_says_each_is_the_same_as_the_option(tmp_path: Path) -> Non
 
 
 def test_swept_values_stay_where_other_columns_have_no_room(
-    tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    lines = terminal.output(*words_of(tmp_path, SWEPT, "--workers", "1")).splitlines()
+    lines = output(*words_of(tmp_path, SWEPT, "--workers", "1")).splitlines()
     for code in ("copies 3", "rs 4+2"):
         for rate in ("50 MB/s", "100 MB/s"):
             assert any(code in line and rate in line for line in lines), (code, rate)
     assert any(line.startswith("Not shown") for line in lines)
     # Where nothing else has room, each row is a paragraph that begins with them.
     monkeypatch.setenv("COLUMNS", "26")
-    turned = " ".join(terminal.output(*words_of(tmp_path, SWEPT)).split())
+    turned = " ".join(output(*words_of(tmp_path, SWEPT)).split())
     assert turned.count("code copies 3, bandwidth 50 MB/s rebuild time: ") == 1
 
 
-def test_clients_enter_by_as_many_routers_as_hosts_have_ports(
-    tmp_path: Path, terminal: Terminal
-) -> None:
+def test_clients_enter_by_as_many_routers_as_hosts_have_ports(tmp_path: Path) -> None:
     # Rule: without a word of routers there are twelve for twelve servers, and the summary says so.
     (tmp_path / "study.toml").write_text(SWEPT)
     system = Study.load(tmp_path / "study.toml").runs()[0].system
     assert system.cluster.fabric.router_count == 12
-    words = " ".join(terminal.output(*words_of(tmp_path, SWEPT, "--workers", "1")).split())
+    words = " ".join(output(*words_of(tmp_path, SWEPT, "--workers", "1")).split())
     assert "One client gateway per host port is assumed" in words
     stated = study_text("swept", cluster__fabric={"routers": 3})
     (tmp_path / "study.toml").write_text(stated)
@@ -125,8 +119,8 @@ def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return written(tmp_path / "swept.toml", study_text("ended"))
 
 
-def test_swept_values_keep_their_words(ended: Path, terminal: Terminal) -> None:
-    said = terminal.output("check", ended)
+def test_swept_values_keep_their_words(ended: Path) -> None:
+    said = output("check", ended)
     for words in ("50 MB/s", "2.5 GiB/s", "1.5 MiB", "1 MB"):
         assert words in said, words
     assert "50000000" not in said and "2560" not in said
@@ -147,17 +141,15 @@ def test_words_of_a_value_mean_the_value(text: str) -> None:
         ("population.files=10", "population.files, population.file_size"),
     ],
 )
-def test_a_sweep_that_a_setting_ends_is_told_of(
-    ended: Path, setting: str, key: str, terminal: Terminal
-) -> None:
+def test_a_sweep_that_a_setting_ends_is_told_of(ended: Path, setting: str, key: str) -> None:
     for command in (["check", str(ended)], ["run", str(ended), "-q", "-o", f"runs/{key[:10]}"]):
         if key == "recovery.bandwidth" or command[0] == "check":
-            _, said = terminal.texts(*command, "--set", setting)
+            _, said = texts(*command, "--set", setting)
             assert f"note: the study sweeps {key}; --set {setting}" in said
 
 
-def test_a_setting_beside_a_sweep_says_nothing(ended: Path, terminal: Terminal) -> None:
-    assert terminal.texts("check", ended, "--set", "cluster.servers=9")[1] == ""
+def test_a_setting_beside_a_sweep_says_nothing(ended: Path) -> None:
+    assert texts("check", ended, "--set", "cluster.servers=9")[1] == ""
 
 
 def test_a_study_file_of_dots_has_its_runs_below_runs(ended: Path) -> None:

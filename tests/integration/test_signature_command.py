@@ -10,7 +10,7 @@ import pytest
 import resilver
 from resilver.importers.series import Series, read_series
 from resilver.reproduce.planted import Planted, planted
-from tests.terminal import Terminal
+from tests.terminal import json_output, output, texts
 
 
 def write(path: Path, run: Series, unit: str = "bytes", scale: float = 1.0) -> Path:
@@ -32,11 +32,11 @@ def logs(case: Planted, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_the_file_is_the_traffic_of_the_job(
-    case: Planted, logs: list[Path], tmp_path: Path, terminal: Terminal
+    case: Planted, logs: list[Path], tmp_path: Path
 ) -> None:
     """Its keys are those of traffic.jobs, and it reads back as what JSON tells."""
     path = tmp_path / "a.toml"
-    out, err = terminal.texts("signature", *logs, "-o", path, "--json")
+    out, err = texts("signature", *logs, "-o", path, "--json")
     told = json.loads(out)["signature"]
     assert f"wrote {path}" in err
     given = tomllib.loads(path.read_text())
@@ -60,7 +60,7 @@ def test_the_file_is_the_traffic_of_the_job(
 
 
 def test_one_log_and_the_jobs_times_do_as_well(
-    case: Planted, logs: list[Path], tmp_path: Path, terminal: Terminal
+    case: Planted, logs: list[Path], tmp_path: Path
 ) -> None:
     """The runs one after the other in one log, 500 s apart, and what sacct says of them; a job that
     the log does not have is told.
@@ -74,7 +74,7 @@ def test_one_log_and_the_jobs_times_do_as_well(
     rows = [f"{begin - 1_700_000_000:g},{begin - 1_699_996_400:g},run" for begin in begins]
     jobs = tmp_path / "climate.csv"
     jobs.write_text("\n".join(["start,end,name", *rows, "90000,93600,later"]))
-    found = terminal.json_output("signature", path, "--jobs", jobs)
+    found = json_output("signature", path, "--jobs", jobs)
     whole = resilver.signature(logs).signature
     assert whole is not None
     assert found["signature"]["period_seconds"] == pytest.approx(whole.period, rel=1e-3)
@@ -83,18 +83,16 @@ def test_one_log_and_the_jobs_times_do_as_well(
     assert found["notes"] == ["1 of 9 jobs are not in the logs: later"]
 
 
-def test_without_a_period_it_says_so_and_writes_nothing(tmp_path: Path, terminal: Terminal) -> None:
+def test_without_a_period_it_says_so_and_writes_nothing(tmp_path: Path) -> None:
     runs = planted((3,), noise=1.0, kind="noise").runs
     paths = [write(tmp_path / f"n{at}.csv", run) for at, run in enumerate(runs)]
     toml, page = tmp_path / "a.toml", tmp_path / "a.html"
-    out, err = terminal.texts("signature", *paths, "-o", toml, "-o", page, code=1)
+    out, err = texts("signature", *paths, "-o", toml, "-o", page, code=1)
     assert not toml.exists() and not page.exists()
     assert "The runs do not repeat: " in out and "wrote" not in err
 
 
-def test_reads_are_told_apart_where_both_are_asked_for(
-    case: Planted, tmp_path: Path, terminal: Terminal
-) -> None:
+def test_reads_are_told_apart_where_both_are_asked_for(case: Planted, tmp_path: Path) -> None:
     """A quarter of each burst is read, and others only write."""
     paths = []
     for at in range(4):
@@ -107,13 +105,13 @@ def test_reads_are_told_apart_where_both_are_asked_for(
         lines = [",".join(f"{cell:.1f}" for cell in row) for row in rows]
         path.write_text("\n".join(["time(s),read bytes,write bytes", *lines]))
         paths.append(path)
-    signature = terminal.json_output("signature", *paths, "--of", "both")
+    signature = json_output("signature", *paths, "--of", "both")
     assert signature["signature"]["reads_share"] == pytest.approx(0.25, abs=0.03)
 
 
-def test_the_page_holds_the_answer(logs: list[Path], tmp_path: Path, terminal: Terminal) -> None:
+def test_the_page_holds_the_answer(logs: list[Path], tmp_path: Path) -> None:
     page = tmp_path / "a.html"
-    out = terminal.output("signature", *logs, "-o", page, "--every", "4 s")
+    out = output("signature", *logs, "-o", page, "--every", "4 s")
     assert "climate moves 1." in out and "Bursts common to runs" in out
     text = page.read_text(encoding="utf-8")
     assert "The signature of climate" in text and "Autocorrelation and spectrum agree" in text
@@ -121,26 +119,24 @@ def test_the_page_holds_the_answer(logs: list[Path], tmp_path: Path, terminal: T
     assert str(tmp_path) not in text
 
 
-def test_compare_says_whether_two_are_one_job_s(
-    logs: list[Path], tmp_path: Path, terminal: Terminal
-) -> None:
+def test_compare_says_whether_two_are_one_job_s(logs: list[Path], tmp_path: Path) -> None:
     """Of the first four runs and the last four they are; of another job they are not."""
     names = [tmp_path / f"{name}.toml" for name in ("first", "last", "other")]
     other = [
         write(tmp_path / f"o{at}.csv", run) for at, run in enumerate(planted((9,), noise=0.5).runs)
     ]
     for path, some in zip(names, (logs[:4], logs[4:], other), strict=True):
-        terminal.output("signature", *some, "-o", path, "-q")
-    out = terminal.output("signature", "compare", *names[:2])
+        output("signature", *some, "-o", path, "-q")
+    out = output("signature", "compare", *names[:2])
     assert "may be one job's" in " ".join(out.split())
-    comparison = terminal.json_output("signature", "compare", names[0], names[2], code=1)
+    comparison = json_output("signature", "compare", names[0], names[2], code=1)
     assert comparison["same"] is False
 
 
 SIGNATURE = 'period = "600 s"\nlength = "60 s"\nvolume = "60 GB"\n'
 
 
-def test_shift_says_when_the_second_should_start(tmp_path: Path, terminal: Terminal) -> None:
+def test_shift_says_when_the_second_should_start(tmp_path: Path) -> None:
     """Two alike bursts of 60 s at all that is carried: apart from 60 to 540 s they lose nothing,
     and together 60 s a burst, each of 20.
     """
@@ -148,7 +144,7 @@ def test_shift_says_when_the_second_should_start(tmp_path: Path, terminal: Termi
         (tmp_path / f"{name}.toml").write_text(SIGNATURE)
     words = ["shift", tmp_path / "a.toml", tmp_path / "b.toml", "--rate", "1 GB/s"]
     page = tmp_path / "shift.html"
-    told = terminal.json_output("signature", *words, "-o", page)
+    told = json_output("signature", *words, "-o", page)
     assert told["best_start_seconds"] == 300.0
     assert (told["as_good_from_seconds"], told["as_good_to_seconds"]) == (60.0, 540.0)
     assert told["lost_together"] == {"one_seconds": 1200.0, "other_seconds": 1200.0}

@@ -8,7 +8,7 @@ import resilver
 from resilver import ConfigError, size
 from resilver.center import SizingFile
 from tests.integration.sizings import sized, values
-from tests.terminal import Terminal
+from tests.terminal import json_output, output
 
 TWO = """
 [demand]
@@ -36,9 +36,9 @@ price = "200000 USD"
 """
 
 
-def test_spider_2_as_it_was_asked_for(terminal: Terminal) -> None:
+def test_spider_2_as_it_was_asked_for() -> None:
     """0.75 x 600 TB in 360 s is 1.25 TB/s, which 27.8 GB/s a unit give 45 times (44.96)."""
-    found = terminal.json_output("size", "spider-2")
+    found = json_output("size", "spider-2")
     demands = values(found["demands"])
     assert demands["checkpoint_bytes_per_second"] == pytest.approx(1.25e12, rel=1e-12)
     # 30 x 770 TB = 23.1 PB; below 70 % full that is 33 PB formatted.
@@ -51,13 +51,13 @@ def test_spider_2_as_it_was_asked_for(terminal: Terminal) -> None:
     assert needs == {"bandwidth": (45, 45), "random": (35, 44), "capacity": (37, 37)}
 
 
-def test_spider_2_as_it_was_bought(terminal: Terminal) -> None:
+def test_spider_2_as_it_was_bought() -> None:
     """36 units: 1 TB/s, a checkpoint of 7.5 min, 32.256 PB, 22.6 at one knee and 16.1 at the other.
 
     They are short of 240 GB/s where disks move a fifth at random, and of the head room.
     """
     bought = ("--set", "demand.bandwidth=1 TB/s", "--set", "offers.0.units=36")
-    found = terminal.json_output("size", "spider-2", *bought, code=1)
+    found = json_output("size", "spider-2", *bought, code=1)
     demands = values(found["demands"])
     assert demands["checkpoint_seconds"] == pytest.approx(450.0)
     assert demands["random_share"] == pytest.approx(0.24)
@@ -89,13 +89,13 @@ def test_three_tenths_more_than_is_stored_are_77_percent_full() -> None:
     assert resilver.size(file).offers[0].needs[2].units == 34
 
 
-def test_offers_stand_side_by_side_without_a_score(tmp_path: Path, terminal: Terminal) -> None:
+def test_offers_stand_side_by_side_without_a_score(tmp_path: Path) -> None:
     """100 GB/s of 80 data disks x 200 MB/s (16 GB/s) are 7 units, 8 PB of 800 TB are 10.
 
     Of flash, two groups of ten and four that stand by: 16 x 15.36 TB = 245.76 TB, 33 units.
     """
     (tmp_path / "two.toml").write_text(TWO)
-    found = terminal.json_output("size", tmp_path / "two.toml")
+    found = json_output("size", tmp_path / "two.toml")
     disks, more, flash = found["offers"]
     assert [need["units"] for need in disks["needs"]] == [7, 10]
     assert [need["units"] for need in flash["needs"]] == [3, 33]
@@ -106,9 +106,9 @@ def test_offers_stand_side_by_side_without_a_score(tmp_path: Path, terminal: Ter
     assert disks["dominated_by"] == flash["dominated_by"] == []
 
 
-def test_the_page_holds_every_derivation(tmp_path: Path, terminal: Terminal) -> None:
+def test_the_page_holds_every_derivation(tmp_path: Path) -> None:
     page = tmp_path / "spider.html"
-    assert "÷" in terminal.output("size", "spider-2", "-o", page)
+    assert "÷" in output("size", "spider-2", "-o", page)
     text = page.read_text(encoding="utf-8")
     for figure in resilver.size("spider-2").offers[0].figures:
         assert figure.what in text and figure.derivation in text
@@ -136,13 +136,13 @@ def test_what_says_too_little_is_told_what_to_add() -> None:
 
 @pytest.mark.parametrize(("command", "kind"), [("size", "sizings"), ("profile", "lots")])
 def test_what_ships_can_be_copied_and_changed(
-    command: str, kind: str, root: Path, tmp_path: Path, terminal: Terminal
+    command: str, kind: str, root: Path, tmp_path: Path
 ) -> None:
     shipped = root / "python" / "resilver" / "catalog" / kind / "spider-2.toml"
     (tmp_path / "mine.toml").write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
     answers = []
     for name in ("spider-2", str(tmp_path / "mine.toml")):
-        answers.append(terminal.output(command, name, "--json"))
+        answers.append(output(command, name, "--json"))
     assert answers[0] == answers[1]
 
 
@@ -177,21 +177,21 @@ def test_a_thin_file_system_takes_its_share_of_what_users_have() -> None:
     assert [need.units for need in plain.needs][:2] == [need.units for need in thin.needs][:2]
 
 
-def test_days_fill_what_is_left_to_users(tmp_path: Path, terminal: Terminal) -> None:
+def test_days_fill_what_is_left_to_users(tmp_path: Path) -> None:
     """One unit of 10 disks of 1 TB holds 8 TB, of which a tenth is for tests; 14 d x 0.1 TB."""
     text = (
         'thin = 0.1\n[[offers]]\nname = "unit"\nunits = 1\ndisks = 10\nrate = "1 GB/s"\n'
         'disk = { size = "1 TB" }\n[capacity]\ninflow = "0.1 TB/d"\n'
         'purge = { last_access = "14 d" }\n'
     )
-    found = sized(terminal, tmp_path, text)["capacity"]
+    found = sized(tmp_path, text)["capacity"]
     assert found["usable_bytes"] == pytest.approx(7.2e12)
     assert values(found["figures"])["steady_fill"] == pytest.approx(1.4 / 7.2)
 
 
-def test_islands_copy_keep_and_wait(tmp_path: Path, terminal: Terminal) -> None:
+def test_islands_copy_keep_and_wait(tmp_path: Path) -> None:
     """2 x 100 TB a day and 300 TB a week; 200 TB/d for 14 days and 300 TB for its week are kept."""
-    found = sized(terminal, tmp_path, ISLANDS)["islands"]
+    found = sized(tmp_path, ISLANDS)["islands"]
     rate = (200e12 + 300e12 / 7) / 86_400
     assert found["bytes_per_second"] == pytest.approx(rate)
     assert found["kept_bytes"] == pytest.approx(14 * 200e12 + 300e12)
@@ -202,19 +202,19 @@ def test_islands_copy_keep_and_wait(tmp_path: Path, terminal: Terminal) -> None:
     assert "load_share" not in figures
 
 
-def test_copies_load_file_systems_twice(tmp_path: Path, terminal: Terminal) -> None:
+def test_copies_load_file_systems_twice(tmp_path: Path) -> None:
     offer = '[[offers]]\nname = "u"\nunits = 2\ndisks = 10\nrate = "10 GB/s"\ndisk={size="1 TB"}\n'
-    found = sized(terminal, tmp_path, offer + ISLANDS)["islands"]
+    found = sized(tmp_path, offer + ISLANDS)["islands"]
     share = 2 * found["bytes_per_second"] / 20e9
     assert values(found["figures"])["load_share"] == pytest.approx(share)
 
 
-def test_a_mover_that_cannot_keep_up_is_a_no(tmp_path: Path, terminal: Terminal) -> None:
+def test_a_mover_that_cannot_keep_up_is_a_no(tmp_path: Path) -> None:
     """243 TB a day are 2.81 GB/s."""
     path, page = tmp_path / "sizing.toml", tmp_path / "islands.html"
     path.write_text(ISLANDS.replace("20 GB/s", "2.8 GB/s"))
-    out = " ".join(terminal.output("size", path, "-o", page, code=1).split())
+    out = " ".join(output("size", path, "-o", page, code=1).split())
     assert "Islands copy 242.9 TB/d" in out and "would have to pass 1" in out
     assert "Copied between islands" in page.read_text(encoding="utf-8")
     path.write_text(ISLANDS.replace("20 GB/s", "2.82 GB/s"))
-    terminal.output("size", path, "-q")
+    output("size", path, "-q")

@@ -12,7 +12,7 @@ from resilver.cli.app import _COMMANDS, _GROUPS
 from resilver.cli.wrong_file import _READERS
 from tests.integration.test_mutants import PLAN, SHAPE, SIGNATURE
 from tests.reference.ceph_cluster import write_cluster
-from tests.terminal import Terminal, written
+from tests.terminal import refusal, written
 from tests.unit.benchmark_texts import IOR_JSON
 from tests.unit.log_texts import TEXTS as LOGS
 
@@ -101,14 +101,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("command", READS)
 def test_a_file_of_another_kind_is_named_with_its_reader(
-    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
     more = MORE.get(command, "").split()
     for name, (kind, words) in FILES.items():
         if kind in READS[command]:
             continue
-        said = terminal.refusal(*command.split(), name, *more)
+        said = refusal(*command.split(), name, *more)
         assert f"error: {name} is {words}" in said, said
         reader = _READERS.get(kind, "which no command reads").partition("{}")[0].strip()
         assert reader in said, said
@@ -124,9 +124,9 @@ def test_every_reader_reads_the_kind_that_it_is_named_for() -> None:
         assert kind in READS[known[0]] or kind == "plan"
 
 
-def test_a_file_of_the_right_kind_keeps_its_own_error(tmp_path: Path, terminal: Terminal) -> None:
+def test_a_file_of_the_right_kind_keeps_its_own_error(tmp_path: Path) -> None:
     path = written(tmp_path / "study.toml", STUDY.replace("servers = 8", "servers = 0"))
-    said = terminal.refusal("check", path)
+    said = refusal("check", path)
     assert "cluster.servers" in said and "is a study" not in said
     (tmp_path / "odd.json").write_text(json.dumps({"monmap": []}))
-    assert " is a " not in terminal.refusal("run", tmp_path / "odd.json")
+    assert " is a " not in refusal("run", tmp_path / "odd.json")
