@@ -1,6 +1,6 @@
 """Max-min fair rates beside SimGrid's solver, which shares links by the same rule.
 
-The tests hold 150 systems to linear programs instead (tests/oracle/test_flow_rates.py).
+The tests hold random systems to what makes rates fair (crates/flow/tests/suite/laws.rs).
 """
 
 import time

@@ -13,14 +13,10 @@ from hypothesis import strategies as st
 import resilver
 from resilver.placement_quality import burst_losses, enclosure_loss_probability
 from tests.reference.codes import (
-    PRODUCTS,
     Survives,
     dead_groups,
     enclosures_lost,
     is_survivable,
-    survived_by_level,
-    survived_by_lines,
-    table_cells,
 )
 from tests.scale import times
 
@@ -47,26 +43,6 @@ TREES = [
     "copies 2 over rs 1+1 over rs 2+1",
     "rs 1+1 over product rs 1+1 x rs 2+1",
 ]
-
-
-@pytest.mark.parametrize("text", TREES)
-def test_survived_sets_are_those_that_are_found_one_by_one(text: str) -> None:
-    """Each answer, and the counts by polynomials, against all sets of lost pieces."""
-    tree = resilver.code_tree(text)
-    levels = plain_levels(tree)
-    counts = tree.survivable_up_to(tree.pieces)
-    for losses in range(tree.pieces + 1):
-        survived = 0
-        for lost in combinations(range(tree.pieces), losses):
-            expected = survived_by_level(levels, lost)
-            survived += expected
-            assert tree.is_survivable(lost) == expected
-        assert (counts[losses].survivable, counts[losses].all) == (
-            survived,
-            comb(tree.pieces, losses),
-        )
-        assert (survived == counts[losses].all) == (losses <= tree.fault_tolerance)
-        assert tree.survivable(losses) == counts[losses]
 
 
 REPEATED = [("rs 2+1", 4), ("lrc 2+3 local 1", 2), ("copies 2 over rs 2+1", 2)]
@@ -125,32 +101,6 @@ def test_a_plan_makes_each_lost_piece_once_of_what_is_there(
         assert {one // around for one in step.gathered} == {step.piece // around}
         assert len({one // below for one in step.gathered}) == len(step.gathered)
     assert there == set(range(tree.pieces))
-
-
-@pytest.mark.parametrize("text", ["product rs 2+2 x rs 2+2", "product rs 3+1 x rs 2+2"])
-def test_products_are_tables_whose_lines_survive_as_their_codes_say(text: str) -> None:
-    """The generator is the tensor product; lines and rank against plain Python for the most losses
-    that are ever survived, where they differ, and one less.
-    """
-    code = resilver.redundancy(text)
-    column, row = map(resilver.redundancy, text.removeprefix("product ").split(" x "))
-    cells = table_cells((column.data, row.data), (column.pieces, row.pieces))
-    for piece, (down, along) in enumerate(cells):
-        for datum in range(code.data):
-            at_row, at_column = cells[datum]
-            expected = PRODUCTS[column.generator[down][at_row]][row.generator[along][at_column]]
-            assert code.generator[piece][datum] == expected
-    rows, tolerances = code.generator.tolist(), (column.parity, row.parity)
-    for losses in (code.parity - 1, code.parity):
-        found = found_by_lines = 0
-        for lost in combinations(range(code.pieces), losses):
-            expected = is_survivable(rows, lost)
-            lines = survived_by_lines((cells[piece] for piece in lost), tolerances)
-            assert code.is_survivable(lost) == expected
-            assert code.is_survivable_by_lines(lost) == lines
-            found, found_by_lines = found + expected, found_by_lines + lines
-        assert code.survivable(losses).survivable == found
-        assert code.survivable_by_lines(losses).survivable == found_by_lines
 
 
 @pytest.mark.parametrize("across", [2, 5, 10])

@@ -91,21 +91,6 @@ def test_one_of_two_controllers_of_four_servers_passes_half() -> None:
     assert three.metrics["throughput_bytes_per_second"] == pytest.approx(160e6, rel=0.03)
 
 
-def test_a_write_that_is_at_a_controller_that_goes_begins_anew_at_its_partner() -> None:
-    parts = unit(partner=True)
-    parts[0]["count"] = 1
-    traffic = {**TRAFFIC, "reads": 0.0, "outstanding": 1, "duration": "1 s"}
-    (found,) = run(
-        parts, [{"at": "105 ms", "fail": {"controllers": ["controller.0"]}}], traffic=traffic
-    )
-    (same,) = run(parts, [], traffic=traffic)
-    # One after another, each write takes 10 ms of one controller. The one under way as the first
-    # goes begins anew at the second if it was at the first, and so the run may have one less.
-    lost = same.metrics["write_requests"], found.metrics["write_requests"]
-    assert isinstance(lost[0], int) and isinstance(lost[1], int) and 0 <= lost[0] - lost[1] <= 1
-    assert found.metrics["requests_lost"] == 0
-
-
 STORED: dict[str, Any] = {
     "population": {"file_size": "1 MB", "files": 600},
     "redundancy": {"code": "rs 2+1"},

@@ -2,13 +2,11 @@
 
 import itertools
 import json
-import random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from resilver import Study, _core
 from resilver.core_input import levels
@@ -19,8 +17,6 @@ from resilver.spec import Cluster
 from resilver.study import simulate
 from tests.reference.layouts import draw
 from tests.scale import times
-
-FALSE_ALARM_RATE = 1e-4
 
 
 def shelves(enclosures: int, sets: int, *, spares: int = 1) -> list[dict[str, Any]]:
@@ -215,22 +211,6 @@ def test_the_chance_that_some_set_dies_is_one_less_a_fifth_to_the_power(rebuildi
     assert set_loss_probability(ten, "raid", "enclosure", rebuilding=rebuilding, survives=2) == 0
     # By enumeration of every way, for another code: with one loss survived all whole sets die.
     assert set_loss_probability(five, "raid", "enclosure", rebuilding=0, survives=1) == 1
-
-
-def test_runs_lose_sets_as_often_as_the_chance_says() -> None:
-    chosen = random.Random(20)
-    # Over ten enclosures nothing is ever lost, which all ways of one set have shown above.
-    trials, chance = 150, 1 - 0.2**2
-    parts = shelves(5, 2)
-    dead = 0
-    for seed in range(trials):
-        drives = [chosen.choice(members(parts, number)) for number in (0, 1)]
-        found = run(parts, failing(drives, chosen.randrange(5)), seed)
-        dead += bool(found.metrics["unrecoverable_objects"])
-    # Two-sided: outside these bounds with a chance of 1e-4 where the runs are right.
-    low, high = stats.binom.interval(1 - FALSE_ALARM_RATE, trials, chance)
-    assert low <= dead <= high
-    assert high - low < 30
 
 
 def test_sets_that_controllers_carry_pass_them() -> None:

@@ -65,21 +65,6 @@ def run(code: str, reads: float, servers: int = 24, /, **keys: Any) -> RunResult
     return simulate(made.system, 1)
 
 
-@pytest.mark.parametrize("reads", [1.0, 0.0])
-@pytest.mark.parametrize("code", ["rs 8+3", "lrc 8+5 local 4"])
-def test_a_star_is_saturated_at_the_closed_form_and_obeys_little_s_law(
-    code: str, reads: float
-) -> None:
-    found = run(code, reads)
-    rate = real(found, "throughput_bytes_per_second")
-    # 24 servers complete about 5,000 stripes or more, of which the 192 under way at either end
-    # are cut: they differ by a fraction of themselves.
-    assert rate == pytest.approx(24 * PORT * SHARES[code, reads], rel=0.01)
-    # Operations under way are their rate times their delay: eight at each of 24 servers.
-    per_second = real(found, "requests_completed") / real(found, "statistics_seconds")
-    assert per_second * real(found, "mean_delay_seconds") == pytest.approx(24 * 8, rel=0.01)
-
-
 @pytest.mark.parametrize("attachment", ["local", "distributed"])
 @pytest.mark.parametrize(
     ("code", "reads"), [("rs 8+3", 1.0), ("rs 8+3", 0.0), ("lrc 8+5 local 4", 0.0)]
@@ -161,69 +146,6 @@ def test_half_of_the_second_level_leaves_what_its_links_count(
 def ends(data: int, reads: float) -> tuple[int, int]:
     """Strips of a stripe that go up to clients and come down from them."""
     return (data, 0) if reads else (0, data)
-
-
-def assert_share_is(clients: float, rebuild: float, fraction: float) -> None:
-    """That the rebuild had its fraction of a resource, to a hundredth of it."""
-    assert rebuild / (clients + rebuild) == pytest.approx(fraction, rel=0.01)
-
-
-LONG = {"traffic__warm_up": "20 ms", "traffic__duration": "60 ms"}
-
-
-def beside_a_rebuild(fraction: float) -> dict[str, Any]:
-    """A fraction for a rebuild with enough strips under way that no port ever runs out of them."""
-    return {
-        "lanes": {"clients": 1 - fraction, "rebuild": fraction},
-        "faults": [{"corrupt": {"groups": 1, "window": 192}}],
-        "traffic__streams": {"window": 16},
-    }
-
-
-@pytest.mark.parametrize("fraction", [0.25, 0.5, 0.75])
-def test_ports_of_links_give_each_class_its_share_and_are_never_idle(fraction: float) -> None:
-    # Reads and rebuild both fill the ports that servers send by: 15 strips for each stripe, and 8
-    # for each strip made.
-    found = run("rs 8+3", 1.0, **beside_a_rebuild(fraction), **LONG)
-    reads = real(found, "read_bytes_per_second") * 15 / 8
-    rebuild = real(found, "rebuild_bytes_per_second") * 8
-    assert_share_is(reads, rebuild, fraction)
-    # Work is conserved: what one leaves the other takes at once.
-    assert reads + rebuild == pytest.approx(24 * PORT, rel=0.01)
-
-
-@pytest.mark.parametrize("fraction", [0.25, 0.5])
-def test_interfaces_give_each_class_its_share(fraction: float) -> None:
-    # Requests take a message's gap of an interface, a fifth of what a strip of 64 KiB takes: under
-    # larger strips they do not count. A strip of 4 MiB takes 1.3 ms.
-    found = run(
-        "rs 8+3",
-        1.0,
-        cluster__fabric={"model": "loggp", "table": "qdr-infiniband", "routers": 24},
-        redundancy__strip="4 MiB",
-        traffic__warm_up="10 s",
-        traffic__duration="20 s",
-        **beside_a_rebuild(fraction),
-    )
-    reads = real(found, "read_bytes_per_second") * 15 / 8
-    assert_share_is(reads, real(found, "rebuild_bytes_per_second") * 8, fraction)
-
-
-@pytest.mark.parametrize("fraction", [0.25, 0.5])
-def test_devices_give_each_class_its_share_and_are_never_idle(fraction: float) -> None:
-    # A device that takes 50 us a strip, next to 5 us of a link, is what limits.
-    found = run(
-        "rs 8+3",
-        1.0,
-        cluster__device={"service": "50 us"},
-        traffic__warm_up="20 ms",
-        traffic__duration="200 ms",
-        **beside_a_rebuild(fraction),
-    )
-    rows = {row["class"]: row for row in found.lanes.to_pylist() if row["part"] == "devices"}
-    clients, rebuild = (rows[one]["busy_seconds"] for one in ("clients", "rebuild"))
-    assert_share_is(clients, rebuild, fraction)
-    assert clients + rebuild == pytest.approx(24 * real(found, "statistics_seconds"), rel=0.001)
 
 
 # A small tree of the same kind: two groups of six servers of two ports, at four leaves of six

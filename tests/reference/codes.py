@@ -4,7 +4,6 @@ Nothing here is shared with the core: products are shifts and sums of polynomial
 pieces is survived where the generator's other rows have full rank.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -74,48 +73,12 @@ def survived_sets(generator: Sequence[Sequence[int]], losses: int) -> set[tuple[
 Survives = Callable[[Sequence[int]], bool]
 
 
-def survived_by_level(levels: Sequence[tuple[int, Survives]], lost: Iterable[int]) -> bool:
-    """Whether codes over one another survive: each with its number of pieces, the top one first.
-
-    Lost pieces are dealt to their groups; groups that do not survive are the lost pieces above.
-    """
-    gone = set(lost)
-    for pieces, survives in reversed(levels):
-        gone = dead_groups(pieces, survives, gone)
-    return not gone
-
-
 def dead_groups(pieces: int, survives: Survives, lost: Iterable[int]) -> set[int]:
     """The groups of so many devices each that do not survive what they lost."""
     by_group: dict[int, list[int]] = {}
     for one in lost:
         by_group.setdefault(one // pieces, []).append(one % pieces)
     return {group for group, places in by_group.items() if not survives(sorted(places))}
-
-
-def survived_by_lines(lost: Iterable[tuple[int, int]], tolerances: tuple[int, int]) -> bool:
-    """Whether a table of cells is made whole line by line.
-
-    A column is made whole where it lacks at most the first tolerance, a row at most the second.
-    """
-    left = set(lost)
-    while left:
-        of_column, of_row = (Counter(cell[axis] for cell in left) for axis in (1, 0))
-        made = {
-            (row, column)
-            for row, column in left
-            if of_column[column] <= tolerances[0] or of_row[row] <= tolerances[1]
-        }
-        if not made:
-            return False
-        left -= made
-    return True
-
-
-def table_cells(data: tuple[int, int], all_: tuple[int, int]) -> list[tuple[int, int]]:
-    """Row and column of each piece of a product: the data row by row, and then the others."""
-    cells = [(row, column) for row in range(all_[0]) for column in range(all_[1])]
-    return sorted(cells, key=lambda cell: (cell[0] >= data[0] or cell[1] >= data[1], cell))
 
 
 def enclosures_lost(pieces: int, survives: Survives, across: int, rebuilding: int) -> Fraction:
