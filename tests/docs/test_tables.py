@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from resilver.columns import SHARD_SCHEMAS
 from resilver.spec.lanes import CLASSES
 from resilver.whatif.columns import TABLES
@@ -26,15 +24,6 @@ def sections(page: Path = DOCS / "tables.md") -> dict[str, str]:
 
 def test_there_is_a_section_for_each_table() -> None:
     assert list(sections()) == list(SHARD_SCHEMAS)
-
-
-@pytest.mark.parametrize("name", list(SHARD_SCHEMAS))
-def test_every_column_is_explained(name: str) -> None:
-    text = sections()[name]
-    named = set(re.findall(r"`(\w+)`", text))
-    # A page that says so explains columns where it explains those of `runs`.
-    known = set(SHARD_SCHEMAS["runs"].names) if "as in `runs`" in text else set()
-    assert set(SHARD_SCHEMAS[name].names) - {"run"} <= named | known
 
 
 def test_nothing_is_explained_that_is_no_column() -> None:

@@ -53,13 +53,6 @@ def test_an_osd_that_is_down_leaves_a_hole_only_in_an_erasure_pool(
         assert after == [[HOLE if osd == 12 else osd for osd in devices] for devices in before]
 
 
-def test_an_object_is_in_the_group_that_ceph_says(report: Path, tmp_path: Path) -> None:
-    # `ceph osd map` prints the hash 0x7fc1f406 for an object "foo": of 4,096 groups, that is 0x406.
-    answer = json_output("place", report, "--pool", "3", "--object", "foo", cwd=tmp_path)
-    assert answer["pgid"] == "3.406"
-    assert answer["up"] == stated_up_sets(report)["3.406"]
-
-
 def test_a_real_cluster_loses_an_osd(report: Path, tmp_path: Path) -> None:
     path = tmp_path / "real.toml"
     path.write_text(

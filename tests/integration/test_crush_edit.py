@@ -136,7 +136,3 @@ def test_an_edit_can_be_looked_at_without_a_file(built: Path) -> None:
     names = {row.split()[0] for row in rows if row.strip().startswith("osd.")}
     assert names == {f"osd.{number}" for number in range(16)} - {"osd.5"}
     assert built.read_bytes() == before
-
-
-def test_a_file_that_cannot_be_written_is_named(built: Path) -> None:
-    assert "cannot be written" in refusal("crush", built, "-o", built / "below")

@@ -198,7 +198,3 @@ def test_a_file_that_is_no_map_ends_as_crushtool_ends(tmp_path: Path) -> None:
         assert ours(path, "--test", "--show-statistics").code == 1
         # Without --test it is bad input, which this command ends with 2.
         assert ours(path, "--show-statistics").code == 2
-
-
-def test_the_tree_is_crushtools(built: Path) -> None:
-    assert ours(built.with_suffix(".txt"), "--tree").out == theirs("-i", built, "--tree").out

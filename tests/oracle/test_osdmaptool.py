@@ -1,7 +1,6 @@
 """Every group is where Ceph's own `osdmaptool` says: up and acting sets, and their primaries."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from resilver.crush import object_group
 from resilver.importers import ClusterReport, read_cluster, read_report
 from resilver.simulate import compare_stated, group_sets
 from tests.oracle import crush_text
@@ -139,38 +137,6 @@ def busy_cluster() -> tuple[OsdMapSpec, str]:
     return spec, crush_text.of_hosts(hosts, {})
 
 
-# Rule: an exception whose target is marked out is passed over as Ceph passes it over, and CRUSH
-# moves the rest.
-def test_marking_out_with_exceptions(tmp_path: Path) -> None:
-    write(tmp_path, *busy_cluster())
-    report = read_dumps(tmp_path)
-    before = dict(ours(report))
-    assert before == answers(tmp_path)
-    # One pair in eight of pool 1 applies (its OSD is in a set of three of 24), and most of pool 2
-    # and all whole sets: 16 + 30 + 20 groups, less those that CRUSH puts there itself.
-    plain = replace(
-        report, pools=tuple(replace(p, exceptions=type(p.exceptions)()) for p in report.pools)
-    )
-    assert sum(before[gid] != one for gid, one in ours(plain)) > 50
-    for out in range(24):
-        osds = tuple(replace(one, reweight=0) if one.id == out else one for one in report.osds)
-        found = dict(ours(replace(report, osds=osds)))
-        assert found == answers(tmp_path, "--mark-out", str(out))
-        # An OSD that is out holds nothing, wherever an exception would have put it.
-        assert not any(out in one.up for one in found.values())
-
-
-# Rule: numbers of no OSD are different numbers, and one entry may name what another has put there.
-def test_entries_of_numbers_beyond_the_last_osd(tmp_path: Path) -> None:
-    spec, crush = busy_cluster()
-    whole = {(1, 1): [HOLE, 3], (1, 2): [HOLE], (1, 3): [30, 31], (1, 4): [30, 31, 32]}
-    items = {(1, 1): [(HOLE, 24), (25, 0)], (1, 2): [(HOLE, 25), (25, 1)], (1, 3): [(31, 2)]}
-    write(tmp_path, replace(spec, upmap=whole, upmap_items=items), crush)
-    found = dict(ours(read_dumps(tmp_path)))
-    assert found == answers(tmp_path)
-    assert [found[1, group].up for group in (1, 2, 3, 4)] == [[3], [1], [2], []]
-
-
 # Rule: a binary OSD map, and an osd dump with its CRUSH map as text or compiled, are one cluster,
 # weights of choose_args included that six digits do not hold.
 def test_every_form_of_a_cluster_is_the_same(tmp_path: Path) -> None:
@@ -189,34 +155,6 @@ def test_every_form_of_a_cluster_is_the_same(tmp_path: Path) -> None:
     other = read_cluster(dump, crush=tmp_path / "other.txt")
     found = dict(ours(read_cluster(binary, crush=tmp_path / "other.txt")))
     assert found == dict(ours(other)) != expected
-
-
-# Rule: the entries that Ceph's own balancer writes lead groups where it means them to: the spread
-# of groups over OSDs falls to what it was asked for.
-def test_the_balancers_own_entries(tmp_path: Path) -> None:
-    spec, crush = busy_cluster()
-    spec = replace(spec, pools={1: spec.pools[1]}, upmap={}, upmap_items={})
-    write(tmp_path, spec, crush)
-    options = ["--upmap", "commands", "--upmap-deviation", "1", "--upmap-max", "200"]
-    tool("osdmaptool", "osdmap.bin", *options, folder=tmp_path)
-    entries: dict[Gid, list[tuple[int, int]]] = {}
-    for line in (tmp_path / "commands").read_text(encoding="utf-8").splitlines():
-        words = line.split()
-        assert words[:3] == ["ceph", "osd", "pg-upmap-items"]
-        pool, number = words[3].split(".")
-        osds = [int(word) for word in words[4:]]
-        entries[int(pool), int(number, 16)] = list(zip(osds[::2], osds[1::2], strict=True))
-
-    def spread(found: dict[Gid, Answer]) -> int:
-        counts = Counter(osd for one in found.values() for osd in one.up)
-        return max(counts.values()) - min(counts.values())
-
-    before = spread(dict(ours(read_dumps(tmp_path))))
-    write(tmp_path, replace(spec, upmap_items=entries), crush)
-    found = dict(ours(read_dumps(tmp_path)))
-    assert found == answers(tmp_path)
-    # 256 x 3 / 24 = 32 groups an OSD; a deviation of 1 allows 31 to 33.
-    assert before > 2 >= spread(found)
 
 
 # Rule: a real cluster's groups are where the cluster says, and where osdmaptool says after marking
@@ -239,18 +177,3 @@ def test_a_real_cluster_after_marking_any_osd_out(tmp_path: Path, shared_data: P
         osds = tuple(replace(one, reweight=0) if one.id == osd.id else one for one in report.osds)
         expected = answers(tmp_path, "--mark-out", str(osd.id))
         assert dict(ours(replace(report, osds=osds))) == expected, osd.name
-
-
-# Rule: names of every length go to the group that osdmaptool says, by either hash. The number of
-# groups is no power of two.
-@pytest.mark.parametrize("object_hash", [1, 2])
-def test_objects_to_groups(tmp_path: Path, object_hash: int) -> None:
-    pools = {3: PoolSpec(1, 384, 384, rule=1, object_hash=object_hash)}
-    hosts = [{0: ONE, 1: ONE}]
-    write(tmp_path, OsdMapSpec(pools, [3, 3], [ONE, ONE]), crush_text.of_hosts(hosts, {}))
-    (pool,) = read_dumps(tmp_path).pools
-    name = "rbd_data.10226b8b4567.0000000000000a7f"
-    for length in range(1, len(name) + 1, 3):
-        option = ["--test-map-object", name[:length], "--pool", "3"]
-        printed = tool("osdmaptool", "osdmap.bin", *option, folder=tmp_path)
-        assert f" -> 3.{object_group(pool, name[:length]):x} -> " in printed

@@ -121,18 +121,3 @@ def test_a_full_path_runs_at_the_rate_of_its_slowest_part() -> None:
         pytest.approx(0.5, rel=0.02),
         pytest.approx(250 / 400, rel=0.02),
     )
-
-
-def test_lanes_and_reads_first_on_devices_lose_nothing_on_their_ways() -> None:
-    traffic = {
-        "outstanding": 20,
-        "reads": 0.5,
-        "request_size": "1 MB",
-        "warm_up": "1 s",
-        "duration": "5 s",
-    }
-    host = one_host("100 MB/s")
-    for queue in ("fifo", "reads_first"):
-        (found,) = results(host, traffic, queue=queue, device={"service": "2 ms"})
-        assert found.metrics["throughput_bytes_per_second"] == pytest.approx(100e6, rel=0.01)
-        assert found.metrics["requests_lost"] == 0
