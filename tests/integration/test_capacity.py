@@ -49,19 +49,6 @@ def test_a_daily_purge_keeps_what_is_used_on_its_last_day(uses: float) -> None:
     assert found.stored_bytes[-1] == pytest.approx((p**-14 - 1) / (1 - p), rel=1e-9)
 
 
-def test_the_first_gap_of_the_age_comes_when_drawn_uses_say() -> None:
-    """Files drawn one by one, 40,000 of them: their mean life within four standard errors."""
-    rng = np.random.default_rng(7)
-    lives = []
-    for _ in range(40_000):
-        life = 0.0
-        while (gap := rng.exponential(1 / 0.1)) < 14:
-            life += gap
-        lives.append(life + 14)
-    error = float(np.std(lives)) / math.sqrt(len(lives))
-    assert abs(float(np.mean(lives)) - mean_life_days(14, 0.1)) < 4 * error
-
-
 def test_marks_keep_the_fill_between_them() -> None:
     """Above 70 of 100 B the oldest go until 60: a cycle of ten days at 1 B/d, once it is full."""
     one = np.ones(1)
@@ -79,12 +66,6 @@ def test_what_is_too_young_is_not_purged_by_marks() -> None:
     one = np.ones(1)
     found = simulate_year(one, 0 * one, np.zeros((1, 1)), 16.0, PurgeRule(14, 0.5, 0.4), 100)
     assert found.stored_bytes[-1] == pytest.approx(14.0)
-
-
-def test_a_full_file_system_refuses_what_comes_in() -> None:
-    found = year(None, days=1500)
-    assert found.stored_bytes[-1] == 1000.0 and found.refused_bytes.sum() == pytest.approx(500.0)
-    assert found.first_day_above(0.5) == 501
 
 
 def test_bytes_are_conserved_with_any_classes() -> None:

@@ -111,10 +111,3 @@ def test_networks_carry_what_is_left_of_their_rate(tmp_path: Path) -> None:
         link = float(BytesPerSecond.parse(sheet["link_rate"]))
         carried = row["throughput_bytes_per_second"]
         assert carried == pytest.approx(link * sheet["payload_share"], rel=0.02)
-
-
-def test_the_classes_that_are_asked_for_are_there() -> None:
-    assert {f"hdd-7k2-{size}tb" for size in (1, 2, 4, 8, 12, 16, 20)} == set(DISKS)
-    assert {"ssd-sata", "nvme-read-intensive", "nvme-mixed-use"} == set(FLASH)
-    assert {f"{rate}gbe" for rate in (10, 25, 40, 100)} < set(NETWORKS)
-    assert {"hdr-infiniband", "ndr-infiniband"} < set(NETWORKS)

@@ -37,13 +37,6 @@ def test_clients_get_what_a_rebuild_leaves(tmp_path: Path) -> None:
     assert rates == sorted(rates), "a slower rebuild leaves clients no less"
 
 
-def test_a_lane_gives_clients_their_share(tmp_path: Path) -> None:
-    # 75 % of the 11,000 requests a second; more where the rebuild has none for a moment.
-    (row,) = study_rows(tmp_path, STUDY, "lanes.clients=0.75")
-    share = row["during_read_bytes_per_second"] / MIB / 11_000
-    assert 0.74 < share < 0.80
-
-
 def test_one_slow_server_sets_the_pace_of_all(tmp_path: Path) -> None:
     """A twelfth of all requests goes to server 4, which serves 100 a second from 1 s to 5.5 s.
 
@@ -96,19 +89,3 @@ def test_the_terminal_and_the_page_lead_with_the_time_of_the_rebuild(tmp_path: P
         )
         assert "No request is lost. " in text and "retried on another server after" in text
         assert "Goodput during faults" in text and "Goodput, whole run" in text
-
-
-def test_a_code_has_requests_move_parity_and_decode(tmp_path: Path) -> None:
-    code = study_text("busy", redundancy={"code": "rs 4+2"})
-    (row,) = study_rows(tmp_path, code, "traffic.reads=0.0")
-    # A write of 1 MiB is six pieces of 256 KiB; what was under way as the window began and ended
-    # counts on one side alone.
-    completed = row["write_requests"] * MIB
-    written = row["client_device_bytes_written"]
-    assert abs(written - 1.5 * completed) <= 1.5 * 2 * 600 * MIB
-    (row,) = study_rows(tmp_path, code, 'recovery.bandwidth="20 MiB/s"', out="read")
-    # A degraded read gathers four pieces of 256 KiB. Of four pieces of data on twelve servers, one
-    # is lost with a probability of 4/12, and half of the objects are rebuilt, on average; somewhat
-    # more, as new homes that have less to take in than others are done before the end.
-    assert row["degraded_read_bytes"] == row["degraded_reads"] * MIB
-    assert 0.12 < row["degraded_reads"] / row["during_requests_completed"] < 0.17

@@ -1,6 +1,5 @@
 """`resilver profile STUDY.toml --within`: slow disks of a study's own RAID sets go in rounds."""
 
-import statistics
 from pathlib import Path
 
 import numpy as np
@@ -51,21 +50,6 @@ def test_clients_gain_what_the_groups_gain_where_disks_bind(study: Path) -> None
     assert found["binding_layer"] == culled["after"]["binding_layer"] == "drive"
     then = culled["after"]["rate_bytes_per_second"] / found["rate_bytes_per_second"]
     assert gain > 1.02 and then == pytest.approx(gain, rel=1e-6)
-
-
-def test_a_study_is_culled_as_the_lot_of_its_disks_is(study: Path, tmp_path: Path) -> None:
-    """The same law: means of 40 draws of each within 4 standard errors, one in 16,000 by chance."""
-    lot = tmp_path / "lot.toml"
-    text = '[lot]\ngroups = 20\nunits = 2\nrate = "1 GB/s"\nspread = 0.03\nslow = 0.07\n'
-    lot.write_text(text + "factor = 0.8\n", encoding="utf-8")
-    for of in ("fastest", "average"):
-        words = ("--within", "5%", "--of", of)
-        drawn = json_output("profile", lot, *words, "--seeds", 40)["replaced"]
-        seeds = ("--set", "study.seeds=40", "--set", SLOW)
-        own = json_output("profile", study, *words, *seeds)["culled"]["replaced"]
-        assert len(own) == len(drawn) == 40
-        error = (statistics.variance(own) / 40 + statistics.variance(drawn) / 40) ** 0.5
-        assert abs(statistics.mean(own) - statistics.mean(drawn)) < 4 * error
 
 
 def test_the_culled_study_runs_and_has_nothing_left_to_replace(study: Path, tmp_path: Path) -> None:

@@ -72,15 +72,6 @@ def test_groups_on_devices_of_their_own_lose_independently() -> None:
     assert found.expected_lost_bytes.value == pytest.approx(alone * 100e12, rel=1e-12)
 
 
-def test_more_parity_never_loses_more() -> None:
-    answers = several([f"rs 8+{parity}" for parity in (1, 2, 3, 4)], afr="2 %", repair="10 h")
-    losses = [value(answer) for answer in answers.systems]
-    assert losses == sorted(losses, reverse=True)
-    assert len(set(losses)) == 4
-    assert answers.compared == "codes"
-    assert [answer.name for answer in answers.systems] == ["rs 8+1", "rs 8+2", "rs 8+3", "rs 8+4"]
-
-
 def test_serial_repair_loses_more_by_the_factorial() -> None:
     """With m + 1 failures to a loss, repairs beside each other go up to m! times as fast."""
     beside = value(one("rs 8+3", afr="2 %", repair="10 h"))

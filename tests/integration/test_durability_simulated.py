@@ -47,24 +47,6 @@ def test_every_method_finds_what_the_chain_says(method: str) -> None:
     assert found.loss_probability.relative_error <= 0.03
 
 
-def test_losses_far_too_rare_to_see_are_weighed() -> None:
-    """A chain says 7e-14, which 1e15 missions would have to be looked at for."""
-    asked = {"afr": "1.36 %", "repair": "10 h"}
-    exact = one("rs 8+3", **asked).loss_probability.value
-    found = one("rs 8+3", method="importance", **asked)
-    assert exact is not None and exact < 1e-13
-    assert is_within(found, exact)
-
-
-def test_plain_missions_tell_only_a_bound_of_what_they_never_saw() -> None:
-    """Of n missions without a loss a probability below 3 / n is all that is known."""
-    found = one("rs 8+3", afr="1 %", repair="1 h", method="plain", trajectories=10_000)
-    assert found.loss_probability.value is None
-    assert found.loss_probability.high == pytest.approx(3 / 10_000, rel=0.01)
-    assert found.nines is None
-    assert "More trajectories" in " ".join(found.notes)
-
-
 def test_a_study_of_separate_groups_is_simulated_as_its_chain() -> None:
     """Repairs of one fixed time, in parallel: at small rates as likely to overlap as any other."""
     groups = {"algorithm": "groups", "group_size": 6}
@@ -131,33 +113,6 @@ def test_an_enclosure_lost_leaves_its_sets_a_day_without_parity() -> None:
     )
     assert found.loss_probability.value == pytest.approx(after + before + two + three, rel=0.08)
     assert set(found.causes) == {"drive failures", "enclosure failures"}
-
-
-def test_faster_repair_and_more_parity_never_lose_more_in_declustered_studies() -> None:
-    declustered = {"algorithm": "crush", "placement_groups": 128}
-    slow = one(study(placement=declustered), repair="3 d")
-    fast = one(study(placement=declustered), repair="12 h")
-    safer = one(study(placement=declustered, redundancy={"code": "rs 4+3"}), repair="3 d")
-    assert fast.loss_probability.high < slow.loss_probability.low
-    assert safer.loss_probability.high < slow.loss_probability.low
-
-
-def test_copysets_lose_seldom_and_then_much() -> None:
-    """At one overhead few sets are hit seldom, and each holds more: a given object is as safe."""
-    few = one(study(placement={"algorithm": "groups", "group_size": 6}))
-    many = one(study(placement={"algorithm": "crush", "placement_groups": 512}))
-    assert few.overhead == many.overhead
-    assert few.loss_probability.high < many.loss_probability.low
-    assert few.expected_lost_bytes is not None and many.expected_lost_bytes is not None
-    assert few.loss_probability.value and few.expected_lost_bytes.value
-    assert many.loss_probability.value and many.expected_lost_bytes.value
-    per_loss = [
-        one.expected_lost_bytes.value / one.loss_probability.value  # type: ignore[union-attr, operator]
-        for one in (few, many)
-    ]
-    assert per_loss[0] > 10 * per_loss[1]
-    ratio = few.expected_lost_bytes.value / many.expected_lost_bytes.value
-    assert ratio == pytest.approx(1.0, rel=0.25)
 
 
 def test_racks_survive_bursts_that_servers_alone_do_not() -> None:

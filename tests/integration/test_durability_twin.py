@@ -132,48 +132,9 @@ def test_the_core_loses_data_as_often_as_its_twin_and_by_the_same_causes(make: A
         assert abs(found - mean) < band, f"cause {cause}: {mean} of the core's, {found}"
 
 
-@pytest.mark.parametrize("make", [bursts_and_hosts_away, ages_and_a_queue, plans_and_traces])
-def test_weighted_estimates_are_right_on_average(make: Any) -> None:
-    model = DurabilityModel(json.dumps(make()))
-    count = 5_000
-    plain = model.batch({"kind": "plain"}, 2, 0, count).loss / count
-    for method in (
-        {"kind": "importance", "push": 0.5, "from": 1},
-        {"kind": "splitting", "copies": 3, "from": 1},
-    ):
-        sums = model.batch(method, 3, 0, count)
-        mean = sums.loss / count
-        variance = sums.loss_squared / count - mean**2 + plain * (1 - plain)
-        assert abs(mean - plain) < 4.5 * math.sqrt(variance / count), f"{method}: {mean}, {plain}"
-
-
 def test_a_trajectory_is_the_same_whatever_ran_before_it() -> None:
     text = json.dumps(bursts_and_hosts_away())
     whole = DurabilityModel(text).batch({"kind": "plain"}, 7, 0, 500)
     model = DurabilityModel(text)
     model.batch({"kind": "importance", "push": 0.5, "from": 1}, 7, 1, 500)
     assert model.batch({"kind": "plain"}, 7, 0, 500) == whole
-
-
-def test_a_wide_system_loses_data_as_often_as_its_windows_say() -> None:
-    """300 devices, 200 drawn groups of rs 4+2, each device whole a fixed time T after its loss.
-
-    A group is lost when a piece fails while two others have within the T before: at the rate
-    6 lambda x (5 choose 2) (lambda T)^2 of each group. With lambda T = 1e-4 pieces fail less by
-    some 1e-4 x 6 than that, and 1e-3 of triples are of two groups: within 0.5 % in all.
-    """
-    rate, takes, mission = 1e-7, 1000.0, 1e6
-    asked = system([], [failure("disk", 0, constant(rate))], speed={}, returns="devices")
-    asked["mission_seconds"] = mission
-    asked["levels"] = [{"name": "osd", "parents": [0] * 300}]
-    pool = {"name": "wide", "code": "rs 4+2", "sets": sets(6, 200, 300), "piece_bytes": [1]}
-    asked["pools"] = [pool]
-    asked["repair"]["speed"] = {"kind": "parallel", "takes": {"kind": "fixed", "seconds": takes}}
-    exact = 200 * 6 * rate * 10 * (rate * takes) ** 2 * mission
-    count = 1_000
-    method = {"kind": "importance", "push": 0.8, "from": 1}
-    sums = DurabilityModel(json.dumps(asked)).batch(method, 4, 0, count)
-    mean = sums.loss / count
-    error = math.sqrt((sums.loss_squared / count - mean**2) / count)
-    assert error < 0.05 * exact
-    assert abs(mean - exact) < 4.5 * error + 0.005 * exact, f"{mean} +- {error}, not {exact}"

@@ -71,24 +71,6 @@ def test_events_and_flows_agree_where_jobs_are_in_each_others_way(tmp_path: Path
     )
 
 
-def test_events_and_flows_agree_on_jobs_through_a_slow_server(tmp_path: Path) -> None:
-    # A server works at half its speed from the middle of the first bursts to that of the second;
-    # single bursts differ by more than 5 %, since by events who waits for it changes by chance.
-    slow = """
-[[faults]]
-at = "30 s"
-until = "250 s"
-part = { servers = ["server.3"] }
-health = 0.5
-"""
-    study = SYSTEM + TWO.format(A % "200 GB", B % "120 GB") + slow
-    events, flows = (run(tmp_path, study, engine) for engine in ("events", "flows"))
-    name = "mean_burst_delay_seconds"
-    assert flows[name] == pytest.approx(events[name], rel=0.05)
-    fair = run(tmp_path / "fair", study.partition("[[faults]]")[0], "flows")
-    assert flows[name] > 1.3 * fair[name]
-
-
 @pytest.mark.parametrize("engine", ["events", "flows"])
 def test_a_late_burst_delays_those_behind_it(engine: str, tmp_path: Path) -> None:
     # A burst of 648 GB at 3.6 GB/s takes 180 s, longer than its 50 s and the period of 100 s. The
@@ -107,27 +89,6 @@ def test_a_late_burst_delays_those_behind_it(engine: str, tmp_path: Path) -> Non
     assert under_way["bytes"] == pytest.approx(
         rate * (600.0 - under_way["began_seconds"]), rel=0.05
     )
-
-
-def test_a_phase_that_keeps_jobs_apart_saves_what_flows_say(tmp_path: Path) -> None:
-    # Two like jobs that ask for all of the system: at once each takes twice as long as alone.
-    job = 'clients = 32\nfirst_client = {}\nstart = "{} s"\nsignature = {{ {} }}\n'
-    signature = 'period = "200 s", length = "10 s", volume = "180 GB"'
-
-    def slowed(start: int) -> list[float]:
-        jobs = "".join(
-            "[[traffic.jobs]]\n" + job.format(32 * number, start * number, signature)
-            for number in (0, 1)
-        )
-        run(tmp_path / str(start), SYSTEM + jobs, "flows")
-        found = [row["slowed"] for row in rows(tmp_path / str(start), "jobs")]
-        return [one for one in found if one is not None]
-
-    # Bursts that meet nobody are alike, and so are those that meet another all the time.
-    together, apart = slowed(0), slowed(100)
-    assert len(together) == 4 and len(apart) == 5
-    assert together == pytest.approx([2 * apart[0]] * 4, rel=1e-6)
-    assert apart == pytest.approx([apart[0]] * 5, rel=1e-6)
 
 
 def test_a_signature_is_a_file_that_the_run_folder_keeps(tmp_path: Path) -> None:

@@ -8,15 +8,12 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-import resilver
 from resilver.simulate import group_sets_of, lost_objects
 from resilver.simulate.result import RunResult
 from resilver.spec import Study
 from resilver.study import simulate
-from tests.build import STUDIES, study_of
+from tests.build import study_of
 from tests.terminal import output, written
-
-CODE = STUDIES["levels"]["redundancy"]["code"]
 
 
 def study(*failed: int, **keys: Any) -> Study:
@@ -83,29 +80,6 @@ def test_a_dead_group_is_made_anew_through_the_level_above() -> None:
     assert uplink_bytes(result) > 0
     assert result.metrics["unrecoverable_objects"] == 0
     assert result.metrics["undersized_replicas"] == 0
-
-
-def test_data_are_lost_with_the_groups_that_the_upper_code_cannot_spare() -> None:
-    # Two racks with three servers gone each: an object is lost where both its groups there lost 3.
-    failed = (2, 5, 9, 14, 17, 21)
-    tree = resilver.code_tree(CODE)
-    sets, gone = lost_groups(*failed)
-    of_racks = [
-        [int(gone[row][sets[row] // 12 == rack].sum()) for rack in (0, 1)]
-        for row in range(len(sets))
-    ]
-    dead = np.array([min(lost) > 2 for lost in of_racks])
-    assert dead.any() and not dead.all()
-    # The tree of the code says the same: its first two groups lost that many of their eight pieces.
-    for lost, is_dead in zip(of_racks, dead, strict=True):
-        pieces = [8 * group + piece for group, count in enumerate(lost) for piece in range(count)]
-        assert tree.is_survivable(pieces) == (not is_dead)
-    result = found(study(*failed))
-    objects = result.metrics["population_objects"]
-    lost = result.metrics["unrecoverable_objects"]
-    assert isinstance(objects, int) and isinstance(lost, int)
-    # Objects are hashed into groups: some 1200 over as many groups as there are.
-    assert lost / objects == pytest.approx(dead.mean(), abs=0.04) and lost > 0
 
 
 def test_the_command_says_where_the_groups_are(tmp_path: Path) -> None:

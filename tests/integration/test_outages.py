@@ -198,13 +198,6 @@ def test_what_is_cut_off_is_lost_and_named(tmp_path: Path) -> None:
     assert "server.2" in output
 
 
-def test_with_a_timeout_it_ends_as_well(tmp_path: Path) -> None:
-    run, servers, _ = ran(tmp_path, traffic__timeout="100 ms")
-    lost = {str(server["name"]) for server in servers if server["requests_lost"]}
-    assert lost == {"server.2", "server.3"}
-    assert run["simulated_seconds"] == 2.0
-
-
 def test_a_graph_in_two_parts_is_refused_before_it_runs(tmp_path: Path) -> None:
     (tmp_path / "two.json").write_text(GRAPH.replace('{"source": "left", "target": "right"},', ""))
     (tmp_path / "study.toml").write_text(study_text("cut"))

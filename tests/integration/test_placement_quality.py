@@ -202,17 +202,6 @@ def test_a_study_is_judged_and_compared(tmp_path: Path, groups: str | int) -> No
     assert [level["level"] for level in same["levels"]] == ["device", "rack"]
 
 
-def test_a_studys_affected_objects_are_summed(tmp_path: Path) -> None:
-    # 500 objects of 64 MiB; the sum is that of the table, and with one failure all have survivors.
-    study, table = tmp_path / "study.toml", tmp_path / "objects.csv"
-    study.write_text(study_text("racks", placement__placement_groups=256))
-    sums = answer(study, "--affected", "--fail", "server.3", "-o", table)
-    assert 0 < sums["objects"] < 500
-    assert sums["bytes"] == sums["bytes_to_rebuild"] == sums["objects"] * 64 * 2**20
-    assert sums["objects_without_survivor"] == 0
-    assert table.read_text().count("\n") == 1 + sums["objects"]
-
-
 def test_loss_in_a_year_is_counted_over_the_sets_that_are_there(shared_data: Path) -> None:
     """A fatal set of three is lost 3 (rate x repair)^3 / repair times a second, as they are few."""
     report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"

@@ -36,13 +36,6 @@ def found(table: dict[str, Any], seed: int = 1) -> RunResult:
     return simulate(one.system, seed)
 
 
-def alone(table: dict[str, Any], pool: int) -> dict[str, Any]:
-    """The same with one of the pools only, in the form of a study that names none."""
-    kept = {key: value for key, value in table.items() if key != "pools"}
-    own = {key: value for key, value in table["pools"][pool].items() if key != "name"}
-    return {**kept, **own}
-
-
 def test_a_pool_loses_what_lies_on_its_own_class() -> None:
     # osd.3 is the flash device of host.0, and osd.0 one of its disks.
     for failed, touched, other in (("osd.0", 0, 1), ("osd.3", 1, 0)):
@@ -56,19 +49,6 @@ def test_a_pool_loses_what_lies_on_its_own_class() -> None:
         assert sum(row["bytes"] for row in rows) == result.metrics["population_bytes"]
         assert max(row["rebuild_seconds"] for row in rows) == result.metrics["rebuild_seconds"]
         assert rows[other]["before_seconds"] is None
-
-
-def test_a_pool_among_others_is_the_pool_alone() -> None:
-    # The first pool's files, groups and pieces do not know of the second; where both share nothing
-    # but hosts, and the second moves nothing, the rebuild takes as long too.
-    table = two({"osds": ["osd.0"]})
-    first = found(table).pools.to_pylist()[0]
-    single = found(alone(table, 0))
-    for name in ("rebuilt_objects", "rebuilt_pieces", "rebuilt_bytes", "affected_objects"):
-        assert first[name] == single.metrics[name], name
-    assert first["rebuild_seconds"] == single.metrics["rebuild_seconds"]
-    (row,) = single.pools.to_pylist()
-    assert (row["pool"], row["objects"]) == ("objects", single.metrics["population_objects"])
 
 
 def test_what_is_lost_is_counted_by_each_pool_s_own_sets() -> None:

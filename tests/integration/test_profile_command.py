@@ -50,13 +50,6 @@ def test_the_extremes_of_a_unit_and_of_the_system() -> None:
     assert expected_slowest(DISKS) == pytest.approx(-4.021, abs=5e-4)
 
 
-def test_the_fastest_group_is_that_of_drawn_ones() -> None:
-    """4,000 draws of 56 groups of ten: within four standard errors."""
-    draws = np.random.default_rng(1).standard_normal((4000, 56, 10)).min(axis=2).max(axis=1)
-    error = float(draws.std()) / np.sqrt(len(draws))
-    assert abs(float(draws.mean()) - expected_fastest_group(56, 10)) < 4 * error
-
-
 @pytest.mark.parametrize(
     ("within", "of", "most"),
     [
@@ -88,14 +81,6 @@ def test_what_slow_disks_cost_a_group() -> None:
     # With spread alone, the mean of the slowest of ten.
     expected = 1 - 1.53875 * 0.02
     assert expected_group(MEMBERS, 0.02, 0.0, 1.0) == pytest.approx(expected, abs=1e-6)
-
-
-def test_a_mean_group_is_that_of_drawn_disks() -> None:
-    """With both, against 200,000 drawn groups: within four standard errors."""
-    lot = Lot(200_000, MEMBERS, 1, 0.02, 0.07, 0.8)
-    drawn = lot.draw(lot.disks, np.random.default_rng(3)).reshape(-1, MEMBERS).min(axis=1)
-    error = float(drawn.std()) / np.sqrt(len(drawn))
-    assert abs(float(drawn.mean()) - expected_group(MEMBERS, 0.02, 0.07, 0.8)) < 4 * error
 
 
 # ---------------------------------------------------------------------------------- culling rounds

@@ -67,20 +67,6 @@ def test_objects_of_which_all_copies_were_gone_are_there_again() -> None:
     assert float(back.metrics["rebuild_seconds"] or 0) > 3600
 
 
-def test_a_server_may_go_and_come_back_again_and_again() -> None:
-    faults = [
-        {"at": f"{at} ms", "part": {"server": ["server.2"]}, "until": f"{at + 60} ms"}
-        for at in (0, 100, 160, 300)
-    ]
-    found = run([*faults, {"at": "120 ms", "part": {"server": ["server.4"]}}])
-    rebuilt, returned, surplus, _ = counts(found)
-    assert returned > 100 and surplus > 0 and rebuilt > 0
-    assert found.metrics["unrecoverable_objects"] == 0
-    named = {"part": {"server": ["server.2"]}, "at": "10 ms", "until": "20 ms"}
-    with pytest.raises(Exception, match="it has failed by then"):
-        run([faults[0], named])
-
-
 def test_clients_ask_a_device_again_from_its_return_on(tmp_path: Path) -> None:
     rows = "".join(f"{at},read,4096,server.2\n" for at in (1, 5, 9, 15, 20))
     (tmp_path / "trace.csv").write_text(f"seconds,kind,size,target\n{rows}")

@@ -198,19 +198,3 @@ def test_a_burst_is_found_under_what_a_real_file_system_wrote(
     assert (
         in_background(shared_data / "lustre" / name, np.ones(round(60.0 / step)), block, step) < 0.2
     )
-
-
-@IN_BACKGROUNDS
-def test_a_real_run_s_heat_map_is_found_under_what_a_real_file_system_wrote(
-    shared_data: Path, name: str, block: int, step: float
-) -> None:
-    """The heat map has one byte in each tenth of a second for 3.2 s, so only its shape is real: a
-    burst of its 34 bins, each a sample long, or half of one where samples are 10 s.
-    """
-    pytest.importorskip("darshan")
-    run = "darshan-runtime_and_dxt_heatmaps_diagonal_write_only.darshan"
-    pattern = read_series(shared_data / "lustre" / run).values
-    assert pattern.sum() == 32.0
-    if step > 5.0:
-        pattern = pattern[: len(pattern) // 2 * 2].reshape(-1, 2).sum(axis=1)
-    assert in_background(shared_data / "lustre" / name, pattern, block, step) < 0.2

@@ -209,16 +209,6 @@ def test_a_change_after_an_idle_time_happens_at_its_time(report: Path, engine: l
     assert found["answer"]["moved_bytes"] >= found["answer"]["least_bytes"]
 
 
-def test_more_reservations_heal_sooner(report: Path) -> None:
-    """WPQ of Jewel sleeps not at all, so groups wait for slots alone: twice as many are sooner."""
-    one, four = (
-        answered(report, "--drain", "osd.3", "--set-option", f"osd_max_backfills={slots}")
-        for slots in (1, 4)
-    )
-    assert four["answer"]["whole_seconds"] < one["answer"]["whole_seconds"]
-    assert four["digest"] != one["digest"]
-
-
 def test_plans_are_compared_with_changes_beside(report: Path, tmp_path: Path) -> None:
     for name, at in (("at-once", "0 s"), ("in-turn", "6 h")):
         text = f'[[steps]]\ndrain = "osd.3"\n[[steps]]\nat = "{at}"\ndrain = "osd.4"\n'
