@@ -13,10 +13,10 @@ import pytest
 
 from resilver import ConfigError, catalog
 from resilver.importers.packed import packed_files
-from tests.front_door import command
+from tests import front_door
 from tests.integration.test_import_ceph import SHAPE
 from tests.reference.ceph_cluster import Shape, write_cluster
-from tests.terminal import output, refusal
+from tests.terminal import command, output, refusal
 from tests.unit.benchmark_texts import IOR_JSON
 
 
@@ -39,7 +39,7 @@ def test_a_key_of_100_000_dots_is_refused_at_once(
     (tmp_path / "k.toml").write_text(".".join([key] * 100_001) + " = 1\n")
     if "dumps" in words:
         write_cluster(tmp_path / "dumps", SHAPE)
-    done = command(*words, cwd=tmp_path, timeout=60)
+    done = front_door.command(*words, cwd=tmp_path, timeout=60)
     assert done.returncode == 2, done.stderr
     assert "k.toml: not usable TOML: a key has more than 64 dots" in done.stderr
 
@@ -107,7 +107,7 @@ def test_a_file_without_an_end_takes_no_more_than_its_limit(
 
 
 def test_a_signature_of_a_file_without_an_end_is_refused() -> None:
-    done = command("signature", "/dev/zero", timeout=100)
+    done = front_door.command("signature", "/dev/zero", timeout=100)
     assert done.returncode == 2, done.stderr
     assert "it holds more than 1 GiB, or never ends" in done.stderr
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from resilver import ConfigError, size
 from resilver.center import mean_life_days, simulate_year
 from resilver.center.year import PurgeRule, Year
 from tests.integration.sizings import sized, values
@@ -34,10 +33,10 @@ def test_without_uses_what_is_stored_is_inflow_times_age() -> None:
     assert found.purged_bytes.sum() == pytest.approx(400 - 14, rel=1e-12)
 
 
-@pytest.mark.parametrize("uses", [0.01, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize("uses", [0.01, 0.1, 0.2])
 def test_used_files_live_until_the_first_gap_of_the_age(uses: float) -> None:
     """(e^(mu A) - 1) / mu, to 1 % where the purge runs every hour."""
-    found = year(PurgeRule(14), uses, days=2000, steps_a_day=24)
+    found = year(PurgeRule(14), uses, days=600, steps_a_day=24)
     assert found.stored_bytes[-1] == pytest.approx(mean_life_days(14, uses), rel=0.01)
 
 
@@ -112,18 +111,3 @@ def test_no_room_is_a_no(tmp_path: Path) -> None:
 
 
 # ----------------------------------------------------------------------------------- what is wrong
-
-
-@pytest.mark.parametrize(
-    ("inflow", "message"),
-    [
-        ("1.2", "needs a unit"),
-        ("1.2 PB", "it says no time"),
-        ("0 PB/d", "must be above zero"),
-        ("-1 PB/d", "cannot be negative"),
-        ("1.2 Pb/d", "is not a unit of"),
-    ],
-)
-def test_an_inflow_is_a_volume_over_a_time(inflow: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        size({"capacity": {"usable": "10 PB", "inflow": inflow}})

@@ -84,6 +84,7 @@ def rows(path: Path) -> dict[str, dict[str, Any]]:
     ],
     ids=" ".join,
 )  # fmt: skip
+@pytest.mark.usefixtures("without_loss")
 def test_every_kind_of_step_is_known_in_every_mode(every_step: Path, words: list[str]) -> None:
     out = output("place" if "--quality" in words else "crush", every_step, *words)
     # Where every input finds its devices, there are no bad mappings to show.

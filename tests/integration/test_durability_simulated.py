@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from resilver import ConfigError, Durability, Interrupted, Study
+from resilver import Durability, Interrupted, Study
 from resilver.data_loss.reports import Estimating
 from tests.integration.test_durability import one
 
@@ -125,7 +125,8 @@ def test_racks_survive_bursts_that_servers_alone_do_not() -> None:
         placement = {"algorithm": "crush", "placement_groups": 256, "failure_domain": domain}
         return study(cluster=cluster, placement=placement, durability=durability)
 
-    apart, near = one(asked("rack")), one(asked("server"))
+    apart = one(asked("rack"), relative_error=0.3)
+    near = one(asked("server"), relative_error=0.1)
     assert near.loss_probability.low > 0.3
     assert apart.loss_probability.high < near.loss_probability.low / 100
     assert max(near.causes, key=lambda name: near.causes[name]) == "server bursts"
@@ -233,7 +234,7 @@ def test_processes_give_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_real_cluster_is_answered_by_its_acting_sets(report: Path) -> None:
     """88 OSDs, 4,096 groups of three: a triple in 28 is one, which is 1 - (1 - 1/109736)^4096."""
-    found = one(report, afr="5 %", bursts=3)
+    found = one(report, afr="5 %", bursts=3, relative_error=0.2)
     assert (found.devices, found.groups, found.overhead) == (88, 4096, 3.0)
     assert found.loss_probability.value is not None
     assert found.bursts is not None
@@ -245,21 +246,8 @@ def test_a_real_cluster_is_answered_by_its_acting_sets(report: Path) -> None:
     assert hosts["loss_probability"] > 0.9
     origins = {row.name: row.origin for row in found.premises}
     assert origins["repair"] == "simulated" and origins["sets of devices"] == "dump"
-    slower = one(report, afr="5 %", repair="1 d")
+    slower = one(report, afr="5 %", repair="1 d", relative_error=0.2)
     assert slower.loss_probability.low > found.loss_probability.high
-
-
-def test_traces_that_run_backwards_or_overlap_are_refused(tmp_path: Path) -> None:
-    header = "component,start,end,failed\n"
-    for text, message in (
-        ("server.0,2024-02-01,2024-01-01,yes\n", "end"),
-        ("server.0,0 d,9 d,yes\nserver.0,5 d,12 d,no\n", "server.0"),
-    ):
-        (tmp_path / "lives.csv").write_text(header + text)
-        with pytest.raises(ConfigError, match=message):
-            study(
-                durability={"failures": [{"trace": str(tmp_path / "lives.csv")}], "repair": "1 d"}
-            )
 
 
 def test_a_trace_loses_data_when_its_failures_do(tmp_path: Path) -> None:

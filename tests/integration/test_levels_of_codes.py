@@ -153,6 +153,7 @@ def test_pieces_to_rebuild_are_parts_of_objects(tmp_path: Path) -> None:
     assert sum(home["pieces"] for home in homes) == sums["pieces_lost"]
 
 
+@pytest.mark.usefixtures("without_loss")
 def test_groups_of_a_study_are_judged(tmp_path: Path) -> None:
     # Rule: --quality knows the layout and the code: a server shares groups with the 15 others of
     # its own at most, and four lost pieces of a set are fatal without being told.

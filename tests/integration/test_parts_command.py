@@ -55,6 +55,7 @@ def test_a_tree_of_racks_and_servers_heals_as_the_short_form_does(tmp_path: Path
     assert tree["rebuild_seconds"] == short["rebuild_seconds"]
 
 
+@pytest.mark.usefixtures("without_loss")
 def test_placement_is_judged_by_the_devices_of_its_class(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(f"{TREE}{THREE}[[faults]]\nfail = {{ osd = 1 }}\n")
     (judged,) = json_output("place", "study.toml", "--quality", cwd=tmp_path)

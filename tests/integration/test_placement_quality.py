@@ -36,6 +36,7 @@ def flat(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.usefixtures("without_loss")
 def test_a_real_pool_is_judged_by_the_groups_it_has(report: Path) -> None:
     (judged,) = answer(report, "--quality")
     sets = group_sets(read_report(report), 3).up.tolist()
@@ -130,6 +131,7 @@ def test_reweighting_moves_only_to_the_device_reweighted(flat: Path) -> None:
     assert moves["moved"] == pytest.approx(moves["least_by_weight"], abs=255)
 
 
+@pytest.mark.usefixtures("without_loss")
 def test_a_code_s_losses_need_to_be_told(flat: Path) -> None:
     # Four pieces of which two may be lost: 3 of one set are fatal. All C(16, 3) = 560 triples are
     # in some set of a thousand; without --fatal nobody knows.
@@ -189,6 +191,7 @@ def test_reweighting_an_osd_moves_its_groups_as_taking_it_out_does(report: Path)
 
 
 @pytest.mark.parametrize("groups", ["none", 256])
+@pytest.mark.usefixtures("without_loss")
 def test_a_study_is_judged_and_compared(tmp_path: Path, groups: str | int) -> None:
     study = tmp_path / "study.toml"
     study.write_text(study_text("racks", placement__placement_groups=groups))

@@ -103,6 +103,7 @@ def test_clients_of_all_pools_ask_by_what_is_stored() -> None:
     assert [row["during_seconds"] for row in result.pools.to_pylist()] == [None, None]
 
 
+@pytest.mark.usefixtures("without_loss")
 def test_the_command_shows_a_row_a_pool(tmp_path: Path) -> None:
     study = written(tmp_path / "pools.toml", write_toml(two({"osds": ["osd.0"]}, clients=True)))
     folder = tmp_path / "out"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import resilver
-from resilver import ConfigError, size
+from resilver import size
 from resilver.center import SizingFile
 from tests.integration.sizings import sized, values
 from tests.terminal import json_output, output
@@ -113,25 +113,6 @@ def test_the_page_holds_every_derivation(tmp_path: Path) -> None:
     for figure in resilver.size("spider-2").offers[0].figures:
         assert figure.what in text and figure.derivation in text
     assert "resilver size spider-2" in text and "45 units" in text
-
-
-def test_what_says_too_little_is_told_what_to_add() -> None:
-    with pytest.raises(ConfigError, match=r"nothing is offered.*\[\[offers\]\]"):
-        resilver.size({"demand": {"bandwidth": "1 TB/s"}})
-    with pytest.raises(ConfigError, match="there is nothing to size"):
-        resilver.size({})
-    with pytest.raises(ConfigError, match="the catalog has no sizing of this name"):
-        resilver.size("spider-3")
-    offer = {"name": "a", "disks": 10, "disk": {"size": "2 TB"}}
-    with pytest.raises(ConfigError, match="what the unit moves is not said"):
-        resilver.size({"demand": {"bandwidth": "1 TB/s"}, "offers": [offer]})
-    with pytest.raises(ConfigError, match="what disks move of them is not said"):
-        resilver.size(
-            {
-                "demand": {"bandwidth": "1 TB/s", "random": 0.2},
-                "offers": [{**offer, "rate": "1 GB/s"}],
-            }
-        )
 
 
 @pytest.mark.parametrize(("command", "kind"), [("size", "sizings"), ("profile", "lots")])
