@@ -15,11 +15,10 @@ from tests.integration.test_drawn_studies import (
     fingerprint,
     pytestmark,
     test_drawn_studies_run_and_are_worth_running,
-    test_gathers_of_pieces_are_sent_over_the_network,
     test_parts_between_devices_and_ports_pass_no_more_than_devices_are_asked_for,
     test_pools_add_up_to_what_the_run_tells,
     test_threads_and_processes_change_nothing,
-    test_what_is_lent_is_borrowed_and_no_more_than_moved,
+    test_what_is_lent_is_borrowed_and_what_is_gathered_is_sent,
 )
 
 WITH_THIS_CORE = """

@@ -1,10 +1,8 @@
 """What a sizing reads: listings of files with ages, and series of `lfs df`."""
 
-import csv
 import gzip
 from pathlib import Path
 
-import numpy as np
 import pytest
 from scipy import stats
 
@@ -12,7 +10,6 @@ from resilver import ConfigError, size
 from resilver.center import trend
 from resilver.importers.ages import read_ages
 from resilver.importers.lfs_df import read_lfs_df
-from resilver.report.capacity import STAND_IN_NOTE
 from tests.integration.sizings import sized, values
 from tests.terminal import output, refusal, written
 
@@ -195,26 +192,6 @@ def test_332_real_targets_have_scipy_s_slopes(shared_data: Path) -> None:
     # As the last table prints them: 40 to 52 % but for one target of 56 %, and 65 to 82 %.
     assert float(series[0].fill[-1].min()) == pytest.approx(0.652, abs=0.001)
     assert float(series[3].fill[-1].max()) == pytest.approx(0.557, abs=0.001)
-
-
-def test_fullness_explains_no_rate_in_162_real_runs(shared_data: Path) -> None:
-    """Bands set before: with concurrency below -0.3, with fullness within 0.2 of 0."""
-    path = shared_data / "lustre" / "tokio-sample_summary.csv.gz"
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        runs = list(csv.DictReader(file))
-    assert len(runs) == 162
-    needed = (
-        "darshan_agg_perf_by_slowest_posix",
-        "jobsdb_concurrent_nodehrs",
-        "fshealth_ost_avg_full_pct",
-    )
-    known = [row for row in runs if all(row[name] for name in needed)]
-    found = np.array([[float(row[name]) for name in needed] for row in known])
-    assert len(found) > 100
-    by_jobs = stats.spearmanr(found[:, 0], found[:, 1]).statistic
-    by_fill = stats.spearmanr(found[:, 0], found[:, 2]).statistic
-    assert by_jobs < -0.3 and abs(by_fill) < 0.2
-    assert f"{by_jobs:.2f}" in STAND_IN_NOTE and f"{by_fill:+.2f}" in STAND_IN_NOTE
 
 
 def test_the_page_shows_days_ages_and_targets(listing: Path, tmp_path: Path) -> None:

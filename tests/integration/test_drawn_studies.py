@@ -58,12 +58,12 @@ def printed(numbers: Iterable[int]) -> None:
     print(json.dumps([fingerprint(number) for number in numbers]))
 
 
-def results() -> list[RunResult]:
-    return [result for number in NUMBERS if (result := found(number)) is not None]
+def results() -> dict[int, RunResult]:
+    return {number: result for number in NUMBERS if (result := found(number)) is not None}
 
 
 def total(name: str) -> int:
-    values = (result.metrics[name] for result in results())
+    values = (result.metrics[name] for result in results().values())
     return sum(value for value in values if isinstance(value, int))
 
 
@@ -87,16 +87,14 @@ def test_drawn_studies_run_and_are_worth_running() -> None:
     ):
         assert total(name) > 0, name
     for name in ("failed_parts", "failed_disks", "failed_links", "slow_parts"):
-        assert any(result.metrics.get(name) for result in results()), name
-    slow = ",".join(str(result.metrics.get("slow_parts")) for result in results())
+        assert any(result.metrics.get(name) for result in results().values()), name
+    slow = ",".join(str(result.metrics.get("slow_parts")) for result in results().values())
     assert all(f"{part}." in slow for part in ("server", "switch")) and "-" in slow
 
 
 def test_pools_add_up_to_what_the_run_tells() -> None:
     several = 0
-    for number in NUMBERS:
-        if (result := found(number)) is None:
-            continue
+    for number, result in results().items():
         rows = result.pools.to_pylist()
         several += len(rows) > 1
         for name in (
@@ -114,10 +112,8 @@ def test_pools_add_up_to_what_the_run_tells() -> None:
     assert several >= 10
 
 
-def test_what_is_lent_is_borrowed_and_no_more_than_moved() -> None:
-    for number in NUMBERS:
-        if (result := found(number)) is None:
-            continue
+def test_what_is_lent_is_borrowed_and_what_is_gathered_is_sent() -> None:
+    for number, result in results().items():
         rows = result.lanes.to_pylist()
         for part in {row["part"] for row in rows}:
             of_part = [row for row in rows if row["part"] == part]
@@ -126,14 +122,17 @@ def test_what_is_lent_is_borrowed_and_no_more_than_moved() -> None:
                 for name in ("lent_bytes", "borrowed_bytes", "bytes")
             )
             assert lent == borrowed <= moved, (number, part)
+        gathered, of_network = result.metrics["gathered_bytes"], result.metrics["network_bytes"]
+        if gathered is not None:
+            decoded = result.metrics["decoded_bytes"]
+            assert isinstance(gathered, int) and isinstance(of_network, int), number
+            assert isinstance(decoded, int) and decoded <= gathered <= of_network, number
 
 
 def test_parts_between_devices_and_ports_pass_no_more_than_devices_are_asked_for() -> None:
     seen = 0
-    for number in NUMBERS:
-        if (result := found(number)) is None or not result.parts.num_rows:
-            continue
-        seen += 1
+    for number, result in results().items():
+        seen += result.parts.num_rows > 0
         rows = result.parts.to_pylist()
         for level in {row["level"] for row in rows}:
             passed = sum(row["bytes"] for row in rows if row["level"] == level)
@@ -144,17 +143,6 @@ def test_parts_between_devices_and_ports_pass_no_more_than_devices_are_asked_for
             assert passed <= read + written + (64 << 20), (number, level)
         assert all(row["busy_fraction"] <= 1 for row in rows), number
     assert seen >= 10
-
-
-def test_gathers_of_pieces_are_sent_over_the_network() -> None:
-    for number in NUMBERS:
-        result = found(number)
-        gathered = None if result is None else result.metrics["gathered_bytes"]
-        if result is None or gathered is None:
-            continue
-        of_network, decoded = result.metrics["network_bytes"], result.metrics["decoded_bytes"]
-        assert isinstance(gathered, int) and isinstance(of_network, int), number
-        assert isinstance(decoded, int) and decoded <= gathered <= of_network, number
 
 
 def test_threads_and_processes_change_nothing() -> None:

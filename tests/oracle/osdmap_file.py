@@ -6,6 +6,7 @@ therefore taken apart here and put together with other parts; its own checks (le
 CRC-32C at the end) see to it that what it reads is what was meant.
 """
 
+import json
 import re
 import shutil
 import struct
@@ -15,6 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from resilver.importers import ClusterReport, read_report
+from tests.oracle import crush_text
 
 NEEDS_TOOLS = pytest.mark.skipif(
     any(shutil.which(name) is None for name in ("osdmaptool", "crushtool")),
@@ -202,6 +206,19 @@ def write(folder: Path, spec: OsdMapSpec, crush_text: str) -> Path:
     assert crc32c(made[:-4]) == struct.unpack("<I", made[-4:])[0]
     (folder / "osdmap.bin").write_bytes(encode(made, spec, crush))
     return folder / "osdmap.bin"
+
+
+def write_report(folder: Path, path: Path) -> ClusterReport:
+    """Write the map of a cluster of one pool whose OSDs all run; return what its report says."""
+    report = read_report(path)
+    states = [0] * len(report.osd_states.reweights)
+    for osd in report.osds:
+        states[osd.id] = EXISTS | UP
+    (pool,) = report.pools
+    pools = {pool.id: PoolSpec(pool.size, pool.pg_num, pool.pgp_num, pool.rule_id)}
+    crush = json.loads(path.read_text(encoding="utf-8"))["crushmap"]
+    write(folder, OsdMapSpec(pools, states, report.osd_states.reweights), crush_text.of_dump(crush))
+    return report
 
 
 @dataclass(frozen=True)

@@ -57,19 +57,6 @@ def test_a_partner_passes_all_at_half_the_rate_and_nothing_is_lost() -> None:
     }
 
 
-def test_a_partner_takes_over_what_waits_in_the_midst_of_a_run() -> None:
-    gone = [{"at": "10 s", "fail": {"controllers": ["controller.1"]}}]
-    (found,) = run(unit(partner=True), gone, traffic={**TRAFFIC, "duration": "40 s"})
-    assert found.metrics["requests_lost"] == found.metrics["requests_retried"] == 0
-    # A request that nobody answers would hang; those of the loop are outstanding, all 400.
-    assert found.metrics["requests_hanging"] == 0
-    assert found.metrics["requests_outstanding"] == 400
-    # Until 10 s it passed 100 requests a second; its partner was full all the time.
-    counts = passed(found)
-    assert counts["controller.1"] == pytest.approx(1000, rel=0.02)
-    assert counts["controller.0"] == pytest.approx(4000, rel=0.01)
-
-
 def test_one_of_two_controllers_of_four_servers_passes_half() -> None:
     """Servers of 80 MB/s carry the drives; two controllers of 100 MB/s carry four servers."""
     parts = unit(partner=True)

@@ -29,21 +29,25 @@ SHARES = {
     ("lrc 8+5 local 4", 0.0): 8 / 20,
 }
 # Every leaf of 24 hosts has a spine for each, and every spine an entry.
-STAR = "leaf spine 1x24 hosts 24 entries 1"
 TREE = "leaf_spine 24x24 hosts 24 entries 24"
 
 
-def run(code: str, reads: float, servers: int = 24, /, **keys: Any) -> RunResult:
-    """Streams over groups of 24 servers, on a star unless the cluster says otherwise."""
+def run(code: str, reads: float, servers: int, /, **keys: Any) -> RunResult:
+    """Streams over groups of 24 servers of two ports, on a tree of full bisection by default."""
     fabric = {
         "model": "switched",
-        "topology": STAR,
+        "topology": TREE,
         "link_rate": "100 Gb/s",
         "packet_size": "64 KiB",
         "routing": "deterministic",
     }
     content: dict[str, Any] = {
-        "cluster": {"servers": servers, "device": {"service": "1 ns"}, "fabric": fabric},
+        "cluster": {
+            "servers": servers,
+            "ports": 2,
+            "device": {"service": "1 ns"},
+            "fabric": fabric,
+        },
         "placement": {"algorithm": "groups", "group_size": 24},
         "redundancy": {"code": code, "strip": "64 KiB"},
         "traffic": {
@@ -76,9 +80,7 @@ def test_the_full_tree_serves_the_closed_form_over_evenly_loaded_links(
         code,
         reads,
         288,
-        cluster__ports=2,
         cluster__attachment=attachment,
-        cluster__topology=TREE,
         traffic__warm_up="1 ms",
         traffic__duration="4 ms",
     )
@@ -130,7 +132,6 @@ def test_half_of_the_second_level_leaves_what_its_links_count(
         "rs 8+3",
         reads,
         288,
-        cluster__ports=2,
         cluster__attachment=attachment,
         cluster__topology="leaf_spine 24x12 hosts 24 entries 24",
         traffic__streams={"window": 6},
@@ -178,7 +179,6 @@ def by_core(attachment: str, spines: int, code: str, rebuilt: str, figures: Figu
         code,
         float(figures.reads),
         12,
-        cluster__ports=2,
         cluster__attachment=attachment,
         cluster__topology=f"leaf spine 4x{spines} hosts 6 entries 6",
         placement={"algorithm": "groups", "group_size": 6},

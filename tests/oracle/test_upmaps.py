@@ -13,7 +13,16 @@ from resilver.importers import ClusterReport, read_cluster, read_report
 from resilver.importers.ceph import ErasureProfile, GroupInfo
 from resilver.simulate import OsdShares, balance_by_bytes, balance_by_groups
 from tests.oracle import crush_text
-from tests.oracle.osdmap_file import EXISTS, NEEDS_TOOLS, UP, OsdMapSpec, PoolSpec, tool, write
+from tests.oracle.osdmap_file import (
+    EXISTS,
+    NEEDS_TOOLS,
+    UP,
+    OsdMapSpec,
+    PoolSpec,
+    tool,
+    write,
+    write_report,
+)
 from tests.scale import numbers
 
 pytestmark = [pytest.mark.oracle, NEEDS_TOOLS]
@@ -251,19 +260,6 @@ def test_bytes_are_at_least_as_even(tmp_path: Path, seed: int) -> None:
     assert unevenness(ours.after) <= unevenness(theirs.after) * (1 + 1e-12)
 
 
-def written_88(folder: Path, path: Path) -> None:
-    """The cluster of 88 OSDs as a binary map with the dumps beside it."""
-    report = read_report(path)
-    states = [0] * len(report.osd_states.reweights)
-    for osd in report.osds:
-        states[osd.id] = EXISTS | UP
-    (pool,) = report.pools
-    pools = {pool.id: PoolSpec(pool.size, pool.pg_num, pool.pgp_num, pool.rule_id)}
-    crush = json.loads(path.read_text(encoding="utf-8"))["crushmap"]
-    write(folder, OsdMapSpec(pools, states, report.osd_states.reweights), crush_text.of_dump(crush))
-    assert write_dumps(folder) == []
-
-
 # Rule: so does a real cluster, from the first entry to the last that the tool finds (about 300).
 @pytest.mark.parametrize(("steps", "deviation"), [(1, 5), (10, 5), (100, 5), (1000, 5), (1000, 1)])
 def test_a_real_cluster(
@@ -273,7 +269,8 @@ def test_a_real_cluster(
     steps: int,
     deviation: int,
 ) -> None:
-    written_88(tmp_path, shared_data / "ceph" / "ceph-report-jewel-88osd.json")
+    write_report(tmp_path, shared_data / "ceph" / "ceph-report-jewel-88osd.json")
+    assert write_dumps(tmp_path) == []
     (pool,) = read_report(tmp_path / "osdmap.bin").pools
     asked = Asked(pool.name, steps, deviation)
     expected = entries_of(theirs(tmp_path, asked))
