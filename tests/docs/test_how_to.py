@@ -195,23 +195,17 @@ def test_page_does_what_it_says(path: Path, tmp_path: Path, request: pytest.Fixt
     assert run_page(text, tmp_path, data) > 0, "a how-to page has something to do"
 
 
-def test_a_command_that_fails_fails_its_page(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="ended with 3"):
-        run_page("```console\n$ exit 3\n```\n", tmp_path, None)
-
-
-def test_output_that_differs_fails_its_page(tmp_path: Path) -> None:
-    page = "```console\n$ printf 'one\\ntwo 7 s\\nthree\\n'\none\ntwo ... s\n```\n"
-    assert run_page(page, tmp_path, None) == 1
-    with pytest.raises(AssertionError, match="printed no 'four'"):
-        run_page(page.replace("two ... s", "four"), tmp_path, None)
-
-
-def test_python_that_fails_fails_its_page(tmp_path: Path) -> None:
-    page = "```python\nx = 1\n```\n\n```python\nassert x == 1\n```\n"
-    assert run_page(page, tmp_path, None) == 2
-    with pytest.raises(AssertionError, match="Python of the page failed"):
-        run_page(page.replace("x == 1", "x == 2"), tmp_path, None)
+def test_what_fails_or_differs_fails_its_page(tmp_path: Path) -> None:
+    printing = "```console\n$ printf 'one\\ntwo 7 s\\nthree\\n'\none\ntwo ... s\n```\n"
+    python = "```python\nx = 1\n```\n\n```python\nassert x == 1\n```\n"
+    assert (run_page(printing, tmp_path, None), run_page(python, tmp_path, None)) == (1, 2)
+    for page, said in (
+        ("```console\n$ exit 3\n```\n", "ended with 3"),
+        (printing.replace("two ... s", "four"), "printed no 'four'"),
+        (python.replace("x == 1", "x == 2"), "Python of the page failed"),
+    ):
+        with pytest.raises(AssertionError, match=said):
+            run_page(page, tmp_path, None)
 
 
 def test_a_block_is_run_or_says_why_not(tmp_path: Path) -> None:

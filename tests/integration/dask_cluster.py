@@ -2,25 +2,22 @@
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests import front_door
 
 
 def environment() -> dict[str, str]:
     """What child processes need to find resilver and the tests, and to stay quick."""
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(ROOT)]),
+    return front_door.environment(
         # A run that ends two workers is given up; Dask's own limit is four.
-        "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
-        "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "0.98",
-    }
+        DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1",
+        DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE="0.98",
+    )
 
 
 class Cluster:

@@ -11,7 +11,7 @@ from resilver.counterfactuals import bottleneck
 from resilver.study import Results
 from resilver.units import format_duration
 from tests.integration.study_runs import study_text
-from tests.terminal import command, json_output
+from tests.terminal import command, json_output, output
 
 STUDY = """
 [cluster]
@@ -154,32 +154,24 @@ def test_what_binds_changes_the_time_in_proportion(throttled: tuple[Path, dict[s
     assert said["runs"][0]["rebuild_seconds"] == throttle["base_value"]
 
 
-def test_it_is_kept_in_the_run_folder_and_stands_on_the_page(
+def test_it_is_kept_in_the_run_folder_and_stands_in_the_table_and_on_the_page(
     throttled: tuple[Path, dict[str, Any]],
 ) -> None:
     folder, said = throttled
     kept = Results.open(folder / "run").sensitivity
     assert [one.record() for one in kept] == said["sensitivity"]
-    done = command("report", "run", "--figures", "figures", cwd=folder)
-    assert done.returncode == 0 and (folder / "figures" / "sensitivity.png").stat().st_size > 0
+    done = output("run", "study.toml", "-o", "run", "--sensitivity", cwd=folder)
+    table = done.partition("assumption")[2].partition("Cost")[0]
+    assert "throttle" in table and "+100 %" in table
+    output("report", "run", "--figures", "figures", cwd=folder)
+    assert (folder / "figures" / "sensitivity.png").stat().st_size > 0
     page = (folder / "run" / "report.html").read_text()
-    assert (
-        "The bottleneck: throttle (recovery.bandwidth). At 40 MB/s instead of 20 MB/s" in page
-        and "table-sensitivity" in page
-    )
+    bottleneck = "The bottleneck: throttle (recovery.bandwidth). At 40 MB/s instead of 20 MB/s"
+    assert bottleneck in page and "table-sensitivity" in page
     # Another study's folder has none, and one that was not asked for it says nothing of it.
     (folder / "plain.toml").write_text(THROTTLED)
-    done = command("run", "plain.toml", "-o", "plain", cwd=folder)
-    assert "bottleneck" not in done.stdout and Results.open(folder / "plain").sensitivity == []
-
-
-def test_the_table_has_what_each_assumption_is_worth(
-    throttled: tuple[Path, dict[str, Any]],
-) -> None:
-    folder, _ = throttled
-    done = command("run", "study.toml", "-o", "run", "--sensitivity", cwd=folder)
-    table = done.stdout.partition("assumption")[2].partition("Cost")[0]
-    assert "throttle" in table and "+100 %" in table
+    assert "bottleneck" not in output("run", "plain.toml", "-o", "plain", cwd=folder)
+    assert Results.open(folder / "plain").sensitivity == []
 
 
 def test_a_slow_device_is_found_from_python() -> None:

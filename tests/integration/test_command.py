@@ -116,16 +116,6 @@ def test_an_interrupt_exits_with_130_and_the_next_call_does_the_rest(
     assert tables(tmp_path / "a") == tables(tmp_path / "b")
 
 
-def test_an_empty_system_is_a_result(small: Path, tmp_path: Path) -> None:
-    settings = ["--set", "population.bytes_per_server=0", "--set", "study.sweep={}"]
-    done = output("run", small, *settings, "--json", cwd=tmp_path)
-    for row in json.loads(done):
-        assert row["rebuilt_objects"] == 0
-        assert row["rebuild_seconds"] == 0.0
-        assert row["aggregate_bytes_per_second"] is None
-    assert "Nothing was rebuilt" in command("run", small, *settings, cwd=tmp_path).stdout
-
-
 def test_check_estimates_every_point(small: Path, tmp_path: Path) -> None:
     answer = json_output("check", small, cwd=tmp_path)
     assert answer["runs"] == 4
@@ -146,18 +136,14 @@ def test_one_chart_is_written_by_name_and_a_page_under_no_other_name(
     output("report", ran, *wanted, cwd=tmp_path)
     assert [path.name for path in (tmp_path / "f").iterdir()] == ["timeline.pdf"]
     assert (tmp_path / "f" / "timeline.pdf").read_bytes().startswith(b"%PDF")
+    answer = json_output("report", ran, "-o", "p.html", "--figures", "all", cwd=tmp_path)
+    assert (tmp_path / answer["report"]).read_text(encoding="utf-8").lstrip().startswith("<!")
+    assert all((tmp_path / path).stat().st_size > 1000 for path in answer["figures"])
     assert "--figures DIR --format pdf" in refusal("report", ran, "-o", "page.pdf", cwd=tmp_path)
     assert not (tmp_path / "page.pdf").exists()
     assert 'did you mean "timeline"?' in refusal(
         "report", ran, "--figures", "f", "--chart", "timelin", cwd=tmp_path
     )
-
-
-def test_a_report_is_written_with_its_figures(ran: Path, tmp_path: Path) -> None:
-    answer = json_output("report", ran, "-o", "p.html", "--figures", "f", cwd=tmp_path)
-    assert (tmp_path / answer["report"]).read_text(encoding="utf-8").lstrip().startswith("<!")
-    assert answer["figures"]
-    assert all((tmp_path / path).stat().st_size > 1000 for path in answer["figures"])
 
 
 def test_the_demo_runs_and_is_reused(tmp_path: Path) -> None:

@@ -135,18 +135,6 @@ def test_a_large_input_is_named_by_its_hash_and_not_copied(tmp_path: Path) -> No
     assert not (tmp_path / "run").exists()
 
 
-def test_a_compressed_report_is_read(tmp_path: Path, shared_data: Path) -> None:
-    report = (shared_data / "ceph/ceph-report-jewel-88osd.json").read_bytes()
-    (tmp_path / "report.json").write_bytes(report)
-    (tmp_path / "report.json.gz").write_bytes(gzip.compress(report))
-    keys = []
-    for name in ("report.json", "report.json.gz"):
-        path = tmp_path / "study.toml"
-        path.write_text(f'[cluster]\nceph = "{name}"\n[[faults]]\nfail = {{ osds = ["osd.12"] }}\n')
-        keys.append([run.key for run in Study.load(path).runs()])
-    assert keys[0] == keys[1]
-
-
 @pytest.fixture(scope="module")
 def made_lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two studies, the first of which has run."""

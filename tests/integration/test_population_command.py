@@ -2,10 +2,7 @@
 
 import json
 import os
-import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +10,7 @@ import pytest
 from resilver import Population, Study, import_sizes
 from resilver.importers.sizes import read_sizes
 from resilver.importers.walk import TreeWalk
-from tests.front_door import environment, shell_environment
+from tests.front_door import shell_environment
 from tests.integration.study_runs import study_text
 from tests.terminal import json_output, output, texts, written
 
@@ -90,27 +87,6 @@ def test_a_listing_comes_from_stdin(data: Path) -> None:
         check=True,
     )
     assert json.loads(listed.stdout)["files"] == 100
-
-
-def python() -> str:
-    return f"'{sys.executable}' -c 'from resilver.cli import main; main()'"
-
-
-def test_an_interrupted_scan_ends_with_130_and_writes_nothing(tmp_path: Path) -> None:
-    listing = tmp_path / "pipe"
-    os.mkfifo(listing)
-    command = f"exec {python()} import sizes '{listing}' -o '{tmp_path / 'sizes.txt'}'"
-    process = subprocess.Popen(["bash", "-c", command], env=environment(), stderr=subprocess.PIPE)
-    # Opening a pipe to write waits for its reader, so the command is reading from here on.
-    with listing.open("wb") as stream:
-        stream.write(b"5\n")
-        stream.flush()
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert b"Traceback" not in err
-    assert not (tmp_path / "sizes.txt").exists()
 
 
 def test_a_study_that_scans_is_its_bins(
