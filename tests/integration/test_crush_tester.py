@@ -23,8 +23,6 @@ pytestmark = [
     ),
 ]
 
-# Examples of the random tests; a longer search raises it.
-
 
 @dataclass(frozen=True)
 class Answer:

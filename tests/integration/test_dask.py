@@ -21,8 +21,6 @@ from tests.integration.dask_cluster import Cluster, environment, running
 from tests.scale import numbers
 from tests.unit.study_fakes import SIMULATOR, FakeStudy, tables
 
-# Kills of the driver: a few in every run of the tests, and as many as wanted by hand.
-
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:

@@ -3,6 +3,7 @@
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import typer
 
 from resilver.cli.app import app
 from resilver.reproduce.planted import planted
-from tests.front_door import command, shell_environment
+from tests.front_door import command, environment, shell_environment
 from tests.integration.test_calibrate import JBOD, QDR
 from tests.integration.test_crush_edit import LAYERS
 from tests.integration.test_mutants import SIGNATURE
@@ -152,10 +153,15 @@ BUILD = ["--build", "--num-osds", "4096", "host", "straw2", "16", "root", "straw
 
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A command line, with `CRUSH` standing for the command, and `PLACE` for the other."""
-    line = line.replace("CRUSH", "resilver crush").replace("PLACE", "resilver place")
-    words = ["bash", "-c", line]
+    words = " ".join([sys.executable, "-c", "'from resilver.cli import main; main()'"])
+    line = line.replace("CRUSH", f"{words} crush").replace("PLACE", f"{words} place")
     return subprocess.run(
-        words, cwd=folder, env=shell_environment(), capture_output=True, text=True, timeout=60
+        ["bash", "-c", line],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
 
 

@@ -123,13 +123,10 @@ def test_the_summary_says_how_long_bursts_take(tmp_path: Path) -> None:
 def test_jobs_that_are_all_there_is_have_no_goodput_and_a_short_name_in_a_sweep(
     tmp_path: Path,
 ) -> None:
-    job = "{ signature = { %s }, start = %s }"
-    swept = ", ".join(f"[{job % (A % '80 GB', start)}]" for start in ('"0 s"', '"30 s"'))
+    jobs = [f'[{{ signature = {{ {A % "80 GB"} }}, start = "{start} s" }}]' for start in (0, 30)]
     study = SYSTEM.replace("[traffic]", "[study]\nseeds = 1\n\n[traffic]")
-    study += f'engine = "flows"\njobs = []\n\n[study.sweep]\n"traffic.jobs" = [{swept}]\n'
-    study = study.replace(
-        "jobs = []\n", f"jobs = [{job % (A % '80 GB', chr(34) + '0 s' + chr(34))}]\n"
-    )
+    study += f'engine = "flows"\njobs = {jobs[0]}\n\n'
+    study += f'[study.sweep]\n"traffic.jobs" = [{", ".join(jobs)}]\n'
     (tmp_path / "study.toml").write_text(study, encoding="utf-8")
     done = output("run", "study.toml", "-o", "out", cwd=tmp_path)
     said = " ".join(done.split())

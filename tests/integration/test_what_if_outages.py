@@ -230,13 +230,6 @@ def test_parts_fail_at_a_stated_time_of_the_changes(lab: Path) -> None:
     assert by_name(settled["parts"]) == by_name(alone["parts"])
 
 
-def test_a_ranking_says_when_its_parts_fail_and_what_they_do_today(lab: Path) -> None:
-    out = " ".join(output("what-if", lab, "--add", "1 host like node1", "--each", "host").split())
-    assert "Today, without the changes: node0 (256 PGs stuck)." in out
-    assert "Each fails once the changes have settled, " in out
-    assert "times count from the failure" in out
-
-
 def test_what_has_no_room_stands_in_place_of_the_least_possible(
     report: Path, tmp_path: Path
 ) -> None:
