@@ -33,7 +33,8 @@ class Asked:
         text="The cluster: a `ceph report`, or a folder or an archive of what its commands print.",
     )
     step: str | None = option(
-        text="Most data that a step of the release moves, such as 1 TiB. Default: a tenth of all.",
+        text="Most data that a step of the release moves, where that is more than one PG, such as "
+        "1 TiB. Default: a tenth of all.",
         quantity=size("1 TiB"),
     )
     output: Path | None = file_output(
@@ -57,7 +58,7 @@ def plan(
     Nothing is run on the cluster. New OSDs come in with osd_crush_initial_weight 0 first, and get
     their weights in a plan from a bundle that has them.
 
-    Exits with 1 if some PGs cannot be held.
+    Exits with 1 if some PGs cannot be held, or are not clean at the end.
 
     Examples:
 
@@ -66,10 +67,9 @@ def plan(
     resilver plan bundle.tar.zst --crush-reweight host=node9=16.4 --step "2 TiB" -o steps.sh
     """
     from resilver.report.whatif.holding import held_answer
-    from resilver.whatif.holding import hold
-    from resilver.whatif.perform import changes_of, read_bundle
+    from resilver.whatif import holding, perform
 
-    report = read_bundle(asked.bundle)
+    report = perform.read_bundle(asked.bundle)
     step_bytes = value_of(asked, "step")
     with Display(quiet=quiet or as_json, every=SELDOM_SECONDS) as display:
 
@@ -79,5 +79,7 @@ def plan(
 
         request = Request(**vars(hardware))
         most = None if step_bytes is None else max(int(step_bytes), 1)
-        found = hold(report, changes_of(values_of(changes)), request, most, told)
-    return held_answer(found, is_script_printed=asked.output is None)
+        found = holding.hold(report, perform.changes_of(values_of(changes)), request, most, told)
+    return held_answer(
+        found, is_script_printed=asked.output is None or asked.output.suffix == ".html"
+    )

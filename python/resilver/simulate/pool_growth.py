@@ -97,7 +97,7 @@ def seconds_between(older: ClusterReport, newer: ClusterReport, key: str) -> flo
     for report, time in zip((older, newer), times, strict=True):
         if time is None:
             rule = f"no dump of {report.label} says when it was taken"
-            raise _not_older(older, rule, "add `ceph pg dump` to it", key)
+            raise _not_older(older, rule, "add `ceph pg dump` with its stamp to it", key)
     seconds = (times[1] or 0.0) - (times[0] or 0.0)
     if seconds <= 0:
         when = "at the same time as" if not seconds else f"{duration(-seconds)} after"

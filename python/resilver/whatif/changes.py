@@ -142,10 +142,19 @@ def _map(value: str, cluster: Cluster) -> Made:
     name = Path(value).name
     text = f"the CRUSH map becomes {name}"
     lines = [shlex.join(["ceph", "osd", "setcrushmap", "-i", name])]
-    if not read_bytes(Path(value)).startswith(CRUSH_MAGIC):
-        # Ceph takes compiled maps alone.
+    text_of = read_bytes(Path(value))
+    if not text_of.startswith(CRUSH_MAGIC):
+        # Ceph takes compiled maps alone, and crushtool compiles no JSON.
+        is_json = text_of.lstrip().startswith(b"{")
         lines = [
-            shlex.join(["crushtool", "-c", name, "-o", f"{name}.bin"]),
+            shlex.join(
+                [
+                    *(["resilver", "crush"] if is_json else ["crushtool", "-c"]),
+                    name,
+                    "-o",
+                    f"{name}.bin",
+                ]
+            ),
             shlex.join(["ceph", "osd", "setcrushmap", "-i", f"{name}.bin"]),
         ]
     return Made([{"kind": "crush", "crushmap": crushmap}], text, lines)

@@ -6,8 +6,7 @@ import copy
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,9 +17,9 @@ from resilver.errors import ConfigError, show
 from resilver.importers.ceph import ClusterReport
 from resilver.quantities import duration
 from resilver.simulate.ceph import heal
-from resilver.whatif.answer import WhatIf
 from resilver.whatif.configuration import has_old_clients, release_of
 from resilver.whatif.declared.forms import FORMS, NEW_CLIENTS, UPMAP, has
+from resilver.whatif.held import HeldChange, HeldGroup
 from resilver.whatif.kinds import BY_KEY, MAP_KINDS
 from resilver.whatif.options import Request
 from resilver.whatif.perform import Told, answer_of
@@ -35,63 +34,6 @@ _WAIT = "wait until every PG is active+clean"
 _NONE: Mapping[Any, Any] = {}
 _Key = tuple[int, int]
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class HeldGroup:
-    """A PG that stays where it is.
-
-    Attributes:
-        hold: The commands that hold it.
-        release: The commands after which it goes where the change has it.
-        bytes: What moves then.
-    """
-
-    hold: tuple[str, ...]
-    release: tuple[str, ...]
-    bytes: int
-
-
-@dataclass(frozen=True)
-class HeldChange:
-    """A change whose data is held and then released in steps.
-
-    Attributes:
-        at_once: What the change does where nothing is held.
-        preparing: The commands before it.
-        returning: The commands that undo it where the CRUSH map of before does not.
-        is_balanced: Whether the balancer may be on, which would take entries away.
-        steps: The PGs that are held, by the step that releases them.
-        loose: The PGs that cannot be held, and what of each moves as soon as the map changes.
-    """
-
-    at_once: WhatIf
-    preparing: tuple[str, ...]
-    returning: tuple[str, ...]
-    is_balanced: bool
-    steps: tuple[tuple[HeldGroup, ...], ...]
-    loose: tuple[tuple[str, int], ...]
-
-    @cached_property
-    def held(self) -> tuple[HeldGroup, ...]:
-        """All that are held, in the order of their release."""
-        return tuple(one for step in self.steps for one in step)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The change as JSON-able data."""
-        return {
-            "at_once": self.at_once.to_dict(),
-            "preparing": list(self.preparing),
-            "steps": [
-                {
-                    "bytes": sum(one.bytes for one in step),
-                    "hold": [line for one in step for line in one.hold],
-                    "release": [line for one in step for line in one.release],
-                }
-                for step in self.steps
-            ],
-            "loose": [{"pgid": pgid, "bytes": size} for pgid, size in self.loose],
-        }
 
 
 def hold(
@@ -128,11 +70,7 @@ def hold(
         (row["pool"], row["group"]): _pairs(row["pairs"]) for row in placed["upmaps"].to_pylist()
     }
     coded = {pool.id for pool in report.pools if pool.kind == "erasure"}
-    before = {
-        (pool.id, group): pairs
-        for pool in report.pools
-        for group, pairs in pool.exceptions.upmap_items
-    }
+    before = _entries(report)
     sizes = _sizes(report, placed["sets"].to_pylist(), coded)
     groups: dict[_Key, HeldGroup] = {}
     entries: list[UpmapEntry] = []
@@ -153,17 +91,29 @@ def hold(
             hold_lines = (*[drop.command] * (key in before), line)
             release = (f"ceph osd rm-pg-upmap {drop.pgid}", *[after.command] * bool(after.pairs))
         groups[key] = HeldGroup(hold_lines, release, sizes[key])
-    loose = _sizes(report, _placed(first, entries, whole)["sets"].to_pylist(), coded)
+    tried = _sizes(report, _placed(first, entries, whole)["sets"].to_pylist(), coded)
+    # Those that are not back get no entry, and move as the change alone moves them.
+    loose = {key: size for key, size in sizes.items() if key in tried or key not in groups}
     held = [group for key, group in groups.items() if key not in loose]
     most = step_bytes or -(-sum(group.bytes for group in held) // _STEPS)
     return HeldChange(
         at_once=at_once,
         preparing=_preparing(report),
-        returning=tuple(_returning(report, first["plan"])),
+        returning=tuple(dict.fromkeys(_returning(report, first["plan"]))),
+        back=tuple(_back(report, before, {*groups} - {*loose}, {*whole} - {*loose}, {*left})),
         is_balanced=report.balancer is None or report.balancer.active,
         steps=_in_steps(held, most),
         loose=tuple((UpmapEntry(*key, ()).pgid, size) for key, size in loose.items()),
     )
+
+
+def _entries(report: ClusterReport) -> dict[_Key, tuple[tuple[int, int], ...]]:
+    """The pairs of each PG that has some."""
+    return {
+        (pool.id, group): pairs
+        for pool in report.pools
+        for group, pairs in pool.exceptions.upmap_items
+    }
 
 
 def pairs_back(
@@ -220,6 +170,10 @@ def _check(report: ClusterReport, change: Plan, release: Release) -> None:
     if down:
         rule = f"osd.{down[0]} is down and in: its data is not where the map has it"
         raise ConfigError(rule, _WAIT, place=report.label)
+    for pool in report.pools:
+        if pool.pg_num_target not in (0, pool.pg_num):
+            rule = f"pool '{pool.name}' is on its way from {pool.pg_num:,} to "
+            raise ConfigError(f"{rule}{pool.pg_num_target:,} PGs", _WAIT, place=report.label)
     for group in report.groups:
         if group.acting != group.up or group.degraded or group.misplaced:
             rule = f"PG {group.pgid} is not where the map has it"
@@ -281,6 +235,34 @@ def _preparing(report: ClusterReport) -> tuple[str, ...]:
     """The commands after which data waits, and clients know upmap entries."""
     lines = ["ceph osd set norebalance"] * ("norebalance" not in report.flags)
     return (*lines, *[NEW_CLIENTS] * has_old_clients(report))
+
+
+def _back(
+    report: ClusterReport,
+    before: Mapping[_Key, tuple[tuple[int, int], ...]],
+    held: set[_Key],
+    whole: set[_Key],
+    changed: set[_Key],
+) -> Iterator[str]:
+    """The commands after which PGs have the entries that they had.
+
+    Args:
+        before: The entries that there were.
+        held: The PGs that are held.
+        whole: Those of them that are held by an entry of a whole set.
+        changed: The PGs whose entries the change itself takes away or cuts.
+    """
+    sets = {
+        (pool.id, group): osds for pool in report.pools for group, osds in pool.exceptions.upmap
+    }
+    for key in sorted(whole - {*sets}):
+        yield f"ceph osd rm-pg-upmap {UpmapEntry(*key, ()).pgid}"
+    for key in sorted(held | changed & {*before}):
+        if key in before or key not in whole:
+            yield UpmapEntry(*key, before.get(key, ())).command
+    # Whether the change takes one of these away is not known, and giving it again does no harm.
+    for key, osds in sets.items():
+        yield " ".join(["ceph osd pg-upmap", UpmapEntry(*key, ()).pgid, *map(str, osds)])
 
 
 def _returning(report: ClusterReport, plan: Sequence[Row]) -> Iterator[str]:

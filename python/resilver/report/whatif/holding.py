@@ -12,7 +12,7 @@ from resilver.tables import Table, table
 from resilver.words import listed, plural, size_of
 
 if TYPE_CHECKING:
-    from resilver.whatif.holding import HeldChange
+    from resilver.whatif.held import HeldChange
 
 _ROWS, _NAMED = 20, 5
 _ORDER = "Each step once the one before is done and every PG is active+clean."
@@ -30,13 +30,18 @@ def held_answer(held: HeldChange, *, is_script_printed: bool) -> Answer:
     script = list(_script(held))
     commands = Lines("script", "Commands", script)
     parts = [shown, *[commands] * is_script_printed] if held.held else []
+    left = table(
+        ("pgid", "PG", "text", [pgid for pgid, _ in held.loose]),
+        ("bytes", "moves at once", "bytes", [size for _, size in held.loose]),
+    )
+    apart = [Shown("loose", "PGs that cannot be held", left, printed=_NAMED)] if held.loose else []
     size = sum(one.bytes for one in held.held)
     return Answer(
         "What moves, and when, if " + listed([step.text for step in once.steps]) + "?",
         _sentences(held),
-        sections_of(("Steps of the release", parts, _ORDER)) if parts else [],
+        sections_of(("Steps of the release", parts, _ORDER), ("PGs that cannot be held", apart)),
         held.to_dict(),
-        holds=not held.loose,
+        holds=once.holds and not held.loose,
         figures=[
             KeyFigure("PGs held", len(held.held), "1", f"{len(held.held):,}", size_of(size)),
             KeyFigure("Steps", len(held.steps), "1", f"{len(held.steps):,}", "of the release"),
@@ -64,9 +69,9 @@ def _sentences(held: HeldChange) -> list[str]:
         names += [f"{len(held.loose) - _NAMED:,} more"] * (len(held.loose) > _NAMED)
         said.append(
             f"{plural(len(held.loose), 'PG')} ({listed(names)}) cannot be held: "
-            f"{size_of(sum(size for _, size in held.loose))} moves as soon as the map changes, as "
-            "the monitors remove entries to OSDs that are out, weigh nothing or break the rule, "
-            "and no entry leaves a place of a set empty."
+            f"{size_of(sum(size for _, size in held.loose))} moves as soon as the map has changed. "
+            "Their OSDs are out, weigh nothing or break the rule, so that monitors would remove "
+            "the entries, or their set lacks an OSD. Smaller changes of weights hold more."
         )
     first = answer_sentences(held.at_once)[0]
     return [*said, f"Without holding: {first[0].lower()}{first[1:]}"]
@@ -84,9 +89,8 @@ def _script(held: HeldChange) -> Iterator[str]:
     """The lines of the whole change; comments say how each part is taken back."""
     change = [line for step in held.at_once.steps for line in step.commands]
     yield from (f"# {text}" for text in _sentences(held))
-    back = "; ".join(["ceph osd setcrushmap -i before.crush", *held.returning])
-    if not held.held:
-        yield from (f"# To go back: {back}", "ceph osd getcrushmap -o before.crush", *change)
+    if not held.held and not held.loose:
+        yield from change
         return
     on, off = (["ceph balancer on"], ["ceph balancer off"]) if held.is_balanced else ([], [])
     waits = [line for line in held.preparing if line.endswith("norebalance")]
@@ -94,16 +98,18 @@ def _script(held: HeldChange) -> Iterator[str]:
     yield "# Run a part, see that its check holds, then the next."
     yield f"# Prepare. To go back: {'; '.join([*resume, *on]) or 'nothing'}"
     yield from ("ceph osd getcrushmap -o before.crush", *off, *held.preparing)
-    yield f"# Change the map. To go back: {back}"
+    yield "# Change the map, and hold the data. To go back from here on: the lines at the end."
     yield from change
-    yield "# Hold the data. To go back, take the map back, then run the lines of all steps below."
     yield from (line for group in held.held for line in group.hold)
     yield "# Check: ceph status shows no misplaced objects but those of PGs that cannot be held."
     yield from resume
+    yield "# Check: ceph status shows every PG active+clean."
     for number, step in enumerate(held.steps, 1):
         size = size_of(sum(group.bytes for group in step))
         yield f"# Step {number} of {len(held.steps)}: {plural(len(step), 'PG')}, {size}"
-        yield "# To go back, hold these PGs again by their lines above."
         yield from (line for group in step for line in group.release)
         yield "# Check: ceph status shows every PG active+clean."
     yield from (f"# At the end: {line}" for line in on)
+    yield "# To go back: these lines, without the sign before them."
+    lines = [*waits, "ceph osd setcrushmap -i before.crush", *held.returning, *held.back]
+    yield from (f"# {line}" for line in (*lines, *resume, *on))
