@@ -57,13 +57,6 @@ def _sentences(held: HeldChange) -> list[str]:
     if not held.held and not held.loose:
         return ["The change places no PG elsewhere: there is nothing to hold."]
     said = []
-    if held.held:
-        size = size_of(sum(one.bytes for one in held.held))
-        most = size_of(max(sum(one.bytes for one in step) for step in held.steps))
-        said = [
-            f"Upmap entries hold {plural(len(held.held), 'PG')} where they are: {size} moves only "
-            f"when they are released, in {plural(len(held.steps), 'step')} of at most {most}."
-        ]
     if held.loose:
         names = [pgid for pgid, _ in held.loose[:_NAMED]]
         names += [f"{len(held.loose) - _NAMED:,} more"] * (len(held.loose) > _NAMED)
@@ -72,6 +65,13 @@ def _sentences(held: HeldChange) -> list[str]:
             f"{size_of(sum(size for _, size in held.loose))} moves as soon as the map has changed. "
             "Their OSDs are out, weigh nothing or break the rule, so that monitors would remove "
             "the entries, or their set lacks an OSD. Smaller changes of weights hold more."
+        )
+    if held.held:
+        size = size_of(sum(one.bytes for one in held.held))
+        most = size_of(max(sum(one.bytes for one in step) for step in held.steps))
+        said.append(
+            f"Upmap entries hold {plural(len(held.held), 'PG')} where they are: {size} moves only "
+            f"when they are released, in {plural(len(held.steps), 'step')} of at most {most}."
         )
     first = answer_sentences(held.at_once)[0]
     return [*said, f"Without holding: {first[0].lower()}{first[1:]}"]
