@@ -82,7 +82,7 @@ def test_windows_that_cut_time_miss_what_lies_on_both_sides() -> None:
     # Said of the model: parallel repairs of the window's length lose about tolerance + 1 times as
     # often as windows that begin with all whole.
     rate, window, year = 1e-9, 3e5, 3e7
-    cut = window_loss(6, 2, failure_rate=rate, window_seconds=window, period_seconds=year).loss
+    cut = window_loss(6, 2, failure_rate=rate, window_seconds=window, period_seconds=year)
     steps = steps_chain(6, 2, failure_rate=rate, repair_rate=1 / window, steps=12)
     assert steps.loss_probability(year) / cut == pytest.approx(3.0, rel=0.02)
 

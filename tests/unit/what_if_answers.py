@@ -168,7 +168,7 @@ def stuck_table(run: Course) -> pa.Table:
         state, reason, count = "backfill_wait", "the primary osd.4 has no free slot", 40
     state = f"active+undersized+degraded+remapped+{state}"
     rows = [(f"1.{at:x}", 1, state, reason, OUT_SECONDS, "4,7,3") for at in range(count)]
-    return rows_of("stuck", rows)
+    return rows_of("stuck", [(*row, 40, 0) for row in rows])
 
 
 def risks_table(run: Course, pool: str) -> pa.Table:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-DEVICE_ID_MAX = 2**24 - 1
+DEVICE_ID_MAX = 2**20 - 1
 """The largest number of a device. The core keeps a row a number, used or not, so it bounds them."""
 
 
