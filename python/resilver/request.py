@@ -60,10 +60,10 @@ class Quantity:
             value = float(self.parse(text))
         except ConfigError as error:
             raise ConfigError(problem.under(key) for problem in error.problems) from None
-        return self.within(value, key, text)
+        return self.within(value, key, show(text))
 
-    def within(self, value: float, key: str, text: str) -> float:
-        """The value, if it is one that this quantity may have.
+    def within(self, value: float, key: str, shown: str) -> float:
+        """The value, if it is one that this quantity may have; `shown` is it as it was given.
 
         Raises:
             ConfigError: It is beyond its range.
@@ -71,7 +71,7 @@ class Quantity:
         if not self.least < value <= self.most:
             top = f" and at most {self.most:g}" if math.isfinite(self.most) else ""
             rule = f"the value must be above {self.least:g}{top}"
-            raise ConfigError(rule, f"such as {self.example}", key=key, value=show(text))
+            raise ConfigError(rule, f"such as {self.example}", key=key, value=shown)
         return value
 
 
@@ -245,10 +245,9 @@ def value_of(request: Any, field: str) -> float | None:
         return None
     declared = next(one for one in dataclasses.fields(request) if one.name == field)
     quantity: Quantity = declared.metadata["quantity"]
-    key = names_of(declared)[0]
     if isinstance(text, int | float):
-        return quantity.within(text, key, f"{text:g}")
-    return quantity.read(text, key)
+        return quantity.within(text, field, str(text))
+    return quantity.read(text, names_of(declared)[0])
 
 
 def request_of(kind: type[_Request], options: Mapping[str, Any]) -> _Request:

@@ -160,7 +160,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     ("rs 8+3", {"drive": "nothing"}, 'drive = "nothing": the catalog has no failure law'),
     ("rs 8+3", {"unreadable": "1e-15 /bit"}, 'say so, such as device = "20 TB"'),
     ("rs 8+3", {"missoin": "1 y"}, 'did you mean "mission"?'),
-    ("rs 8+3", {"relative_error": 0.0}, '--relative-error = "0": the value must be above 0'),
+    ("rs 8+3", {"relative_error": 0.0}, "relative_error = 0.0: the value must be above 0"),
     ("rs 8+3", {"method": "guess"}, 'method = "guess"'),
     ("rs 800+3", {}, "at most 64 pieces, and this one would have 803"),
     ([], {}, "nothing is named"),

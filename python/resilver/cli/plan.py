@@ -79,7 +79,7 @@ def plan(
 
         request = Request(**vars(hardware))
         most = None if step_bytes is None else max(int(step_bytes), 1)
-        found = holding.hold(report, perform.changes_of(values_of(changes)), request, most, told)
+        held = holding.hold(report, perform.changes_of(values_of(changes)), request, most, told)
     return held_answer(
-        found, is_script_printed=asked.output is None or asked.output.suffix == ".html"
+        held, is_script_printed=asked.output is None or asked.output.suffix == ".html"
     )

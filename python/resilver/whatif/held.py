@@ -49,7 +49,7 @@ class HeldChange:
     @cached_property
     def held(self) -> tuple[HeldGroup, ...]:
         """All that are held, in the order of their release."""
-        return tuple(one for step in self.steps for one in step)
+        return tuple(group for step in self.steps for group in step)
 
     def to_dict(self) -> dict[str, Any]:
         """The change as JSON-able data."""
@@ -58,9 +58,9 @@ class HeldChange:
             "preparing": list(self.preparing),
             "steps": [
                 {
-                    "bytes": sum(one.bytes for one in step),
-                    "hold": [line for one in step for line in one.hold],
-                    "release": [line for one in step for line in one.release],
+                    "bytes": sum(group.bytes for group in step),
+                    "hold": [line for group in step for line in group.hold],
+                    "release": [line for group in step for line in group.release],
                 }
                 for step in self.steps
             ],

@@ -24,6 +24,7 @@ from resilver.whatif.kinds import BY_KEY, MAP_KINDS
 from resilver.whatif.options import Request
 from resilver.whatif.perform import Told, answer_of
 from resilver.whatif.plan import Plan
+from resilver.whatif.pool_changes import upmap_change
 from resilver.whatif.releases import Release
 from resilver.whatif.request import prepare
 
@@ -33,7 +34,7 @@ _STEPS = 10
 _WAIT = "wait until every PG is active+clean"
 _NONE: Mapping[Any, Any] = {}
 _Key = tuple[int, int]
-Row = dict[str, Any]
+_Row = dict[str, Any]
 
 
 def hold(
@@ -139,20 +140,20 @@ def pairs_back(
     >>> pairs_back([1, 2, 3], [2, 1, 3], is_coded=True)
     """
     if is_coded:
-        waiting = [(one, other) for one, other in zip(raw, wanted, strict=False) if one != other]
+        waiting = [pair for pair in zip(raw, wanted, strict=False) if pair[0] != pair[1]]
     else:
         gone, come = (
             [osd for osd in ours if osd not in others]
             for ours, others in ((raw, wanted), (wanted, raw))
         )
         waiting = list(zip(gone, come, strict=False))
-    present, made = set(raw) - {HOLE}, []
+    present, pairs = set(raw) - {HOLE}, []
     while ready := [pair for pair in waiting if HOLE not in pair and pair[1] not in present]:
         waiting.remove(ready[0])
-        made.append(ready[0])
+        pairs.append(ready[0])
         present = present - {ready[0][0]} | {ready[0][1]}
     is_done = not waiting and len(raw) == len(wanted)
-    return tuple(made) if is_done else None
+    return tuple(pairs) if is_done else None
 
 
 def _check(report: ClusterReport, change: Plan, release: Release) -> None:
@@ -161,11 +162,11 @@ def _check(report: ClusterReport, change: Plan, release: Release) -> None:
     if not change.changes:
         known = ", ".join(BY_KEY[key].option for key in MAP_KINDS)
         raise ConfigError("there is no change to hold", f"give one of {known}")
-    for one in change.changes:
-        if one.at_seconds:
+    for wanted in change.changes:
+        if wanted.at_seconds:
             rule, remedy = "the map changes at once, and data moves later", "leave the time out"
-            text = f"{one.value} @ {duration(one.at_seconds)}"
-            raise ConfigError(rule, remedy, one.place, show(text))
+            text = f"{wanted.value} @ {duration(wanted.at_seconds)}"
+            raise ConfigError(rule, remedy, wanted.place, show(text))
     down = [osd.id for osd in report.osds if osd.in_cluster and not osd.up]
     if down:
         rule = f"osd.{down[0]} is down and in: its data is not where the map has it"
@@ -192,29 +193,17 @@ def _placed(
         entries: Entries that come with the change.
         whole: The sets that PGs have by entries of whole sets, which the change then meets.
     """
-    made = copy.deepcopy({**first, "crushmap": "", "groups": []})
-    made |= {"crushmap": first["crushmap"], "groups": first["groups"]}
-    made |= {"lists_sets": True, "balancer": False}
-    exceptions = {pool["pool"]["id"]: pool["pool"]["exceptions"] for pool in made["pools"]}
+    tried = {**first, "lists_sets": True, "balancer": False, "plan": [*first["plan"]]}
+    tried["pools"] = copy.deepcopy(first["pools"])
+    exceptions = {pool["pool"]["id"]: pool["pool"]["exceptions"] for pool in tried["pools"]}
     for (pool, group), osds in whole.items():
         exceptions[pool]["upmap_items"].pop(group, None)
         exceptions[pool]["upmap"][group] = osds
-    made["plan"] += [
-        {
-            "at_seconds": 0.0,
-            "change": {
-                "kind": "upmap",
-                "pool": entry.pool,
-                "group": entry.group,
-                "pairs": entry.pairs,
-            },
-        }
-        for entry in entries
-    ]
-    return heal(json.dumps(made, separators=(",", ":"))).tables
+    tried["plan"] += [{"at_seconds": 0.0, "change": upmap_change(entry)} for entry in entries]
+    return heal(json.dumps(tried, separators=(",", ":"))).tables
 
 
-def _sizes(report: ClusterReport, rows: Sequence[Row], coded: set[int]) -> dict[_Key, int]:
+def _sizes(report: ClusterReport, rows: Sequence[_Row], coded: set[int]) -> dict[_Key, int]:
     """What moves of each PG that gets an OSD or loses one, in bytes."""
     loads = {(load.pool, load.number): load.bytes for load in report.loads}
     pieces = {pool.id: pool.data_pieces or 1 for pool in report.pools}
@@ -222,7 +211,7 @@ def _sizes(report: ClusterReport, rows: Sequence[Row], coded: set[int]) -> dict[
     for row in rows:
         key, now, then = (row["pool"], row["group"]), _osds(row["after"]), _osds(row["before"])
         if key[0] in coded:
-            count = sum(one not in (other, HOLE) for one, other in zip(now, then, strict=False))
+            count = sum(osd not in (old, HOLE) for osd, old in zip(now, then, strict=False))
         elif set(now) == set(then):
             continue
         else:
@@ -265,7 +254,7 @@ def _back(
         yield " ".join(["ceph osd pg-upmap", UpmapEntry(*key, ()).pgid, *map(str, osds)])
 
 
-def _returning(report: ClusterReport, plan: Sequence[Row]) -> Iterator[str]:
+def _returning(report: ClusterReport, plan: Sequence[_Row]) -> Iterator[str]:
     """The commands that undo what is no matter of the CRUSH map, the last change first."""
     weights = {osd.id: osd.reweight / WEIGHT_ONE for osd in report.osds}
     pools = {pool.id: pool for pool in report.pools}
@@ -285,12 +274,12 @@ def _returning(report: ClusterReport, plan: Sequence[Row]) -> Iterator[str]:
 def _in_steps(held: Sequence[HeldGroup], most: int) -> tuple[tuple[HeldGroup, ...], ...]:
     steps: list[list[HeldGroup]] = []
     room = 0
-    for one in held:
-        if not steps or one.bytes > room:
+    for group in held:
+        if not steps or group.bytes > room:
             steps.append([])
             room = most
-        steps[-1].append(one)
-        room -= one.bytes
+        steps[-1].append(group)
+        room -= group.bytes
     return tuple(map(tuple, steps))
 
 

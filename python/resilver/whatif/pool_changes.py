@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from typing import Any
 
+from resilver.crush.balance import UpmapEntry
 from resilver.errors import ConfigError, name_remedy, show
 from resilver.whatif.cluster import Cluster, PoolState
 from resilver.whatif.declared.forms import (
@@ -120,10 +122,10 @@ def upmap(value: str, cluster: Cluster) -> Made:
         raise ConfigError(rule, 'such as "3.1a 5 17"', value=show(value))
     osds = [targets(word, cluster).osds[0] for word in words[1:]]
     pairs = list(zip(osds[::2], osds[1::2], strict=True))
-    change = {"kind": "upmap", "pool": pool.info.id, "group": group, "pairs": pairs}
+    entry = UpmapEntry(pool.info.id, group, tuple(pairs))
     require(UPMAP, cluster.release, value)
-    lines = cluster.upmap_lines([upmap_command(words[0], pairs)])
-    return Made([change], upmap_text(words[0], pairs), lines)
+    lines = cluster.upmap_lines([entry.command])
+    return Made([upmap_change(entry)], upmap_text(words[0], pairs), lines)
 
 
 def upmap_text(pgid: str, pairs: list[tuple[int, int]]) -> str:
@@ -132,11 +134,9 @@ def upmap_text(pgid: str, pairs: list[tuple[int, int]]) -> str:
     return f"PG {pgid} moves {moved}" if pairs else f"PG {pgid} loses its upmap entry"
 
 
-def upmap_command(pgid: str, pairs: list[tuple[int, int]]) -> str:
-    """The line that writes an upmap entry, or takes it away."""
-    if not pairs:
-        return f"ceph osd rm-pg-upmap-items {pgid}"
-    return f"ceph osd pg-upmap-items {pgid} " + " ".join(f"{a} {b}" for a, b in pairs)
+def upmap_change(entry: UpmapEntry) -> dict[str, Any]:
+    """The change that writes an upmap entry, or takes it away, as the core reads it."""
+    return {"kind": "upmap", "pool": entry.pool, "group": entry.group, "pairs": entry.pairs}
 
 
 def force(value: str, cluster: Cluster) -> Made:
@@ -191,10 +191,7 @@ def _balance_by_bytes(entries: int, cluster: Cluster) -> Made:
         raise ConfigError(rule, remedy, value='"bytes"')
     require(UPMAP, cluster.release, "bytes")
     plan = balance_by_bytes(cluster.report, entries=entries)
-    changes = [
-        {"kind": "upmap", "pool": one.pool, "group": one.group, "pairs": list(one.pairs)}
-        for one in plan.entries
-    ]
+    changes = [upmap_change(entry) for entry in plan.entries]
     many = "1 PG moves" if len(changes) == 1 else f"{len(changes):,} PGs move"
     lines = cluster.upmap_lines([one.command for one in plan.entries])
     return Made(changes, f"{many} to even out how full OSDs are", lines)

@@ -35,15 +35,15 @@ def held_answer(held: HeldChange, *, is_script_printed: bool) -> Answer:
         ("bytes", "moves at once", "bytes", [size for _, size in held.loose]),
     )
     apart = [Shown("loose", "PGs that cannot be held", left, printed=_NAMED)] if held.loose else []
-    size = sum(one.bytes for one in held.held)
     return Answer(
-        "What moves, and when, if " + listed([step.text for step in once.steps]) + "?",
+        f"In which steps does data move if {listed([step.text for step in once.steps])}?",
         _sentences(held),
-        sections_of(("Steps of the release", parts, _ORDER), ("PGs that cannot be held", apart)),
+        sections_of(("What moves at once", apart), ("What moves in steps", parts, _ORDER)),
         held.to_dict(),
         holds=once.holds and not held.loose,
         figures=[
-            KeyFigure("PGs held", len(held.held), "1", f"{len(held.held):,}", size_of(size)),
+            *[_figure("PGs not held", [size for _, size in held.loose])] * bool(held.loose),
+            _figure("PGs held", [group.bytes for group in held.held]),
             KeyFigure("Steps", len(held.steps), "1", f"{len(held.steps):,}", "of the release"),
         ],
         notes=[*assumption_sentences(once.assumptions), *once.notes],
@@ -51,6 +51,11 @@ def held_answer(held: HeldChange, *, is_script_printed: bool) -> Answer:
         source={"Cluster": once.cluster.label},
         forms={"": Form(lambda: "".join(f"{line}\n" for line in script))},
     )
+
+
+def _figure(label: str, sizes: list[int]) -> KeyFigure:
+    """How many PGs there are of a kind, and what of them moves."""
+    return KeyFigure(label, len(sizes), "1", f"{len(sizes):,}", size_of(sum(sizes)))
 
 
 def _sentences(held: HeldChange) -> list[str]:
@@ -67,8 +72,8 @@ def _sentences(held: HeldChange) -> list[str]:
             "the entries, or their set lacks an OSD. Smaller changes of weights hold more."
         )
     if held.held:
-        size = size_of(sum(one.bytes for one in held.held))
-        most = size_of(max(sum(one.bytes for one in step) for step in held.steps))
+        size = size_of(sum(group.bytes for group in held.held))
+        most = size_of(max(sum(group.bytes for group in step) for step in held.steps))
         said.append(
             f"Upmap entries hold {plural(len(held.held), 'PG')} where they are: {size} moves only "
             f"when they are released, in {plural(len(held.steps), 'step')} of at most {most}."
@@ -81,7 +86,7 @@ def _table(held: HeldChange) -> Table:
     return table(
         ("step", "step", "count", [number + 1 for number in range(len(held.steps))]),
         ("groups", "PGs", "count", [len(step) for step in held.steps]),
-        ("bytes", "moves", "bytes", [sum(one.bytes for one in step) for step in held.steps]),
+        ("bytes", "moves", "bytes", [sum(group.bytes for group in step) for step in held.steps]),
     )
 
 
