@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from resilver.answer import Answer
 from resilver.cli.options import file_output
 from resilver.cli.progress import SELDOM_SECONDS, Display
+from resilver.cli.saving import check_output
 from resilver.cli.what_if import kinds_class, values_of
 from resilver.request import argument, option, size, value_of
 from resilver.whatif.kinds import BY_KEY, MAP_KINDS
@@ -69,6 +70,7 @@ def plan(
     from resilver.report.whatif.holding import held_answer
     from resilver.whatif import holding, perform
 
+    check_output(asked.output, (), (asked.bundle, *map(Path, values_of(changes)["map"])))
     report = perform.read_bundle(asked.bundle)
     step_bytes = value_of(asked, "step")
     with Display(quiet=quiet or as_json, every=SELDOM_SECONDS) as display:
