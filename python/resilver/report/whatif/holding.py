@@ -65,12 +65,13 @@ def _sentences(held: HeldChange) -> list[str]:
     if held.loose:
         names = [pgid for pgid, _ in held.loose[:_NAMED]]
         names += [f"{len(held.loose) - _NAMED:,} more"] * (len(held.loose) > _NAMED)
-        said.append(
-            f"{plural(len(held.loose), 'PG')} ({listed(names)}) cannot be held: "
-            f"{size_of(sum(size for _, size in held.loose))} moves as soon as the map has changed. "
+        size = size_of(sum(size for _, size in held.loose))
+        said = [
+            f"{plural(len(held.loose), 'PG')} ({listed(names)}) cannot be held: {size} moves as "
+            "soon as the map has changed.",
             "Their OSDs are out, weigh nothing or break the rule, so that monitors would remove "
-            "the entries, or their set lacks an OSD. Smaller changes of weights hold more."
-        )
+            "the entries, or their set lacks an OSD. Smaller changes of weights hold more.",
+        ]
     if held.held:
         size = size_of(sum(group.bytes for group in held.held))
         most = size_of(max(sum(group.bytes for group in step) for step in held.steps))
