@@ -129,16 +129,19 @@ def test_ways_of_many_jumps_are_as_exact(time: float, least: float, most: float)
 
 
 def test_the_closed_form_is_near_where_repair_is_fast_and_always_below() -> None:
-    gaps = []
-    for speed in (1e-1, 1.0, 1e2):
-        rates = {"failure_rate": 1e-6, "repair_rate": speed}
-        near = approximate_mttdl(11, 3, **rates)
-        gaps.append(group_chain(11, 3, **rates).mttdl_seconds() / near - 1)
-    assert gaps[0] > gaps[1] > gaps[2] > 0
-    assert gaps[2] < 1e-5
-    # 1 / (C(11, 8) 8 l (l / m)^3).
+    for repair in ("parallel", "serial"):
+        gaps = []
+        for speed in (1e-1, 1.0, 1e2):
+            rates = {"failure_rate": 1e-6, "repair_rate": speed, "repair": repair}
+            near = approximate_mttdl(11, 3, **rates)
+            gaps.append(group_chain(11, 3, **rates).mttdl_seconds() / near - 1)
+        assert gaps[0] > gaps[1] > gaps[2] > 0
+        assert gaps[2] < 1e-5
+    # 1 / (C(11, 8) 8 l (l / m)^3), and a sixth of it where repairs wait for each other.
     exact = 1 / (165 * 8 * 1e-6 * 1e-18)
     assert approximate_mttdl(11, 3, failure_rate=1e-6, repair_rate=1.0) == pytest.approx(exact)
+    serial = approximate_mttdl(11, 3, failure_rate=1e-6, repair_rate=1.0, repair="serial")
+    assert serial == pytest.approx(exact / 6)
 
 
 def test_errors_met_by_reading_and_gathered_since_the_scrub_add_up() -> None:

@@ -26,13 +26,14 @@ def test_backblaze_prints_these_digits() -> None:
         20, 3, failure_rate=0.00405 / (365 * DAY), window_seconds=6.5 * DAY,
         period_seconds=365 * DAY,
     )  # fmt: skip
-    assert f"{found:.3e}" == "7.354e-12"
+    assert f"{found.loss:.3e}" == "7.354e-12"
     gone = -math.expm1(-0.00405 * 6.5 / 365)
     exact = sum(
         math.comb(20, n) * Fraction(gone) ** n * (1 - Fraction(gone)) ** (20 - n)
         for n in range(4, 21)
     )
-    assert found == pytest.approx(float(1 - (1 - exact) ** 56) * 365 / 6.5 / 56, rel=1e-9)
+    assert found.window == pytest.approx(float(exact), rel=1e-12)
+    assert found.loss == pytest.approx(float(1 - (1 - exact) ** 56) * 365 / 6.5 / 56, rel=1e-9)
 
 
 def test_xorbas_prints_these_digits_of_three_copies() -> None:
@@ -53,12 +54,33 @@ def test_xorbas_prints_these_digits_of_three_copies() -> None:
 def test_inktank_prints_these_digits_of_rados(copies: int, digits: str) -> None:
     # 826 FIT; 600 s and 2 TiB x 0.75 over 200 groups at 50 MiB/s, each of 1 and 2 copies' partners.
     found = rados_loss(copies, device_bytes=2 * TIB, bytes_per_second=50 * MIB)
-    assert f"{found:.4e}" == digits
-    hours = (600 + 2 * TIB * 0.75 / (50 * MIB * 200)) / 3600
+    assert f"{found.drive_loss:.4e}" == digits
+    assert found.recovery_seconds == pytest.approx(600 + 2 * TIB * 0.75 / (50 * MIB * 200))
+    hours = found.recovery_seconds / 3600
     exact = -math.expm1(-826e-9 * 8766 * copies)
     for left in range(1, copies):
         exact *= -math.expm1(-826e-9 * 200 * left * hours)
-    assert found == pytest.approx(exact, rel=1e-12)
+    assert found.drive_loss == pytest.approx(exact, rel=1e-12)
+    # A loss takes half a group, 1 of 400 of what a drive holds.
+    assert found.lost_bytes == pytest.approx(2 * TIB * 0.75 / 400)
+    assert found.loss == pytest.approx(exact / 400)
+
+
+def test_inktank_counts_what_cannot_be_read_with_no_copy_left() -> None:
+    # Reading and writing 1.5 TiB meets 8e-15 x 3 TiB errors; of two copies, exactly one of them
+    # after the first failure loses an object of 1 GiB (half a group is 3.84 GiB).
+    given = {"device_bytes": 2 * TIB, "bytes_per_second": 50 * MIB}
+    found = rados_loss(2, unreadable_per_bit=1e-15, **given)
+    errors = 8e-15 * 3 * TIB
+    first = -math.expm1(-826e-9 * 8766 * 2)
+    assert found.unreadable_loss == pytest.approx(first * errors * math.exp(-errors))
+    assert found.unreadable_bytes == 2.0**30
+    more = found.unreadable_loss * 2.0**30 / (1.5 * TIB)
+    assert found.loss - rados_loss(2, **given).loss == pytest.approx(more)
+    # One copy has none to repair from: its drive's failure is the loss of all.
+    alone = rados_loss(1, **given)
+    assert alone.drive_loss == pytest.approx(-math.expm1(-826e-9 * 8766))
+    assert alone.lost_share == 1.0 and alone.loss == alone.drive_loss
 
 
 @pytest.mark.parametrize(
@@ -82,7 +104,7 @@ def test_windows_that_cut_time_miss_what_lies_on_both_sides() -> None:
     # Said of the model: parallel repairs of the window's length lose about tolerance + 1 times as
     # often as windows that begin with all whole.
     rate, window, year = 1e-9, 3e5, 3e7
-    cut = window_loss(6, 2, failure_rate=rate, window_seconds=window, period_seconds=year)
+    cut = window_loss(6, 2, failure_rate=rate, window_seconds=window, period_seconds=year).loss
     steps = steps_chain(6, 2, failure_rate=rate, repair_rate=1 / window, steps=12)
     assert steps.loss_probability(year) / cut == pytest.approx(3.0, rel=0.02)
 

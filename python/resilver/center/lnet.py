@@ -9,18 +9,24 @@ import numpy as np
 from resilver.center.routes import Routes
 
 
-def lnet_routes(routes: Routes) -> str:
+def lnet_routes(routes: Routes, client_network: str = "gni", server_network: str = "o2ib") -> str:
     """The routes of every client, one line for those of the same routers.
 
     A line says which clients it is for, by their numbers, and has the option as modprobe reads it:
     each network of the servers with its gateway (Lustre Operations Manual, "Configuring LNet").
-    Clients and routers are of Gemini, servers of InfiniBand networks with the machine's numbers.
+
+    Args:
+        routes: The choice of routers.
+        client_network: The network of clients and routers.
+        server_network: The kind of the servers' networks, whose numbers are the machine's.
     """
     machine = routes.machine
-    names = [f"o2ib{int(number)}" for number in routes.networks]
+    names = [f"{server_network}{int(number)}" for number in routes.networks]
     if routes.chosen is None:
         gateways = [_numbers(machine.nids[row[row >= 0]].tolist()) for row in routes.routers]
-        line = "; ".join(f"{name} 1 [{of}]@gni" for name, of in zip(names, gateways, strict=True))
+        line = "; ".join(
+            f"{name} 1 [{of}]@{client_network}" for name, of in zip(names, gateways, strict=True)
+        )
         return f'# all clients\noptions lnet routes="{line}"\n'
     picked = machine.nids[routes.routers[np.arange(len(names)), routes.chosen]]
     lines, which = np.unique(picked, axis=0, return_inverse=True)
@@ -29,7 +35,9 @@ def lnet_routes(routes: Routes) -> str:
     found = sorted(zip((of.tolist() for of in clients), lines.tolist(), strict=True))
     text = []
     for of, gateways in found:
-        routed = (f"{name} 1 {nid}@gni" for name, nid in zip(names, gateways, strict=True))
+        routed = (
+            f"{name} 1 {nid}@{client_network}" for name, nid in zip(names, gateways, strict=True)
+        )
         text.append(f'# clients {_numbers(of)}\noptions lnet routes="{"; ".join(routed)}"\n')
     return "".join(text)
 

@@ -333,18 +333,25 @@ def window_chain(
 
 
 def approximate_mttdl(
-    pieces: int, tolerance: int, *, failure_rate: float, repair_rate: float
+    pieces: int,
+    tolerance: int,
+    *,
+    failure_rate: float,
+    repair_rate: float,
+    repair: Literal["parallel", "serial"] = "parallel",
 ) -> float:
-    """The mean time to data loss where parallel repair is much faster than failure, in seconds.
+    """The mean time to data loss where repair is much faster than failure, in seconds.
 
     Args:
         pieces: How many pieces there are, n.
         tolerance: How many may be lost without loss of data, n - k.
         failure_rate: Failures a second of each, lambda.
         repair_rate: 1 over the mean seconds of a repair, mu.
+        repair: As of `group_chain`.
 
     Returns:
-        1 / (C(n, k) k lambda (lambda / mu)^(n - k)), which is always below the chain's own.
+        1 / (C(n, k) k lambda (lambda / mu)^(n - k)), over (n - k)! where repair is serial. It is
+        always below the chain's own.
 
     Raises:
         ConfigError: A number is out of range.
@@ -358,5 +365,5 @@ def approximate_mttdl(
     number("repair_rate", repair_rate)
     mean = 1.0 / (pieces * fails)
     for lost in range(1, tolerance + 1):
-        mean *= repair_rate * lost / ((pieces - lost) * fails)
+        mean *= repair_rate * (lost if repair == "parallel" else 1) / ((pieces - lost) * fails)
     return mean

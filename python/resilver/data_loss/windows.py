@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from resilver.data_loss.absorbing import Chain, any_loss
 from resilver.data_loss.chains import YEAR_SECONDS, group_chain
@@ -19,6 +20,23 @@ _PIECES_MAX = 10_000
 """The most pieces of a group: the binomial of more is no number of 64 bits."""
 
 
+@dataclass(frozen=True)
+class WindowLoss:
+    """What a model of windows says.
+
+    Attributes:
+        failure: The probability that a given piece fails in one window.
+        window: That more fail in it than the code survives.
+        windows: How many windows the period has.
+        loss: That any window of the period loses data: 1 - (1 - window)^windows.
+    """
+
+    failure: float
+    window: float
+    windows: float
+    loss: float
+
+
 def window_loss(
     pieces: int,
     tolerance: int,
@@ -26,7 +44,7 @@ def window_loss(
     failure_rate: float,
     window_seconds: float,
     period_seconds: float,
-) -> float:
+) -> WindowLoss:
     """The probability of loss where time is cut into windows, each as long as a repair.
 
     Data is lost where more pieces fail in one window than the code survives; each window begins
@@ -49,8 +67,8 @@ def window_loss(
     >>> day = 86_400.0
     >>> backblaze = window_loss(20, 3, failure_rate=0.00405 / (365 * day),
     ...     window_seconds=6.5 * day, period_seconds=365 * day)
-    >>> f"{backblaze:.3e}"
-    '7.354e-12'
+    >>> f"{backblaze.failure:.4e} {backblaze.loss:.3e}"
+    '7.2121e-05 7.354e-12'
     """
     whole("pieces", pieces, least=1, most=_PIECES_MAX)
     whole("tolerance", tolerance, most=pieces - 1)
@@ -60,7 +78,8 @@ def window_loss(
     expected = failure_rate * window_seconds
     failure = -math.expm1(-expected)
     window = _more_than(pieces, tolerance, failure, expected)
-    return any_loss(window, period_seconds / window_seconds)
+    windows = period_seconds / window_seconds
+    return WindowLoss(failure, window, windows, any_loss(window, windows))
 
 
 def _more_than(pieces: int, tolerance: int, failure: float, expected: float) -> float:
@@ -79,19 +98,49 @@ def _more_than(pieces: int, tolerance: int, failure: float, expected: float) -> 
     return min(math.fsum(terms), 1.0)
 
 
+@dataclass(frozen=True)
+class RadosLoss:
+    """What Inktank's model of RADOS says, per drive and its copies on others.
+
+    Attributes:
+        recovery_seconds: From a failure until all is whole: the time until the drive is marked out,
+            and the transfer.
+        drive_loss: The probability that failures of drives lose data in the period.
+        lost_share: Of a drive's data, the share that such a loss takes.
+        lost_bytes: The same in bytes.
+        unreadable_loss: The probability that a repair in the period cannot read some data, with no
+            other copy left; 0 where no such errors were said.
+        unreadable_bytes: What is then lost: an object, or a placement group where that is less.
+        loss: The probability that a given object is lost in the period (1 - "durability").
+    """
+
+    recovery_seconds: float
+    drive_loss: float
+    lost_share: float
+    lost_bytes: float
+    unreadable_loss: float
+    unreadable_bytes: float
+    loss: float
+
+
 def rados_loss(
     copies: int,
     *,
     device_bytes: float,
     fit: float = 826.0,
+    fit_during_recovery: float | None = None,
     groups: int = 200,
     bytes_per_second: float = 50e6,
     mark_out_seconds: float = 600.0,
     full: float = 0.75,
-) -> float:
+    stripe: int = 1,
+    object_bytes: float = float(2**30),
+    unreadable_per_bit: float = 0.0,
+    period_seconds: float = YEAR_SECONDS,
+) -> RadosLoss:
     """Inktank's model of copies in RADOS: a drive fails, then one of its partners, then another.
 
-    The first failure is any of the object's drives in a year; each further one is of any of the
+    The first failure is any of the object's drives in the period; each further one is of any of the
     `groups` partners of each copy that is left, within the recovery of the first. Every failure
     of a partner counts as one of a drive that has the same placement group, and the recovery does
     not begin anew: both are more pessimistic and less so than what happens.
@@ -100,13 +149,15 @@ def rados_loss(
         copies: Copies of each object, on drives of their own.
         device_bytes: The size of a drive.
         fit: Failures of a drive in a billion hours.
+        fit_during_recovery: The same while another recovers. Default: as before.
         groups: Placement groups on a drive, so many partners recover at once.
         bytes_per_second: How fast each of them recovers.
         mark_out_seconds: From a failure until recovery begins.
         full: How full drives are, from 0 to 1.
-
-    Returns:
-        The probability that failures of drives lose data in a year.
+        stripe: Over how many placement groups an object is striped.
+        object_bytes: The size of an object.
+        unreadable_per_bit: Errors that a bit read or written meets.
+        period_seconds: Over how long the loss is asked.
 
     Raises:
         ConfigError: A number is out of range.
@@ -115,21 +166,33 @@ def rados_loss(
 
     >>> two, three = (rados_loss(n, device_bytes=2.0**41, bytes_per_second=50 * 2.0**20)
     ...     for n in (2, 3))
-    >>> f"{two:.4e} {three:.4e}"
+    >>> f"{two.drive_loss:.4e} {three.drive_loss:.4e}"
     '4.9961e-07 5.1896e-11'
     """
     whole("copies", copies, least=1, most=64)
     whole("groups", groups, least=1)
-    number("device_bytes", device_bytes, positive=True)
-    number("bytes_per_second", bytes_per_second, positive=True)
+    whole("stripe", stripe, least=1)
+    sizes = {"device_bytes": device_bytes, "object_bytes": object_bytes}
+    for key, value in {
+        **sizes, "bytes_per_second": bytes_per_second, "period_seconds": period_seconds
+    }.items():  # fmt: skip
+        number(key, value, positive=True)
+    per_bit = number("unreadable_per_bit", unreadable_per_bit)
     number("mark_out_seconds", mark_out_seconds)
-    rate = number("fit", fit) / 3.6e12
     stored = device_bytes * share("full", full)
+    rate = number("fit", fit) / 3.6e12
+    later = rate if fit_during_recovery is None else number("fit", fit_during_recovery) / 3.6e12
     recovery = mark_out_seconds + stored / (bytes_per_second * groups)
-    first = -math.expm1(-rate * copies * YEAR_SECONDS)
+    first = -math.expm1(-rate * copies * stripe * period_seconds)
     # Of the copies left one after the other fails, the last of them among the partners of one.
-    drops = (-math.expm1(-rate * left * groups * recovery) for left in range(copies - 1, 0, -1))
-    return first * math.prod(drops)
+    drops = [-math.expm1(-later * left * groups * recovery) for left in range(copies - 1, 0, -1)]
+    lost_share = 1.0 if copies == 1 else 1.0 / (2 * groups)
+    errors = 8 * per_bit * stored * (2 if copies > 1 else 1)
+    unreadable = first * math.prod(drops[:-1]) * errors * math.exp(-errors)
+    torn = min(object_bytes, stored * lost_share)
+    drive = first * math.prod(drops)
+    loss = drive * lost_share + (unreadable * torn / stored if stored else 0.0)
+    return RadosLoss(recovery, drive, lost_share, stored * lost_share, unreadable, torn, loss)
 
 
 def stripe_chain(

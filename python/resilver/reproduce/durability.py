@@ -66,7 +66,7 @@ def _window_rows(
         window_seconds=float(LongSeconds.parse(window)),
         period_seconds=period,
     )
-    yield {"model": "windows", "name": "a year", "loss_probability": found}
+    yield {"model": "windows", "name": "a year", "loss_probability": found.loss}
 
 
 def _drive_rows(
@@ -88,7 +88,7 @@ def _drive_rows(
             mark_out_seconds=float(LongSeconds.parse(mark_out)),
             full=full,
         )
-        yield {"model": "drives", "name": f"copies {count}", "loss_probability": found}
+        yield {"model": "drives", "name": f"copies {count}", "loss_probability": found.drive_loss}
 
 
 def _stripe_rows(
