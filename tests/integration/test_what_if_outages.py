@@ -52,6 +52,24 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_lab(tmp_path_factory.mktemp("lab"), LAB)
 
 
+@pytest.mark.parametrize(
+    ("profile", "measured"),
+    [("high_client_ops", 1409), ("balanced", 966), ("high_recovery_ops", 747)],
+)
+def test_recoveries_under_the_first_mclock_take_what_others_measured(
+    profile: str, measured: float, tmp_path: Path
+) -> None:
+    # Ceph's own study on disks, nothing of it stated but the setting: within 15 %, as in the
+    # reproduction. The device is the catalog's; 64 groups are those of the test's example.
+    of = recovering.Lab(1, 4, "hdd", 10**12, 64, 5_000, 4 << 20, away=(3,), version="17.0.0")
+    options = ("osd_op_queue=mclock_scheduler", f"osd_mclock_profile={profile}")
+    words = [word for option in options for word in ("--set-option", option)]
+    found = ranked(write_lab(tmp_path, of), "--in", "osd.3", "--start", "osd.3", *words)
+    assert found["answer"]["whole_seconds"] == pytest.approx(measured, rel=0.15)
+    said = [one for one in found["assumptions"] if one["name"] == "cost of an item under mClock"]
+    assert [one["value"] for one in said] == ["1.78 times osd_recovery_cost"]
+
+
 def test_pgs_that_serve_nobody_count_in_what_clients_get(report: Path) -> None:
     # Five of ten hosts are stopped: of 4,096 PGs of alike bytes those whose set lies wholly on them
     # serve nobody. 1 - 165 / 4,096 of the requests are served.

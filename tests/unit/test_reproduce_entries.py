@@ -69,8 +69,7 @@ def measured_once(name: str) -> list[Row]:
         few = {"method": "plain", "trajectories": 10}
         options |= {"durability": few, "swept": [], "outage": {"share": 0.01, "most": 3}}
     if one.kind == "recoveries":
-        # A fiftieth of the objects takes a fiftieth of the seconds that a profile is fitted to.
-        fewer = {"flash": {"objects": 2000, "fitted": 20}, "disks": {"objects": 250, "fitted": 70}}
+        fewer = {"flash": {"objects": 2000}, "disks": {"objects": 250}}
         fewer |= {"releases": {"groups": 128, "stored_bytes": 600_000_000_000}}
         options = {key: {**value, **fewer.get(key, {})} for key, value in options.items()}
     return measured(one.kind, options)
@@ -231,7 +230,6 @@ NOT_GIVEN = {
     "burst-buffer-sweep": {"100 %", "50 %", "0.9"},  # shares of clients, swept
     "network-load": {"50 %"},  # a link that counts as busy
     "center-sizing": {"1 TB/s"},  # the demand, which the text's memory does not give
-    "ceph-recoveries": {"966 s"},  # of disks, balanced; flash, high_client_ops, took as long
 }
 
 

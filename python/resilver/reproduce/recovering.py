@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -177,7 +177,6 @@ class Run:
         changes: What happens, by kind, as `resilver.what_if` takes it.
         device: The law of every OSD's device, as the core reads it.
         load: What clients ask, as `resilver.what_if` takes it.
-        cost_per_byte: What a byte costs under the first mClock, in requests; None for Ceph's own.
         by_events: Whether data moves by events.
     """
 
@@ -185,7 +184,6 @@ class Run:
     changes: Mapping[str, str | Sequence[str]]
     device: Mapping[str, float]
     load: tuple[str, ...] = ()
-    cost_per_byte: float | None = None
     by_events: bool = True
 
 
@@ -197,9 +195,6 @@ def whole_seconds(lab: Lab, run: Run) -> float:
     made = prepare(lab_report(lab), plan, request).input
     for osd in made["osds"]:
         osd["device"] = dict(run.device)
-    for settings in made["osd_settings"]:
-        if run.cost_per_byte is not None and settings["queue"]["kind"] == "mclock":
-            settings["queue"]["cost"]["per_byte"] = run.cost_per_byte
     whole = heal(json.dumps(made)).tables["pools"]["whole_seconds"][0].as_py()
     if whole is None:
         raise SimulationError("a lab of measured recoveries does not get whole")
@@ -207,7 +202,6 @@ def whole_seconds(lab: Lab, run: Run) -> float:
 
 
 _BACK = {"in": "osd.3", "start": "osd.3"}
-_MCLOCK = ("high_client_ops", "balanced", "high_recovery_ops")
 
 
 def recovery_rows(
@@ -220,9 +214,8 @@ def recovery_rows(
 
     Args:
         flash: The lab of flash, under the first mClock and WPQ: ``groups``, ``objects``,
-            ``osd_bytes``, ``requests_per_second`` and ``bytes_per_second`` of a device, ``fitted``
-            seconds of the first profile; ``writes_per_second`` of 4 KiB that
-            clients were served under WPQ.
+            ``osd_bytes``, ``requests_per_second`` and ``bytes_per_second`` of a device, and
+            ``writes_per_second`` of 4 KiB that clients were served under WPQ.
         disks: The lab of disks, likewise.
         releases: Two releases under a coded pool: ``versions``, ``groups`` of the pool, ``objects``
             by size, ``stored_bytes``.
@@ -230,8 +223,7 @@ def recovery_rows(
             rebuild to a dedicated spare, ``fitted`` (data disks, hours), ``data``, ``merged``.
 
     Returns:
-        Rows with the columns ``cluster``, ``setting``, ``seconds``, ``fitted`` (whether the row is
-        what a parameter was fitted to) and ``parameter`` (its value).
+        Rows with the columns ``cluster``, ``setting`` and ``seconds``.
     """
     return [
         *_lab_rows("flash", "ssd", **flash),
@@ -251,7 +243,6 @@ def _lab_rows(
     requests_per_second: float,
     bytes_per_second: float,
     writes_per_second: float,
-    fitted: float,
 ) -> Iterator[Row]:
     """One OSD of four comes back to a pool that was filled without it."""
     lab = Lab(
@@ -267,27 +258,16 @@ def _lab_rows(
         "channels": 1,
     }
 
-    def run(profile: str, per_byte: float) -> float:
-        options = ("osd_op_queue=mclock_scheduler", f"osd_mclock_profile={profile}")
-        return whole_seconds(lab, Run(options, _BACK, law, cost_per_byte=per_byte))
-
+    # The study told mClock what it had measured.
+    capacity = f"osd_mclock_max_capacity_iops_{device_class}={requests_per_second:g}"
+    for profile in ("high_client_ops", "balanced", "high_recovery_ops"):
+        options = ("osd_op_queue=mclock_scheduler", f"osd_mclock_profile={profile}", capacity)
+        seconds = whole_seconds(lab, Run(options, _BACK, law))
+        yield {"cluster": name, "setting": profile, "seconds": seconds}
     load = (f"data: {writes_per_second:g} writes/s of 4 KiB",)
     for setting, clients in (("wpq", load), ("wpq alone", ())):
         wpq = whole_seconds(lab, Run(("osd_op_queue=wpq",), _BACK, law, clients, by_events=False))
-        yield {"cluster": name, "setting": setting, "seconds": wpq, "fitted": False}
-    cost = _solved(lambda per_byte: run(_MCLOCK[0], per_byte), fitted, 1e-7, 1e-2)
-    for rank, profile in enumerate(_MCLOCK):
-        seconds = run(profile, cost)
-        row = {"cluster": name, "setting": profile, "seconds": seconds}
-        yield {**row, "fitted": rank == 0, "parameter": cost}
-
-
-def _solved(of: Callable[[float], float], target: float, low: float, high: float) -> float:
-    """Where a function that rises comes to a target, between two bounds, to 0.1 %."""
-    while high / low > 1.001:
-        middle = float((low * high) ** 0.5)
-        low, high = (low, middle) if of(middle) > target else (middle, high)
-    return float((low * high) ** 0.5)
+        yield {"cluster": name, "setting": setting, "seconds": wpq}
 
 
 def _release_rows(
@@ -309,7 +289,7 @@ def _release_rows(
             )
             seconds = whole_seconds(lab, run)
             name = f"{size} {version}"
-            yield {"cluster": "releases", "setting": name, "seconds": seconds, "fitted": False}
+            yield {"cluster": "releases", "setting": name, "seconds": seconds}
 
 
 def _draid_rows(
@@ -331,6 +311,4 @@ def _draid_rows(
                 "cluster": name,
                 "setting": str(count),
                 "seconds": one.rebuild_seconds(count),
-                "fitted": count == int(width),
-                "parameter": lot.overhead_seconds,
             }
