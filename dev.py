@@ -133,12 +133,13 @@ def command_test(arguments: Sequence[str], steps: Steps, since: str | None = Non
         # They need no core, and the compiler leaves a processor idle now and then.
         steps.beside("mypy", MYPY, env)
         steps.beside("docs", SPHINX, env)
+        # It compiles in a folder of its own, and nothing before pytest needs it.
+        steps.beside("web", [sys.executable, "dev.py", "web", "--checked"], env)
     steps.step("core", lambda: prepare(("dev", "docs"), "dev"))
     if not selected:
         clippy_step(steps, env, chosen.packages)
         steps.step("cargo", lambda: counted(steps, cargo, env, cargo_summary))
         steps.join()
-        steps.step("web", lambda: web_for_tests(env))
     steps.step("pytest", lambda: counted(steps, pytest, env, pytest_summary))
     of_change = "" if since is None else f" --since {since}"
     of_python = " (a selection of the Python tests)" if selected else ""
@@ -219,8 +220,11 @@ def command_docs() -> int:
     return 0
 
 
-def command_web() -> int:
+def command_web(is_checked: bool) -> int:
     """Build the page that computes and say where its core is."""
+    if is_checked:
+        web_for_tests(child_environment())
+        return 0
     print(build_web(env := child_environment()))
     build_front(env)
     return 0
@@ -302,7 +306,12 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     for sub in (test, lint, bench):
         sub.add_argument("--keep-going", action="store_true", help="go on after a step that failed")
     commands.add_parser("docs", help="build the documentation")
-    commands.add_parser("web", help="build the page that computes, with the core as WebAssembly")
+    web = commands.add_parser(
+        "web", help="build the page that computes, with the core as WebAssembly"
+    )
+    web.add_argument(
+        "--checked", action="store_true", help="the core with its checks, as tests want it"
+    )
     commands.add_parser("locks", help="pin all dependencies again, after a change of some")
     commands.add_parser("wheel", help="build the wheel, which needs no compiler to install")
     if arguments[:1] == ["run"]:
@@ -329,7 +338,7 @@ def main(arguments: Sequence[str]) -> int:
             "sizes": lambda: command_sizes(options.lower),
             "bench": lambda: command_bench(options.names, steps),
             "docs": command_docs,
-            "web": command_web,
+            "web": lambda: command_web(options.checked),
             "locks": command_locks,
             "wheel": command_wheel,
         }

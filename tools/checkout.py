@@ -138,10 +138,14 @@ def check_rust(env: dict[str, str]) -> str:
 
 
 @contextlib.contextmanager
-def locked() -> Iterator[None]:
-    """Hold the checkout, so that two dev.py do not make its environment or core at once."""
+def locked(name: str = "lock") -> Iterator[None]:
+    """Hold the checkout, so that two dev.py do not make its environment or core at once.
+
+    Args:
+        name: Another lock than that, for what is made beside them.
+    """
     BUILD.mkdir(exist_ok=True)
-    with (BUILD / "lock").open("w") as handle:
+    with (BUILD / name).open("w") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -91,7 +91,7 @@ def build_front(env: dict[str, str]) -> None:
     built = all((_browser() / name).is_file() for name in BUILT)
     if built and read_stamp(_stamp()).get("inputs") == inputs:
         return
-    with checkout.locked():
+    with checkout.locked("web.lock"):
         install_packages(env)
         say("building the page that computes")
         _stamp().unlink(missing_ok=True)
