@@ -193,6 +193,7 @@ def test_a_what_if_has_the_same_room_before_a_change_and_after_it(
                 # Both sum the same shares, in another order.
                 assert row[f"{state}_bytes"] == pytest.approx(fits.bytes, rel=1e-9, abs=2)
                 assert row[f"{state}_osd"] == fits.osd
+            assert rows[pool.pool.name, "max_avail"][f"{state}_bytes"] == pool.max_avail_bytes
     changed = any(row["end_bytes"] != row["start_bytes"] for row in rows.values())
     # Three OSDs on three hosts have nowhere to move their data.
     assert changed == (bundle != "modern")

@@ -16,7 +16,7 @@ from resilver.whatif.several import Harm, PlansCompared, Ranking, Search, Trial,
 
 TB = 10**12
 RATIOS = {"nearfull": 0.85, "backfillfull": 0.90, "full": 0.95, "failsafe": 0.97}
-ROOM = ("nearfull", "backfillfull", "full")
+ROOM = ("nearfull", "backfillfull", "full", "max_avail")
 OUT_SECONDS = 620.0
 """A grace of 20 s, and `mon_osd_down_out_interval`."""
 STOPPED = "the target osd.3 would be 91.2 % full, above backfillfull (90 %)"

@@ -1,5 +1,6 @@
 //! CRUSH maps for Python.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pyo3::buffer::PyBuffer;
@@ -178,6 +179,12 @@ impl CrushMap {
     fn failure_domains(&self, rule: u32) -> PyResult<(String, usize)> {
         let rule = self.map.rule_by_id(rule).ok_or_else(|| placement_error(format!("the map has no rule {rule}")))?;
         Ok(self.map.domains_of(rule))
+    }
+
+    /// The share that each device has of what a rule takes.
+    fn shares_of_rule(&self, rule: u32) -> PyResult<BTreeMap<i32, f32>> {
+        let rule = self.map.rule_by_id(rule).ok_or_else(|| placement_error(format!("the map has no rule {rule}")))?;
+        Ok(self.map.shares_of(rule))
     }
 
     /// The devices that a rule reaches, by weights above zero.

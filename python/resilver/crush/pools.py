@@ -89,25 +89,10 @@ def rule_shares(crush: CrushMap, rule_id: int) -> dict[int, float]:
     >>> rule_shares(CrushMap.flat(4), 0)
     {0: 0.25, 1: 0.25, 2: 0.25, 3: 0.25}
     """
-    document = crush.document()
-    items = {one["id"]: one["items"] for one in document["buckets"]}
-    rules = {one["rule_id"]: one["steps"] for one in document["rules"]}
+    rules = [rule for rule, _ in crush.core.rules()]
     if rule_id not in rules:
         raise PlacementError(f"the map has no rule {rule_id}; its rules are {sorted(rules)}")
-    shares: dict[int, np.float32] = {}
-    for root in (step["item"] for step in rules[rule_id] if step["op"] == "take"):
-        weights, waiting = ({} if root < 0 else {root: np.float32(1)}), [root]
-        for bucket in waiting:
-            for item in items.get(bucket, ()):
-                if item["id"] < 0:
-                    waiting.append(item["id"])
-                else:
-                    weights[item["id"]] = np.float32(item["weight"])
-        total = sum(weights.values(), start=np.float32(0))
-        for device, weight in weights.items():
-            part = weight / total if total else np.float32(0)
-            shares[device] = shares.get(device, np.float32(0)) + part
-    return {device: float(share) for device, share in sorted(shares.items())}
+    return crush.core.shares_of_rule(rule_id)
 
 
 def object_group(pool: Pool, name: str, namespace: str = "", key: str = "") -> int:

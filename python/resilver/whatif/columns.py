@@ -85,7 +85,8 @@ Times are seconds from the start. In ``pools``, ``degraded_seconds``, ``at_risk_
 null where one still is at the end. ``whole_seconds`` is when its last group became clean, likewise.
 In ``room`` a row is a pool and a ratio, nearfull, backfillfull or full: how much user data fits
 into the pool, with the others as they are, before the first OSD is there, and which OSD that is;
-both are null where no PG of the pool is on an OSD of known capacity. ``safe_fill`` has a row where
+both are null where no PG of the pool is on an OSD of known capacity. The fourth row of a pool is
+MAX AVAIL of `ceph df`, and the OSD that it goes by. ``safe_fill`` has a row where
 it is asked how full the cluster may be so that any part of a level can fail and heal, and how full
 it is; the first is null where PGs of the part would find too few other OSDs.
 In ``film``, which is empty unless frames are asked for, ``waits_for`` is null where nothing waits.

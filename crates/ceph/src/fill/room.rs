@@ -1,20 +1,17 @@
 //! How much more fits into each pool until the first OSD reaches a ratio.
 //!
 //! New objects spread over the groups of a pool by their hashes, and take space on each OSD of an up set. What fits into a pool is with
-//! the others as they are; data that is still to move counts where it is.
+//! the others as they are; data that is still to move counts where it is. Ceph's own figure, MAX AVAIL, goes by weights instead.
 
 use super::{Fill, Space};
 use crate::groups::{Group, Protection, members};
-use crate::input::Ratios;
+use crate::input::PoolInput;
+use crate::map::OsdMap;
 
-/// The ratios by their names.
-pub(crate) const STATES: [&str; 3] = ["nearfull", "backfillfull", "full"];
+/// The ratios by their names, and what `ceph df` says.
+pub(crate) const STATES: [&str; 4] = ["nearfull", "backfillfull", "full", "max_avail"];
 
-fn ratios_of(ratios: &Ratios) -> [f64; STATES.len()] {
-    [ratios.nearfull, ratios.backfillfull, ratios.full]
-}
-
-/// User data that fits before the first OSD reaches a ratio.
+/// User data that fits before the first OSD reaches a ratio, or by MAX AVAIL.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Fits {
     /// Bytes; 0 where an OSD of the pool is above the ratio already.
@@ -37,10 +34,11 @@ fn share(number: u32, groups: u32) -> f64 {
 /// What fits into each pool.
 ///
 /// # Arguments
+/// * `map` - the pools, their rules and which OSDs are in.
 /// * `groups` - all groups, with their up sets.
-/// * `protections` - the pools.
+/// * `protections` - the pools' own.
 /// * `fill` - how full OSDs are.
-pub(crate) fn room_of_pools(groups: &[Group], protections: &[Protection], fill: &Fill) -> Vec<PoolRoom> {
+pub(crate) fn room_of_pools(map: &OsdMap, groups: &[Group], protections: &[Protection], fill: &Fill) -> Vec<PoolRoom> {
     let spaces: Vec<(u32, &Space)> = fill.iter().filter(|(_, space)| space.capacity > 0).collect();
     let length = spaces.last().map_or(0, |&(osd, _)| osd as usize + 1);
     let mut sizes = vec![0; protections.len()];
@@ -64,7 +62,34 @@ pub(crate) fn room_of_pools(groups: &[Group], protections: &[Protection], fill: 
         });
         fits.min_by(|one, other| one.bytes.total_cmp(&other.bytes))
     };
-    gained.iter().map(|gained| ratios_of(&fill.ratios).map(|ratio| first(gained, ratio))).collect()
+    let of_pools = map.pools().iter().zip(protections).zip(&gained);
+    let room = of_pools.map(|((pool, protection), gained)| {
+        let [nearfull, backfillfull, full] =
+            [fill.ratios.nearfull, fill.ratios.backfillfull, fill.ratios.full].map(|ratio| first(gained, ratio));
+        [nearfull, backfillfull, full, max_avail(map, pool, protection.data_pieces, &spaces, fill.ratios.full)]
+    });
+    room.collect()
+}
+
+/// MAX AVAIL of `ceph df`: what fits if each OSD got the share of its CRUSH weight, in Ceph's precision (`PGMap::get_rule_avail`).
+fn max_avail(
+    map: &OsdMap,
+    PoolInput { pool, .. }: &PoolInput,
+    data_pieces: u32,
+    spaces: &[(u32, &Space)],
+    full: f64,
+) -> Option<Fits> {
+    let shares = map.crush().shares_of(map.crush().rule_by_id(pool.rule)?);
+    // Ceph keeps no statistics of an OSD that is out.
+    let projected = spaces.iter().filter(|&&(osd, _)| !map.is_out(osd)).filter_map(|&(osd, space)| {
+        let share = shares.get(&(osd as i32)).copied().filter(|&share| share > 0.0)?;
+        let unusable = (space.capacity / 1024) as f64 * (1.0 - f64::from(full as f32));
+        let free = (space.capacity.saturating_sub(space.used()) / 1024) as f64;
+        Some((((free - unusable).max(0.0) * 1024.0 / f64::from(share)).floor(), osd))
+    });
+    let (bytes, osd) = projected.min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let rate = (f64::from(pool.size) / f64::from(data_pieces)) as f32;
+    Some(Fits { bytes: f64::from(bytes as f32 / rate), osd })
 }
 
 #[cfg(test)]

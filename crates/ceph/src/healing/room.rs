@@ -37,7 +37,7 @@ pub(crate) struct SafeFill {
 impl Healing {
     /// What fits now.
     pub(crate) fn room(&self) -> Room {
-        let pools = room_of_pools(&self.groups, &self.protections, &self.fill);
+        let pools = room_of_pools(&self.map, &self.groups, &self.protections, &self.fill);
         let level = (!self.safe_level.is_empty()).then_some(&self.safe_level);
         Room { pools, safe: level.and_then(|level| self.safe_fill(level)) }
     }
@@ -48,7 +48,7 @@ impl Healing {
             matches!(change, Change::Fail { .. } | Change::Stop { .. } | Change::Start { .. } | Change::Slow { .. })
         };
         if self.plan.iter().all(|(_, step)| is_failure(&step.change)) {
-            return Room { pools: room_of_pools(&self.groups, &self.protections, &self.fill), safe: None };
+            return Room { pools: room_of_pools(&self.map, &self.groups, &self.protections, &self.fill), safe: None };
         }
         self.room()
     }

@@ -71,7 +71,8 @@ pub(super) fn pools(healing: &Healing) -> Table {
     )
 }
 
-/// How much more fits into each pool before the first OSD reaches a ratio, at the start and at the end: a row a pool and ratio.
+/// How much more fits into each pool before the first OSD reaches a ratio, and by Ceph's MAX AVAIL, at the start and at the end: a row a
+/// pool and such a state.
 pub(super) fn room(healing: &Healing, last: &Room) -> Table {
     let mut rows = Vec::new();
     for ((pool, first), last) in healing.map.pools().iter().zip(&healing.first_room.pools).zip(&last.pools) {

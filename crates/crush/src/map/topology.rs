@@ -1,6 +1,6 @@
 //! Questions about where things are: which rack a device is in, how many failure domains a rule has.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::map::CrushMap;
 use crate::map::rule::{Rule, Step};
@@ -64,6 +64,39 @@ impl CrushMap {
             }
         }
         (self.type_name(type_id).to_owned(), domains.len())
+    }
+
+    /// The share that each device has of what a rule takes, by its weight: those below each bucket that it takes add up to one.
+    ///
+    /// They are Ceph's own, in its precision (`CrushWrapper::get_rule_weight_osd_map`).
+    ///
+    /// # Examples
+    /// ```
+    /// use resilver_crush::{BucketKind, CrushMap, Tunables};
+    /// let map = CrushMap::flat(4, BucketKind::Straw2, Tunables::JEWEL);
+    /// let shares = map.shares_of(map.rule_by_id(0).unwrap());
+    /// assert_eq!(shares.into_iter().collect::<Vec<_>>(), [(0, 0.25), (1, 0.25), (2, 0.25), (3, 0.25)]);
+    /// ```
+    #[must_use]
+    pub fn shares_of(&self, rule: &Rule) -> BTreeMap<i32, f32> {
+        let mut shares = BTreeMap::new();
+        for step in &rule.steps {
+            let Step::Take(root) = *step else { continue };
+            let (mut weights, mut open) = (Vec::new(), VecDeque::from([root]));
+            if root >= 0 {
+                weights.push((root, 1.0));
+            }
+            while let Some(bucket) = open.pop_front().and_then(|item| self.bucket(item)) {
+                for (&item, &weight) in bucket.items().iter().zip(bucket.weights()) {
+                    if item < 0 { open.push_back(item) } else { weights.push((item, weight as f32)) }
+                }
+            }
+            let total: f32 = weights.iter().map(|&(_, weight)| weight).sum();
+            for (device, weight) in weights {
+                *shares.entry(device).or_insert(0.0) += if total > 0.0 { weight / total } else { 0.0 };
+            }
+        }
+        shares
     }
 
     /// Everything at or below an item, each once; with `weighted`, only along weights above zero.

@@ -55,7 +55,7 @@ class Facts:
         """How much more fits into each pool before an OSD reaches a ratio, by number.
 
         Args:
-            state: ``nearfull``, ``backfillfull`` or ``full``.
+            state: ``nearfull``, ``backfillfull``, ``full`` or ``max_avail``.
         """
         return [row for row in self.rows("room") if row["state"] == state]
 

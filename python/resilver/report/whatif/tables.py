@@ -53,23 +53,21 @@ def pools_table(facts: Facts) -> Table:
 
 def room_table(facts: Facts) -> Table:
     """A row a pool: how much more fits at the start and at the end, and which OSD is full first."""
-    full, near = facts.room("full"), facts.room("nearfull")
+    full = facts.room("full")
 
-    def named(osd: int | None) -> str | None:
-        return None if osd is None else f"osd.{osd}"
+    def bytes_of(state: str, moment: str) -> list[float | None]:
+        return [row[f"{moment}_bytes"] for row in facts.room(state)]
 
+    named = [None if row["end_osd"] is None else f"osd.{row['end_osd']}" for row in full]
     return table(
         ("name", "pool", "text", [row["name"] for row in full]),
-        ("full_end_bytes", "until full, at the end", "bytes", [row["end_bytes"] for row in full]),
-        ("full_start_bytes", "at the start", "bytes", [row["start_bytes"] for row in full]),
-        ("first_full", "first full", "text", [named(row["end_osd"]) for row in full]),
-        (
-            "nearfull_end_bytes",
-            "until nearfull, at the end",
-            "bytes",
-            [row["end_bytes"] for row in near],
-        ),
-        ("nearfull_start_bytes", "at the start", "bytes", [row["start_bytes"] for row in near]),
+        ("full_end_bytes", "until full, at the end", "bytes", bytes_of("full", "end")),
+        ("full_start_bytes", "at the start", "bytes", bytes_of("full", "start")),
+        ("first_full", "first full", "text", named),
+        ("nearfull_end_bytes", "until nearfull, at the end", "bytes", bytes_of("nearfull", "end")),
+        ("nearfull_start_bytes", "at the start", "bytes", bytes_of("nearfull", "start")),
+        ("max_avail_end_bytes", "MAX AVAIL, at the end", "bytes", bytes_of("max_avail", "end")),
+        ("max_avail_start_bytes", "at the start", "bytes", bytes_of("max_avail", "start")),
     )
 
 
