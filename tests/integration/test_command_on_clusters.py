@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from resilver.importers import read_report
 from tests.terminal import json_output
 
 # What Ceph writes for a position without a device: CRUSH_ITEM_NONE, 0x7fffffff.
@@ -51,21 +50,3 @@ def test_an_osd_that_is_down_leaves_a_hole_only_in_an_erasure_pool(
         assert after == [[osd for osd in devices if osd != 12] for devices in before]
     else:
         assert after == [[HOLE if osd == 12 else osd for osd in devices] for devices in before]
-
-
-def test_a_real_cluster_loses_an_osd(report: Path, tmp_path: Path) -> None:
-    path = tmp_path / "real.toml"
-    path.write_text(
-        f'[cluster]\nceph = "{report}"\n[[faults]]\nat = "0 s"\nfail = {{ osds = ["osd.12"] }}\n'
-    )
-    (row,) = json_output("run", path, "-o", "a", cwd=tmp_path)
-    held = {pgid for pgid, up in stated_up_sets(report).items() if 12 in up}
-    assert row["placement_groups_affected"] == len(held)
-    # Every group that osd.12 was in has lost one replica of all its bytes. The published report
-    # states the bytes of some groups and the sum of all; the others hold even shares of the rest.
-    loads = {f"{load.pool}.{load.number:x}": load.bytes for load in read_report(report).loads}
-    # Objects of a PG are of one size, in whole bytes: a byte too few or too many of each.
-    expected = sum(loads[pgid] for pgid in held)
-    assert abs(row["rebuilt_bytes"] - expected) <= row["population_objects"]
-    total = json.loads(report.read_text())["pgmap"]["pg_stats_sum"]["stat_sum"]["num_bytes"]
-    assert row["population_bytes"] == sum(loads.values()) == total

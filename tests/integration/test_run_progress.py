@@ -47,17 +47,13 @@ def test_half_way_the_work_in_all_of_a_real_cluster_is_known_within_twice(
     assert 0.5 < halfway(looks) < 2.0
 
 
-@pytest.mark.parametrize(
-    "osds, groups, fails", [(240, 8192, ""), (240, 8192, "osd.12"), (1000, 32_768, "osd.12")]
-)
-def test_half_way_the_work_of_a_balancer_counts(
-    osds: int, groups: int, fails: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("changes", [{}, {"fail": "osd.12"}])
+def test_half_way_the_work_of_a_balancer_counts(changes: dict[str, str], tmp_path: Path) -> None:
     """Its moves come up one by one: by the PGs that are not clean, of the most that were not, half
     of the work is 0.09 to 0.27 of it."""
-    shape = replace(SMALL, osds=osds, osds_per_host=20, racks=osds // 100 or 1, groups=groups)
+    shape = replace(SMALL, osds=240, osds_per_host=20, racks=2, groups=8192)
     report = read_cluster(write_cluster(tmp_path / "bundle", shape))
     assert report.balancer is not None and report.balancer.active
-    looks = estimates(report, **({"fail": fails} if fails else {}))
+    looks = estimates(report, **changes)
     assert 0.5 < halfway(looks) < 2.0
     assert all(estimate < 3.0 for _, estimate in looks)

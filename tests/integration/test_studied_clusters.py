@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from resilver import Study
+from resilver.importers import read_report
 from tests.terminal import command, json_output, output, refusal, written
 
 HOST = "cloud3-1359"
@@ -41,8 +42,14 @@ def test_an_osd_of_a_real_cluster_fails_alike_by_both_doors(report: Path, tmp_pa
     answer = asked(report, "--fail", "osd.12")
     assert_alike(run, answer)
     # The report's own up sets: one copy of every PG of osd.12 is lost, and no other.
-    groups = json.loads(report.read_text())["pgmap"]["pg_stats"]
-    assert run["placement_groups_affected"] == sum(12 in group["up"] for group in groups)
+    stats = json.loads(report.read_text())["pgmap"]["pg_stats"]
+    held = {one["pgid"] for one in stats if 12 in one["up"]}
+    assert run["placement_groups_affected"] == len(held)
+    # The published report states the bytes of some PGs and the sum of all; the others hold even
+    # shares of the rest. Objects of a PG are of one size: a byte too few or too many of each.
+    loads = {f"{one.pool}.{one.number:x}": one.bytes for one in read_report(report).loads}
+    expected = sum(loads[pgid] for pgid in held)
+    assert abs(run["rebuilt_bytes"] - expected) <= run["population_objects"]
     # A down OSD is reported after 20 s and out 300 s later: nothing is copied before.
     assert run["rebuild_seconds"] > 320
     # The terminal and the page say what the what-if's do, and what the run took.
@@ -92,10 +99,10 @@ fail = { hosts = ["cloud3-1359"] }
 def test_each_seed_draws_an_osd_that_then_fails_as_if_it_were_named(
     report: Path, tmp_path: Path
 ) -> None:
-    path = study(tmp_path, report, "[[faults]]\npart = { osd = 1 }\n[study]\nseeds = 5\n")
+    path = study(tmp_path, report, "[[faults]]\npart = { osd = 1 }\n[study]\nseeds = 2\n")
     found = runs(path)
-    # Five of 88 that are all alike have a probability of 88^-4, below 1e-7.
-    assert len(found) == 5 and len({run["failed_servers"] for run in found}) > 1
+    # Another seed draws the same of 88 by a chance of 1 in 88; the seeds are fixed.
+    assert len(found) == 2 == len({run["failed_servers"] for run in found})
     for run in found:
         words = ("--fail", run["failed_servers"], "--seed", str(run["seed"]), "--json")
         answer = json.loads(command("what-if", report, *words).stdout)
@@ -120,23 +127,22 @@ def test_a_sweep_of_a_setting_is_as_many_what_ifs(report: Path, tmp_path: Path) 
         tmp_path,
         report,
         '[[faults]]\nfail = { osds = ["osd.12"] }\n'
-        '[study.sweep]\n"ceph.settings.osd_max_backfills" = [1, 2, 4]\n',
+        '[study.sweep]\n"ceph.settings.osd_max_backfills" = [1, 4]\n',
     )
     found = runs(path)
-    assert [run["ceph.settings.osd_max_backfills"] for run in found] == [1, 2, 4]
-    for run, slots in zip(found, (1, 2, 4), strict=True):
+    assert [run["ceph.settings.osd_max_backfills"] for run in found] == [1, 4]
+    for run, slots in zip(found, (1, 4), strict=True):
         words = ("--fail", "osd.12", "--set-option", f"osd_max_backfills={slots}")
         assert_alike(run, asked(report, *words))
     # Beside others no run is made again with one thing relaxed, unless it is so stated.
     for words, wanted in ((), False), (("ceph.counterfactuals=true",), True):
         systems = [run.system for run in Study.load(path, words).runs()]
-        assert [one.ceph and one.ceph.counterfactuals for one in systems] == [wanted] * 3
-    # More slots are never slower here, and the page has all three side by side.
-    times = [run["rebuild_seconds"] for run in found]
-    assert times == sorted(times, reverse=True) and times[0] > times[2]
+        assert [one.ceph and one.ceph.counterfactuals for one in systems] == [wanted] * 2
+    # More slots are faster here, and the page has both side by side.
+    assert found[0]["rebuild_seconds"] > found[1]["rebuild_seconds"]
     output("report", path.with_suffix(""), "-o", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert all(f"osd_max_backfills = {slots}" in page for slots in (1, 2, 4))
+    assert all(f"osd_max_backfills = {slots}" in page for slots in (1, 4))
 
 
 def test_pgs_that_stay_stuck_end_a_run_with_1_as_a_what_if(report: Path, tmp_path: Path) -> None:
@@ -152,24 +158,21 @@ def test_pgs_that_stay_stuck_end_a_run_with_1_as_a_what_if(report: Path, tmp_pat
     assert again.returncode == 1 and json.loads(again.stdout)[0]["rebuild_seconds"] is None
 
 
-def test_a_run_folder_of_a_real_cluster_is_run_again_alike(report: Path, tmp_path: Path) -> None:
-    text = '[ceph]\nhorizon = "2 d"\n[[faults]]\nfail = { osds = ["osd.12"] }\n'
-    path = study(tmp_path, report, text)
-    (first,) = runs(path)
-    (again,) = runs(path.with_suffix("") / "study.toml")
-    assert (again["run"], again["digest"]) == (first["run"], first["digest"])
-
-
-def test_an_osd_that_comes_back_is_started_again(report: Path, tmp_path: Path) -> None:
+def test_an_osd_that_comes_back_is_started_again_and_its_folder_runs_alike(
+    report: Path, tmp_path: Path
+) -> None:
     """`until` starts it with what it had; a slow one works at its own speed again."""
     back = 'part = { osd = ["osd.12"] }\nuntil = "2 min"\n'
     slow = f'[[faults]]\npart = {{ host = ["{HOST}"] }}\nhealth = 0.3\nuntil = "3 h"\n'
-    (run,) = runs(study(tmp_path, report, f"[[faults]]\n{back}{slow}"))
-    words = ("--fail", "osd.12", "--start", "osd.12 @ 2 min")
+    path = study(tmp_path, report, f'[ceph]\nhorizon = "2 d"\n[[faults]]\n{back}{slow}')
+    (run,) = runs(path)
+    words = ("--fail", "osd.12", "--start", "osd.12 @ 2 min", "--horizon", "2 d")
     slowed = ("--slow", f"host={HOST}=30%", "--slow", f"host={HOST}=100% @ 3 h")
     assert run["digest"] == asked(report, *words, *slowed)["digest"]
     # It is back before it is marked out after 320 s, and nobody wrote in between.
     assert run["rebuilt_bytes"] == 0
+    (again,) = runs(path.with_suffix("") / "study.toml")
+    assert (again["run"], again["digest"]) == (run["run"], run["digest"])
 
 
 def test_what_is_of_other_studies_says_where_the_answer_is(report: Path, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """`resilver what-if` as a user types it, on the cluster of 88 OSDs and on small made-up ones."""
 
-import json
 import math
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 
 from resilver.whatif.columns import TABLES
 from resilver.whatif.options import FRAMES
-from tests.terminal import answered, command, output
+from tests.terminal import answered, command, output, refusal
 
 
 def test_a_failed_osd_is_degraded_until_its_data_has_new_homes(report: Path) -> None:
@@ -28,32 +27,21 @@ def test_a_failed_osd_is_degraded_until_its_data_has_new_homes(report: Path) -> 
     assert any("osd.12" in what and "out" in what for what in said)
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "clause"),
-    [
-        ("--fail", "osd.12", "osd.12 fails"),
-        ("--drain", "osd.12", "osd.12 is drained by a CRUSH weight of 0"),
-        ("--flag", "nodown", "nodown is set"),
-    ],
-)
-def test_what_is_stated_twice_is_done_once_and_noted(
-    report: Path, option: str, value: str, clause: str
-) -> None:
-    once, twice = (answered(report, *[option, value] * count) for count in (1, 2))
+def test_what_is_stated_twice_is_done_once_and_noted(report: Path, small: Path) -> None:
+    words = ["--fail", "osd.12", "--drain", "osd.40", "--flag", "noup"]
+    clauses = ["osd.12 fails", "osd.40 is drained by a CRUSH weight of 0", "noup is set"]
+    once, twice = (answered(report, *words * count) for count in (1, 2))
     assert twice["steps"] == once["steps"] and twice["digest"] == once["digest"]
-    assert [step["text"] for step in twice["steps"]] == [clause]
-    said = f"The plan says 2 times that {clause} at one time; said again it changes nothing."
-    assert said in twice["notes"] and not any("at one time" in note for note in once["notes"])
-    # Later it is another change, as what was undone between.
-    later = answered(report, option, value, option, f"{value} @ 1 h")
-    assert len(later["steps"]) == 2 and not any("at one time" in one for one in later["notes"])
-
-
-def test_hosts_that_are_added_twice_are_twice_as_many(small: Path) -> None:
-    words = ["--add", "1 host like node-000 in rack=rack-00"]
-    once, twice = (answered(small, *words * count) for count in (1, 2))
-    osds = [len(one["tables"]["osds"]) for one in (once, twice)]
-    assert osds == [36 + 4, 36 + 8] and not any("at one time" in note for note in twice["notes"])
+    assert sorted(step["text"] for step in twice["steps"]) == sorted(clauses)
+    for clause in clauses:
+        said = f"The plan says 2 times that {clause} at one time; said again it changes nothing."
+        assert said in twice["notes"]
+    # Later it is another change, as what was undone between; a host more is another one, too.
+    later = answered(report, *words, "--flag", "noup @ 1 h")
+    assert len(later["steps"]) == 4
+    more = answered(small, *["--add", "1 host like node-000 in rack=rack-00"] * 2)
+    assert len(more["tables"]["osds"]) == 36 + 2 * 4
+    assert not any("at one time" in note for one in (once, later, more) for note in one["notes"])
 
 
 def test_larger_devices_take_more_and_leave_more_room(small: Path) -> None:
@@ -163,16 +151,6 @@ def test_what_loses_nothing_or_moves_nothing_says_so(report: Path, small: Path) 
     assert off["answer"]["moved_bytes"] == 0 and off["tables"]["upmaps"] == []
 
 
-def test_a_bundle_of_modern_dumps_is_read_as_it_is(shared_data: Path) -> None:
-    found = answered(shared_data / "ceph" / "modern", "--fail", "osd.1", code=1)
-    assert found["cluster"]["release"] == "15.2.14"
-    # Its 69 groups have three copies on three hosts of one OSD: the third has no other place.
-    assert found["answer"]["stuck_groups"] == 69
-    # So taking it out by choice is refused.
-    done = command("what-if", shared_data / "ceph" / "modern", "--out", "osd.1")
-    assert done.returncode == 1 and "needs 3 hosts that take data" in done.stderr
-
-
 def test_what_is_drained_moves_and_is_never_degraded(report: Path) -> None:
     found = answered(report, "--drain", "osd.3", "--set-option", "osd_max_backfills=2")
     answer = found["answer"]
@@ -218,11 +196,13 @@ def test_plans_are_compared_with_changes_beside(report: Path, tmp_path: Path) ->
 
 def test_commands_say_which_are_for_later(small: Path) -> None:
     words = ("--reweight", "osd.1=0.9", "--reweight", "osd.2=0.9 @ 2 h", "--reweight")
-    found = answered(small, "--balance", "off", *words, "osd.3=0.9 @ 2 h")
+    option = ("--set-option", "bluestore_min_alloc_size_hdd=65536")
+    found = answered(small, "--balance", "off", *words, "osd.3=0.9 @ 2 h", *option)
     lines = found["commands"]
     later = lines.index("# 2 h after the start:")
     assert [line.split()[3] for line in lines[later + 1 :]] == ["osd.2", "osd.3"]
     assert "ceph osd reweight osd.1 0.9" in lines[:later]
+    assert sum("OSDs keep the unit that they began with" in note for note in found["notes"]) == 1
 
 
 def test_each_host_fails_in_turn_and_the_worst_comes_first(small: Path) -> None:
@@ -239,11 +219,7 @@ def test_each_host_fails_in_turn_and_the_worst_comes_first(small: Path) -> None:
 
 def test_slow_osds_delay_their_clients_and_whoever_heals_from_them(small: Path) -> None:
     words = ("--drain", "osd.1", "--load", "vms: 200 reads/s of 16 KiB")
-    plain, told, slow = (
-        answered(small, *words, *more)
-        for more in ((), ("--slow", "osd.1,osd.5=100%"), ("--slow", "osd.1,osd.5=30%"))
-    )
-    assert told["digest"] == plain["digest"] != slow["digest"]
+    plain, slow = (answered(small, *words, *more) for more in ((), ("--slow", "osd.1,osd.5=30%")))
     assert slow["answer"]["whole_seconds"] > plain["answer"]["whole_seconds"]
     # A request to osd.5 takes three times as long, and more than one in a hundred goes there.
     assert slow["answer"]["p99_seconds"] > 2 * plain["answer"]["p99_seconds"]
@@ -271,20 +247,11 @@ def test_tables_have_their_schema_and_the_film_adds_up_to_what_was_received(
 
 def test_a_plan_that_does_not_fit_may_be_followed(small: Path) -> None:
     """Its groups wait for ever, which the answer and the exit code say."""
-    refused = command("what-if", small, "--drain", "root=default")
-    assert refused.returncode == 1 and not refused.stdout
-    done = command("what-if", small, "--drain", "root=default", "--anyway", "--json")
-    found = json.loads(done.stdout)
-    assert done.returncode == 1 and found["answer"]["whole_seconds"] is None
-    problem = refused.stderr.strip().removeprefix("error: ")
-    assert problem in found["notes"]
-
-
-def test_osds_keep_the_unit_that_they_began_with(small: Path) -> None:
-    words = ("--set-option", "bluestore_min_alloc_size_hdd=65536", "--horizon", "2 h")
-    stated, plain = answered(small, *words, code=1), answered(small, *words[2:], code=1)
-    assert stated["tables"]["osds"] == plain["tables"]["osds"]
-    assert sum("OSDs keep the unit that they began with" in note for note in stated["notes"]) == 1
+    problem = refusal("what-if", small, "--drain", "root=default", code=1)
+    words = ("--drain", "root=default", "--anyway", "--horizon", "1 h")
+    found = answered(small, *words, code=1)
+    assert found["answer"]["whole_seconds"] is None
+    assert problem.removeprefix("error: ") in found["notes"]
 
 
 # Steady rates that had not settled used to stand until the next change, which may be days away.

@@ -128,7 +128,9 @@ def short_of(folder: Path, bundle: Bundle, tries: int) -> int:
     return sum(any(osd >= 9 for osd in row) or len(row) < 9 for row in sets)
 
 
-def test_a_rule_that_gives_up_too_early_is_told_the_tries_it_needs(tmp_path: Path) -> None:
+def test_a_rule_that_gives_up_too_early_is_told_its_tries_where_hosts_suffice(
+    tmp_path: Path,
+) -> None:
     dumps = write_bundle(tmp_path / "dumps", CODED)
     stuck = answered(dumps, "--horizon", "1 h")["tables"]["stuck"]
     # The tunable choose_total_tries 50 does not count the first try.
@@ -137,9 +139,7 @@ def test_a_rule_that_gives_up_too_early_is_told_the_tries_it_needs(tmp_path: Pat
     assert short_of(tmp_path, CODED, int(tries)) == 0 < short_of(tmp_path, CODED, int(tries) - 1)
     shown = " ".join(command("what-if", dumps, "--horizon", "1 h").stdout.split())
     assert f"step set_choose_tries {tries}" in shown
-
-
-def test_where_hosts_are_too_few_no_tries_are_promised(tmp_path: Path) -> None:
+    # Where hosts are too few no tries are promised.
     dumps = write_bundle(tmp_path / "dumps", CODED)
     stuck = answered(dumps, "--fail", "host=h0", "--horizon", "1 h")["tables"]["stuck"]
     assert len(stuck) == 256

