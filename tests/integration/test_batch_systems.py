@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,8 +21,10 @@ if importlib.util.find_spec("dask_jobqueue") is None:
     pytest.skip("the extra 'cluster' is not installed", allow_module_level=True)
 from resilver.errors import ConfigError
 from resilver.study.executors import BatchJobs
+from tests.front_door import command
 from tests.integration.dask_cluster import environment
 from tests.integration.study_runs import LOST
+from tests.terminal import refusal
 from tests.unit.study_fakes import tables
 
 STUDY = f"{LOST}[study]\nseeds = 3\n"
@@ -92,15 +95,23 @@ def run(place: Path, *words: str) -> tuple[int, str]:
     return process.returncode, errors
 
 
-def test_jobs_of_slurm_give_the_bytes_of_the_local_run(place: Path) -> None:
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The tables of the local run."""
+    folder = tmp_path_factory.mktemp("here")
+    (folder / "study.toml").write_text(STUDY)
+    assert command("run", "study.toml", "-q", "-o", "run", cwd=folder).returncode == 0
+    return tables(folder / "run")
+
+
+def test_jobs_of_slurm_give_the_bytes_of_the_local_run(place: Path, here: Any) -> None:
     install(place, "sbatch", SBATCH)
     install(place, "scancel", SCANCEL)
-    assert run(place, "-o", "here")[0] == 0
     code, errors = run(
         place, "-o", "slurm", "--cluster", "slurm", "--cluster-config", "cluster.toml"
     )
     assert code == 0, errors + "".join(path.read_text() for path in place.glob("log.*"))
-    assert tables(place / "slurm") == tables(place / "here")
+    assert tables(place / "slurm") == here
     started = (place / "started").read_text().split()
     # Two jobs were asked for, and each that was submitted is cancelled at the end.
     assert len(started) == 2
@@ -120,40 +131,29 @@ def test_a_refused_job_is_bad_input_in_the_words_of_the_batch_system(place: Path
     assert "Traceback" not in errors
 
 
-def test_tasks_of_a_step_join_and_one_drives(place: Path) -> None:
-    assert run(place, "-o", "here")[0] == 0
+def test_tasks_of_a_step_join_and_one_drives(place: Path, here: Any) -> None:
     words = ("run", "study.toml", "-q", "-o", "step", "--cluster", "allocation")
-    tasks = [
-        resilver(
-            place,
-            *words,
-            SLURM_PROCID=str(rank),
-            SLURM_NTASKS="4",
-            SLURM_JOB_ID="7",
-            SLURM_STEP_ID="0",
-            RESILVER_INTERFACE="lo",
-        )
-        for rank in range(4)
-    ]
+    step = {"SLURM_NTASKS": "4", "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0"}
+    step["RESILVER_INTERFACE"] = "lo"
+    tasks = [resilver(place, *words, SLURM_PROCID=str(rank), **step) for rank in range(4)]
     try:
         outputs = [task.communicate(timeout=100) for task in tasks]
     finally:
         for task in tasks:
             task.kill()
     assert [task.returncode for task in tasks] == [0] * 4, outputs
-    assert tables(place / "step") == tables(place / "here")
+    assert tables(place / "step") == here
     assert not list(place.glob(".resilver-scheduler*"))
 
 
-def test_an_allocation_needs_three_tasks(place: Path) -> None:
-    variables = {"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_JOB_ID": "7"}
-    process = resilver(place, "run", "study.toml", "--cluster", "allocation", **variables)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert "`srun` started 2 tasks, and 3 are needed" in errors
+def test_an_allocation_needs_three_tasks(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("PROCID", "0"), ("NTASKS", "2"), ("JOB_ID", "7")):
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    said = refusal("run", place / "study.toml", "--cluster", "allocation")
+    assert "`srun` started 2 tasks, and 3 are needed" in said
 
 
-def test_a_driver_that_is_killed_leaves_no_job_behind_for_long(place: Path) -> None:
+def test_a_driver_that_is_killed_leaves_no_job_behind_for_long(place: Path, here: Any) -> None:
     # Workers look for their scheduler for so many seconds and then end, and their job with them.
     from resilver.study.executors import batch
 
@@ -167,10 +167,9 @@ def test_a_driver_that_is_killed_leaves_no_job_behind_for_long(place: Path) -> N
         time.sleep(0.1)
     driver.kill()
     driver.communicate()
-    code, errors = run(place, "-o", "a")
-    assert code == 0, errors
-    assert run(place, "-o", "b")[0] == 0
-    assert tables(place / "a") == tables(place / "b")
+    done = command("run", "study.toml", "-q", "-o", "a", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert tables(place / "a") == here
 
 
 @pytest.mark.parametrize(

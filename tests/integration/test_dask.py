@@ -32,6 +32,14 @@ def perform(study: FakeStudy, folder: Path, **options: Any) -> Any:
     return execute(study, folder, simulator=SIMULATOR, **options)  # type: ignore[arg-type]
 
 
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The tables that a small study has in this process."""
+    folder = tmp_path_factory.mktemp("here") / "run"
+    perform(FakeStudy(), folder, workers=0)
+    return tables(folder)
+
+
 def leftovers(folder: Path) -> list[Path]:
     return list(folder.rglob(".unfinished-*"))
 
@@ -62,16 +70,14 @@ def test_a_reproduction_on_a_cluster_has_the_tables_of_one_here(
     assert here == there
 
 
-def test_parts_of_runs_on_a_cluster_give_the_same_tables(cluster: Cluster, tmp_path: Path) -> None:
+def test_parts_of_runs_and_batches_of_durability_on_a_cluster_give_the_same(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     whole = test_split.study(test_split.RING, test_split.VOLUME)
     execute(whole, tmp_path / "whole", workers=1)
     execute(whole, tmp_path / "split", executor=cluster.address, split=4)
     assert tables(tmp_path / "split") == tables(tmp_path / "whole")
-
-
-def test_batches_of_durability_on_a_cluster_give_the_same_bytes(
-    cluster: Cluster, tmp_path: Path
-) -> None:
+    # Batches of durability on a cluster give the same bytes.
     asked: dict[str, Any] = test_durability_simulated.RESUMED
     here = durability("rs 4+1", folder=tmp_path / "here", **asked)
     far = durability("rs 4+1", folder=tmp_path / "far", executor=cluster.address, **asked)
@@ -80,36 +86,32 @@ def test_batches_of_durability_on_a_cluster_give_the_same_bytes(
     assert content(tmp_path / "far") == content(tmp_path / "here")
 
 
-def test_a_client_of_the_caller_is_used_and_left_open(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_client_of_the_caller_is_used_and_left_open(
+    cluster: Cluster, here: Any, tmp_path: Path
+) -> None:
     from distributed import Client
 
-    study = FakeStudy()
-    perform(study, tmp_path / "here", workers=0)
-    with Client(cluster.address, set_as_default=False) as client:
-        perform(study, tmp_path / "client", executor=client)
-        assert client.status == "running"
-    assert tables(tmp_path / "client") == tables(tmp_path / "here")
-
-
-def test_a_shard_travels_where_the_folder_is_not_shared(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # By way of its own working folder, each process finds another folder: the workers find none.
-    monkeypatch.chdir(tmp_path)
-    perform(FakeStudy(), Path("/proc/self/cwd/travelled"), executor=cluster.address)
-    perform(FakeStudy(), tmp_path / "here", workers=0)
-    assert tables(tmp_path / "travelled") == tables(tmp_path / "here")
-    assert leftovers(tmp_path) == []
-
-
-def test_progress_comes_from_the_workers(cluster: Cluster, tmp_path: Path) -> None:
     phases = set()
 
     def note(progress: StudyProgress) -> None:
         phases.update(run.state.phase for run in progress.under_way.values())
 
-    perform(FakeStudy(seconds=1.0), tmp_path / "a", executor=cluster.address, progress=note)
+    with Client(cluster.address, set_as_default=False) as client:
+        perform(FakeStudy(seconds=1.0), tmp_path / "client", executor=client, progress=note)
+        assert client.status == "running"
+    assert tables(tmp_path / "client") == here
+    # Progress comes from the workers.
     assert "rebuilding" in phases
+
+
+def test_a_shard_travels_where_the_folder_is_not_shared(
+    cluster: Cluster, here: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # By way of its own working folder, each process finds another folder: the workers find none.
+    monkeypatch.chdir(tmp_path)
+    perform(FakeStudy(), Path("/proc/self/cwd/travelled"), executor=cluster.address)
+    assert tables(tmp_path / "travelled") == here
+    assert leftovers(tmp_path) == []
 
 
 def test_an_error_of_one_run_leaves_the_others(cluster: Cluster, tmp_path: Path) -> None:
@@ -118,10 +120,25 @@ def test_an_error_of_one_run_leaves_the_others(cluster: Cluster, tmp_path: Path)
     assert (caught.value.finished, caught.value.resumable) == (2, False)
 
 
-def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path: Path) -> None:
+def test_workers_come_and_are_killed_and_at_last_the_scheduler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No worker is waited for a while and no longer; one that is killed in the middle changes
+    nothing; a lost scheduler ends the sweep, which keeps what is done."""
+    monkeypatch.setattr(scheduler, "_WAIT_SECONDS", 2.0)
     study = FakeStudy(seeds=range(1, 13), seconds=0.3)
     perform(study, tmp_path / "here", workers=4)
-    with running(tmp_path / "dask", 2) as cluster:
+    with running(tmp_path / "dask", 0) as cluster:
+        with pytest.raises(Incomplete, match=r"had no worker|no worker has come") as caught:
+            execute_with_wait(cluster, tmp_path / "none", 2.0)
+        assert caught.value.resumable
+        # One that comes in time is as good as one that was there.
+        timer = threading.Timer(1.0, cluster.start_worker)
+        timer.start()
+        execute_with_wait(cluster, tmp_path / "one", 30.0)
+        timer.join()
+        cluster.start_worker()
+        cluster.wait_for_workers(2)
 
         def kill_one(progress: StudyProgress) -> None:
             if progress.counts.done == 3:
@@ -129,50 +146,17 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path: Path) -> None:
 
         perform(study, tmp_path / "killed", executor=cluster.address, progress=kill_one)
         assert cluster.workers[0].wait(5) == -9
-    assert tables(tmp_path / "killed") == tables(tmp_path / "here")
-
-
-def test_a_run_that_ends_its_workers_is_given_up(tmp_path: Path) -> None:
-    # Nannies start their workers again, so the others go on; two deaths end the run (see
-    # dask_cluster.environment).
-    study = FakeStudy(seeds=range(1, 7), die=[3])
-    with (
-        running(tmp_path / "dask", 2, "--nanny") as cluster,
-        pytest.raises(Incomplete, match="every worker process that performed it") as caught,
-    ):
-        perform(study, tmp_path / "a", executor=cluster.address)
-    assert [failure["seed"] for failure in caught.value.failures] == [3]
-    assert (caught.value.finished, caught.value.resumable) == (5, True)
-
-
-def test_a_lost_scheduler_ends_the_sweep_and_keeps_what_is_done(tmp_path: Path) -> None:
-    study = FakeStudy(seeds=range(1, 41), seconds=0.2)
-    begin = time.monotonic()
-    with running(tmp_path / "dask", 1) as cluster:
+        assert tables(tmp_path / "killed") == tables(tmp_path / "here")
 
         def kill_it(progress: StudyProgress) -> None:
             if progress.counts.done == 2:
                 cluster.scheduler.kill()
 
+        long, begin = FakeStudy(seeds=range(1, 41), seconds=0.2), time.monotonic()
         with pytest.raises(Incomplete, match="was lost") as caught:
-            perform(study, tmp_path / "a", executor=cluster.address, progress=kill_it)
+            perform(long, tmp_path / "lost", executor=cluster.address, progress=kill_it)
     assert caught.value.resumable and 2 <= caught.value.finished < 40
     assert time.monotonic() - begin < 60
-
-
-def test_no_worker_is_waited_for_a_while_and_no_longer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(scheduler, "_WAIT_SECONDS", 2.0)
-    with running(tmp_path / "dask", 0) as cluster:
-        with pytest.raises(Incomplete, match=r"had no worker|no worker has come") as caught:
-            execute_with_wait(cluster, tmp_path / "a", 2.0)
-        assert caught.value.resumable
-        # One that comes in time is as good as one that was there.
-        timer = threading.Timer(1.0, cluster.start_worker)
-        timer.start()
-        execute_with_wait(cluster, tmp_path / "b", 30.0)
-        timer.join()
 
 
 def execute_with_wait(cluster: Cluster, folder: Path, seconds: float) -> None:
@@ -183,6 +167,19 @@ def execute_with_wait(cluster: Cluster, folder: Path, seconds: float) -> None:
             client, "the test's cluster", client.close, first_wait_seconds=seconds
         )
         perform(FakeStudy(), folder, executor=executor)
+
+
+def test_a_run_that_ends_its_workers_is_given_up(tmp_path: Path) -> None:
+    # A nanny starts its worker again, so the others go on; two deaths end the run (see
+    # dask_cluster.environment).
+    study = FakeStudy(seeds=range(1, 7), die=[3])
+    with (
+        running(tmp_path / "dask", 1, "--nanny") as cluster,
+        pytest.raises(Incomplete, match="every worker process that performed it") as caught,
+    ):
+        perform(study, tmp_path / "a", executor=cluster.address)
+    assert [failure["seed"] for failure in caught.value.failures] == [3]
+    assert (caught.value.finished, caught.value.resumable) == (5, True)
 
 
 def test_workers_of_another_build_are_refused_before_anything_runs(
@@ -224,17 +221,19 @@ execute(study, sys.argv[1], executor=sys.argv[2], simulator=SIMULATOR)
 """
 
 
+def driven(source: str, folder: Path, cluster: Cluster) -> subprocess.Popen[bytes]:
+    """A process that performs the study of a source on the cluster."""
+    words = [sys.executable, "-c", source, str(folder), cluster.address]
+    return subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE)
+
+
 @pytest.mark.parametrize("number", numbers(1))
 def test_a_driver_killed_at_any_moment_resumes_to_the_same_bytes(
     cluster: Cluster, tmp_path: Path, number: int
 ) -> None:
     # 24 runs of 0.1 s on 2 workers take 1.2 s and the driver about 1 s to start.
     study = FakeStudy(seeds=range(1, 13), sweep={"cluster.servers": [4, 8]}, seconds=0.1)
-    driver = subprocess.Popen(
-        [sys.executable, "-c", DRIVER, str(tmp_path / "killed"), cluster.address],
-        env=environment(),
-        stdout=subprocess.PIPE,
-    )
+    driver = driven(DRIVER, tmp_path / "killed", cluster)
     assert driver.stdout is not None
     driver.stdout.readline()
     time.sleep(random.Random(number).uniform(0.0, 2.5))
@@ -248,12 +247,7 @@ def test_a_driver_killed_at_any_moment_resumes_to_the_same_bytes(
 
 def test_runs_of_a_killed_driver_end_at_their_next_report(cluster: Cluster, tmp_path: Path) -> None:
     # A run of a minute with a report every 3 s; after the kill the workers are free within a few.
-    source = DRIVER.replace("seconds=0.1", "seconds=60")
-    driver = subprocess.Popen(
-        [sys.executable, "-c", source, str(tmp_path / "killed"), cluster.address],
-        env=environment(),
-        stdout=subprocess.PIPE,
-    )
+    driver = driven(DRIVER.replace("seconds=0.1", "seconds=60"), tmp_path / "killed", cluster)
     deadline = time.monotonic() + 30
     while cluster.busy() < 2 and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -264,14 +258,13 @@ def test_runs_of_a_killed_driver_end_at_their_next_report(cluster: Cluster, tmp_
     assert time.monotonic() - begin < 20
 
 
-def test_an_executor_of_the_caller_performs_runs(tmp_path: Path) -> None:
+def test_an_executor_of_the_caller_performs_runs(here: Any, tmp_path: Path) -> None:
     from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
     from multiprocessing import get_context
 
-    perform(FakeStudy(), tmp_path / "here", workers=0)
     with ThreadPoolExecutor(2) as threads:
         perform(FakeStudy(), tmp_path / "threads", executor=threads)
-    assert tables(tmp_path / "threads") == tables(tmp_path / "here")
+    assert tables(tmp_path / "threads") == here
     # Forked from a process of many threads, a worker may wait for ever on a lock that one of the
     # threads held, which it does not have.
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
@@ -279,7 +272,7 @@ def test_an_executor_of_the_caller_performs_runs(tmp_path: Path) -> None:
             perform(FakeStudy(die=[2]), tmp_path / "processes", executor=processes)
         assert caught.value.resumable
     perform(FakeStudy(), tmp_path / "processes", workers=2)
-    assert tables(tmp_path / "processes") == tables(tmp_path / "here")
+    assert tables(tmp_path / "processes") == here
 
 
 def test_what_is_no_executor_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """The server of a page: runs as natively, that end with who asked them or by Ctrl-C."""
 
-import json
 import os
 import signal
 import socket
@@ -24,17 +23,9 @@ from resilver.whatif.options import Request
 from resilver.whatif.plan import plan_of_options
 from resilver.whatif.request import prepare
 from tests.browser.core_cases import demo
-from tests.explore_client import (
-    SECONDS,
-    Client,
-    headers,
-    long_request,
-    page_of,
-    wait_for,
-)
-from tests.front_door import command, environment
-from tests.reference.ceph_cluster import write_cluster
-from tests.unit.what_if_clusters import SMALL
+from tests.explore_client import SECONDS, Client, headers, long_request, page_of, wait_for
+from tests.front_door import environment
+from tests.terminal import answered
 
 
 @pytest.fixture(scope="module")
@@ -62,17 +53,13 @@ def test_the_page_is_given_to_who_has_the_token(server: PageServer, client: Clie
         assert found.headers["Content-Type"] == "text/html; charset=utf-8"
 
 
-def test_a_run_of_a_cluster_answers_as_the_command(client: Client, tmp_path: Path) -> None:
-    """The digest that `resilver what-if --json` prints, and how far it is on the way."""
-    bundle = write_cluster(tmp_path / "small", SMALL)
-    ready = prepare(read_cluster(bundle), plan_of_options({"fail": ["osd.3"]}), Request())
+def test_a_run_answers_as_natively(client: Client, small: Path) -> None:
+    """A cluster's has the digest that `resilver what-if --json` prints, and tells how far it is."""
+    ready = prepare(read_cluster(small), plan_of_options({"fail": ["osd.3"]}), Request())
     *states, last = client.run(cluster_request(ready))
-    printed = command("what-if", bundle, "--fail", "osd.3", "--json")
-    assert last["state"] == "done" and last["digest"] == json.loads(printed.stdout)["digest"]
+    assert last["state"] == "done"
+    assert last["digest"] == answered(small, "--fail", "osd.3")["digest"]
     assert {one["state"] for one in states} <= {"waiting", "healing"}
-
-
-def test_a_run_of_a_system_answers_as_natively(client: Client) -> None:
     run = demo()
     request = system_request(run.system, run.seed)
     last = client.run(request)[-1]
@@ -109,12 +96,7 @@ def test_a_closed_connection_ends_its_run(
             connection.close()
         wait_for(lambda: server.runs.live == 0)
         assert client.run(quick)[-1]["state"] == "done"
-
-
-def test_who_closes_one_side_waits_no_longer(
-    client: Client, server: PageServer, long: CoreRequest
-) -> None:
-    """It is seen by reading, before an answer cannot be written: a browser closes both sides."""
+    # One closed side is seen by reading, before an answer cannot be written.
     with client.begin(long) as connection:
         wait_for(lambda: server.runs.live == 1)
         connection.shutdown(socket.SHUT_WR)

@@ -10,20 +10,12 @@ from tests.front_door import command, environment, shell_environment
 from tests.integration.study_runs import LOST
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        (("--version",), 0),
-        (("check", "study.toml"), 0),
-        (("check", "study.toml", "--set", "cluster.servers=0"), 2),
-        (("chek",), 2),
-        (("report", "none"), 2),
-    ],
-)
+@pytest.mark.parametrize(("setting", "code"), [("8", 0), ("0", 2)])
 def test_words_and_folder_give_what_they_give_a_process(
-    words: tuple[str, ...], code: int, tmp_path: Path
+    setting: str, code: int, tmp_path: Path
 ) -> None:
     (tmp_path / "study.toml").write_text(LOST)
+    words = ("check", "study.toml", "--set", f"cluster.servers={setting}")
     started = subprocess.run(
         [sys.executable, "-c", "from resilver.cli import main; main()", *words],
         cwd=tmp_path,

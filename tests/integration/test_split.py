@@ -32,15 +32,23 @@ def study(placement: dict[str, Any], population: dict[str, Any], **ensemble: Any
     )
 
 
-@pytest.mark.parametrize("placement", [RING, GROUPS], ids=["ring", "groups"])
-@pytest.mark.parametrize("population", [VOLUME, COUNT], ids=["volume", "count"])
+@pytest.mark.parametrize(
+    ("placement", "population"), [(RING, VOLUME), (GROUPS, COUNT)], ids=["volume", "count"]
+)
 def test_tables_are_the_same_with_and_without_splitting(
     tmp_path: Path, placement: dict[str, Any], population: dict[str, Any]
 ) -> None:
     whole = study(placement, population)
+    fractions: list[float] = []
+
+    def note(progress: StudyProgress) -> None:
+        fractions.append(progress.fraction)
+
     execute(whole, tmp_path / "whole", workers=1)
-    execute(whole, tmp_path / "split", workers=2, split=5)
+    execute(whole, tmp_path / "split", workers=2, split=5, progress=note)
     assert tables(tmp_path / "split") == tables(tmp_path / "whole")
+    # Progress of a split run never falls.
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0
 
 
 def task_of(description: Study, folder: Path) -> RunTask:
@@ -52,15 +60,15 @@ def go_on(*_: Any) -> bool:
     return True
 
 
-def test_ranges_join_and_stop_short_of_the_end(tmp_path: Path) -> None:
+def test_ranges_join_and_a_population_that_ends_in_one_is_cut_there(tmp_path: Path) -> None:
     # 99 % of 20,001 files are 19,800: 7 ranges of 2,828 or 2,829.
     ranges = plan_ranges(task_of(study(RING, COUNT), tmp_path), 7, go_on)
     assert [first for first, _ in ranges] == [0, *(sum(r) for r in ranges[:-1])]
     assert sum(ranges[-1]) == 19_800
     assert {files for _, files in ranges} == {2_828, 2_829}
-
-
-def test_a_population_that_ends_in_a_range_is_cut_there(tmp_path: Path) -> None:
+    # A scan stops when it is asked to.
+    with pytest.raises(Interrupted):
+        scan_range(task_of(study(RING, COUNT), tmp_path), 0, 100, lambda *_: False)
     # Ranges that reach far beyond the end, as where the expectation is far off: 30 % too many.
     description = study(RING, VOLUME)
     execute(description, tmp_path / "whole", workers=1)
@@ -71,22 +79,6 @@ def test_a_population_that_ends_in_a_range_is_cut_there(tmp_path: Path) -> None:
     assert reduce_parts(task, found, 0.0, go_on) == Delivery()
     whole = Shards(tmp_path / "whole" / "shards").table("runs", task.key)
     assert Shards(tmp_path).table("runs", task.key) == whole
-
-
-def test_a_scan_stops_when_asked_to(tmp_path: Path) -> None:
-    with pytest.raises(Interrupted):
-        scan_range(task_of(study(RING, COUNT), tmp_path), 0, 100, lambda *_: False)
-
-
-def test_progress_of_a_split_run_never_falls(tmp_path: Path) -> None:
-    fractions: list[float] = []
-
-    def note(progress: StudyProgress) -> None:
-        fractions.append(progress.fraction)
-
-    execute(study(RING, VOLUME, seeds=1), tmp_path / "a", workers=2, split=6, progress=note)
-    assert fractions == sorted(fractions)
-    assert fractions[-1] == 1.0
 
 
 @pytest.mark.parametrize("parts", [0, 257, True, "2"])
