@@ -55,11 +55,7 @@ def test_each_assumption_says_who_made_it(tmp_path: Path) -> None:
     )
     values = {one["name"]: one["value"] for one in swept["assumptions"]}
     assert values["throttle"] == "1 GB/s, 2 GB/s"
-
-
-def test_a_throttle_states_what_is_read_and_what_is_rebuilt(tmp_path: Path) -> None:
     # A lost strip of rs 8+3 is decoded of 8 others: 50 MB/s read are 50 / 8 = 6.25 MB/s rebuilt.
-    text = STUDY.format(cluster="", servers=1, rest='[recovery]\nbandwidth = "50 MB/s"')
     coded = checked(tmp_path, text, "--set", 'redundancy={code="rs 8+3"}')
     values = {one["name"]: one["value"] for one in coded["assumptions"]}
     read, rebuilt = "each rebuilding device reads at most 50 MB/s", "(6.25 MB/s rebuilt)"
@@ -196,18 +192,13 @@ def test_a_slow_device_is_found_from_python() -> None:
         resilver.sensitivity(study, factor=0.5)
 
 
-def test_what_cannot_be_lower_is_left_out(tmp_path: Path) -> None:
+def test_what_cannot_be_lower_is_left_out_and_clients_of_an_open_loop_count(tmp_path: Path) -> None:
     # Memory for one buffer of 4 MiB cannot be half of it.
     memory = {"pipeline_buffer": "4 MiB", "receive_memory": "4 MiB", "send_memory": "4 MiB"}
-    (tmp_path / "study.toml").write_text(study_text("throttled", recovery=memory))
+    keys = {"recovery": memory, "traffic": {"arrivals": {"poisson": "20 /s"}}}
+    (tmp_path / "study.toml").write_text(study_text("throttled", **keys))
     effects = resilver.sensitivity(Study.load(tmp_path / "study.toml"), workers=0)
-    of_memory = next(one for one in effects if one.assumption == "memory")
-    assert of_memory.low_value is None and of_memory.high_value is not None
-
-
-def test_clients_of_an_open_loop_are_an_assumption(tmp_path: Path) -> None:
-    traffic = {"arrivals": {"poisson": "200 /s"}}
-    (tmp_path / "study.toml").write_text(study_text("throttled", traffic=traffic))
-    said = json_output("run", "study.toml", "-o", "run", "--sensitivity", cwd=tmp_path)
-    (clients,) = [one for one in said["sensitivity"] if one["assumption"] == "clients"]
-    assert (clients["low"], clients["base"], clients["high"]) == ("100 /s", "200 /s", "400 /s")
+    by_name = {one.assumption: one for one in effects}
+    assert by_name["memory"].low_value is None and by_name["memory"].high_value is not None
+    clients = by_name["clients"].record()
+    assert (clients["low"], clients["base"], clients["high"]) == ("10 /s", "20 /s", "40 /s")

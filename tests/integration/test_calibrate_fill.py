@@ -65,7 +65,7 @@ def test_the_curve_is_read_by_size(tmp_path: Path) -> None:
     assert "at best beyond" in rate["curve"]
 
 
-def test_noise_alone_gives_no_curve() -> None:
+def test_neither_noise_nor_what_others_explain_gives_a_curve() -> None:
     """Both ends of the interval below zero by chance: one in 40; of 200 at most 14 (1 in 10^4)."""
     stream = np.random.default_rng(5)
     shown = 0
@@ -74,10 +74,7 @@ def test_noise_alone_gives_no_curve() -> None:
         rates = np.exp(stream.normal(0.0, 0.4, 40))
         shown += fit_fill(FillRates("noise", fills, rates, {}), resampled=2).is_shown
     assert shown <= 14
-
-
-def test_what_others_explain_is_not_the_fill_s() -> None:
-    """Rates fall with what others do, and that goes with the fill, which itself does nothing."""
+    # Rates fall with what others do, and that goes with the fill, which itself does nothing.
     stream = np.random.default_rng(11)
     fills = stream.uniform(0.4, 0.9, 300)
     busy = fills + stream.normal(0.0, 0.15, 300)

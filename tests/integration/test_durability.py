@@ -19,13 +19,6 @@ def one(what: Any, **asked: Any) -> Durability:
     return found
 
 
-def several(what: Any, **asked: Any) -> Durabilities:
-    """The answers for several systems."""
-    found = durability(what, **asked)
-    assert isinstance(found, Durabilities)
-    return found
-
-
 def value(answer: Durability) -> float:
     """The loss probability, which is known."""
     assert answer.loss_probability.value is not None
@@ -72,14 +65,12 @@ def test_groups_on_devices_of_their_own_lose_independently() -> None:
     assert found.expected_lost_bytes.value == pytest.approx(alone * 100e12, rel=1e-12)
 
 
-def test_serial_repair_loses_more_by_the_factorial() -> None:
+def test_serial_repair_loses_more_by_the_factorial_and_waits_lengthen_it() -> None:
     """With m + 1 failures to a loss, repairs beside each other go up to m! times as fast."""
     beside = value(one("rs 8+3", afr="2 %", repair="10 h"))
     in_turn = value(one("rs 8+3", afr="2 %", repair="10 h", repairs="serial"))
     assert in_turn / beside == pytest.approx(math.factorial(3), rel=0.01)
-
-
-def test_waits_before_a_repair_lengthen_it() -> None:
+    # Waits before a repair lengthen it.
     found = one("rs 4+2", afr="4 %", repair="9 h", detection="15 min", replacement="45 min")
     assert value(found) == pytest.approx(value(one("rs 4+2", afr="4 %", repair="10 h")), rel=1e-12)
     assert found.loss_probability.method == "approximate"
@@ -106,9 +97,7 @@ def test_unreadable_sectors_cost_the_last_parity() -> None:
     assert value(one("rs 10+2", **same)) < bad / 100
     # 1 - exp(-18e12 x 10 x 8e-14) of repairs fail, all but all; 12 devices and not 11 fail.
     assert bad == pytest.approx(clean * 12 / 10, rel=0.1)
-
-
-def test_what_is_stored_follows_from_the_device() -> None:
+    # What is stored follows from the device.
     assert one("rs 8+3", device="20 TB", groups=3, repair="50 MiB/s").user_bytes == 480e12
 
 
@@ -135,7 +124,8 @@ def test_a_swept_study_is_answered_point_by_point() -> None:
         durability={"failures": [{"afr": "4 %"}], "repair": {"exponential": "10 h"}},
         study={"sweep": {"durability.mission": ["1 y", "10 y"]}},
     )
-    found = several(asked)
+    found = durability(asked)
+    assert isinstance(found, Durabilities)
     assert [one.name for one in found.systems] == [
         "durability.mission = 1 y", "durability.mission = 10 y",
     ]  # fmt: skip

@@ -28,20 +28,14 @@ def yearly(data: int, parity: int, groups: int = 1) -> float:
     return groups * loss * HOURS
 
 
-def test_the_first_line_is_what_an_architect_asks() -> None:
-    done = output("durability", "rs 8+3", *FAILING, "--groups", 8)
-    words = " ".join(done.split())
-    expected = yearly(8, 3, groups=8)
+def test_the_first_line_is_what_an_architect_asks_and_json_has_every_digit() -> None:
+    words = " ".join(output("durability", "rs 8+3", *FAILING, "--groups", 8).split())
     # Eight times 6.89e-14.
-    assert f"{expected:.1e}" == "5.5e-13"
-    assert words.startswith(
-        "rs 8+3 on 88 devices loses data within a year with a probability of 5.5e-13 (12.3 nines)."
-    )
-    assert "AFR 1.36 % stated" in words
-
-
-def test_json_has_what_is_told_to_every_digit() -> None:
-    found = json_output("durability", "rs 8+3", *FAILING)
+    assert f"{yearly(8, 3, groups=8):.1e}" == "5.5e-13"
+    said = "loses data within a year with a probability of 5.5e-13 (12.3 nines)."
+    assert words.startswith(f"rs 8+3 on 88 devices {said}") and "AFR 1.36 % stated" in words
+    # A code without quotes is put together.
+    found = json_output("durability", "rs", "8+3", *FAILING)
     assert found["annual"]["value"] == pytest.approx(yearly(8, 3), rel=5e-3)
     assert found["annual"]["method"] == "exact"
     assert found["nines"] == pytest.approx(-math.log10(found["annual"]["value"]))
@@ -56,11 +50,8 @@ def test_ranges_name_codes_and_the_cheapest_safe_ones_are_marked(tmp_path: Path)
     first = done.stdout.partition("\n")[0]
     # Three copies lose by (1 + 2): nothing else of these survives its two losses so cheaply.
     assert first.startswith("copies 3 (")
-    assert [line.split("wrote ")[1] for line in done.stderr.splitlines()] == [
-        str(page),
-        str(tables),
-        str(pictures),
-    ]
+    wrote = [line.split("wrote ")[1] for line in done.stderr.splitlines()]
+    assert wrote == [str(page), str(tables), str(pictures)]
     rows = list(csv.DictReader((tables / "systems.csv").open()))
     by_code = {row["code"]: row for row in rows}
     assert list(by_code) == ["copies 3", "rs 4+2", "rs 5+2", "rs 6+2"]
@@ -71,10 +62,6 @@ def test_ranges_name_codes_and_the_cheapest_safe_ones_are_marked(tmp_path: Path)
     assert [row["is_on_pareto_line"] for row in rows] == ["1"] * 4
     assert (pictures / "pareto.svg").read_text(encoding="utf-8").startswith("<svg")
     assert "resilver durability" in page.read_text(encoding="utf-8")
-
-
-def test_a_code_without_quotes_is_put_together() -> None:
-    assert json_output("durability", "rs", "4+2", *FAILING)["code"] == "rs 4+2"
 
 
 @pytest.fixture
@@ -113,9 +100,7 @@ def test_what_was_not_seen_is_a_bound_and_the_answer_no(small: Path) -> None:
     words = " ".join(done.split())
     # 3 / 100, which a Poisson mean of -ln 0.05 = 2.996 rounds up to.
     assert "100 simulated missions lost nothing, so it is at most 3.0 % (95 %)" in words
-
-
-def test_settings_change_the_study_and_several_stand_beside_each_other(small: Path) -> None:
+    # Settings change the study and several stand beside each other.
     setting = ("--set", 'durability.mission="2 y"', "--relative-error", "20%")
     found = json_output("durability", small, "copies 3", *setting)["systems"]
     assert [one["code"] for one in found] == ["rs 4+2", "copies 3"]

@@ -60,7 +60,7 @@ def test_a_study_of_separate_groups_is_simulated_as_its_chain() -> None:
     assert found.groups == 4
 
 
-@pytest.mark.parametrize("groups", [32, 512])
+@pytest.mark.parametrize("groups", [32, 256])
 def test_a_layout_loses_as_its_chain_of_counted_sets_says(groups: int) -> None:
     """Groups that share devices: the share of triples that is fatal, counted, against missions."""
     asked = study(placement={"algorithm": "crush", "placement_groups": groups})
@@ -122,7 +122,7 @@ def test_racks_survive_bursts_that_servers_alone_do_not() -> None:
     durability = {"failures": [{"afr": "1 %"}, burst], "repair": "1 d"}
 
     def asked(domain: str) -> Study:
-        placement = {"algorithm": "crush", "placement_groups": 256, "failure_domain": domain}
+        placement = {"algorithm": "crush", "placement_groups": 64, "failure_domain": domain}
         return study(cluster=cluster, placement=placement, durability=durability)
 
     apart = one(asked("rack"), relative_error=0.3)
@@ -234,7 +234,7 @@ def test_processes_give_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_real_cluster_is_answered_by_its_acting_sets(report: Path) -> None:
     """88 OSDs, 4,096 groups of three: a triple in 28 is one, which is 1 - (1 - 1/109736)^4096."""
-    found = one(report, afr="5 %", bursts=3, relative_error=0.2)
+    found = one(report, afr="5 %", bursts=3, relative_error=0.2, hosts="never")
     assert (found.devices, found.groups, found.overhead) == (88, 4096, 3.0)
     assert found.loss_probability.value is not None
     assert found.bursts is not None
@@ -246,7 +246,7 @@ def test_a_real_cluster_is_answered_by_its_acting_sets(report: Path) -> None:
     assert hosts["loss_probability"] > 0.9
     origins = {row.name: row.origin for row in found.premises}
     assert origins["repair"] == "simulated" and origins["sets of devices"] == "dump"
-    slower = one(report, afr="5 %", repair="1 d", relative_error=0.2)
+    slower = one(report, afr="5 %", repair="1 d", relative_error=0.2, hosts="never")
     assert slower.loss_probability.low > found.loss_probability.high
 
 
