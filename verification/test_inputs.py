@@ -8,10 +8,8 @@ and 5 texts after its beginning (tests/unit/test_any_file.py), 4 of a Darshan lo
 (tests/integration/test_mutants.py), which by default are 2,000 here.
 """
 
-from tests.integration.test_mutants import (
-    originals,
-    test_any_mutant_of_a_file_is_read_or_refused_as_input,
-)
+from tests.integration.conftest import kinds
+from tests.integration.test_mutants import test_any_mutant_of_a_file_is_read_or_refused_as_input
 from tests.oracle.test_code_text import test_both_take_the_same_texts_for_the_same_codes
 from tests.unit.test_any_file import (
     test_a_mutant_is_read_or_refused,

@@ -9,6 +9,7 @@ from resilver.browser import CoreRequest
 from resilver.data_loss import placed
 from resilver.explore.serve import PageServer
 from tests.explore_client import Client, quick_request
+from tests.integration.file_kinds import write_kinds
 from tests.reference.ceph_cluster import write_cluster
 from tests.unit.what_if_clusters import SMALL
 
@@ -29,6 +30,12 @@ def report(shared_data: Path) -> Path:
     It is without `ceph osd df`.
     """
     return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+
+
+@pytest.fixture(scope="session")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a right file of each kind, which tests read."""
+    return write_kinds(tmp_path_factory.mktemp("kinds"))
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,12 @@ import pytest
 
 from resilver import cli
 from resilver.crush import CrushMap
+from tests.integration.file_kinds import LAYERS
 from tests.terminal import output, refusal, written
 
 oracle = pytest.mark.skipif(
     shutil.which("crushtool") is None, reason="crushtool is absent: install ceph-base"
 )
-LAYERS = ["host", "straw2", "4", "rack", "straw", "2", "root", "straw2", "0"]
 
 
 def crushtool(*words: object) -> str:
@@ -126,9 +126,6 @@ def test_every_form_holds_the_same_map(built: Path) -> None:
     forced = built.with_name("forced.bin")
     assert cli.run(["crush", str(built), "-o", str(forced), "--format", "text"]) == 0
     assert forced.read_text().startswith("# begin crush map")
-
-
-def test_an_edit_can_be_looked_at_without_a_file(built: Path) -> None:
     # Once osd.5 is removed it holds nothing; the file stays as it was.
     before = built.read_bytes()
     words = ["--remove-item", "osd.5", "--rule", "0", "--num-rep", "3"]

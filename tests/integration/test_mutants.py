@@ -15,61 +15,18 @@ from pathlib import Path
 
 import pytest
 
-from resilver import catalog, cli
-from resilver.catalog.entries import study_path
-from resilver.crush import CrushMap
+from resilver import cli
 from tests.mutants import mutant
-from tests.reference.ceph_cluster import write_cluster
-from tests.reference.ceph_rows import Shape
 from tests.scale import SCALE, numbers
-from tests.small_machine import STORED
-from tests.unit.benchmark_texts import TEXTS as BENCHMARKS
-from tests.unit.log_texts import TEXTS as LOGS
 
-SHAPE = Shape(osds=12, osds_per_host=2, racks=2, groups=130)
 SECONDS_MAX = 30
 FEW = 3 if SCALE == 1 else 100
 """At verification's default of scale, 20, they are 2,000 of each family."""
 MEMORY_MAX = 2 * 2**30
 
-PLAN = """\
-name = "two"
-
-[[steps]]
-fail = "osd.3"
-at = "1 h"
-
-[[steps]]
-stop = "osd.5"
-at = "2 h"
-"""
-
-SIGNATURE = """\
-period = "100 s"
-length = "10 s"
-first = "5 s"
-volume = "1 TB"
-reads = 0.25
-confidence = 0.9
-runs = 8
-"""
-
-SERIES = "time,write_bytes\n" + "".join(
-    f"{10 * step},{10**9 if step % 10 == 0 else 0}\n" for step in range(120)
-)
-
-LISTING = "size,path\n" + "".join(f"{2**step},a/{step}\n" for step in range(20))
-RUNS = "time,rate\n" + "".join(f"{day},{500 + day * day % 7} GB/s\n" for day in range(40))
-
 Words = Callable[[Path, Path], list[str]]
 FAILING_OF = 8
 """Of so many mutants of a dump, one has an OSD fail; the others tell how the cluster is, sooner."""
-
-
-def _catalog(kind: str) -> str:
-    (name,) = catalog.list(kind)
-    folder = Path(catalog.__file__).parent / kind
-    return (folder / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def _of_cluster(*words: str) -> Words:
@@ -118,76 +75,24 @@ FAMILIES: dict[str, tuple[str, Words]] = {
 }
 
 
-def _write_hdf5(path: Path) -> None:
-    import h5py
-    import numpy as np
-
-    with h5py.File(path, "w") as file:
-        group = file.create_group("datatargets")
-        group["timestamps"] = np.arange(6) * 5 + 1_700_000_000
-        for way in ("read", "write"):
-            table = group.create_dataset(f"{way}rates", data=np.ones((6, 3)) * 1e6)
-            table.attrs["columns"] = [b"OST0000", b"OST0001", b"OST0002"]
-            table.attrs["units"] = b"bytes/sec"
-
-
-@pytest.fixture(scope="module")
-def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the right file of each family, and the dumps of a cluster."""
-    folder = tmp_path_factory.mktemp("originals")
-    dumps = write_cluster(folder / "dumps", SHAPE, stderr=False)
-    report = dumps / "ceph_report.json"
-    report.rename(folder / "ceph_report.json")
-    crush = CrushMap.read(dumps / "ceph_crush.json")
-    (folder / "map.txt").write_text(crush.to_text())
-    (folder / "map.bin").write_bytes(crush.to_bytes())
-    (folder / "map.json").write_text(crush.to_json())
-    texts = {
-        "plan.toml": PLAN,
-        "study.toml": study_path("demo").read_text(encoding="utf-8"),
-        "sizing.toml": _catalog("sizings"),
-        "machine.toml": STORED,
-        "lot.toml": _catalog("lots"),
-        "signature.toml": SIGNATURE,
-        "series.csv": SERIES,
-        "listing.csv": LISTING,
-        "runs.csv": RUNS,
-        "lfs_df.txt": LOGS["fill"],
-        "counters.txt": LOGS["counters"],
-        "jobs.txt": LOGS["jobs"],
-    }
-    for name, text in texts.items():
-        (folder / name).write_text(text)
-    for name, part in (
-        ("fio.json", "fio"),
-        ("ior.txt", "ior"),
-        ("elbencho.csv", "elbencho"),
-        ("mdtest.txt", "mdtest"),
-    ):
-        key = next(key for key in BENCHMARKS if part in str(key).lower())
-        (folder / name).write_text(str(BENCHMARKS[key]))
-    _write_hdf5(folder / "log.h5")
-    return folder
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_any_mutant_of_a_file_is_read_or_refused_as_input(
     family: str,
-    originals: Path,
+    kinds: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     name, words = FAMILIES[family]
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(originals / "dumps", tmp_path / "dumps")
-    kept = originals / "dumps" / name
-    is_dump = kept.exists() or name == "ceph_report.json"
-    data = (kept if kept.exists() else originals / name).read_bytes()
-    if name == "ceph_report.json":
-        for other in ("osd_dump", "crush", "pg_dump"):
-            (tmp_path / "dumps" / f"ceph_{other}.json").unlink()
-    file = tmp_path / ("dumps" if is_dump else ".") / name
+    shutil.copytree(kinds / "dumps", tmp_path / "dumps")
+    place = "dumps" if (kinds / "dumps" / name).exists() else "."
+    data = (kinds / place / name).read_bytes()
+    # A report has the map once more.
+    is_report = name == "ceph_report.json"
+    for other in ("osd_dump", "crush", "pg_dump") if is_report else ("report",):
+        (tmp_path / "dumps" / f"ceph_{other}.json").unlink()
+    file = tmp_path / place / name
     file.write_bytes(data)
     assert cli.run(words(file, tmp_path / "dumps")) in (0, 1), capsys.readouterr().err
     capsys.readouterr()

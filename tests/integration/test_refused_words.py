@@ -3,8 +3,8 @@
 The rows are those of `tests/cases/words.toml`.
 """
 
+import json
 import shlex
-import shutil
 import tomllib
 from pathlib import Path
 
@@ -78,6 +78,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def short(report: Path) -> str:
+    """The report, which states the bytes of its first PGs alone: what is read is most of a row."""
+    document = json.loads(report.read_text(encoding="utf-8"))
+    del document["pgmap"]["pg_stats"][64:]
+    return json.dumps(document)
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} {row[1]}")
 def test_words_are_refused(
     row: tuple[str, ...],
@@ -95,7 +103,7 @@ def test_words_are_refused(
     else:
         words += shlex.split(rest)
     if {"report.json", "ceph.toml"} & {*words}:
-        shutil.copy(request.getfixturevalue("report"), "report.json")
+        Path("report.json").write_text(request.getfixturevalue("short"), encoding="utf-8")
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     assert_said(says, refusal(*words, code=int(code[0]) if code else 2))
     assert before == {path: path.stat().st_mtime_ns for path in folder.rglob("*")}

@@ -3,18 +3,11 @@
 import json
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
-from resilver import catalog, cli
 from resilver.cli.app import _COMMANDS, _GROUPS
 from resilver.cli.wrong_file import _READERS
-from tests.integration.test_mutants import PLAN, SHAPE, SIGNATURE
-from tests.reference.ceph_cluster import write_cluster
 from tests.terminal import refusal, written
-from tests.unit.benchmark_texts import IOR_JSON
-from tests.unit.log_texts import TEXTS as LOGS
 
 STUDY = '[cluster]\nservers = 8\n[population]\nfile_size = "1 MiB"\nfiles = 9\n'
 
@@ -24,7 +17,7 @@ FILES = {
     "machine.toml": ("machine", "a machine file"),
     "lot.toml": ("lot", "a lot of disks"),
     "plan.toml": ("plan", "a plan of changes"),
-    "job.toml": ("signature", "the signature of a job"),
+    "signature.toml": ("signature", "the signature of a job"),
     "run": ("run", "a run folder"),
     "dumps": ("cluster", "a folder of a cluster's dumps"),
     "dumps/ceph_report.json": ("cluster", "a `ceph report`"),
@@ -66,44 +59,11 @@ READS = {
 }
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of each kind."""
-    folder = tmp_path_factory.mktemp("kinds")
-    write_cluster(folder / "dumps", SHAPE)
-    (folder / "run").mkdir()
-    texts = {
-        "study.toml": STUDY,
-        "plan.toml": PLAN,
-        "job.toml": SIGNATURE,
-        "run/provenance.json": "{}",
-        "counters.txt": str(LOGS["counters"]),
-        "ior.json": IOR_JSON,
-        "page.html": "<!doctype html>\n<title>made</title>\n",
-        "names.csv": "name,colour\na,red\n",
-    }
-    for kind in ("sizing", "machine", "lot"):
-        (name,) = catalog.list(f"{kind}s")
-        source = Path(catalog.__file__).parent / f"{kind}s" / f"{name}.toml"
-        texts[f"{kind}.toml"] = source.read_text(encoding="utf-8")
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    parquet.write_table(pa.table({"a": [1]}), folder / "rows.parquet")
-    layers = ["host", "straw2", "2", "root", "straw2", "0"]
-    for name in ("map.txt", "map.bin"):
-        words = ["--build", "--num-osds", "4", *layers, "-o", str(folder / name)]
-        assert cli.run(["crush", *words]) == 0
-    (folder / "tree").mkdir()
-    (folder / "tree" / "file").write_text("x")
-    assert cli.run(["scan", str(folder / "tree"), "-o", str(folder / "usage.parquet"), "-q"]) == 0
-    return folder
-
-
 @pytest.mark.parametrize("command", READS)
 def test_a_file_of_another_kind_is_named_with_its_reader(
-    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, kinds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(folder)
+    monkeypatch.chdir(kinds)
     more = MORE.get(command, "").split()
     for name, (kind, words) in FILES.items():
         if kind in READS[command]:
@@ -112,19 +72,17 @@ def test_a_file_of_another_kind_is_named_with_its_reader(
         assert f"error: {name} is {words}" in said, said
         reader = _READERS.get(kind, "which no command reads").partition("{}")[0].strip()
         assert reader in said, said
-    assert not list(folder.glob("made*"))
+    assert not list(kinds.glob("made*"))
 
 
-def test_every_reader_reads_the_kind_that_it_is_named_for() -> None:
+def test_every_reader_reads_the_kind_that_it_is_named_for(tmp_path: Path) -> None:
     for kind, line in _READERS.items():
         words = line.split()[1:]
         known = [name for name in READS if words[: len(name.split())] == name.split()]
         assert known, line
         # A plan stands beside a cluster's dumps.
         assert kind in READS[known[0]] or kind == "plan"
-
-
-def test_a_file_of_the_right_kind_keeps_its_own_error(tmp_path: Path) -> None:
+    # A file of the right kind keeps its own error.
     path = written(tmp_path / "study.toml", STUDY.replace("servers = 8", "servers = 0"))
     said = refusal("check", path)
     assert "cluster.servers" in said and "is a study" not in said
