@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from resilver.columns import SHARD_SCHEMAS
+from resilver.columns import METRICS, SHARD_SCHEMAS
 from resilver.spec import Study
 from resilver.spec.sweep import Point
 from resilver.study.results import StudyTables
+from resilver.study.tables import PHASE_COSTS
 
 OBJECT_BYTES = 64 * 2**20
 STREAM_BYTES_PER_SECOND = 0.4 * 2**30
@@ -113,8 +114,9 @@ def results(
         "host": "example", "command": ["resilver", "run", "study.toml"],
         "started": "2026-01-02T03:04:05+00:00", "finished": "2026-01-02T03:05:05+00:00",
     }  # fmt: skip
+    chosen = {key: [row[key] for row in tables["runs"]] for key in swept}
     made = {
-        name: pa.Table.from_pylist(rows, schema=_schema(name, swept, rows))
+        name: pa.Table.from_pylist(rows, schema=schema(name, chosen))
         for name, rows in tables.items()
     }
     return MemoryResults(**made, study=study, provenance=provenance)
@@ -217,34 +219,12 @@ def _add_timeline(
         })  # fmt: skip
 
 
-def _schema(name: str, swept: dict[str, list[Any]], rows: list[dict[str, Any]]) -> pa.Schema:
-    """The columns of a table: those of its rows, or of an empty one the contract's."""
-    kinds = {
-        "transfers": {
-            "source": pa.int32(), "destination": pa.int32(), "objects": pa.int64(),
-            "bytes": pa.int64(),
-        },
-        "timeline": {
-            "start_seconds": pa.float64(), "duration_seconds": pa.float64(),
-            "in_flight_bytes": pa.float64(), "rebuilt_bytes": pa.int64(),
-            "degraded_objects": pa.float64(), "at_risk_objects": pa.float64(),
-        },
-        "servers": {
-            "server": pa.int32(), "name": pa.string(), "host": pa.string(), "failed": pa.bool_(),
-            "placement_groups_gained": pa.int64(), "rebuilt_objects": pa.int64(),
-            "rebuilt_bytes": pa.int64(), "remapped_objects": pa.int64(),
-            "remapped_bytes": pa.int64(), "sent_objects": pa.int64(), "sent_bytes": pa.int64(),
-            "finish_seconds": pa.float64(), "device_busy_seconds": pa.float64(),
-            "device_bytes_read": pa.int64(), "device_bytes_written": pa.int64(),
-            "link_busy_seconds": pa.float64(),
-        },
-    }  # fmt: skip
-    if name in kinds:
-        return pa.schema([("run", pa.string()), *kinds[name].items()])
-    types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-    fields = []
-    for column in rows[0]:
-        known = [types[type(row[column])] for row in rows if row[column] is not None]
-        absent = pa.float64() if column.endswith("second") else pa.int64()
-        fields.append((column, known[0] if known else absent))
-    return pa.schema(fields)
+def schema(name: str, swept: dict[str, list[Any]]) -> pa.Schema:
+    """The columns of a table, those of runs with what is swept."""
+    if name != "runs":
+        return SHARD_SCHEMAS[name]
+    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+    columns = [(key, kinds[type(values[0])]) for key, values in swept.items()]
+    costs = [("wall_seconds", pa.float64()), ("peak_rss_bytes", pa.int64())]
+    first = [("run", pa.string()), *columns, ("seed", pa.int64())]
+    return pa.schema([*first, *METRICS, *costs, *PHASE_COSTS])

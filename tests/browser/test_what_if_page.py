@@ -83,7 +83,9 @@ def test_a_chart_that_cannot_be_drawn_says_so_in_its_place(page: Page, tmp_path:
     page.wait("document.body.innerText.includes('This chart cannot be drawn here')")
 
 
-def test_lines_to_paste_are_selected_for_copying(page: Page, pages: dict[str, Path]) -> None:
+def test_lines_are_selected_parts_marked_and_moments_shared(
+    page: Page, pages: dict[str, Path]
+) -> None:
     page.open(pages["whole"], 1366, 768)
     for name, line in (
         ("commands", "# 1 h after the start:\nceph osd set noout"),
@@ -91,24 +93,14 @@ def test_lines_to_paste_are_selected_for_copying(page: Page, pages: dict[str, Pa
     ):
         page.evaluate(f"document.querySelector('[data-copy={name}]').click()")
         assert page.evaluate("getSelection().toString().trim()") == line
-
-
-def test_an_osd_chosen_in_a_table_is_marked_with_its_host(
-    page: Page, pages: dict[str, Path]
-) -> None:
-    page.open(pages["whole"], 1366, 768)
+    # An OSD that is chosen in a table is marked with its host.
     names = "[...document.querySelectorAll('button.part')]"
     page.evaluate(f"{names}.find((one) => one.textContent === 'osd.4').click()")
     marked = page.evaluate(MARKED_ROWS)
     assert any("osd.4" in row for row in marked)
     told = page.evaluate("document.getElementById('chosen').textContent")
     assert "osd.4, with its host node-1 is marked" in told
-
-
-def test_the_moment_of_one_chart_is_that_of_all_over_time(
-    page: Page, pages: dict[str, Path]
-) -> None:
-    page.open(pages["whole"], 1366, 768)
+    # The moment of one chart is that of all over time.
     page.evaluate(
         "(() => { const range = document.getElementById('moment-course'); range.value = 10;"
         " range.dispatchEvent(new Event('input')); })()"

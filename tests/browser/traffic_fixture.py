@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from resilver.columns import METRICS, SHARD_SCHEMAS
+from resilver.columns import SHARD_SCHEMAS
 from resilver.spec import Study
-from resilver.study.tables import PHASE_COSTS
-from tests.browser.report_fixture import MemoryResults
+from tests.browser.report_fixture import MemoryResults, schema
 from tests.browser.report_fixture import results as rebuild_results
 
 REQUEST_BYTES = 512 * 2**10
@@ -22,6 +21,9 @@ PACKETS = 8
 SERVICE_SECONDS = 0.022
 PACKET_SECONDS = 8 * (65536 + 38) / 1e9
 WARM_UP_SECONDS = 0.044
+DURATION = 1.0
+"""How long statistics last, in seconds."""
+FAULT_SECONDS = 0.5
 INTERVAL_SECONDS = 0.01
 
 
@@ -31,8 +33,6 @@ def traffic_results(
     seeds: int = 3,
     loads: tuple[int, ...] = (400,),
     faults: tuple[str, ...] = ("none",),
-    duration: float = 1.0,
-    fault_seconds: float = 0.5,
 ) -> MemoryResults:
     """A study of one torus of `side` times `side` nodes.
 
@@ -42,8 +42,6 @@ def traffic_results(
         seeds: Seeds of each system.
         loads: The swept numbers of requests outstanding; one alone is not swept.
         faults: The swept faults in words ("none", "2 disks" or "2 links"); one alone is not swept.
-        duration: How long statistics last, in seconds.
-        fault_seconds: When they happen.
     """
     tables: dict[str, list[dict[str, Any]]] = {
         name: [] for name in ("runs", "servers", "links", "distributions", "traffic")
@@ -52,7 +50,7 @@ def traffic_results(
     if len(loads) > 1:
         sweep["traffic.outstanding"] = list(loads)
     if len(faults) > 1:
-        sweep["faults"] = [_faults(fault, fault_seconds) for fault in faults]
+        sweep["faults"] = [_faults(fault) for fault in faults]
     study = {
         "cluster": {
             "servers": side * side - routers,
@@ -65,9 +63,9 @@ def traffic_results(
         "traffic": {
             "outstanding": loads[0], "interval": "22 ms", "reads": 0.5,
             "request_size": "512 KiB", "timeout": "0.4 s",
-            "warm_up": f"{WARM_UP_SECONDS} s", "duration": f"{duration} s",
+            "warm_up": f"{WARM_UP_SECONDS} s", "duration": f"{DURATION} s",
         },
-        "faults": _faults(faults[0], fault_seconds),
+        "faults": _faults(faults[0]),
         "study": {"seeds": seeds, "sweep": sweep},
     }  # fmt: skip
     points = iter(Study.from_dict(study).points)
@@ -80,31 +78,21 @@ def traffic_results(
             for seed in range(1, seeds + 1):
                 run = f"{load:06d}{faults.index(fault):02d}{seed:04d}".ljust(32, "a")
                 network = _Network(side, routers, np.random.default_rng([side, load, seed]))
-                _add_run(tables, run, chosen, seed, network, load, fault, duration, fault_seconds)
+                _add_run(tables, run, chosen, seed, network, load, fault)
     made = {
-        name: pa.Table.from_pylist(rows, schema=_schema(name, swept))
+        name: pa.Table.from_pylist(rows, schema=schema(name, swept))
         for name, rows in tables.items()
     }
     provenance = {"resilver_version": "0.1.0", "schema_version": 3, "command": ["resilver", "run"]}
     return MemoryResults(**made, study=study, provenance=provenance)
 
 
-def _faults(fault: str, at: float) -> list[dict[str, Any]]:
+def _faults(fault: str) -> list[dict[str, Any]]:
     """Faults as a study file has them, of words such as "2 disks"."""
     if fault == "none":
         return []
     count, kind = fault.split()
-    return [{"at": f"{at} s", "fail": {kind: int(count)}}]
-
-
-def _schema(name: str, swept: dict[str, list[Any]]) -> pa.Schema:
-    if name != "runs":
-        return SHARD_SCHEMAS[name]
-    kinds = {int: pa.int64(), str: pa.string()}
-    columns = [(key, kinds[type(values[0])]) for key, values in swept.items()]
-    costs = [("wall_seconds", pa.float64()), ("peak_rss_bytes", pa.int64())]
-    first = [("run", pa.string()), *columns, ("seed", pa.int64())]
-    return pa.schema([*first, *METRICS, *costs, *PHASE_COSTS])
+    return [{"at": f"{FAULT_SECONDS} s", "fail": {kind: int(count)}}]
 
 
 class _Network:
@@ -144,22 +132,22 @@ class _Network:
 
 def _add_run(
     tables: dict[str, list[dict[str, Any]]], run: str, swept: dict[str, Any], seed: int,
-    network: _Network, load: int, fault: str, duration: float, fault_seconds: float,
+    network: _Network, load: int, fault: str,
 ) -> None:  # fmt: skip
     """Add the rows of one run to all tables."""
     random, hosts = network.random, network.hosts
     # Each disk serves its share of the outstanding requests at its own pace.
-    count = int(duration / SERVICE_SECONDS * min(len(hosts), load / 24))
+    count = int(DURATION / SERVICE_SECONDS * min(len(hosts), load / 24))
     target = random.integers(len(hosts), size=count)
     entry = random.integers(len(network.routers), size=count)
     is_read = random.random(count) < 0.5
-    done = WARM_UP_SECONDS + duration * np.sort(random.random(count))
+    done = WARM_UP_SECONDS + DURATION * np.sort(random.random(count))
     delay = np.where(is_read, 0.03, 0.012) + random.gamma(3.0, load / 40_000, count)
     lost = np.zeros(count, dtype=bool)
     failed_hosts, failed_links = np.zeros(0, dtype=int), np.zeros(0, dtype=int)
     if fault.endswith("disks"):
         failed_hosts = random.choice(len(hosts), int(fault.split()[0]), replace=False)
-        lost = np.isin(target, failed_hosts) & (done > fault_seconds)
+        lost = np.isin(target, failed_hosts) & (done > FAULT_SECONDS)
     elif fault.endswith("links"):
         failed_links = random.choice(len(network.links), int(fault.split()[0]), replace=False)
     kept = ~lost
@@ -178,7 +166,7 @@ def _add_run(
     for quantity, values in (
         ("read_delay_seconds", delay[kept & is_read]),
         ("write_delay_seconds", delay[kept & ~is_read]),
-        ("channel_busy_fraction", (busy / duration).ravel()),
+        ("channel_busy_fraction", (busy / DURATION).ravel()),
     ):
         _histogram(tables["distributions"], run, quantity, values)
     for number in np.flatnonzero(hops):
@@ -186,16 +174,16 @@ def _add_run(
             "run": run, "quantity": "hops", "low": float(number), "high": float(number + 1),
             "count": int(hops[number]),
         })  # fmt: skip
-    _course(tables["traffic"], run, done, delay, is_read, lost, duration)
+    _course(tables["traffic"], run, done, delay, is_read, lost)
     used = (packets, queued, busy, hops, failed_hosts, failed_links)
     tables["runs"].append(
         {"run": run, **swept, "seed": seed, "requests_outstanding": load}
-        | _metrics(network, is_read, lost, delay, duration, used)
+        | _metrics(network, is_read, lost, delay, used)
     )
 
 
 def _metrics(
-    network: _Network, is_read: np.ndarray, lost: np.ndarray, delay: np.ndarray, duration: float,
+    network: _Network, is_read: np.ndarray, lost: np.ndarray, delay: np.ndarray,
     used: tuple[np.ndarray, ...],
 ) -> dict[str, Any]:  # fmt: skip
     """The metrics of a run, from its requests and from what they used of the network."""
@@ -205,7 +193,7 @@ def _metrics(
     dropped = int(failed_links.size) * 3
     return {
         "digest": f"{int(packets.sum()):016x}", "events": int(packets.sum()),
-        "simulated_seconds": WARM_UP_SECONDS + duration,
+        "simulated_seconds": WARM_UP_SECONDS + DURATION,
         "servers": len(network.hosts), "failed_servers": "",
         "failed_disks": ", ".join(f"server.{n}" for n in failed_hosts),
         "failed_links": ", ".join(
@@ -216,9 +204,9 @@ def _metrics(
         "rebuild_seconds": 0.0,
         "requests_completed": int(kept.sum()), "requests_lost": int(lost.sum()),
         "requests_issued": lost.size, "requests_late": 0,
-        "read_bytes_per_second": reads * REQUEST_BYTES / duration,
-        "write_bytes_per_second": writes * REQUEST_BYTES / duration,
-        "throughput_bytes_per_second": (reads + writes) * REQUEST_BYTES / duration,
+        "read_bytes_per_second": reads * REQUEST_BYTES / DURATION,
+        "write_bytes_per_second": writes * REQUEST_BYTES / DURATION,
+        "throughput_bytes_per_second": (reads + writes) * REQUEST_BYTES / DURATION,
         "mean_delay_seconds": float(delay[kept].mean()),
         "p50_delay_seconds": float(np.median(delay[kept])),
         "p99_delay_seconds": float(np.percentile(delay[kept], 99)),
@@ -227,10 +215,10 @@ def _metrics(
         "packets_dropped_no_link": 0, "packets_dropped_hop_limit": 0,
         "packets_dropped_cut": dropped, "packets_deviated": 5 * dropped,
         "packets_queued_fraction": float(queued.sum() / packets.sum()),
-        "link_busy_fraction": float(busy.mean() / duration),
-        "link_busy_fraction_max": float(busy.max() / duration),
-        "device_busy_fraction": float(kept.sum() * SERVICE_SECONDS / duration / len(network.hosts)),
-        "write_backlog_requests": 40, "statistics_seconds": duration,
+        "link_busy_fraction": float(busy.mean() / DURATION),
+        "link_busy_fraction_max": float(busy.max() / DURATION),
+        "device_busy_fraction": float(kept.sum() * SERVICE_SECONDS / DURATION / len(network.hosts)),
+        "write_backlog_requests": 40, "statistics_seconds": DURATION,
         "wall_seconds": 0.5, "serving_seconds": 0.5, "peak_rss_bytes": 50 * 2**20,
     }  # fmt: skip
 
@@ -293,10 +281,10 @@ def _histogram(rows: list[dict[str, Any]], run: str, quantity: str, values: np.n
 
 def _course(
     rows: list[dict[str, Any]], run: str, done: np.ndarray, delay: np.ndarray,
-    is_read: np.ndarray, lost: np.ndarray, duration: float,
+    is_read: np.ndarray, lost: np.ndarray,
 ) -> None:  # fmt: skip
     """Intervals from the beginning to the end; nothing completes in the first of them."""
-    edges = np.arange(0.0, WARM_UP_SECONDS + duration + 1e-9, INTERVAL_SECONDS)
+    edges = np.arange(0.0, WARM_UP_SECONDS + DURATION + 1e-9, INTERVAL_SECONDS)
     place = np.digitize(done, edges) - 1
     for at, start in enumerate(edges):
         own = place == at
@@ -342,8 +330,8 @@ def beside_rebuild(seeds: int = 2, **of_traffic: Any) -> MemoryResults:
         ]
         if name == "runs":
             rows = [row | _during(row) for row in rows]
-        schema = _schema(name, {})
-        setattr(healed, name, pa.Table.from_pylist(rows, schema=schema))
+        columns = schema(name, {})
+        setattr(healed, name, pa.Table.from_pylist(rows, schema=columns))
     healed.study |= {"traffic": served.study["traffic"]}
     healed.study["cluster"] |= {"fabric": served.study["cluster"]["fabric"]}
     return healed

@@ -206,9 +206,7 @@ def test_what_fails_or_differs_fails_its_page(tmp_path: Path) -> None:
     ):
         with pytest.raises(AssertionError, match=said):
             run_page(page, tmp_path, None)
-
-
-def test_a_block_is_run_or_says_why_not(tmp_path: Path) -> None:
+    # A block is run or says why not.
     block = "```toml\na = 1\n```\n"
     with pytest.raises(ValueError, match="neither run nor marked"):
         run_page(block, tmp_path, None)

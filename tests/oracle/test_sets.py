@@ -15,6 +15,7 @@ from resilver.simulate import RunResult, place_objects, set_loss_probability
 from resilver.simulate.affecting import failed_numbers
 from resilver.spec import Cluster
 from resilver.study import simulate
+from tests.build import refused
 from tests.reference.layouts import draw
 from tests.scale import times
 
@@ -226,18 +227,16 @@ def test_sets_that_controllers_carry_pass_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "key", "says"),
+    ("sets", "lost", "rebuilding", "survives", "says"),
     [
-        ("sets", {}, 'sets = "enclosure": no level of this name is made of devices'),
-        ("lost", {}, 'lost = "rack": the cluster has no such level'),
-        ("ok", {"rebuilding": 7}, "rebuilding = 7: this is from 0 to 2"),
-        ("ok", {"survives": -1}, "survives = -1: this is from 0 to 10"),
+        ("enclosure", "enclosure", 1, 2, 'sets = "enclosure": no level of this name is made of'),
+        ("raid", "rack", 1, 2, 'lost = "rack": the cluster has no such level'),
+        ("raid", "enclosure", 7, 2, "rebuilding = 7: this is from 0 to 2"),
+        ("raid", "enclosure", 1, -1, "survives = -1: this is from 0 to 10"),
     ],
 )
-def test_a_chance_of_nothing_is_refused(level: str, key: dict[str, int], says: str) -> None:
-    cluster = Cluster(parts=shelves(5, 2))
-    names = {"sets": ("enclosure", "enclosure"), "lost": ("raid", "rack")}
-    asked = names.get(level, ("raid", "enclosure"))
-    with pytest.raises(ConfigError) as caught:
-        set_loss_probability(cluster, *asked, **{"rebuilding": 1, "survives": 2, **key})
-    assert says in str(caught.value)
+def test_a_chance_of_nothing_is_refused(
+    sets: str, lost: str, rebuilding: int, survives: int, says: str
+) -> None:
+    cluster, counts = Cluster(parts=shelves(5, 2)), {"rebuilding": rebuilding, "survives": survives}
+    assert says in refused(set_loss_probability, cluster, sets, lost, **counts)

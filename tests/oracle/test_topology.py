@@ -85,11 +85,3 @@ def assert_means_are_of_its_distances(topology: _core.Topology) -> None:
         pairs = [(one, host) for one in ones for host in topology.hosts if one != host]
         hops = [topology.distance(*pair) for pair in pairs]
         assert mean == (pytest.approx(sum(hops) / len(hops), rel=1e-12) if hops else None)
-
-
-def test_a_node_that_is_not_there_is_an_error() -> None:
-    topology = built({"kind": "torus", "sides": [4]})
-    with pytest.raises(_core.CoreConfigError, match=r"topology\.node=4"):
-        topology.distance(0, 4)
-    with pytest.raises(_core.CoreConfigError, match=r"topology\.node=9"):
-        topology.route(9, 0)
