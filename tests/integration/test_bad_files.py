@@ -15,7 +15,7 @@ from resilver import ConfigError, catalog
 from resilver.importers.packed import packed_files
 from tests import front_door
 from tests.integration.test_import_ceph import SHAPE
-from tests.reference.ceph_cluster import Shape, write_cluster
+from tests.reference.ceph_cluster import write_cluster
 from tests.terminal import command, output, refusal
 from tests.unit.benchmark_texts import IOR_JSON
 
@@ -149,35 +149,26 @@ def test_a_quiet_what_if_that_fails_says_why_in_one_line(tmp_path: Path) -> None
     assert done.stderr.count("\n") == 1 and stuck + lost > 0
 
 
-MAPPED = Shape(osds=40, osds_per_host=4, racks=5, groups=400)
-
-
-def without(document: Any, *path: str | int, value: Any = None) -> None:
-    """Take a member out of a document, or put another value there."""
-    *rest, last = path
-    for part in rest:
-        document = document[part]
-    if value is None:
-        del document[last]
-    else:
-        document[last] = value
-
-
 @pytest.fixture
 def dumps(tmp_path: Path) -> Path:
-    folder = write_cluster(tmp_path / "dumps", MAPPED)
+    folder = write_cluster(tmp_path / "dumps", SHAPE)
     # It has the map once more.
     (folder / "ceph_report.json").unlink()
     return folder
 
 
-def changed(dumps: Path, *path: str | int, value: Any = None) -> Path:
-    """A cluster's dumps, of which the CRUSH map has one member changed."""
+def changed(dumps: Path, *path: str | int, value: Any = None) -> None:
+    """Take a member of the CRUSH map out of a cluster's dumps, or put another value there."""
     file = next(dumps.glob("*crush*"))
-    document = json.loads(file.read_text())
-    without(document, *path, value=value)
+    document = part = json.loads(file.read_text())
+    *rest, last = path
+    for step in rest:
+        part = part[step]
+    if value is None:
+        del part[last]
+    else:
+        part[last] = value
     file.write_text(json.dumps(document))
-    return dumps
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,18 @@
 """`resilver crush` prints what `crushtool --test` prints, byte for byte, on both streams."""
 
-import contextlib
-import io
+import functools
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from resilver import cli
 from tests.oracle.crush_maps import questions
 from tests.scale import times
+from tests.terminal import Ended, command, refusal
 
 pytestmark = [
     pytest.mark.oracle,
@@ -24,28 +22,14 @@ pytestmark = [
 ]
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a command printed and how it ended."""
-
-    out: str
-    err: str
-    code: int
+ours = functools.partial(command, "crush")
 
 
-def ours(*words: object) -> Answer:
-    """Run the command in this process, for speed."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = cli.run(["crush", *map(str, words)])
-    return Answer(out.getvalue(), err.getvalue(), code)
-
-
-def theirs(*words: object) -> Answer:
+def theirs(*words: object) -> Ended:
     done = subprocess.run(
         ["crushtool", *map(str, words)], capture_output=True, text=True, check=False, timeout=60
     )
-    return Answer(done.stdout, done.stderr, done.returncode)
+    return Ended(done.returncode, done.stdout, done.stderr)
 
 
 HEAD = re.compile(r"\tid (\d)\n\ttype (\w+)\n\tmin_size 1\n\tmax_size 10\n")
@@ -120,14 +104,14 @@ def test_every_show_option_prints_crushtools_bytes(
     source, compiled = tmp_path / "map.txt", tmp_path / "map"
     source.write_text(text)
     made = theirs("-c", source, "-o", compiled)
-    assert made.code == 0, made.err
+    assert made.returncode == 0, made.stderr
     expected = theirs("-i", compiled, "--test", *options)
     found = ours(source, "--test", *options)
-    assert found.out == expected.out
-    assert found.code == expected.code == 0
+    assert found.stdout == expected.stdout
+    assert found.returncode == expected.returncode == 0
     # The note about a range that counts for nothing is ours alone.
-    notes = "".join(line for line in found.err.splitlines(True) if not line.startswith("note: "))
-    assert notes == expected.err
+    lines = found.stderr.splitlines(True)
+    assert "".join(line for line in lines if not line.startswith("note: ")) == expected.stderr
 
 
 @settings(max_examples=times(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -138,13 +122,13 @@ def test_compare_prints_crushtools_bytes(
     paths = []
     for name, text in (("a", before), ("b", before if same else after)):
         (tmp_path / f"{name}.txt").write_text(text)
-        assert theirs("-c", tmp_path / f"{name}.txt", "-o", tmp_path / name).code == 0
+        assert theirs("-c", tmp_path / f"{name}.txt", "-o", tmp_path / name).returncode == 0
         paths.append(tmp_path / name)
     options: list[object] = ["--min-x", 0, "--max-x", 49]
     options += [word for number in copies for word in ("--num-rep", number)]
     expected = theirs("-i", paths[0], "--compare", paths[1], *options)
     # crushtool crashes where the second map has fewer slots for rules than the first.
-    assume(expected.code >= 0)
+    assume(expected.returncode >= 0)
     found = ours(tmp_path / "a.txt", "--test", "--compare", tmp_path / "b.txt", *options)
     assert found == expected
 
@@ -154,8 +138,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Sixteen devices in four hosts, made by crushtool; its text beside it."""
     path = tmp_path_factory.mktemp("built") / "map"
     layers = ["host", "straw2", 4, "root", "straw2", 0]
-    assert theirs("-o", path, "--build", "--num_osds", 16, *layers).code == 0
-    assert theirs("-d", path, "-o", path.with_suffix(".txt")).code == 0
+    assert theirs("-o", path, "--build", "--num_osds", 16, *layers).returncode == 0
+    assert theirs("-d", path, "-o", path.with_suffix(".txt")).returncode == 0
     return path
 
 
@@ -180,19 +164,13 @@ def test_defaults_and_corners_are_crushtools(built: Path, options: list[str]) ->
     assert ours(built.with_suffix(".txt"), "--test", *options) == expected
 
 
-def test_what_is_no_number_ends_as_crushtool_ends(built: Path) -> None:
+def test_what_is_no_number_and_no_map_ends_as_crushtool_ends(built: Path, tmp_path: Path) -> None:
     options = ["--rule", "abc", "--show-mappings"]
-    assert theirs("-i", built, "--test", *options).code == 1
-    found = ours(built.with_suffix(".txt"), "--test", *options)
-    assert (found.code, found.out) == (1, "")
-    assert found.err.startswith("error: ")
-
-
-def test_a_file_that_is_no_map_ends_as_crushtool_ends(tmp_path: Path) -> None:
+    assert theirs("-i", built, "--test", *options).returncode == 1
+    refusal("crush", built.with_suffix(".txt"), "--test", *options, code=1)
     (tmp_path / "bad").write_text("begin")
-    for name in ("bad", "missing"):
-        path = tmp_path / name
-        assert theirs("-i", path, "--test", "--show-statistics").code == 1
-        assert ours(path, "--test", "--show-statistics").code == 1
+    for path in (tmp_path / "bad", tmp_path / "missing"):
+        assert theirs("-i", path, "--test", "--show-statistics").returncode == 1
+        assert ours(path, "--test", "--show-statistics").returncode == 1
         # Without --test it is bad input, which this command ends with 2.
-        assert ours(path, "--show-statistics").code == 2
+        assert ours(path, "--show-statistics").returncode == 2

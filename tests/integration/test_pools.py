@@ -2,21 +2,23 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from resilver.cli import run
-from resilver.importers import read_report
+from resilver.importers import read_cluster
 from resilver.simulate import affected, group_sets, group_sets_of, unrecoverable
 from resilver.simulate.result import RunResult
 from resilver.spec import Study
 from resilver.spec.toml import write_toml
 from resilver.study import Results, simulate
 from tests.build import STUDIES
+from tests.reference.ceph_cluster import write_cluster
 from tests.terminal import json_output, output, written
-from tests.unit import small_reports
+from tests.unit.what_if_clusters import SMALL
 
 
 def two(failed: dict[str, Any], *, clients: bool = False, **keys: Any) -> dict[str, Any]:
@@ -65,12 +67,10 @@ def test_what_is_lost_is_counted_by_each_pool_s_own_sets() -> None:
         share = row["unrecoverable_objects"] / row["objects"]
         assert share == pytest.approx(lost / len(sets), abs=0.03), row["pool"]
     assert rows[0]["unrecoverable_objects"] > 0
-    listed = affected(system.of_pools[0], ["host=host.1", "host=host.7", "host=host.12"])
     names = ["host=host.1", "host=host.7", "host=host.12"]
-    assert (
-        unrecoverable(system.of_pools[0], listed["object"].to_numpy(), names).sum()
-        == (rows[0]["unrecoverable_objects"])
-    )
+    listed = affected(system.of_pools[0], names)["object"].to_numpy()
+    gone_for_good = unrecoverable(system.of_pools[0], listed, names).sum()
+    assert gone_for_good == rows[0]["unrecoverable_objects"]
 
 
 def test_clients_of_each_pool_are_measured_apart() -> None:
@@ -122,81 +122,25 @@ def test_the_command_shows_a_row_a_pool(tmp_path: Path) -> None:
     assert "volumes" in described and "archive" not in described
 
 
-CODED_GROUPS = 48
-PROFILE = {"plugin": "jerasure", "technique": "reed_sol_van", "k": "2", "m": "2"}
-
-
-def cluster() -> dict[str, Any]:
-    """The report of two pools of copies, and beside them one of four pieces on four of five hosts.
-
-    Group g of it holds what group g of the others does, in objects that the code cuts in two.
-    """
-    described = small_reports.report(osds_as_domains=False)
-    # With all OSDs up, every group is complete before the failure.
-    for one in described["osdmap"]["osds"]:
-        one["up"] = 1
-    coded = {
-        **small_reports.pool(7, CODED_GROUPS, CODED_GROUPS, 4, 2),
-        "type": 3,
-        "erasure_code_profile": "two-two",
-    }
-    described["osdmap"]["pools"].append(coded)
-    described["osdmap"]["erasure_code_profiles"] = {"two-two": PROFILE}
-    indep = {**small_reports.rule(2, "chooseleaf_indep", "host"), "type": 3}
-    # Ceph's own rules for codes try that often, so that no place is left without an OSD.
-    tries = [("set_chooseleaf_tries", 5), ("set_choose_tries", 100)]
-    indep["steps"] = [*({"op": op, "num": num} for op, num in tries), *indep["steps"]]
-    described["crushmap"]["rules"].append(indep)
-    for group in range(CODED_GROUPS):
-        size, objects = small_reports.LOADS[group % 6]
-        stat = {"num_bytes": size, "num_objects": objects}
-        described["pgmap"]["pg_stats"].append(
-            {"pgid": f"7.{group:x}", "up": [], "acting": [], "stat_sum": stat}
-        )
-    return described
-
-
-def lost_pieces(path: Path, osd: int) -> tuple[int, int, int]:
-    """What one OSD holds: copies, then pieces of the code, and the bytes of both together."""
-    found = read_report(path)
-    copies = pieces = amount = 0
-    for one in found.pools:
-        for group, row in enumerate(group_sets(found, one.id).up.tolist()):
-            if osd not in row:
-                continue
-            size, objects = small_reports.LOADS[group % 6]
-            # Objects of a PG are of one size, in whole bytes; the code cuts them in two.
-            share = -(-size // objects) if objects else 0
-            if one.kind == "erasure":
-                pieces += objects
-                amount += objects * -(-share // 2)
-            else:
-                copies += objects
-                amount += objects * share
-    return copies, pieces, amount
-
-
-def test_copies_and_pieces_of_one_osd_come_back_together(tmp_path: Path) -> None:
-    path, described = tmp_path / "report.json", cluster()
-    path.write_text(json.dumps(described), encoding="utf-8")
-    # Every PG is where the map has it.
-    found = read_report(path)
-    sets = {one.id: group_sets(found, one.id).up.tolist() for one in found.pools}
-    for one in described["pgmap"]["pg_stats"]:
-        pool_id, _, group = one["pgid"].partition(".")
-        held = [osd for osd in sets[int(pool_id)][int(group, 16)] if osd >= 0]
-        one |= {"up": held, "acting": held}
-    path.write_text(json.dumps(described), encoding="utf-8")
-    study = tmp_path / "study.toml"
-    study.write_text(
-        '[cluster]\nceph = "report.json"\n[[faults]]\nfail = { osds = ["osd.4"] }\n', "utf-8"
-    )
-    (metrics,) = json_output("run", study, "-o", tmp_path / "out")
-    copies, pieces, amount = lost_pieces(tmp_path / "report.json", 4)
-    # Every group has another host to go to, so all that the OSD held is made anew.
-    assert copies > 100 and pieces > 100
-    # A PG that lost a copy may move another too, which is no lost one.
-    assert metrics["rebuilt_bytes"] == amount > 0
-    assert metrics["remapped_bytes"] > 0
+def test_copies_and_shards_of_one_osd_come_back_together(tmp_path: Path) -> None:
+    """A cluster of two pools of copies and one of shards, of a code of four data pieces."""
+    dumps = write_cluster(tmp_path / "dumps", replace(SMALL, balancer=False))
+    report = read_cluster(dumps)
+    objects = {(one.pool, one.number): (one.bytes, one.objects) for one in report.loads}
+    lost: dict[str, int] = {}
+    for pool in report.pools:
+        for number, up in enumerate(group_sets(report, pool.id).up.tolist()):
+            size, count = objects[pool.id, number]
+            if 4 in up and count:
+                # Objects of a PG are of one size, in whole bytes; the code cuts them in four.
+                share = -(-size // count)
+                share = -(-share // 4) if pool.kind == "erasure" else share
+                lost[pool.kind] = lost.get(pool.kind, 0) + count * share
+    study = '[cluster]\nceph = "dumps"\n[[faults]]\nfail = { osds = ["osd.4"] }\n'
+    words = ("run", written(tmp_path / "study.toml", study), "-o", tmp_path / "out")
+    (metrics,) = json_output(*words)
+    # Every PG has another OSD to go to, so all that the OSD held is made anew.
+    assert lost["replicated"] > 0 < lost["erasure"]
+    assert metrics["rebuilt_bytes"] == sum(lost.values())
     # What only moves may end after the last lost piece is there again.
     assert metrics["rebuild_seconds"] >= metrics["last_redundant_seconds"] > 0

@@ -1,6 +1,5 @@
 """Parts of which the system is told that they are gone, and that come back with what they held."""
 
-import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from resilver.simulate import RunResult
 from resilver.spec import Study
 from resilver.study import simulate, validate_runs
 from tests.integration.study_runs import study_text
+from tests.integration.test_outages import graph_text
 from tests.terminal import output
 
 COUNTS = ("rebuilt_pieces", "returned_pieces", "surplus_pieces", "unreachable_pieces")
@@ -92,9 +92,8 @@ def test_clients_ask_a_device_again_from_its_return_on(tmp_path: Path) -> None:
 def ring(folder: Path) -> dict[str, Any]:
     """A network of six hosts in a ring, which pass packets on for each other."""
     names = [f"h{number}" for number in range(6)]
-    links = [{"source": one, "target": other} for one, other in pairwise([*names, names[0]])]
-    graph = {"nodes": [{"id": name, "kind": "host"} for name in names], "links": links}
-    (folder / "ring.json").write_text(json.dumps(graph), encoding="utf-8")
+    kinds = dict.fromkeys(names, "host")
+    (folder / "ring.json").write_text(graph_text(kinds, pairwise([*names, names[0]])))
     return network({"graph": "ring.json"})
 
 

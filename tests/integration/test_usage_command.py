@@ -4,8 +4,8 @@ import functools
 import json
 import random
 from collections import defaultdict
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,8 +17,6 @@ from resilver.errors import ConfigError
 from resilver.importers import import_sizes
 from resilver.importers.ages import read_ages
 from tests.terminal import command, json_output, output, refusal
-
-DAY = 86_400
 
 
 @pytest.fixture
@@ -39,31 +37,20 @@ def made(tmp_path: Path) -> Path:
 
 def _age(path: Path, stripes: int | None = None) -> None:
     """Give files the ages, owners and occupied bytes that the tests know."""
-    table = pq.read_table(path)
-    metadata = pq.read_metadata(path).metadata
-    begun = json.loads(metadata[b"resilver.scan"])["begun_seconds"]
-    columns: dict[str, list[Any]] = {name: table[name].to_pylist() for name in table.column_names}
-    for at, (kind, name) in enumerate(zip(columns["kind"], columns["name"], strict=True)):
-        if kind != "file":
-            columns["allocated_bytes"][at] = 0
+    table, metadata = pq.read_table(path), pq.read_metadata(path).metadata
+    seconds = json.loads(metadata[b"resilver.scan"])["begun_seconds"]
+    begun, rows = datetime.fromtimestamp(seconds, UTC), table.to_pylist()
+    for row in rows:
+        if row["kind"] != "file":
+            row["allocated_bytes"] = 0
             continue
-        number = int(name)
+        number = int(row["name"])
         # Half a day past, so that no rounding is asked about.
-        old = int((begun - (number + 0.5) * DAY) * 1e6)
-        columns["accessed"][at] = old
-        columns["modified"][at] = old - 5 * DAY * 1_000_000
-        columns["changed"][at] = old - 9 * DAY * 1_000_000
-        columns["owner"][at] = 7 if number % 3 == 0 else 8
-        columns["allocated_bytes"][at] = 4096
-        columns["stripes"][at] = stripes
-    changed = [
-        pa.array(columns[field.name], field.type)
-        if field.name in ("accessed", "modified", "changed", "owner", "allocated_bytes", "stripes")
-        else table[field.name]
-        for field in table.schema
-    ]
-    made = pa.table(changed, schema=table.schema).replace_schema_metadata(metadata)
-    pq.write_table(made, path)
+        old = begun - timedelta(days=number + 0.5)
+        row |= {"accessed": old, "modified": old - timedelta(5), "changed": old - timedelta(9)}
+        row |= {"owner": 7 if number % 3 == 0 else 8, "allocated_bytes": 4096, "stripes": stripes}
+    schema = table.schema.with_metadata(metadata)
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
 
 
 answered = functools.partial(json_output, "usage")
@@ -108,9 +95,7 @@ def test_a_purge_frees_what_is_as_old_and_says_of_whom(made: Path) -> None:
     assert purge == {"days": 117, "files": 3, "allocated_bytes": 3 * 4096, "owners": 2}
     days = [one["days"] for one in found["purges"]]
     assert days == sorted(days) and {1, 14, 90} < set(days)
-
-
-def test_below_a_folder_only_it_is_told(made: Path) -> None:
+    # Below a folder only it is told.
     found = answered(made, "--below", "p1")
     assert {row["name"] for row in found["by"]["path"]} == {".", "run1", "run5"}
     assert sum(row["files"] for row in found["by"]["owner"]) == 30
@@ -153,14 +138,11 @@ def test_the_terminal_and_the_page_say_it(made: Path, tmp_path: Path) -> None:
         assert part in text
 
 
-def test_a_table_may_have_any_name(made: Path) -> None:
+def test_a_table_may_have_any_name_and_a_damaged_one_is_refused(made: Path, tmp_path: Path) -> None:
     # DuckDB would take these signs for a pattern of names.
     other = made.rename(made.with_name("us[a]ge*?.parquet"))
     assert sum(row.files for row in usage(other).by["owner"]) == 120
-
-
-def test_a_damaged_table_is_refused(made: Path, tmp_path: Path) -> None:
-    whole = made.read_bytes()
+    whole = other.read_bytes()
     for at in range(4, len(whole) - 8, max(1, len(whole) // 60)):
         damaged = bytearray(whole)
         damaged[at : at + 4] = random.Random(at).randbytes(4)
