@@ -33,15 +33,13 @@ def state(tmp_path: Path) -> list[str]:
     return paths
 
 
-def test_the_answer_says_rate_time_and_who_is_used_last(state: list[str]) -> None:
+def test_the_answer_says_rate_time_and_who_is_used_last_as_python_does(state: list[str]) -> None:
     words = ("--files", 4, "--rate", "400 MB/s", "--volume", "1 TB")
     text = " ".join(output("advise", *state, *words).split())
     # Four idle targets of 400 MB/s: 1.6 GB/s, and a terabyte in 625 s.
     assert "gets 1.6 GB/s" in text and "10 min 25 s" in text
     assert "fs-OST000b" in text and "90% full" in text
-
-
-def test_json_is_what_python_computes(state: list[str]) -> None:
+    # JSON is what Python computes.
     found = resilver.advise(state, files=3, stripe=2, rate=400e6, avoid=0.8)
     asked = (*state, "--files", 3, "--stripe", 2, "--rate", "400 MB/s", "--avoid", "80%")
     for words in (["--json"], ["--format", "json"]):
@@ -121,7 +119,9 @@ def test_targets_that_lfs_df_marks_get_no_files(
         refusal(*wide, code=1)
 
 
-def test_lctl_s_degraded_targets_come_last(tmp_path: Path) -> None:
+def test_lctl_s_degraded_targets_come_last_and_an_inactive_one_counts_in_no_mean(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "df.txt").write_text(lfs_df({1: "", 3: "", 4: ""}), encoding="utf-8")
     lines = "\n".join(f"obdfilter.fs1-OST000{at}.degraded={int(at == 3)}" for at in (1, 3, 4))
     (tmp_path / "degraded.txt").write_text(lines + "\n", encoding="utf-8")
@@ -131,9 +131,6 @@ def test_lctl_s_degraded_targets_come_last(tmp_path: Path) -> None:
     assert "degraded" in found["remarks"]["fs1-OST0003"]
     (tmp_path / "degraded.txt").write_text("obdfilter.fs1-OST0001.degraded=maybe\n")
     refusal("advise", *states, "--files", 2)
-
-
-def test_an_inactive_target_counts_in_no_mean(tmp_path: Path) -> None:
     # Rule: two files on three idle targets that work: (2 + 2 + 1) / 3 streams, not a fourth of 6.
     text = lfs_df({1: "", 3: "", 4: ""}) + "OST0002             : inactive device\n"
     (tmp_path / "df.txt").write_text(text, encoding="utf-8")

@@ -16,8 +16,8 @@ import pytest
 
 from resilver.spec import Cluster, Study
 from resilver.units import BytesPerSecond
-from tests.front_door import command, environment
-from tests.terminal import refusal
+from tests.front_door import environment
+from tests.terminal import Ended, command, refusal
 from tests.unit import fio_reports
 
 JBOD = Cluster.model_validate({"servers": 1, "device": "jbod10-sata"}).device
@@ -32,7 +32,7 @@ def words_of(folder: Path, *words: object) -> list[str]:
     return [sys.executable, str(folder / "main.py"), *map(str, words)]
 
 
-def calibrate(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
+def calibrate(folder: Path, *words: object) -> Ended:
     done = command("calibrate", *words, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
@@ -49,10 +49,6 @@ def measure(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done
-
-
-def refused(folder: Path, *words: object) -> str:
-    return refusal("calibrate", *words, cwd=folder)
 
 
 @pytest.fixture
@@ -87,21 +83,18 @@ def test_rates_of_a_disk_are_written_in_bytes(tmp_path: Path) -> None:
         assert BytesPerSecond.parse(written[key]) == pytest.approx(500e6, rel=1e-3)
 
 
-def test_json_has_the_table_the_points_and_the_errors(tmp_path: Path, disk_json: Path) -> None:
-    found = json.loads(calibrate(tmp_path, "disk", "disk.json", "--json").stdout)
+def test_json_has_the_table_and_figures_are_the_same_bytes(tmp_path: Path, disk_json: Path) -> None:
+    for name in ("a.svg", "b.svg"):
+        disk = calibrate(tmp_path, "disk", "disk.json", "--figure", name, "--json").stdout
+        network = calibrate(tmp_path, "network", QDR, "--figure", f"net-{name}", "--json").stdout
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert (tmp_path / "net-a.svg").read_bytes() == (tmp_path / "net-b.svg").read_bytes()
+    found = json.loads(disk)
     assert found["device"]["request_sizes"][0] == "4 KiB"
     assert {*found["rmse"]} == {"read", "write", "randread", "randwrite"}
     assert len(found["points"]) == 4 * len(JBOD.request_sizes)
-    network = json.loads(calibrate(tmp_path, "network", QDR, "--json").stdout)
-    assert network["rmse"] is None and network["table"][0]["size_bytes"] == 2
-
-
-def test_figures_are_the_same_bytes_each_time(tmp_path: Path, disk_json: Path) -> None:
-    for name in ("a.svg", "b.svg"):
-        calibrate(tmp_path, "disk", "disk.json", "--figure", name)
-        calibrate(tmp_path, "network", QDR, "--figure", f"net-{name}")
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-    assert (tmp_path / "net-a.svg").read_bytes() == (tmp_path / "net-b.svg").read_bytes()
+    assert json.loads(network)["rmse"] is None
+    assert json.loads(network)["table"][0]["size_bytes"] == 2
 
 
 def test_calibrated_parts_carry_a_study(tmp_path: Path, disk_json: Path) -> None:
@@ -142,7 +135,7 @@ def test_calibrated_parts_carry_a_study(tmp_path: Path, disk_json: Path) -> None
 def test_a_pattern_that_no_job_measures_is_asked_for(tmp_path: Path) -> None:
     document = fio_reports.report_of(JBOD, JBOD.request_sizes)
     fio_reports.write(document | {"jobs": document["jobs"][:33]}, tmp_path / "disk.json")
-    said = refused(tmp_path, "disk", "disk.json", "-o", "disk.toml")
+    said = refusal("calibrate", "disk", "disk.json", "-o", "disk.toml", cwd=tmp_path)
     assert "no job measures randwrite; run fio with --rw=randwrite" in said
     assert not (tmp_path / "disk.toml").exists()
 
@@ -166,7 +159,7 @@ def test_what_must_not_be_written_is_refused_before_fio_starts(
     tmp_path: Path, target: str, words: list[str], message: str
 ) -> None:
     (tmp_path / "kept").write_text("dear", encoding="utf-8")
-    assert message in refused(tmp_path, "disk", "--run", target, *words)
+    assert message in refusal("calibrate", "disk", "--run", target, *words, cwd=tmp_path)
     assert (tmp_path / "kept").read_text(encoding="utf-8") == "dear"
     assert not (tmp_path / "new").exists()
 

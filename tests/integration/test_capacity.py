@@ -15,13 +15,12 @@ DAY = 86_400
 USABLE = 32.256e15
 
 
-def year(purge: PurgeRule | None, uses: float = 0.0, days: int = 400, **more: Any) -> Year:
-    """One byte a day of one class into an empty file system of a thousand bytes."""
+def year(
+    purge: PurgeRule | None, uses: float = 0.0, days: int = 400, usable: float = 1000.0, **more: Any
+) -> Year:
+    """One byte a day of one class into an empty file system of so many bytes."""
     one = np.ones(1)
-    return simulate_year(one, uses * one, np.zeros((1, 1)), 1000.0, purge, days, **more)
-
-
-# --------------------------------------------------------------------------- closed forms and days
+    return simulate_year(one, uses * one, np.zeros((1, 1)), usable, purge, days, **more)
 
 
 def test_without_uses_what_is_stored_is_inflow_times_age() -> None:
@@ -35,14 +34,12 @@ def test_without_uses_what_is_stored_is_inflow_times_age() -> None:
 
 @pytest.mark.parametrize("uses", [0.01, 0.1, 0.2])
 def test_used_files_live_until_the_first_gap_of_the_age(uses: float) -> None:
-    """(e^(mu A) - 1) / mu, to 1 % where the purge runs every hour."""
+    """(e^(mu A) - 1) / mu, to 1 % where the purge runs every hour.
+
+    By days it is the wait for A days in a row without a use: (p^-A - 1) / (1 - p), p = e^-mu.
+    """
     found = year(PurgeRule(14), uses, days=600, steps_a_day=24)
     assert found.stored_bytes[-1] == pytest.approx(mean_life_days(14, uses), rel=0.01)
-
-
-@pytest.mark.parametrize("uses", [0.01, 0.1, 0.2])
-def test_a_daily_purge_keeps_what_is_used_on_its_last_day(uses: float) -> None:
-    """By days it is the wait for A days in a row without a use: (p^-A - 1) / (1 - p), p = e^-mu."""
     p = math.exp(-uses)
     found = year(PurgeRule(14), uses, days=3000)
     assert found.stored_bytes[-1] == pytest.approx((p**-14 - 1) / (1 - p), rel=1e-9)
@@ -50,21 +47,14 @@ def test_a_daily_purge_keeps_what_is_used_on_its_last_day(uses: float) -> None:
 
 def test_marks_keep_the_fill_between_them() -> None:
     """Above 70 of 100 B the oldest go until 60: a cycle of ten days at 1 B/d, once it is full."""
-    one = np.ones(1)
-    found = simulate_year(one, 0 * one, np.zeros((1, 1)), 100.0, PurgeRule(14, 0.7, 0.6), 400)
+    found = year(PurgeRule(14, 0.7, 0.6), usable=100.0)
     assert found.first_day_above(0.7) == 71
-    after = found.stored_bytes[100:]
-    assert after.min() == pytest.approx(60.0) and found.peak_bytes[100:].max() == pytest.approx(
-        71.0
-    )
+    assert found.stored_bytes[100:].min() == pytest.approx(60.0)
+    assert found.peak_bytes[100:].max() == pytest.approx(71.0)
     assert np.flatnonzero(found.purged_bytes)[:3].tolist() == [70, 81, 92]
-
-
-def test_what_is_too_young_is_not_purged_by_marks() -> None:
-    """1 B/d and 14 d make 14 B that no purge may take: of 15 B that is more than the high mark."""
-    one = np.ones(1)
-    found = simulate_year(one, 0 * one, np.zeros((1, 1)), 16.0, PurgeRule(14, 0.5, 0.4), 100)
-    assert found.stored_bytes[-1] == pytest.approx(14.0)
+    # 1 B/d and 14 d make 14 B that no purge may take: of 15 B that is more than the high mark.
+    young = year(PurgeRule(14, 0.5, 0.4), days=100, usable=16.0)
+    assert young.stored_bytes[-1] == pytest.approx(14.0)
 
 
 def test_bytes_are_conserved_with_any_classes() -> None:
@@ -95,19 +85,16 @@ def test_spider_2_stays_below_its_knee_at_so_much_a_day(tmp_path: Path) -> None:
     assert [one["is_measured"] for one in found["rates"]] == [False] * 3
 
 
-def test_a_measured_curve_takes_the_place_of_the_stand_in(tmp_path: Path) -> None:
+def test_a_measured_curve_takes_the_place_of_the_stand_in_and_no_room_is_a_no(
+    tmp_path: Path,
+) -> None:
     """Half full from the first day to the last: the share is that of the curve there."""
     text = '[capacity]\nusable = "2 PB"\nstored = "1 PB"\ninflow = "1 B/s"\n'
     text += "rate_at_fill = [[0.0, 1.0], [0.5, 0.8], [1.0, 0.2]]\n"
     (only,) = sized(tmp_path, text)["capacity"]["rates"]
     assert only["is_measured"] and only["mean"] == pytest.approx(0.8, rel=1e-6)
-
-
-def test_no_room_is_a_no(tmp_path: Path) -> None:
+    # Where there is no room the answer is a no.
     text = '[capacity]\nusable = "10 PB"\ninflow = "1 PB/d"\ndays = 20\n'
     of = values(sized(tmp_path, text, code=1)["capacity"]["figures"])
     assert of["full_days"] == pytest.approx(10.0)
     assert of["refused_bytes"] == pytest.approx(10e15)
-
-
-# ----------------------------------------------------------------------------------- what is wrong

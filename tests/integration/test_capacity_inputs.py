@@ -17,9 +17,6 @@ DAY = 86_400
 SCAN = 1_500_000_000
 
 
-# ------------------------------------------------------------------------------ listings with ages
-
-
 def ne2scan(ages: list[float], *, end: str = f"#complete#{SCAN + 60}\n", size: int = 1000) -> str:
     """A file an age in days, the latest of its three times being so long before the scan."""
     head = f"#IDENT#|1.0|1.42|{SCAN}|date|host|/dev/mdt|0|0|0|0|fs|note\n"
@@ -118,9 +115,6 @@ def test_nothing_is_forecast_from_a_damaged_listing(case: str, tmp_path: Path) -
     assert message in captured and "scan.txt" in captured
 
 
-# ------------------------------------------------------------------------------ series of `lfs df`
-
-
 def lfs_df(used: list[int], *, header: str = "1K-blocks", inactive: str = "") -> str:
     """A snapshot an hour of two targets of 1,000 blocks."""
     text = ""
@@ -134,7 +128,9 @@ def lfs_df(used: list[int], *, header: str = "1K-blocks", inactive: str = "") ->
     return text
 
 
-def test_a_series_says_when_it_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_series_says_when_it_is_full_without_inactive_targets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """100 blocks more an hour, 800 of 2,000 in the end: 600 blocks to 70 % are six hours."""
     monkeypatch.setenv("COLUMNS", "200")
     (tmp_path / "df.txt").write_text(lfs_df([100, 200, 300, 400]))
@@ -143,10 +139,7 @@ def test_a_series_says_when_it_is_full(tmp_path: Path, monkeypatch: pytest.Monke
     assert "70 % full in 6 h to 6 h if it goes on so" in " ".join(out.split())
     (one,) = size({"capacity": {"lfs_df": str(tmp_path / "df.txt")}}).outlook.fills  # type: ignore[union-attr]
     assert one.trend.slope == pytest.approx(100 * 1024 / 3600)
-
-
-def test_an_inactive_target_is_left_out_of_every_snapshot(tmp_path: Path) -> None:
-    """Its blocks would vanish from one sum, and the file system seem to lose them."""
+    # The blocks of an inactive target would vanish from one sum: it is left out of every snapshot.
     (tmp_path / "df.txt").write_text(lfs_df([100, 200, 300, 400], inactive="2"))
     (found,) = read_lfs_df([tmp_path / "df.txt"])
     assert (found.targets, found.left_out) == (("OST0000",), ("OST0001",))
@@ -176,12 +169,8 @@ def test_a_damaged_series_is_refused(case: str, tmp_path: Path) -> None:
 def test_332_real_targets_have_scipy_s_slopes(shared_data: Path) -> None:
     """70 snapshots over 23 h of four file systems: fill as printed, slope and interval to 1e-12."""
     series = read_lfs_df([shared_data / "lustre" / "tokio-sample_ost-fullness.txt.gz"])
-    assert [(one.name, len(one.targets)) for one in series] == [
-        ("snx11025", 24),
-        ("snx11035", 24),
-        ("snx11036", 36),
-        ("snx11168", 248),
-    ]
+    counts = {"snx11025": 24, "snx11035": 24, "snx11036": 36, "snx11168": 248}
+    assert {one.name: len(one.targets) for one in series} == counts
     for one in series:
         assert one.seconds.shape == (70,) and one.left_out == ()
         for number in range(len(one.targets)):

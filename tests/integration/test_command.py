@@ -39,12 +39,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_json_is_a_flat_object_a_run_with_every_metric(small: Path, tmp_path: Path) -> None:
     rows = json_output("run", small, cwd=tmp_path)
     # Two swept values times two seeds, the values varying slower.
-    assert [(row["cluster.servers"], row["seed"]) for row in rows] == [
-        (8, 1),
-        (8, 2),
-        (16, 1),
-        (16, 2),
-    ]
+    points = [(8, 1), (8, 2), (16, 1), (16, 2)]
+    assert [(row["cluster.servers"], row["seed"]) for row in rows] == points
     for row in rows:
         assert set(METRICS.names) | {"wall_seconds", "peak_rss_bytes"} <= set(row)
         assert row["rebuilt_bytes"] > 0
@@ -116,15 +112,12 @@ def test_an_interrupt_exits_with_130_and_the_next_call_does_the_rest(
     assert tables(tmp_path / "a") == tables(tmp_path / "b")
 
 
-def test_check_estimates_every_point(small: Path, tmp_path: Path) -> None:
-    answer = json_output("check", small, cwd=tmp_path)
+def test_check_estimates_every_point_and_the_resolved_file_is_the_same_study(ran: Path) -> None:
+    answer = json_output("check", ran / "study.toml")
     assert answer["runs"] == 4
     assert [point["swept"]["cluster.servers"] for point in answer["estimate"]] == [8, 16]
     assert answer["study"]["redundancy"]["replicas"] == 3
-    assert "The study is valid: 4 runs" in output("check", small, cwd=tmp_path)
-
-
-def test_the_resolved_study_file_is_the_same_study(ran: Path) -> None:
+    assert "The study is valid: 4 runs" in output("check", ran / "study.toml")
     again = command("run", ran / "study.toml", "-o", "a", cwd=ran.parent)
     assert "4 of 4 runs were in a already" in again.stderr
 

@@ -69,7 +69,7 @@ def test_the_culled_study_runs_and_has_nothing_left_to_replace(study: Path, tmp_
     assert rate == pytest.approx(found["after"]["rate_bytes_per_second"], rel=0.05)
 
 
-def test_a_disk_that_a_fault_names_is_replaced_by_a_healthy_one(study: Path) -> None:
+def test_a_named_disk_is_replaced_by_a_healthy_one_and_a_slow_enclosure_stays(study: Path) -> None:
     slow = 'faults=[{ part = { drive = ["drive.3", "drive.150"] }, health = 0.5 }]'
     even = ("--set", "cluster.parts.3.spread=0.0", "--set", slow)
     found = json_output("profile", study, "--within", "5%", *even)["culled"]
@@ -77,10 +77,8 @@ def test_a_disk_that_a_fault_names_is_replaced_by_a_healthy_one(study: Path) -> 
     assert [(one["outside"], one["slowest"]) for one in found["rounds"]] == [(0, 0.5), (2, 1.0)]
     # 18 of 20 sets were whole.
     assert found["rounds"][0]["mean"] == pytest.approx(0.95)
-
-
-def test_new_disks_in_a_slow_enclosure_are_slow(study: Path) -> None:
-    """All sets of unit 0 have drives there, so that those of unit 1 are 20 % faster for good."""
+    # New disks in a slow enclosure are slow. All sets of unit 0 have drives there, so that those of
+    # unit 1 are 20 % faster for good.
     slow = 'faults=[{ part = { enclosure = ["enclosure.2"] }, health = 0.8 }]'
     even = ("--set", "cluster.parts.3.spread=0.0", "--set", slow)
     found = json_output("profile", study, "--within", "5%", *even, code=1)["culled"]

@@ -96,14 +96,11 @@ def test_clients_with_a_server_of_their_own_wait_for_no_other(tmp_path: Path) ->
     assert ratio == pytest.approx(0.5, rel=1e-6)
 
 
-def test_clients_alone_at_their_servers_are_bound_by_their_own_interfaces(tmp_path: Path) -> None:
-    found = run(tmp_path, study_text("owned"), "flows")
+def test_clients_are_bound_by_their_own_interfaces_or_by_what_they_ask_for(tmp_path: Path) -> None:
+    found = run(tmp_path / "owned", study_text("owned"), "flows")
     # A byte takes an interface 1 ns, and a message 1 us: 0.999 GB/s each.
     assert found["throughput_bytes_per_second"] == pytest.approx(4e9, rel=2e-3)
-    assert {row["binding_level"] for row in rows(tmp_path, "flows")} == {"interface"}
-
-
-def test_clients_that_get_what_they_ask_for_are_bound_by_that(tmp_path: Path) -> None:
+    assert {row["binding_level"] for row in rows(tmp_path / "owned", "flows")} == {"interface"}
     found = run(tmp_path, PACED, "flows")
     # Eight clients of 5 MB/s.
     assert found["throughput_bytes_per_second"] == pytest.approx(40e6, rel=1e-9)
@@ -159,7 +156,9 @@ def test_what_binds_is_named_in_each_stretch_of_time(tmp_path: Path) -> None:
     assert [row["parts"] for row in layers.values()][:2] == [40, 2]
 
 
-def test_a_burst_over_a_bound_takes_its_volume_over_that(tmp_path: Path) -> None:
+def test_bursts_over_a_bound_take_their_volume_over_that_one_behind_the_other(
+    tmp_path: Path,
+) -> None:
     # Each of two copies passes one of the controllers, so that 100 MB/s of data are written. The
     # coordinator sends the other copy, which passes no controller but its own: 2 GB take 20 s.
     found = run(tmp_path, study_text("bound"), "flows")
@@ -174,15 +173,14 @@ def test_a_burst_over_a_bound_takes_its_volume_over_that(tmp_path: Path) -> None
     assert sum(row["bytes"] for row in flows) == 4_000_000_000
     assert [row["backlog_bytes"] for row in flows] == [0, 0]
 
-
-def test_bursts_that_overlap_are_served_one_behind_the_other(tmp_path: Path) -> None:
-    # One every 15 s, of which each takes 20: they begin at 5, 20, 35 and 50 s and would end at 25,
-    # 45, 65 and 85 s. Two end within 60 s, after 20 and 25 s; 5.5 GB have moved, of 8 GB.
+    # They are served one behind the other where they overlap: one every 15 s, of which each takes
+    # 20, begins at 5, 20, 35 and 50 s and would end at 25, 45, 65 and 85 s. Two end within 60 s,
+    # after 20 and 25 s; 5.5 GB have moved, of 8 GB.
     study = study_text("bound", traffic__streams__bursts__every="15 s")
-    found = run(tmp_path, study, "flows")
+    found = run(tmp_path / "more", study, "flows")
     assert found["mean_burst_delay_seconds"] == pytest.approx(22.5, rel=1e-3)
     assert found["burst_bytes_per_second"] == pytest.approx(5.5e9 / 60, rel=1e-3)
-    assert rows(tmp_path, "flows")[-1]["backlog_bytes"] == pytest.approx(2.5e9, rel=2e-3)
+    assert rows(tmp_path / "more", "flows")[-1]["backlog_bytes"] == pytest.approx(2.5e9, rel=2e-3)
 
 
 def test_what_is_asked_for_and_not_got_is_a_backlog(tmp_path: Path) -> None:

@@ -36,16 +36,12 @@ def test_each_layer_is_set_beside_the_parts_that_it_measured(tmp_path: Path) -> 
     block.write_text(fair_lio(), encoding="utf-8")
     server.write_text(texts.OBDFILTER, encoding="utf-8")
     files.write_text(texts.IOR_4.replace("file  : random", "file  : sequential"), encoding="utf-8")
-    found = json_output(
-        "profile", UNIT, "--measured", block, "--measured", server, "--measured", files
-    )
+    words = [word for path in (block, server, files) for word in ("--measured", path)]
+    found = json_output("profile", UNIT, *words)
     layers = {one["layer"]: one for one in found["layers"]}
     writes = {one["layer"]: one for one in found["measured"] if one["mode"] == "write"}
-    assert {name: one["parts"] for name, one in writes.items()} == {
-        "drive": 70,
-        "server": 1,
-        "clients": None,
-    }
+    parts = {name: one["parts"] for name, one in writes.items()}
+    assert parts == {"drive": 70, "server": 1, "clients": None}
     # Of several threads the best, 3,600.5 at 56; of repeats the median, 506.
     for name, rate, share in (
         ("drive", 4840 * MIB, 70 / 560),
@@ -58,14 +54,11 @@ def test_each_layer_is_set_beside_the_parts_that_it_measured(tmp_path: Path) -> 
     # The study writes, so reads are listed and not compared.
     assert all(one["of_expected"] is None for one in found["measured"] if one["mode"] != "write")
     # 1 - 3,600.5 / 4,840, both of seven devices; 1 - 506 / 3,600.5, of which one does not say.
-    assert [(one["above"], one["devices"]) for one in found["costs"] if one["mode"] == "write"] == [
-        ("server", 7),
-        ("file system", None),
-    ]
-    assert [one["cost"] for one in found["costs"] if one["mode"] == "write"] == [
-        pytest.approx(1 - 3600.5 / 4840, rel=1e-12),
-        pytest.approx(1 - 506 / 3600.5, rel=1e-12),
-    ]
+    of_writes = [one for one in found["costs"] if one["mode"] == "write"]
+    beside = [(one["above"], one["devices"]) for one in of_writes]
+    assert beside == [("server", 7), ("file system", None)]
+    expected = [1 - 3600.5 / 4840, 1 - 506 / 3600.5]
+    assert [one["cost"] for one in of_writes] == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_level_may_be_said_and_is_held_to_the_study(tmp_path: Path) -> None:
@@ -81,7 +74,7 @@ def test_a_level_may_be_said_and_is_held_to_the_study(tmp_path: Path) -> None:
     assert "no rate of a layer" in refusal("profile", UNIT, "--measured", path)
 
 
-def test_costs_are_of_as_many_devices_by_mode_and_size(tmp_path: Path) -> None:
+def test_costs_are_of_as_many_devices_by_mode_and_size_with_their_median(tmp_path: Path) -> None:
     """14 block devices at 200 MiB/s each, and a server over 7 at 1,050: 1 - 1,050 / 1,400."""
     (tmp_path / "block").write_text(fair_lio((200,) * 14), encoding="utf-8")
     line = "ost  7 sz 1024K rsz 1024 obj 7 thr 7 write 1050.00 [ 1.00, 2.00] \n"
@@ -90,10 +83,8 @@ def test_costs_are_of_as_many_devices_by_mode_and_size(tmp_path: Path) -> None:
     (one,) = costs(rows)
     assert (one.below, one.above, one.mode, one.request_bytes) == ("block", "server", "write", MIB)
     assert one.cost == pytest.approx(0.25, rel=1e-12)
-
-
-def test_devices_that_ran_alone_count_with_their_median(tmp_path: Path) -> None:
-    """Not with the fastest of them, which is no better than luck: 650 of 640, 650 and 702."""
+    # Devices that ran alone count with their median, not with the fastest of them, which is no
+    # better than luck: 650 of 640, 650 and 702.
     (tmp_path / "block").write_text("".join(fair_lio((rate,)) for rate in (640, 702, 650)), "utf-8")
     (one,) = best(resilver.read_benchmarks(tmp_path / "block").rows)
     assert (one.devices, one.bytes_per_second) == (1, 650 * MIB)
@@ -103,10 +94,8 @@ def test_the_envelope_reads_the_devices_of_fair_lio_by_host(tmp_path: Path) -> N
     """The mean is 691.4 MiB/s: 640 is 7.4 % below it, and nothing else 5 %."""
     path = written(tmp_path / "fair-lio.txt", fair_lio(host="oss1: ") + fair_lio(host="oss2: "))
     found = json_output("profile", path, code=1)
-    assert [(one["unit"], one["group"]) for one in found["next"]] == [
-        ("oss1", "oss1:/dev/lun3"),
-        ("oss2", "oss2:/dev/lun3"),
-    ]
+    units = [(one["unit"], one["group"]) for one in found["next"]]
+    assert units == [("oss1", "oss1:/dev/lun3"), ("oss2", "oss2:/dev/lun3")]
     assert found["next"][0]["rate_bytes_per_second"] == 640 * MIB
     path.write_text(fair_lio() + texts.FAIR_LIO, encoding="utf-8")
     assert "it has 2 tests" in refusal("profile", path)

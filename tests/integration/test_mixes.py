@@ -90,9 +90,7 @@ def test_a_mix_of_one_class_is_a_size(tmp_path: Path) -> None:
         == table_rows(tmp_path / "alone", "request_classes")
         == []
     )
-
-
-def test_a_class_without_a_share_asks_for_nothing(tmp_path: Path) -> None:
+    # A class without a share asks for nothing.
     none = 'traffic.mix=[{ of_bytes = 0.0, size = "16 KiB" }, { of_bytes = 1.0, size = "1 MiB" }]'
     for engine in ("events", "flows"):
         setting = f'traffic.engine="{engine}"'

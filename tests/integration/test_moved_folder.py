@@ -82,7 +82,7 @@ def test_a_moved_folder_runs_again_to_the_same_digests(
     assert kept == {path.name: path.read_bytes() for path in (moved / "again/inputs").iterdir()}
 
 
-def test_nothing_in_a_folder_names_where_or_on_what_it_was_made(ran: Path) -> None:
+def test_a_folder_names_no_place_of_its_making_and_its_inputs_as_they_were(ran: Path) -> None:
     texts = [*(ran / "runs/lab").glob("*.toml"), *(ran / "runs/lab").glob("*.json")]
     assert {path.name for path in texts} == {"study.toml", "provenance.json"}
     for path in [*texts, ran / "runs/lab/.lock"]:
@@ -91,9 +91,7 @@ def test_nothing_in_a_folder_names_where_or_on_what_it_was_made(ran: Path) -> No
         assert f'"{socket.gethostname()}"' not in text and "process" not in path.read_text()[:9]
     command = json.loads((ran / "runs/lab/provenance.json").read_text())["command"]
     assert not any(word.startswith("/") for word in command)
-
-
-def test_a_kept_input_is_called_as_it_was(ran: Path) -> None:
+    # A kept input is called as it was.
     again = Study.load(ran / "runs" / "lab" / "study.toml")
     first = Study.load(ran / "lab.toml")
     assert [run.key for run in again.runs()] == [run.key for run in first.runs()]

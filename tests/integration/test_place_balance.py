@@ -101,12 +101,11 @@ def test_a_dump_without_bytes(report: Path, tmp_path: Path) -> None:
 
 
 # Rule: where no OSD is in, no PG is anywhere, which is not the same as perfectly even.
-@pytest.mark.parametrize("way", ["ceph", "bytes"])
-def test_a_map_that_places_nothing_is_no_even_one(report: Path, tmp_path: Path, way: str) -> None:
+def test_a_map_that_places_nothing_is_no_even_one(report: Path, tmp_path: Path) -> None:
     document = json.loads(report.read_text(encoding="utf-8"))
     for osd in document["osdmap"]["osds"]:
         osd["in"], osd["weight"] = 0, 0
     (tmp_path / "out.json").write_text(json.dumps(document), encoding="utf-8")
-    done = command("place", "out.json", "--balance", way, cwd=tmp_path)
-    assert done.returncode == 2 and "nothing is placed" in done.stderr, done.stderr
-    assert "even" not in done.stdout
+    for way in ("ceph", "bytes"):
+        said = refusal("place", "out.json", "--balance", way, cwd=tmp_path)
+        assert "nothing is placed" in said

@@ -65,15 +65,12 @@ def test_a_cluster_is_compared_with_itself_under_a_new_map(report: Path, tmp_pat
     document = json.loads(report.read_text())
     osd, factor = 12, 2
     crush = document["crushmap"]
-    (host,) = [
-        bucket for bucket in crush["buckets"] if any(item["id"] == osd for item in bucket["items"])
-    ]
-    (item,) = [item for item in host["items"] if item["id"] == osd]
+    items = [(one, item) for one in crush["buckets"] for item in one["items"]]
+    ((host, item),) = [pair for pair in items if pair[1]["id"] == osd]
     item["weight"] *= factor
-    for bucket in crush["buckets"]:
-        for above in bucket["items"]:
-            if above["id"] == host["id"]:
-                above["weight"] = sum(item["weight"] for item in host["items"])
+    for _, above in items:
+        if above["id"] == host["id"]:
+            above["weight"] = sum(item["weight"] for item in host["items"])
     changed, bare = tmp_path / "report.json", tmp_path / "map.json"
     changed.write_text(json.dumps(document))
     bare.write_text(json.dumps(crush))
@@ -83,16 +80,8 @@ def test_a_cluster_is_compared_with_itself_under_a_new_map(report: Path, tmp_pat
     assert by_map["moved"] == moves["moved"]
     before, after = read_report(report), read_report(changed)
     held = {load.number: load.bytes for load in before.loads}
-    moved = sum(
-        held[number] * len(set(new) - set(old))
-        for number, (old, new) in enumerate(
-            zip(
-                group_sets(before, 3).up.tolist(),
-                group_sets(after, 3).up.tolist(),
-                strict=True,
-            )
-        )
-    )
+    pairs = zip(*(group_sets(one, 3).up.tolist() for one in (before, after)), strict=True)
+    moved = sum(held[at] * len(set(new) - set(old)) for at, (old, new) in enumerate(pairs))
     assert moves["unit"] == "bytes"
     assert moves["moved"] == moved > moves["least_by_weight"] > 0
     assert moves["total"] == 3 * sum(held.values())
@@ -168,13 +157,11 @@ def test_affected_groups_are_those_that_hold_the_part(report: Path, tmp_path: Pa
         assert all(part["name"].startswith(most) for part in parts)
     table = tmp_path / "affected.csv"
     answer(report, "--affected", "--fail", "osd.12", "-o", table)
-    with_osd = [row for row in group_sets(cluster, 3).up.tolist() if 12 in row]
+    sets = group_sets(cluster, 3).up.tolist()
+    with_osd = [number for number, row in enumerate(sets) if 12 in row]
     lines = table.read_text().splitlines()
     assert len(lines) == 1 + len(with_osd)
-    first = next(
-        number for number, row in enumerate(group_sets(cluster, 3).up.tolist()) if 12 in row
-    )
-    assert lines[1].startswith(f'"3.{first:x}","cephstor3",')
+    assert lines[1].startswith(f'"3.{with_osd[0]:x}","cephstor3",')
 
 
 def test_reweighting_an_osd_moves_its_groups_as_taking_it_out_does(report: Path) -> None:

@@ -36,9 +36,17 @@ def test_a_scan_writes_the_histogram_that_studies_read(data: Path, tmp_path: Pat
     # Without a file, its text goes to stdout and nothing else does.
     assert output("import", "sizes", "--scan", data) == file.read_text()
     assert texts("import", "sizes", "--scan", data, "-q") == (file.read_text(), "")
+    # A link to a histogram is followed, and in Python what was measured is one.
+    (tmp_path / "link").symlink_to("others.txt")
+    output("import", "sizes", "--scan", data, "-o", tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "others.txt").read_text() == file.read_text()
+    population = Population(histogram=import_sizes(data), bytes="1 MiB")
+    assert population.bins == read_sizes(file)
+    assert population.mean_file_bytes == pytest.approx(1049.5)
 
 
-def test_json_says_what_was_measured(data: Path) -> None:
+def test_json_says_what_was_measured_and_plain_edges_how_far_they_are_off(data: Path) -> None:
     (data / "link").symlink_to("0")
     found = json_output("import", "sizes", "--scan", data)
     assert (found["files"], found["bytes"]) == (100, 100 * 1000 + 99 * 100 // 2)
@@ -47,9 +55,7 @@ def test_json_says_what_was_measured(data: Path) -> None:
     assert found["volume_error"] == 0.0
     # Plain: 24 x (512 + 1023) / 2 + 76 x (1024 + 2047) / 2 = 135,118 bytes of 104,950.
     assert found["plain_volume_error"] == pytest.approx(135_118 / 104_950 - 1)
-
-
-def test_plain_edges_that_are_far_off_are_said_to_be(data: Path) -> None:
+    # Plain edges that are far off are said to be.
     out, err = texts("import", "sizes", "--scan", data, "--plain-edges")
     assert out.splitlines()[-2:] == ["512 1024 24", "1024 2048 76"]
     assert "128.7 % of that volume" in err and "more than 1 % off" in err
@@ -69,13 +75,6 @@ def test_files_that_are_all_empty_are_said_to_be_drawn_as_one_byte(
     shown = json_output("population", "show", "empty", "--bytes", "90 B")
     # 90 bytes in files of one byte.
     assert (shown[0]["files"], shown[0]["expected_mean_file_bytes"]) == (90, 1.0)
-
-
-def test_a_link_to_a_histogram_is_followed(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(data.parent)
-    Path("link").symlink_to("sizes.txt")
-    output("import", "sizes", "--scan", data, "-o", "link")
-    assert Path("link").is_symlink() and "1024 1100 76" in Path("sizes.txt").read_text()
 
 
 def test_a_listing_comes_from_stdin(data: Path) -> None:
@@ -114,12 +113,6 @@ def test_a_study_that_scans_is_its_bins(
     inline = {"bins": [["1000 B", "1024 B", 24], ["1024 B", "1100 B", 76]]}
     file.write_text(study_text("scanned", population__histogram=inline))
     assert [run.key for run in Study.load(file).runs()] == [run.key for run in study.runs()]
-
-
-def test_what_was_measured_is_a_histogram_in_python(data: Path) -> None:
-    population = Population(histogram=import_sizes(data), bytes="1 MiB")
-    assert population.bins == ((1000, 1024, 24), (1024, 1100, 76))
-    assert population.mean_file_bytes == pytest.approx(1049.5)
 
 
 def test_populations_are_shown_side_by_side(data: Path, tmp_path: Path) -> None:

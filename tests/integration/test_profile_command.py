@@ -27,9 +27,6 @@ SLOW = 1500 / 21_660
 SEEDS = range(1, 16)
 
 
-# ---------------------------------------------------------------------------------- closed forms
-
-
 @pytest.mark.parametrize("count", [2, 10, 560, 20_160])
 def test_the_expected_slowest_is_the_integral_of_its_density(count: int) -> None:
     """n phi(x) (1 - Phi(x))^(n - 1) x, by adaptive quadrature."""
@@ -41,13 +38,19 @@ def test_the_expected_slowest_is_the_integral_of_its_density(count: int) -> None
     assert expected_slowest(count) == pytest.approx(wanted, abs=1e-9)
 
 
-def test_the_extremes_of_a_unit_and_of_the_system() -> None:
-    """Of ten: -1.53875. Fastest group of 56 and slowest of 560: -0.353, -3.071; of all: -4.021."""
+def test_the_extremes_of_a_unit_and_of_the_system_and_the_clean_groups() -> None:
+    """Of ten: -1.53875. Fastest group of 56 and slowest of 560: -0.353, -3.071; of all: -4.021.
+
+    Clean groups are hypergeometric: C(18,660, 10) / C(20,160, 10) of 2,016 are 930.3.
+    """
     assert expected_slowest(10) == pytest.approx(-1.53875, abs=5e-6)
     assert expected_fastest_group(56, 10) == pytest.approx(-0.353, abs=5e-4)
     assert expected_slowest(560) == pytest.approx(-3.071, abs=5e-4)
     assert expected_fastest_group(2016, 10) == pytest.approx(0.141, abs=5e-4)
     assert expected_slowest(DISKS) == pytest.approx(-4.021, abs=5e-4)
+    exact = GROUPS * comb(DISKS - 1500, 10) / comb(DISKS, 10)
+    assert clean_groups(GROUPS, MEMBERS, 1500) == pytest.approx(exact, rel=1e-9)
+    assert exact == pytest.approx(930.3, abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -65,13 +68,6 @@ def test_the_spread_that_an_envelope_bears(within: float, of: str, most: float) 
     assert found == pytest.approx(most, abs=0.005)
 
 
-def test_clean_groups_are_hypergeometric() -> None:
-    """C(18,660, 10) / C(20,160, 10) of 2,016 are 930.3."""
-    exact = GROUPS * comb(DISKS - 1500, 10) / comb(DISKS, 10)
-    assert clean_groups(GROUPS, MEMBERS, 1500) == pytest.approx(exact, rel=1e-9)
-    assert exact == pytest.approx(930.3, abs=0.05)
-
-
 def test_what_slow_disks_cost_a_group() -> None:
     """Of 1,500 slow at 0.8: (1 - 1500/20160)^10 are clean, the mean 0.8923: 1.121 without them."""
     clean = (1 - 1500 / DISKS) ** 10
@@ -81,9 +77,6 @@ def test_what_slow_disks_cost_a_group() -> None:
     # With spread alone, the mean of the slowest of ten.
     expected = 1 - 1.53875 * 0.02
     assert expected_group(MEMBERS, 0.02, 0.0, 1.0) == pytest.approx(expected, abs=1e-6)
-
-
-# ---------------------------------------------------------------------------------- culling rounds
 
 
 def culled(spread: float, within: float, of: str) -> list[Culling]:
@@ -109,28 +102,22 @@ def test_a_clean_cut_replaces_n_f_over_1_less_f() -> None:
     assert all(one.slowest_gain == pytest.approx(1.25) for one in found)
 
 
-def test_at_a_spread_of_2_percent_about_1500_are_replaced() -> None:
+def test_spreads_of_2_and_3_percent_cost_what_the_paper_says() -> None:
     """Band set before: 1,400 to 1,650; the paper: about 1,500."""
     found = culled(0.02, 0.05, "average")
     assert all(one.holds for one in found) and 1400 <= replaced(found) <= 1650
-
-
-def test_at_3_percent_the_tight_envelope_costs_400_to_800_more() -> None:
-    """The paper relaxed 5 % to 7.5 % after some 500 more."""
+    # At 3 % the tight envelope costs 400 to 800 more: the paper relaxed it after some 500.
     more = replaced(culled(0.03, 0.05, "fastest")) - replaced(culled(0.03, 0.075, "fastest"))
     assert 400 <= more <= 800
 
 
-def test_culling_ends_within_the_envelope_and_counts_what_it_replaced() -> None:
+def test_culling_ends_within_the_envelope_and_a_seed_draws_the_same_disks() -> None:
     one = culled(0.02, 0.05, "fastest")[0]
     units = np.arange(GROUPS) // (GROUPS // UNITS)
     assert judge(one.after, 0.05, "fastest", units).holds
     assert not judge(one.before, 0.05, "fastest", units).holds
     steps = [each.outside for each in one.rounds]
     assert one.replaced == sum(steps) and one.rounds[0].replaced == 0
-
-
-def test_the_same_seed_draws_the_same_disks() -> None:
     lot = Lot(100, 10, 1, 0.02, 0.07, 0.8)
     first, again, other = (cull(lot, 0.05, "average", seed) for seed in (1, 1, 2))
     assert first.rounds == again.rounds != other.rounds
@@ -140,9 +127,7 @@ def test_a_lot_that_spreads_too_wide_is_a_no() -> None:
     wide = ("--set", "lot.spread=0.15", "--set", "lot.slow=0.0", "--set", "lot.groups=36")
     found = json_output("profile", "spider-2", *wide, "--within", "0.5%", "--seeds", 2, code=1)
     assert not found["holds"]
-
-
-def test_the_catalog_s_lot_says_it_all() -> None:
+    # The catalog's lot says it all.
     found = json_output("profile", "spider-2", "--of", "fastest")
     of = {figure["key"]: figure["value"] for figure in found["figures"]}
     assert of["spread_most"] == pytest.approx(0.0183, abs=5e-5)
@@ -151,8 +136,6 @@ def test_the_catalog_s_lot_says_it_all() -> None:
     assert 1400 <= of["replaced"] <= 1650
     assert found["rounds"][-1]["replaced"] == of["replaced"]
 
-
-# -------------------------------------------------------------------------------- measured rates
 
 GROUP_RATES = "unit,group,rate\nu0,a,480 MB/s\nu0,b,500 MB/s\nu1,c,400 MB/s\nu1,d,410 MB/s\n"
 
@@ -200,9 +183,7 @@ def test_the_page_and_the_terminal_name_what_to_replace(tmp_path: Path) -> None:
     assert "replace disk d7 of g1 first" in " ".join(out.split())
     text = page.read_text(encoding="utf-8")
     assert "chart-envelope" in text and "chart-rounds" in text and "d7" in text
-
-
-def test_a_study_is_no_lot(tmp_path: Path) -> None:
+    # A study is no lot.
     (tmp_path / "study.toml").write_text("[cluster]\nservers = 4\n")
     with pytest.raises(resilver.ConfigError, match="a profile is made of measured rates"):
         LotFile.load(tmp_path / "study.toml")

@@ -43,15 +43,6 @@ def csv_of(values: Floats) -> str:
     return "\n".join(["time,rate_bytes_per_second", *lines]) + "\n"
 
 
-# ---------------------------------------------------------------------------------- false alarms
-
-
-def first_signal(values: Floats, first: int) -> int | None:
-    """How many judged runs there were when the sums first signalled."""
-    changes = control(values, first).changes
-    return None if not changes else changes[0].found - first + 1
-
-
 def test_false_alarms_are_as_rare_as_the_run_length_says() -> None:
     """Of series of 120 judged runs, 1 - (1 - 1/469)^120 = 22.6 % have a signal by chance.
 
@@ -60,7 +51,7 @@ def test_false_alarms_are_as_rare_as_the_run_length_says() -> None:
     """
     count, judged = times(400), 120
     draw = np.random.default_rng(SEED + 1)
-    alarms = sum(first_signal(runs(FIRST + judged, draw), FIRST) is not None for _ in range(count))
+    alarms = sum(bool(control(runs(FIRST + judged, draw), FIRST).changes) for _ in range(count))
     expected = 1.0 - (1.0 - 1.0 / run_length()) ** judged
     error = 3.0 * np.sqrt(expected * (1.0 - expected) / count)
     assert expected * 2 / 3 - error <= alarms / count <= expected + error
@@ -79,9 +70,6 @@ def test_outliers_are_as_rare_as_three_deviations_are() -> None:
     assert LIMIT == 3.0
     error = 4.0 * np.sqrt(expected)
     assert expected - error <= found <= 4 / 3 * expected + error
-
-
-# ---------------------------------------------------------------------------------- planted
 
 
 @pytest.mark.parametrize("shift", [1.0, 2.0, -2.0, 3.0])
@@ -156,16 +144,13 @@ def test_what_is_out_of_control_is_told_with_time_and_size(tmp_path: Path) -> No
     assert not told["holds"]
 
 
-def test_runs_in_control_end_with_zero(tmp_path: Path) -> None:
+def test_runs_in_control_end_with_zero_and_equal_ones_have_no_deviation(tmp_path: Path) -> None:
     """A sawtooth of one deviation has no chance in it."""
     values = LEVEL + DEVIATION * np.tile([1.0, -1.0], 60)
     told = asked(tmp_path, csv_of(values))
     assert told["holds"] and told["findings"] == []
     # Neighbours differ each time, which is told.
     assert told["series"][0]["correlation"] < -0.9
-
-
-def test_equal_runs_have_no_deviation_and_a_step_of_them_is_found(tmp_path: Path) -> None:
     same = np.full(40, LEVEL)
     assert asked(tmp_path, csv_of(same))["holds"]
     lower = np.concatenate([same, np.full(10, 0.9 * LEVEL)])
@@ -174,25 +159,17 @@ def test_equal_runs_have_no_deviation_and_a_step_of_them_is_found(tmp_path: Path
     assert step["share"] == pytest.approx(-0.1, abs=1e-9)
 
 
-# ---------------------------------------------------------------------------------- reading
-
-
-def test_columns_units_and_series_are_as_said(tmp_path: Path) -> None:
+def test_columns_units_series_and_the_order_of_time_are_as_said(tmp_path: Path) -> None:
     lines = ["fs,day,bw"]
     for at in range(40):
         lines += [f"a,{at},{500 + at % 2}", f"b,{at},{300 + at % 2}"]
     lines.append("a,41,nan")
-    told = asked(
-        tmp_path,
-        "\n".join(lines),
-        *("--value", "bw", "--unit", "MiB/s", "--by", "fs", "--time", "day"),
-    )
+    words = ("--value", "bw", "--unit", "MiB/s", "--by", "fs", "--time", "day")
+    told = asked(tmp_path, "\n".join(lines), *words)
     assert [(one["name"], one["runs"]) for one in told["series"]] == [("a", 40), ("b", 40)]
     assert told["series"][0]["level"] == pytest.approx(500.5 * 2**20, rel=1e-9)
     assert told["notes"] == ["runs.csv: 1 lines without a bw are left out"]
-
-
-def test_runs_are_taken_in_the_order_of_time(tmp_path: Path) -> None:
+    # Runs are taken in the order of time.
     shape = np.zeros(100)
     shape[70:] = -6.0
     head, *lines = csv_of(planted(shape, 4)).splitlines()

@@ -22,28 +22,21 @@ def stored(tmp_path: Path) -> Path:
     return written(tmp_path / "stored.toml", STORED)
 
 
-def test_the_policies_stand_side_by_side(small: Path) -> None:
-    out = output("route", small)
-    assert all(word in out for word in ("fine-grained", "nearest", "round robin", "balanced"))
-
-
-def test_json_is_what_python_computes(small: Path) -> None:
-    (found,) = json_output("route", small, "--policy", "nearest")["policies"]
+def test_json_is_what_python_computes_and_a_node_s_routers_are_told(small: Path) -> None:
+    answer = json_output("route", small, "--policy", "nearest", "--node", "x3y2z1n1")
     figures = resilver.route_figures(resilver.route(resilver.machine(small), "nearest"))
+    (found,) = answer["policies"]
     assert found == json.loads(json.dumps(figures.to_dict()))
     # Of 192 nodes four are routers, two a network.
     assert found["clients_a_router"][1] == 188 / 2
-
-
-def test_a_node_s_routers_are_told(small: Path) -> None:
-    (first, second) = json_output("route", small, "--policy", "nearest", "--node", "x3y2z1n1")[
-        "routers"
-    ]["nearest"]
+    (first, second) = answer["routers"]["nearest"]
     assert (first["network"], first["router"], first["hops"]) == (10, "x3y2z2n0", 1)
     assert (second["network"], second["router"], second["hops"]) == (20, "x3y2z2n1", 1)
 
 
-def test_files_hold_every_client(small: Path, tmp_path: Path) -> None:
+def test_files_hold_every_client_and_every_row_of_a_large_machine(
+    small: Path, tmp_path: Path
+) -> None:
     made = tmp_path / "routes.csv"
     output("route", small, "--policy", "nearest", "-o", made)
     rows = list(csv.DictReader(made.open(encoding="utf-8")))
@@ -55,9 +48,9 @@ def test_files_hold_every_client(small: Path, tmp_path: Path) -> None:
     assert "Where routers stand" in text and str(tmp_path) not in text
     out = output("route", small, "--policy", "nearest", "--lnet")
     assert out.count("options lnet routes=") == 2
-
-
-def test_files_hold_every_row_of_a_large_machine(tmp_path: Path) -> None:
+    # Without a policy all of them stand side by side.
+    out = output("route", small)
+    assert all(word in out for word in ("fine-grained", "nearest", "round robin", "balanced"))
     # The tables of a page end after 2,000 rows; files that are asked for have all.
     path, made = tmp_path / "large.toml", tmp_path / "routes.csv"
     path.write_text('torus = [16, 16, 16]\n[routers]\ngroups = [["x0y0z0", "x8y8z8"]]\n')

@@ -135,21 +135,19 @@ def test_words_of_a_value_mean_the_value(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "key"),
+    ("words", "setting", "key"),
     [
-        ("recovery.bandwidth=80 MB/s", "recovery.bandwidth"),
-        ("population.files=10", "population.files, population.file_size"),
+        ("check", "recovery.bandwidth=80 MB/s", "recovery.bandwidth"),
+        ("run -q -o runs/set", "recovery.bandwidth=80 MB/s", "recovery.bandwidth"),
+        ("check", "population.files=10", "population.files, population.file_size"),
+        ("check", "cluster.servers=9", ""),
     ],
 )
-def test_a_sweep_that_a_setting_ends_is_told_of(ended: Path, setting: str, key: str) -> None:
-    for command in (["check", str(ended)], ["run", str(ended), "-q", "-o", f"runs/{key[:10]}"]):
-        if key == "recovery.bandwidth" or command[0] == "check":
-            _, said = texts(*command, "--set", setting)
-            assert f"note: the study sweeps {key}; --set {setting}" in said
-
-
-def test_a_setting_beside_a_sweep_says_nothing(ended: Path) -> None:
-    assert texts("check", ended, "--set", "cluster.servers=9")[1] == ""
+def test_a_sweep_that_a_setting_ends_is_told_of(
+    ended: Path, words: str, setting: str, key: str
+) -> None:
+    _, said = texts(*words.split(), ended, "--set", setting)
+    assert (f"note: the study sweeps {key}; --set {setting}" in said) if key else said == ""
 
 
 def test_a_study_file_of_dots_has_its_runs_below_runs(ended: Path) -> None:

@@ -56,10 +56,13 @@ def test_intervals_and_links_add_up_to_the_run(served: Results) -> None:
     assert (hops["count"].sum() == runs["packets_delivered"]).all()
 
 
-def test_what_failed_is_named_and_marked(served: Results) -> None:
+def test_what_failed_is_named_and_marked_and_alone_loses(served: Results) -> None:
     runs = served.to_pandas("runs")
     assert list(runs["faults"].drop_duplicates()) == ["none", "2 disks", "8 links + 1 switch"]
     by_case = runs.groupby("faults", sort=False)
+    for column in ("requests_lost", "packets_dropped"):
+        assert (by_case.get_group("none")[column] == 0).all(), column
+    assert (by_case.get_group("2 disks")["requests_lost"] > 0).all()
     assert set(by_case.get_group("none")["failed_links"].dropna()) <= {""}
     assert {len(text.split(",")) for text in by_case.get_group("2 disks")["failed_disks"]} == {2}
     links = served.to_pandas("links").set_index("run")
@@ -68,13 +71,6 @@ def test_what_failed_is_named_and_marked(served: Results) -> None:
         failed = links.loc[run["run"]].query("failed")
         names = set(failed["from_name"] + "-" + failed["to_name"])
         assert set(run["failed_links"].split(",")) <= names
-
-
-def test_without_faults_nothing_is_lost_and_dead_disks_lose(served: Results) -> None:
-    runs = served.to_pandas("runs").groupby("faults", sort=False)
-    assert (runs.get_group("none")["requests_lost"] == 0).all()
-    assert (runs.get_group("none")["packets_dropped"] == 0).all()
-    assert (runs.get_group("2 disks")["requests_lost"] > 0).all()
 
 
 def test_the_cost_of_clients_is_told_before(tmp_path: Path) -> None:

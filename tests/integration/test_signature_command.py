@@ -40,13 +40,8 @@ def test_the_file_is_the_traffic_of_the_job(
     told = json.loads(out)["signature"]
     assert f"wrote {path}" in err
     given = tomllib.loads(path.read_text())
-    assert {"period", "first", "length", "volume", "reads"} <= set(given)
-    assert set(given) - {"period", "first", "length", "volume", "reads"} == {
-        "name",
-        "height",
-        "confidence",
-        "runs",
-    }
+    of_traffic = {"period", "first", "length", "volume", "reads"}
+    assert set(given) == of_traffic | {"name", "height", "confidence", "runs"}
     assert (given["name"], given["runs"], given["reads"]) == ("climate", 8, 0.0)
     found = resilver.read_signature(path)
     for mine, theirs in (
@@ -98,11 +93,9 @@ def test_reads_are_told_apart_where_both_are_asked_for(case: Planted, tmp_path: 
     for at in range(4):
         own = planted((4,), noise=1e-9).runs[at].values
         others = case.runs[at].values - own
-        rows = np.column_stack(
-            [case.runs[at].times, 0.25 * own, 0.75 * own + np.maximum(others, 0)]
-        )
+        columns = (case.runs[at].times, 0.25 * own, 0.75 * own + np.maximum(others, 0))
         path = tmp_path / f"both{at}.csv"
-        lines = [",".join(f"{cell:.1f}" for cell in row) for row in rows]
+        lines = [",".join(f"{cell:.1f}" for cell in row) for row in zip(*columns, strict=True)]
         path.write_text("\n".join(["time(s),read bytes,write bytes", *lines]))
         paths.append(path)
     signature = json_output("signature", *paths, "--of", "both")
@@ -183,18 +176,14 @@ def in_background(path: Path, pattern: np.ndarray, block: int, step: float) -> f
     return abs(found.volume / volume - 1.0)
 
 
-IN_BACKGROUNDS = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("name", "block", "step"),
     # The first is of 5 min, whose pieces of a minute are put together; the second of an hour.
     [("tokio-snx11025_2018-01-28.hdf5", 12, 5.0), ("tokio-sample_tokiots.hdf5", 360, 10.0)],
 )
-
-
-@IN_BACKGROUNDS
 def test_a_burst_is_found_under_what_a_real_file_system_wrote(
     shared_data: Path, name: str, block: int, step: float
 ) -> None:
     """Its volume within 20 %, where the background moves as much as the job."""
-    assert (
-        in_background(shared_data / "lustre" / name, np.ones(round(60.0 / step)), block, step) < 0.2
-    )
+    pattern = np.ones(round(60.0 / step))
+    assert in_background(shared_data / "lustre" / name, pattern, block, step) < 0.2

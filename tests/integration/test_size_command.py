@@ -8,7 +8,7 @@ import resilver
 from resilver import size
 from resilver.center import SizingFile
 from tests.integration.sizings import sized, values
-from tests.terminal import json_output, output
+from tests.terminal import json_output, output, written
 
 TWO = """
 [demand]
@@ -21,12 +21,6 @@ disk = { size = "10 TB", sequential = "200 MB/s" }
 power = "1.5 kW"
 price = "100000 USD"
 [[offers]]
-name = "more disks"
-disks = 105
-disk = { size = "10 TB", sequential = "200 MB/s" }
-power = "2 kW"
-price = "100000 USD"
-[[offers]]
 name = "flash"
 disks = 24
 disk = { size = "15.36 TB", sequential = "3 GB/s" }
@@ -34,6 +28,8 @@ rate = "40 GB/s"
 power = "1 kW"
 price = "200000 USD"
 """
+HUNGRY = TWO[TWO.index("[[offers]]") : TWO.index('[[offers]]\nname = "flash"')]
+HUNGRY = HUNGRY.replace('"disks"', '"more disks"').replace("1.5 kW", "2 kW")
 
 
 def test_spider_2_as_it_was_asked_for() -> None:
@@ -94,9 +90,7 @@ def test_offers_stand_side_by_side_without_a_score(tmp_path: Path) -> None:
 
     Of flash, two groups of ten and four that stand by: 16 x 15.36 TB = 245.76 TB, 33 units.
     """
-    (tmp_path / "two.toml").write_text(TWO)
-    found = json_output("size", tmp_path / "two.toml")
-    disks, more, flash = found["offers"]
+    disks, flash, more = sized(tmp_path, TWO + HUNGRY)["offers"]
     assert [need["units"] for need in disks["needs"]] == [7, 10]
     assert [need["units"] for need in flash["needs"]] == [3, 33]
     assert (disks["binding"], flash["binding"]) == ("capacity", "capacity")
@@ -120,11 +114,8 @@ def test_what_ships_can_be_copied_and_changed(
     command: str, kind: str, root: Path, tmp_path: Path
 ) -> None:
     shipped = root / "python" / "resilver" / "catalog" / kind / "spider-2.toml"
-    (tmp_path / "mine.toml").write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
-    answers = []
-    for name in ("spider-2", str(tmp_path / "mine.toml")):
-        answers.append(output(command, name, "--json"))
-    assert answers[0] == answers[1]
+    mine = written(tmp_path / "mine.toml", shipped.read_text(encoding="utf-8"))
+    assert output(command, "spider-2", "--json") == output(command, mine, "--json")
 
 
 ISLANDS = """
@@ -181,13 +172,10 @@ def test_islands_copy_keep_and_wait(tmp_path: Path) -> None:
     assert figures["copied_bytes_combustion"] == 200e12
     assert figures["wait_seconds_climate"] == pytest.approx(300e12 / 20e9)
     assert "load_share" not in figures
-
-
-def test_copies_load_file_systems_twice(tmp_path: Path) -> None:
+    # Copies load file systems twice.
     offer = '[[offers]]\nname = "u"\nunits = 2\ndisks = 10\nrate = "10 GB/s"\ndisk={size="1 TB"}\n'
     found = sized(tmp_path, offer + ISLANDS)["islands"]
-    share = 2 * found["bytes_per_second"] / 20e9
-    assert values(found["figures"])["load_share"] == pytest.approx(share)
+    assert values(found["figures"])["load_share"] == pytest.approx(2 * rate / 20e9)
 
 
 def test_a_mover_that_cannot_keep_up_is_a_no(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def limit_of(limits: list[dict[str, Any]]) -> dict[str, Any]:
     return limits[0]
 
 
-def test_its_own_disk(tmp_path: Path) -> None:
+def test_its_own_disk_and_a_slow_one(tmp_path: Path) -> None:
     row, limits = run_of(tmp_path)
     limit = limit_of(limits)
     assert (limit["kind"], limit["name"]) == ("writing", limit["destination"])
@@ -38,9 +38,7 @@ def test_its_own_disk(tmp_path: Path) -> None:
     assert all(0 <= one["waited_fraction"] <= 1 for one in limits)
     of_parts = [one["waited_fraction"] for one in limits if one["kind"] != "receive_memory"]
     assert sum(of_parts) <= 1 + 1e-9
-
-
-def test_a_slow_disk(tmp_path: Path) -> None:
+    # A slow disk.
     slow = 'faults=[{ fail = { servers = ["server.4"] } }, '
     slow += '{ part = { servers = ["server.7"] }, health = 0.05 }]'
     row, limits = run_of(tmp_path, slow)
@@ -146,7 +144,7 @@ def test_lost_messages(tmp_path: Path) -> None:
 CLIENTS = 'traffic={ outstanding = 200, request_size = "1 MiB", reads = 1.0, duration = "%s" }'
 
 
-def test_clients_and_lanes(tmp_path: Path) -> None:
+def test_clients_and_lanes_of_disks_and_of_a_port(tmp_path: Path) -> None:
     # Clients keep all disks busy; without lanes each is served in its turn.
     row, limits = run_of(tmp_path, CLIENTS % "4 s")
     limit = limit_of(limits)
@@ -160,9 +158,7 @@ def test_clients_and_lanes(tmp_path: Path) -> None:
     assert 0.08 < limit["rebuild_fraction"] < 0.2
     assert laned["rebuild_seconds"] > 2 * row["rebuild_seconds"]
     assert "for the rebuild's lane at server." in laned["waited_sentence"]
-
-
-def test_the_lane_of_a_port(tmp_path: Path) -> None:
+    # The lane of a port.
     row, limits = run_of(tmp_path, CLIENTS % "500 ms", "lanes={ clients = 0.95 }", FAST)
     limit = limit_of(limits)
     assert limit["kind"] in ("sending", "receiving")
