@@ -78,7 +78,7 @@ def test_the_summary_and_the_page_begin_with_them(tmp_path: Path) -> None:
     assert Results.open(tmp_path / "run").provenance["chances"] == []
 
 
-def test_a_named_failure_has_no_chance_in_it_and_says_so(tmp_path: Path) -> None:
+def test_what_seeds_draw_is_said_and_their_range_is_min_and_max(tmp_path: Path) -> None:
     assert checked(tmp_path, SURE)["chances"] == []
     three = checked(tmp_path, SURE, "--set", "study.seeds=3")
     assert three["notes"] == ["the study is deterministic: all 3 seeds give the same run."]
@@ -86,9 +86,6 @@ def test_a_named_failure_has_no_chance_in_it_and_says_so(tmp_path: Path) -> None
     assert drawn["chances"] == ["which server fails"]
     done = command("run", "study.toml", "-o", "run", cwd=tmp_path)
     assert "1 run, 1 seed; random: which server fails." in " ".join(done.stdout.split())
-
-
-def test_a_range_over_seeds_says_that_it_is_min_and_max(tmp_path: Path) -> None:
     # "560 ms to 720 ms over 5 seeds" reads as an interval, and is the least and the most of five.
     (tmp_path / "study.toml").write_text(STUDY.format(cluster="", servers=1, rest=""))
     words = ("--set", "study.seeds=3", "-o", "run")

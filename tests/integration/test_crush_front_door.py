@@ -130,15 +130,12 @@ def test_edits_are_made_in_their_order_each_at_its_own_place(every_step: Path) -
     assert (found["osd.2"]["weight"], found["osd.3"]["weight"]) == (4.0, 2.5)
 
 
-def test_a_map_that_is_built_with_several_roots_is_told(tmp_path: Path) -> None:
+def test_maps_of_several_roots_and_devices_in_two_places_are_told(tmp_path: Path) -> None:
     built = ("crush", "--build", "--num-osds", "5", "node", "straw", "2", "rack", "straw")
     out, err = texts(*built, "1", "--decompile")
     assert "the map has 3 roots (rack0, rack1, rack2), and its rule places data only below " in err
     assert out.count("step take rack0") == 1
     assert "roots" not in texts(*built, "0", "--decompile")[1]
-
-
-def test_a_device_that_then_stands_in_two_places_is_told(tmp_path: Path) -> None:
     # crushtool links it into a second root without a word; nothing is refused here either.
     path = tmp_path / "map.bin"
     layers = ["host", "straw2", "4", "root", "straw2", "0"]

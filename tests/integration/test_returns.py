@@ -109,7 +109,7 @@ def passed(found: RunResult, host: str) -> int:
     return sum(row["forward_bytes"] + row["backward_bytes"] for row in rows)
 
 
-def test_a_told_host_passes_no_packets_and_a_dead_disk_leaves_it_passing_them() -> None:
+def test_a_told_host_passes_no_packets_and_cuts_off_what_lies_behind(tmp_path: Path) -> None:
     torus = network("torus 3x4")
     host = run([{"part": {"server": ["server.5"]}}], **torus)
     disk = run([{"part": {"disk": ["server.5"]}, "told": True}], **torus)
@@ -121,9 +121,7 @@ def test_a_told_host_passes_no_packets_and_a_dead_disk_leaves_it_passing_them() 
     back = run([gone, {"at": "2 ms", "part": {"server": ["server.6"]}}], **torus)
     assert passed(back, "host.5") > 0
     assert counts(back)[1] > 0 == counts(back)[3]
-
-
-def test_what_lies_between_two_told_hosts_is_out_of_reach(tmp_path: Path) -> None:
+    # What lies between two told hosts is out of reach.
     faults = [{"part": {"server": ["server.1", "server.4"]}}]
     cut = run(faults, tmp_path, **ring(tmp_path))
     # server.2 and server.3 are cut off from server.5 and server.0.

@@ -44,7 +44,7 @@ def test_what_is_stated_twice_is_done_once_and_noted(report: Path, small: Path) 
     assert not any("at one time" in note for one in (once, later, more) for note in one["notes"])
 
 
-def test_larger_devices_take_more_and_leave_more_room(small: Path) -> None:
+def test_larger_devices_take_more_and_a_replaced_one_is_new(small: Path) -> None:
     words = ["--replace", "host=node-000=32 TB"]
     found = answered(small, *words)
     tables, answer = found["tables"], found["answer"]
@@ -65,9 +65,7 @@ def test_larger_devices_take_more_and_leave_more_room(small: Path) -> None:
     row = max(full, key=lambda row: abs(row["end_bytes"] - row["start_bytes"]))
     said = " ".join(output("what-if", small, *words).split())
     assert f"more fits into pool {row['name']} until osd.{row['end_osd']} is full (0.95)" in said
-
-
-def test_a_replaced_device_is_a_new_one(small: Path) -> None:
+    # A replaced device is a new one.
     later = ["--replace", "osd.5=16 TB @ 12 d"]
     plain = answered(small, *later)["answer"]
     # What was slow is gone with it.

@@ -90,7 +90,7 @@ def test_changes_beside_have_settled_before_the_first_stop(small: Path) -> None:
     assert {turn["turn_seconds"] for turn in found["turns"]} == {120.0}
 
 
-def test_faults_before_it_are_not_blamed_on_maintenance(small: Path) -> None:
+def test_neither_faults_before_it_nor_overload_are_blamed_on_maintenance(small: Path) -> None:
     """One answered with nine times the recovery of a fault, and one with PGs stuck before."""
     words = (*QUIET, "--maintain", "each host, 20 min, noout")
     down = ("--stop", "osd.3", "--flag", "noout")
@@ -102,9 +102,7 @@ def test_faults_before_it_are_not_blamed_on_maintenance(small: Path) -> None:
     assert held["flags"] == [] and held["commands"].count("ceph osd set noout") == 1
     assert not any("unset" in line for line in held["commands"])
     assert {turn["turn_seconds"] for turn in held["turns"]} == {1200.0}
-
-
-def test_what_the_cluster_cannot_serve_anyway_is_not_blamed_on_it_either(small: Path) -> None:
+    # What the cluster cannot serve anyway is not blamed on it either.
     words = (*QUIET, "--maintain", "each host, 20 min, noout")
     over = ("--load", "vms: 500000 writes/s of 64 KiB", "--horizon", "1 h")
     said = " ".join(command("what-if", small, *words, *over).stdout.split())
