@@ -3,8 +3,7 @@
 Servers fail together and one after another.
 """
 
-from collections import Counter
-from pathlib import Path
+import tomllib
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resilver import Study
+from tests.build import CASES
 from tests.reference.compare import assert_equal_runs
 from tests.reference.layouts import LAYOUTS
 from tests.scale import times
@@ -20,15 +20,6 @@ from tests.scale import times
 MIXED = {"bins": [["0 B", "4 KiB", 40], ["4 KiB", "2 MiB", 30], ["2 MiB", "20 MiB", 8]]}
 # Two buffers fill either memory.
 TIGHT = {"pipeline_buffer": "1 MiB", "receive_memory": "2 MiB", "send_memory": "2 MiB"}
-# As in the paper: no memory binds.
-AMPLE = {"pipeline_buffer": "16 MiB", "receive_memory": "1 GiB", "send_memory": "1 GiB"}
-# A network slow enough to be what binds, with a row for small messages.
-SLOW_ROWS = """\
-# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)
-1024 10 0 0 0 40.5 0 0 3.25 0.004 0
-4096 10 0 0 0 40.5 0 0 9 0.011 0
-65536 10 0 0 0 41.75 0 0 -2 0.013 0
-"""
 
 
 def described(servers: int, **sections: Any) -> dict[str, Any]:
@@ -42,13 +33,11 @@ def described(servers: int, **sections: Any) -> dict[str, Any]:
     }
     for name, section in sections.items():
         merge = isinstance(section, dict) and isinstance(description.get(name), dict)
-        description[name] = {**description[name], **section} if merge else section
+        made = {**description[name], **section} if merge else section
+        if isinstance(section, dict):
+            made = {key: value for key, value in made.items() if value != "(absent)"}
+        description[name] = made
     return description
-
-
-RING = {"algorithm": "ring", "ring_points": 64}
-# What is smaller than 300 KiB takes 40 us to cross the network, and what is not, 100 ms.
-OVERTAKING = [["300 KiB", "40 us", "3 us", "0.0001 us"], ["1 MiB", "100 ms", "3 us", "0.0001 us"]]
 
 
 def at(milliseconds: int, **fail: Any) -> dict[str, Any]:
@@ -61,195 +50,28 @@ def gone(since: int, until: int, **fail: Any) -> dict[str, Any]:
     return {**at(since, **fail), "until": f"{until} ms"}
 
 
-NO_GROUPS = {"algorithm": "crush", "placement_groups": "none"}
 PLAIN = {"several buffers", "partial last buffer", "object below 4 KiB", "disk busy"}
-BOTH_FULL = {*PLAIN, "receive memory full", "send memory full"}
-GOES_ON = {"copy that lost its source"}
-IN_THE_MIDDLE = {*GOES_ON, "source changed in the middle"}
-NOT_WANTED = {"copy no longer wanted", "buffer read in vain"}
-LARGE = {"objects": "whole"}
-
-# What systems drawn at random seldom show. Name: the description, and what must occur in it for the
-# case to be worth its name. Where layouts put copies, `test_layouts` holds object by object.
-CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
-    "odd-buffers-of-no-power-of-two": (
-        described(
-            7,
-            recovery={
-                "pipeline_buffer": "100001 B",
-                "receive_memory": "350 kB",
-                "send_memory": "250 kB",
-                "control_message": "1 B",
-            },
-            population={"files": 100},
-        ),
-        {*BOTH_FULL, "sequential request"},
-    ),
-    "striped-files-to-a-volume": (
-        described(
-            9,
-            population={
-                "objects": {"stripe_unit": "300 KiB", "stripe_width": "servers // copies"},
-                "files": None,
-                "bytes_per_server": "60 MiB",
-            },
-        ),
-        BOTH_FULL,
-    ),
-    "files-that-fill-the-volume-exactly": (
-        # 40 files of 5,000,000 B are 200 MB to the byte: the last one still fits.
-        described(
-            6,
-            population={
-                "histogram": None,
-                "file_size": "5000000 B",
-                "files": None,
-                "bytes": "200 MB",
-            },
-        ),
-        {"several buffers", "partial last buffer", "receive memory full"},
-    ),
-    "rendezvous-a-rack-fails": (
-        described(
-            12,
-            cluster={"racks": 4},
-            placement={"algorithm": "rendezvous"},
-            faults=[{"fail": {"racks": 1}}],
-        ),
-        BOTH_FULL,
-    ),
-    "racks-too-few-for-a-set": (
-        # A survivor leaves some sets and no third rack takes its place: [5, 7, 1] becomes [5, 0].
-        described(
-            8,
-            cluster={"racks": 4},
-            placement={"tunables": "bobtail"},
-            faults=[{"fail": {"servers": ["server.2", "server.7"]}}],
-        ),
-        BOTH_FULL,
-    ),
-    "straw2-rows-a-rack-fails": (
-        described(
-            12,
-            cluster={"racks": 6, "rows": 3},
-            placement={"failure_domain": "row", "placement_groups": 64},
-            redundancy={"replicas": 2},
-            faults=[{"fail": {"racks": ["rack.1"]}}, {"fail": {"servers": 1}}],
-        ),
-        BOTH_FULL,
-    ),
-    "too-few-survivors": (
-        described(5, placement=RING, faults=[{"fail": {"servers": 3}}]),
-        {*PLAIN, "copy without a home"},
-    ),
-    "two-copies-both-lost": (
-        described(
-            5,
-            placement={**NO_GROUPS, "bucket": "straw2"},
-            redundancy={"replicas": 2},
-            faults=[{"fail": {"servers": 1}}, {"fail": {"servers": ["server.0", "server.3"]}}],
-        ),
-        {*PLAIN, "object without a copy"},
-    ),
-    "slow-network": (
-        described(6, cluster={"fabric": {"model": "loggp", "table": {"netgauge": "slow.dat"}}}),
-        {*BOTH_FULL, "send interface busy", "receive interface busy"},
-    ),
-    "three-servers-one-by-one": (
-        described(
-            9,
-            study={"seeds": [2]},
-            population=LARGE,
-            faults=[at(0, servers=1), at(60, servers=1), at(150, servers=1)],
-            recovery={**TIGHT, "source": "least_loaded"},
-        ),
-        {*IN_THE_MIDDLE, "choice of holders"},
-    ),
-    "sets-that-move-back-and-forth": (
-        # Bobtail's retries send copies elsewhere than failures alone would.
-        described(
-            12,
-            cluster={"racks": 4},
-            population=LARGE,
-            placement={"bucket": "straw", "tunables": "bobtail", "placement_groups": 100},
-            faults=[at(0, servers=2), at(300, servers=2), at(600, servers=1)],
-        ),
-        {*IN_THE_MIDDLE, *NOT_WANTED, "copy that moves unlost"},
-    ),
-    "the-largest-first-and-a-cap": (
-        described(
-            7,
-            faults=[at(0, servers=1), at(200, servers=1)],
-            recovery={**TIGHT, "order": "largest", "bandwidth": "50 MB/s"},
-        ),
-        {*GOES_ON, "bandwidth used up"},
-    ),
-    "small-messages-overtake-large-ones": (
-        described(
-            7,
-            cluster={"fabric": {"model": "loggp", "table": {"rows": OVERTAKING}}},
-            population=LARGE,
-            faults=[at(0, servers=1), at(160, servers=1), at(320, servers=1)],
-            recovery={
-                "pipeline_buffer": "1 MiB",
-                "receive_memory": "16 MiB",
-                "send_memory": "16 MiB",
-            },
-        ),
-        {*IN_THE_MIDDLE, "arrived ahead of one asked again"},
-    ),
-    "back-while-another-is-rebuilt": (
-        described(
-            9,
-            population=LARGE,
-            faults=[gone(0, 150, servers=1), at(60, servers=1), gone(90, 400, servers=1)],
-            recovery={**TIGHT, "source": "least_loaded"},
-        ),
-        {*GOES_ON, *NOT_WANTED},
-    ),
-    "gone-and-back-again-and-again": (
-        described(
-            8,
-            population=LARGE,
-            faults=[
-                *(gone(n, n + 70, servers=["server.3"]) for n in (0, 80, 160, 230, 320)),
-                at(200, servers=1),
-                gone(260, 261, servers=1),
-            ],
-        ),
-        {*GOES_ON, *NOT_WANTED},
-    ),
-    "back-with-what-was-lost-for-good": (
-        described(
-            6,
-            redundancy={"replicas": 2},
-            faults=[gone(0, 700, servers=1), gone(5, 300, servers=1), at(9, servers=1)],
-        ),
-        {"object lost for good"},
-    ),
+OCCUR = {
+    "plain": PLAIN,
+    "both full": {*PLAIN, "receive memory full", "send memory full"},
+    "in the middle": {"copy that lost its source", "source changed in the middle"},
+    "not wanted": {"copy no longer wanted", "buffer read in vain"},
 }
+ROWS = tomllib.loads((CASES / "rebuilds.toml").read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the files that studies name."""
-    folder = tmp_path_factory.mktemp("inputs")
-    (folder / "slow.dat").write_text(SLOW_ROWS, encoding="utf-8")
-    return folder
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_run_equals_its_twin_to_the_picosecond(name: str, inputs: Path) -> None:
-    description, must_occur = CASES[name]
-    run = Study.from_dict({"study": {"seeds": [7]}, **description}, base=inputs).runs()[0]
+@pytest.mark.parametrize("name", ROWS)
+def test_a_run_equals_its_twin_to_the_picosecond(name: str) -> None:
+    """The rows are those of `tests/cases/rebuilds.toml`."""
+    row = dict(ROWS[name])
+    must_occur = set().union(*(OCCUR.get(words, {words}) for words in row.pop("occurs")))
+    run = Study.from_dict({"study": {"seeds": [7]}, **described(**row)}).runs()[0]
     twin = assert_equal_runs(run.system, run.seed)
-    shown = twin.seen + Counter(
-        {
-            "copy that moves unlost": twin.copies[False],
-            "copy without a home": twin.undersized_copies,
-            "object without a copy": twin.unrecoverable[0],
-        }
-    )
+    shown = twin.seen.copy()
+    shown["copy that moves unlost"] = twin.copies[False]
+    shown["copy without a home"] = twin.undersized_copies
+    shown["object without a copy"] = twin.unrecoverable[0]
+    shown = +shown
     assert twin.copies[True] > 20 and must_occur <= set(shown), shown
 
 
@@ -320,7 +142,7 @@ def descriptions(draw: st.DrawFn) -> dict[str, Any]:
     )
 
 
-@settings(max_examples=times(25))
+@settings(max_examples=times(15))
 @given(descriptions())
 def test_any_sequence_of_faults_equals_the_twin(description: dict[str, Any]) -> None:
     run = Study.from_dict(description).runs()[0]
