@@ -159,16 +159,14 @@ def never() -> Durability:
 
 def codes(count: int = 24) -> Durabilities:
     """Reed-Solomon codes of several widths, of which those of few parities are less safe."""
-    made = [
-        answer(
-            f"rs {data}+{parity}",
-            f"rs {data}+{parity}",
-            (data + parity) / data,
-            1e-1 * math.comb(data + parity, data) * 2e-4**parity * (1.0 + 0.3 * (data % 3)),
-        )
-        for parity in (1, 2, 3, 4)
-        for data in range(4, 4 + (count + 3) // 4)
-    ]
+
+    def of(data: int, parity: int) -> Durability:
+        name, ways = f"rs {data}+{parity}", math.comb(data + parity, data)
+        yearly = 1e-1 * ways * 2e-4**parity * (1.0 + 0.3 * (data % 3))
+        return answer(name, name, (data + parity) / data, yearly)
+
+    widths = range(4, 4 + (count + 3) // 4)
+    made = [of(data, parity) for parity in (1, 2, 3, 4) for data in widths]
     return Durabilities(tuple(made[:count]), "codes")
 
 
@@ -189,10 +187,6 @@ def layouts() -> Durabilities:
 def hostile(text: str) -> Durability:
     """A system whose names are HTML."""
     of = simulated()
-    return replace(
-        of,
-        name=text,
-        causes={text: 0.7, "disks that fail": 0.3},
-        premises=(Premise(text, text, "study", text),),
-        notes=(text,),
-    )
+    causes = {text: 0.7, "disks that fail": 0.3}
+    premises = (Premise(text, text, "study", text),)
+    return replace(of, name=text, causes=causes, premises=premises, notes=(text,))

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import tomllib
 from dataclasses import replace
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from resilver.report.durability.charts import Point, named_points
 from resilver.report.durability.source import pareto
 from resilver.report.durability.tables import bursts_grid, compared_table
 from resilver.tables import to_csv
+from tests.build import CASES
 from tests.unit.durability_answers import (
     YEAR,
     about,
@@ -103,107 +105,27 @@ def test_words_have_the_digits_and_units_that_are_known() -> None:
 SIGNLESS = {"factor": "the scrub interval", "elasticity": 0.1, "low": -0.2, "high": 0.4}
 _, DECLUSTERED, RANDOM, RACKS = layouts().systems
 
-SENTENCES: dict[str, tuple[Durability | Durabilities, list[str]]] = {
-    # 1 / 3.1e-9 years; and 1.1 to the power of 3.9 is 1.450.
-    "exact, of a year": (
-        answer(full=True),
-        [
-            "rs 8+3 on 88 devices loses data within a year with a probability of 3.1e-9 (8.5 "
-            "nines), mostly from bursts in racks (62 % of losses).",
-            "Mean time to data loss: 3.2e8 years.",
-            "The most sensitive input is the failure rate of disks: 10 % more makes data loss 45 % "
-            "more likely.",
-        ],
+ANSWERS: dict[str, Durability | Durabilities] = {
+    "exact, of a year": answer(full=True),
+    "simulated, of ten years": simulated(),
+    "unknown": unknown(),
+    "never": never(),
+    "an effect whose sign is unknown": replace(
+        answer(), sensitivity=pa.Table.from_pylist([SIGNLESS])
     ),
-    # 2.3e-7 a year for ten years, known to 4.8 %: 2.3e-6 x (1 +- 0.094). A loss takes one group of
-    # 4,096: 1.2 PiB x 2.3e-6 / 4,096 is 758,600 B, or 740.8 KiB. An effective sample of
-    # 1 / 0.048^2 = 434.
-    "simulated, of ten years": (
-        simulated(),
-        [
-            "cold store (rs 8+3) on 88 devices loses data within 10 years with a probability of "
-            "2.3e-6 (95 %: 2.0e-6 to 2.6e-6), 2.3e-7 a year (6.6 nines), mostly from bursts in "
-            "racks (62 % of losses).",
-            "Mean time to data loss: 4.3e6 years.",
-            "Expected loss within 10 years: 740 KiB of 1.2 PiB stored.",
-            "A given object is lost with a probability of 5.6e-10.",
-            "The most sensitive input is the failure rate of disks: 10 % more makes data loss 45 % "
-            "more likely.",
-            "From 400,000 simulated missions: relative standard error 4.8 %, effective sample of "
-            "434 losses.",
-        ],
-    ),
-    "unknown": (
-        unknown(),
-        [
-            "The probability that cold store (rs 8+3) on 88 devices loses data within 10 years is "
-            "unknown: 100,000 simulated missions lost nothing, so it is at most 3.0e-5 (95 %)."
-        ],
-    ),
-    "never": (never(), ["rs 8+3 on 88 devices cannot lose data within a year, by this model."]),
-    "an effect whose sign is unknown": (
-        replace(answer(), sensitivity=pa.Table.from_pylist([SIGNLESS])),
-        [
-            "rs 8+3 on 88 devices loses data within a year with a probability of 3.1e-9 (8.5 "
-            "nines).",
-            "Mean time to data loss: 3.2e8 years.",
-        ],
-    ),
-    "bursts that lose nothing": (
-        replace(answer(), bursts=bursts(failures=3)),
-        [
-            "rs 8+3 on 88 devices loses data within a year with a probability of 3.1e-9 (8.5 "
-            "nines).",
-            "Mean time to data loss: 3.2e8 years.",
-            "No 3 simultaneous failures or fewer lose data.",
-        ],
-    ),
-    "codes": (
-        codes(12),
-        [
-            "rs 4+4 (1.5e-14 a year, 13.8 nines) is the most durable, at 2x storage overhead; rs "
-            "5+1 (1.9e-4 a year, 3.7 nines) is the least durable, at 1.2x.",
-            "7 of 12 codes are Pareto-optimal (none with the same or lower overhead is safer), "
-            "such as rs 6+1 (1.167x, 3.9 nines), rs 4+1 (1.25x, 3.9 nines), rs 6+2 (1.333x, 7.0 "
-            "nines), rs 6+4 (1.667x, 13.5 nines), rs 5+4 (1.8x, 13.5 nines) and rs 4+4 (2x, 13.8 "
-            "nines).",
-        ],
-    ),
-    # 4.4e-6 / 2e-7; the first is apart from all others, whose intervals are 12 % either way.
-    "systems of one overhead": (
-        layouts(),
-        [
-            "copysets (2.0e-7 a year; 95 %: 1.7e-7 to 2.3e-7; 6.7 nines) is the most durable; "
-            "racks (4.4e-6 a year; 95 %: 3.8e-6 to 5.0e-6; 5.4 nines) is the least: it loses data "
-            "22 times as often."
-        ],
-    ),
-    "intervals that overlap": (
-        Durabilities((RANDOM, DECLUSTERED), "layouts"),
-        ["The differences are not significant: about 2.1e-6 a year."],
-    ),
-    "two of three whose intervals overlap": (
-        Durabilities((RANDOM, DECLUSTERED, RACKS), "layouts"),
-        [
-            "declustered (2.1e-6 a year; 95 %: 1.8e-6 to 2.4e-6; 5.7 nines) is the most durable "
-            "(not significantly more than random); racks (4.4e-6 a year; 95 %: 3.8e-6 to 5.0e-6; "
-            "5.4 nines) is the least: it loses data 2.1 times as often."
-        ],
-    ),
-    "one of two unknown": (
-        Durabilities((unknown(), answer("rs 6+2", "rs 6+2", 8 / 6)), "systems"),
-        [
-            "Only rs 6+2 (3.1e-9 a year, 8.5 nines) has a known probability.",
-            "Unknown: cold store (rs 8+3), of which no simulated mission lost data.",
-        ],
-    ),
+    "bursts that lose nothing": replace(answer(), bursts=bursts(failures=3)),
+    "codes": codes(12),
+    "systems of one overhead": layouts(),
+    "intervals that overlap": Durabilities((RANDOM, DECLUSTERED), "layouts"),
+    "two of three whose intervals overlap": Durabilities((RANDOM, DECLUSTERED, RACKS), "layouts"),
+    "one of two unknown": Durabilities((unknown(), answer("rs 6+2", "rs 6+2", 8 / 6)), "systems"),
 }
+SENTENCES = tomllib.loads((CASES / "sentences.toml").read_text(encoding="utf-8"))["durability"]
 
 
-@pytest.mark.parametrize("case", SENTENCES)
-def test_the_verdict_answers_in_plain_sentences(case: str) -> None:
-    found, expected = SENTENCES[case]
-    assert list(durability_answer(found).verdict) == expected
+@pytest.mark.parametrize(("name", "sentences"), SENTENCES.items())
+def test_the_verdict_answers_in_plain_sentences(name: str, sentences: list[str]) -> None:
+    assert list(durability_answer(ANSWERS[name]).verdict) == sentences
 
 
 def test_systems_are_compared_where_all_is_known() -> None:
@@ -268,12 +190,8 @@ def test_bursts_lie_side_by_side_from_the_fewest_that_lose_data_on() -> None:
     made = bursts_grid(simulated().bursts)
     # Four pieces lost at least, in as many racks.
     assert [column.heading for column in made.columns] == ["failures of", "4", "5", "6"]
-    assert [row[0] for row in made.rows] == [
-        "disks",
-        "disks in 4 racks",
-        "disks in 5 racks",
-        "disks in 6 racks",
-    ]
+    racks = [f"disks in {count} racks" for count in (4, 5, 6)]
+    assert [row[0] for row in made.rows] == ["disks", *racks]
     assert list(made.rows[1]) == ["disks in 4 racks", "2.0e-5", "1.0e-4", "3.0e-4"]
 
 
