@@ -1,5 +1,6 @@
 """Ceph's settings: defaults by release, what overrides what, and what mClock takes for itself."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,12 +13,7 @@ from resilver.whatif.options import Request
 from resilver.whatif.releases import version
 from resilver.whatif.settings import Setting
 from tests.build import refused
-from tests.unit.what_if_clusters import (
-    of_release,
-    osd_settings,
-    prepared,
-    small_report,
-)
+from tests.unit.what_if_clusters import of_release, osd_settings, prepared, small_report
 
 DISK, FLASH = 0, 35
 """OSD 0 stands on the first host, of disks; OSD 35 on the last, of flash."""
@@ -46,16 +42,11 @@ def test_defaults_are_those_of_the_release_and_of_the_kind_of_device(
     release: tuple[int, int, int], disk: Any, flash: Any
 ) -> None:
     ready = prepared(of_release(*release))
+    of_osd = ("max_backfills", "recovery_max_active", "recovery_sleep", "op_num_shards",
+              "op_num_threads_per_shard")  # fmt: skip
     for osd, wanted in ((DISK, disk), (FLASH, flash)):
         found = osd_settings(ready, osd)
-        assert wanted == (
-            found["queue"]["kind"],
-            found["osd_max_backfills"],
-            found["osd_recovery_max_active"],
-            found["osd_recovery_sleep"],
-            found["osd_op_num_shards"],
-            found["osd_op_num_threads_per_shard"],
-        )
+        assert wanted == (found["queue"]["kind"], *(found[f"osd_{key}"] for key in of_osd))
 
 
 def shares(found: dict[str, Any]) -> dict[str, tuple[float, float, float | None]]:
@@ -107,12 +98,8 @@ def test_the_default_profile_changed_with_the_costs() -> None:
 
 
 def test_an_own_profile_has_shares_of_the_capacity_before_in_requests() -> None:
-    own = [
-        "osd_mclock_profile=custom",
-        "osd_mclock_scheduler_client_res=63",
-        "osd_mclock_scheduler_client_wgt=3",
-        "osd_mclock_scheduler_client_lim=126",
-    ]
+    client = ("res=63", "wgt=3", "lim=126")
+    own = ["osd_mclock_profile=custom", *(f"osd_mclock_scheduler_client_{it}" for it in client)]
     # Of 315 requests a second 63 are a fifth and 126 two fifths; 999,999 is no limit.
     found = shares(osd_settings(prepared(of_release(17, 2, 5), set_option=own), DISK))
     assert found["client"] == (pytest.approx(0.2), 3, pytest.approx(0.4))
@@ -223,10 +210,8 @@ def test_each_setting_has_an_origin() -> None:
     # Of OSDs of which some have another value, both are told, with whose they are.
     both = prepared(report, set_option="osd.3 osd_recovery_max_chunk=4M")
     rows = [one for one in both.assumptions if one.name == "osd_recovery_max_chunk"]
-    assert [(one.value, one.applies_to) for one in rows] == [
-        ("4 MiB", "osd.3"),
-        ("8 MiB", "35 OSDs"),
-    ]
+    told = [(one.value, one.applies_to) for one in rows]
+    assert told == [("4 MiB", "osd.3"), ("8 MiB", "35 OSDs")]
 
 
 @pytest.mark.parametrize(
@@ -240,8 +225,6 @@ def test_the_release_is_stated_else_the_dumps(stated: str, release: str, origin:
 
 
 def test_a_release_is_assumed_and_told_where_none_is_known() -> None:
-    from dataclasses import replace
-
     report = replace(small_report(), release=None, require_osd_release="")
     assert assumed(prepared(report), "release")[0][:2] == ("19.2.3", "assumed")
     named = replace(report, require_osd_release="quincy")

@@ -1,39 +1,20 @@
 """Aims of a search, and the settings that it tries."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from resilver.whatif.aims import read_aim, read_axes
-from resilver.whatif.answer import Outcome
 from resilver.whatif.fitting import Need, Room, misfit, room_of
 from resilver.whatif.tree import Tree
 from tests.build import refused
+from tests.unit.what_if_answers import answer
 
-OUTCOME = Outcome(
-    whole_seconds=7200.0,
-    degraded_seconds=3600.0,
-    at_risk_seconds=0.0,
-    inactive_seconds=None,
-    at_risk_groups=3,
-    at_risk_end_groups=0,
-    inactive_groups=2,
-    peak_share=0.83,
-    peak_osd="osd.7",
-    nearfull_seconds=None,
-    backfillfull_seconds=None,
-    full_seconds=None,
-    toofull_groups=0,
-    stuck_groups=0,
-    lost_groups=0,
-    recovered_bytes=10,
-    moved_bytes=20,
-    least_bytes=25,
-    served_share=1.0,
-    p99_seconds=0.04,
-    loss_chance=2e-9,
-)
+TIMES = {"whole_seconds": 7200.0, "degraded_seconds": 3600.0, "at_risk_seconds": 0.0}
+WORST = {"peak_share": 0.83, "p99_seconds": 0.04, "loss_chance": 2e-9}
+OUTCOME = replace(answer().outcome, **TIMES, inactive_seconds=None, **WORST)
 
 
 @pytest.mark.parametrize(
@@ -72,10 +53,8 @@ def test_settings_are_tried_from_the_gentlest_on_as_the_release_has_them() -> No
     ]
     names = "mclock profile, osd_max_backfills=1/2, osd_op_queue=wpq/mclock_scheduler"
     axes, left_out = read_axes(names, (10, 2, 7))
-    assert [(axis.setting.name, axis.values) for axis in axes] == [
-        ("osd_max_backfills", ("1", "2")),
-        ("osd_op_queue", ("wpq",)),
-    ]
+    tried = {axis.setting.name: axis.values for axis in axes}
+    assert tried == {"osd_max_backfills": ("1", "2"), "osd_op_queue": ("wpq",)}
     has = "and this cluster runs 10.2.7."
     assert left_out == (
         f"Left out: Ceph has osd_mclock_profile since 16.2.0, {has}",
@@ -101,12 +80,8 @@ def tree(hosts_of_racks: list[int], *steps: dict[str, Any], osds_of_host: int = 
             number -= 1
             own = [{"id": len(devices) + n, "weight": 0x10000} for n in range(osds_of_host)]
             devices += [
-                {
-                    "id": one["id"],
-                    "name": f"osd.{one['id']}",
-                    "class": ("ssd", "hdd")[one["id"] % 2],
-                }
-                for one in own
+                {"id": n, "name": f"osd.{n}", "class": ("ssd", "hdd")[n % 2]}
+                for n in (one["id"] for one in own)
             ]
             buckets.append(bucket(number, f"host{-number}", "host", own))
             names.append({"id": number, "weight": 0x20000})

@@ -1,5 +1,6 @@
 """What is said of several what-ifs: plans, failures in turn, tried settings; and in a terminal."""
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from resilver.report.whatif import answer_of
 from resilver.report.whatif.comparison import differing_table
 from resilver.report.whatif.ranking import impact_chart
 from resilver.whatif.several import FillSearch, FillTrial
+from tests.build import CASES
 from tests.terminal import printed
 from tests.unit.what_if_answers import ASSUMED, answer, no_part_may_fail, plans, ranking, search
 
+SENTENCES = tomllib.loads((CASES / "sentences.toml").read_text(encoding="utf-8"))
 RECORD = Path(__file__).resolve().parents[1] / "golden" / "what-if.txt"
 
 
@@ -35,7 +38,6 @@ def _met() -> Any:
 
 
 HEALING = replace(ranking("osd"), harms=ranking("osd").harms[1:])
-SHARES = "osd_max_backfills = 4, osd_mclock_profile = balanced"
 TRIALS = (FillTrial(0.5, HEALING), FillTrial(0.6, ranking()), FillTrial(0.7, None, "no room"))
 
 
@@ -44,53 +46,23 @@ def fill(*trials: FillTrial) -> FillSearch:
     return FillSearch("any host heals", "host", 0.55, 0.8, trials)
 
 
-@pytest.mark.parametrize(
-    ("of", "says"),
-    [
-        (
-            HEALING,
-            [
-                "Worst OSD of 3: node-0 (3 PGs inactive until 10 min 20 s, zero redundancy until "
-                "3 h 1 min, healthy after 9 h 10 min, fullest OSD 90.2 %).",
-                "All 3 OSD failures fill an OSD to backfillfull.",
-                "Time to heal: median 5 h 10 min, longest 9 h 10 min.",
-            ],
-        ),
-        (
-            replace(HEALING, today=ranking().harms, at_seconds=3600.0, is_settled=True),
-            [
-                "Today, without the changes: node-3 (4 PGs stuck).",
-                "Each fails once the changes have settled, 1 h after the start; times count from "
-                "the failure.",
-                "Time to heal: median 5 h 10 min, longest 9 h 10 min (median today 5 h 10 min).",
-            ],
-        ),
-        (replace(HEALING, harms=()), ["There is no OSD that could fail."]),
-        (
-            search(meets=False),
-            [
-                "No combination of settings meets the aim, healthy in 6 h; 3 combinations tried.",
-                f"Closest: {SHARES}.",
-            ],
-        ),
-        (_met(), [f"The aim, healthy in 6 h, is already met with {SHARES}: nothing to change."]),
-        (
-            fill(*TRIALS),
-            [
-                "The cluster heals from the failure of any host up to 50.0 % full; it is 55.0 % "
-                "full now, too full.",
-                "Above, it does not: at 60.0 % the failure of node-3 leaves 4 PGs stuck.",
-            ],
-        ),
-        (fill(TRIALS[0]), ["More does not fit: at 80.0 % the first OSD holds all it can."]),
-        (
-            fill(TRIALS[2]),
-            ["The cluster heals from the failure of any host at no fill: at 70.0 % no room."],
-        ),
-    ],
-)
-def test_an_answer_of_several_says(of: Any, says: list[str]) -> None:
-    verdict = answer_of(of).verdict
+ANSWERS = {
+    "failures that heal": HEALING,
+    "failures after changes": replace(
+        HEALING, today=ranking().harms, at_seconds=3600.0, is_settled=True
+    ),
+    "nothing may fail": replace(HEALING, harms=()),
+    "no settings": search(meets=False),
+    "settings in force": _met(),
+    "a fill that heals": fill(*TRIALS),
+    "every fill heals": fill(TRIALS[0]),
+    "no fill heals": fill(TRIALS[2]),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_of_several_says(name: str) -> None:
+    verdict, says = answer_of(ANSWERS[name]).verdict, SENTENCES["what-ifs"][name]
     assert [text for text in verdict if text in says] == says, verdict
 
 

@@ -96,15 +96,10 @@ def test_changes_happen_at_their_times_and_settings_from_then_on() -> None:
          ["ceph osd pool force-recovery vms", "ceph osd pool force-backfill vms"]),
         ({"force": "1.1a"}, ["ceph pg force-recovery 1.1a", "ceph pg force-backfill 1.1a"]),
         ({"stop": "osd.1"}, ["ceph orch daemon stop osd.1"]),
-        (
-            {"replace": "osd.1=18 TB"},
-            [
-                "ceph orch daemon stop osd.1",
-                "ceph osd destroy 1 --yes-i-really-mean-it",
-                "ceph orch daemon add osd node-000:DEVICE  # takes the number again",
-                "ceph osd crush reweight osd.1 16.371",
-            ],
-        ),
+        ({"replace": "osd.1=18 TB"},
+         ["ceph orch daemon stop osd.1", "ceph osd destroy 1 --yes-i-really-mean-it",
+          "ceph orch daemon add osd node-000:DEVICE  # takes the number again",
+          "ceph osd crush reweight osd.1 16.371"]),
         ({"fail": "osd.1"}, []),
         ({"slow": "osd.1=30%"}, []),
     ],
@@ -169,11 +164,8 @@ def test_what_is_added_may_have_a_size_of_its_own(what: str, osds: int, host: st
 
 def test_sizes_loads_devices_and_networks_are_stated() -> None:
     like, sized = (
-        changes(prepared(add=what))[0]["osds"]
-        for what in (
-            "2 hosts like node-000 in rack=rack-00",
-            "2 hosts with 4 x 16 TB hdd in rack=rack-00",
-        )
+        changes(prepared(add=f"2 hosts {what} in rack=rack-00"))[0]["osds"]
+        for what in ("like node-000", "with 4 x 16 TB hdd")
     )
     weights = [[one.pop("weight") for one in osds] for osds in (like, sized)]
     # A map's weight is a multiple of 2^-16.
@@ -181,12 +173,8 @@ def test_sizes_loads_devices_and_networks_are_stated() -> None:
     assert like == sized
     asked = Request(load=("vms: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB",))
     load = prepared(asked=asked).input["load"]
-    assert load[0] == {
-        "reads_per_second": 500.0,
-        "read_bytes": 16384,
-        "writes_per_second": 200.0,
-        "write_bytes": 4096,
-    }
+    reads = {"reads_per_second": 500.0, "read_bytes": 16384}
+    assert load[0] == {**reads, "writes_per_second": 200.0, "write_bytes": 4096}
     assert load[1]["reads_per_second"] == 0
     osds = prepared(asked=Request(devices=("ssd=nvme-mixed-use",))).input["osds"]
     # The catalog's disk of 16 TB stays; flash becomes what is stated.
@@ -233,10 +221,7 @@ def test_weights_that_are_no_sizes_are_told_and_unknown_profiles_refused() -> No
     [
         ({"add": "2 osds with 2 x 18 TB hdd in host=node-001"}, "an OSD has a single size"),
         ({"add": "1 host with 18 TB hdd"}, 'write "with 10 x 18 TB"'),
-        (
-            {"add": "1 host with 10 x 18 TB in rack=rack-00"},
-            "the device class is missing: hdd or ssd",
-        ),
+        ({"add": "1 host with 9 x 18 TB in rack=rack-00"}, "device class is missing: hdd or ssd"),
         ({"add": "1 host with 10 x 18 TB nvme"}, "no OSD of class nvme has a device model to copy"),
         ({"add": "1 host with 10 x 18 in rack=rack-00"}, "what they are like or their size"),
         ({"add": "1 rack with 10 x 18 TB hdd"}, "OSDs are in a host, not directly in a rack"),

@@ -14,7 +14,7 @@ from resilver.whatif.options import Request
 from tests.build import refused
 from tests.unit.what_if_clusters import of_release, prepared, small_report
 
-LUMINOUS = "ceph osd set-require-min-compat-client luminous"
+LUMINOUS = "set-require-min-compat-client luminous"
 
 
 def lines(release: str, client: str = "luminous", **given: Any) -> list[str]:
@@ -53,40 +53,26 @@ def test_an_option_of_a_module_is_kept_by_its_key_before_it_is_a_setting() -> No
 @pytest.mark.parametrize(
     ("release", "client", "given", "wanted"),
     [
-        ("18.2.4", "reef", {"upmap": "1.1a"}, ["ceph osd rm-pg-upmap-items 1.1a"]),
-        (
-            "12.2.13",
-            "jewel",
-            {"upmap": ["1.1a 0 17", "1.1b 4 9"]},
-            [LUMINOUS, "ceph osd pg-upmap-items 1.1a 0 17", "ceph osd pg-upmap-items 1.1b 4 9"],
-        ),
-        ("14.2.22", "unknown", {"upmap": "1.1a"}, [LUMINOUS, "ceph osd rm-pg-upmap-items 1.1a"]),
-        ("18.2.4", "mimic", {"balance": "ceph"}, ["ceph balancer mode upmap", "ceph balancer on"]),
-        (
-            "13.2.10",
-            "",
-            {"balance": "ceph"},
-            [
-                "ceph mgr module enable balancer",
-                LUMINOUS,
-                "ceph balancer mode upmap",
-                "ceph balancer on",
-            ],
-        ),
-        ("14.2.22", "", {"start": "osd.3"}, ["systemctl start ceph-osd@3  # on node-000"]),
-        ("10.2.7", "", {"set_rule": "vms=archive_rule"}, ["ceph osd pool set vms crush_ruleset 1"]),
-        (
-            "12.2.13",
-            "",
-            {"set_rule": "vms=archive_rule"},
-            ["ceph osd pool set vms crush_rule archive_rule"],
-        ),
+        ("18.2.4", "reef", {"upmap": "1.1a"}, "rm-pg-upmap-items 1.1a"),
+        ("12.2.13", "jewel", {"upmap": ["1.1a 0 17", "1.1b 4 9"]},
+         f"{LUMINOUS}; pg-upmap-items 1.1a 0 17; pg-upmap-items 1.1b 4 9"),
+        ("14.2.22", "unknown", {"upmap": "1.1a"}, f"{LUMINOUS}; rm-pg-upmap-items 1.1a"),
+        ("10.2.7", "", {"set_rule": "vms=archive_rule"}, "pool set vms crush_ruleset 1"),
+        ("12.2.13", "", {"set_rule": "vms=archive_rule"}, "pool set vms crush_rule archive_rule"),
     ],
-)
+)  # fmt: skip
 def test_lines_take_the_form_of_their_release(
-    release: str, client: str, given: dict[str, Any], wanted: list[str]
+    release: str, client: str, given: dict[str, Any], wanted: str
 ) -> None:
-    assert lines(release, client, **given) == wanted
+    assert lines(release, client, **given) == [f"ceph osd {line}" for line in wanted.split("; ")]
+
+
+def test_a_balancer_is_turned_on_and_an_osd_started_as_the_release_does_it() -> None:
+    on = ["ceph balancer mode upmap", "ceph balancer on"]
+    assert lines("18.2.4", "mimic", balance="ceph") == on
+    before = ["ceph mgr module enable balancer", f"ceph osd {LUMINOUS}"]
+    assert lines("13.2.10", "", balance="ceph") == before + on
+    assert lines("14.2.22", "", start="osd.3") == ["systemctl start ceph-osd@3  # on node-000"]
 
 
 @pytest.mark.parametrize(
@@ -116,18 +102,12 @@ def test_an_operator_takes_steps_of_pg_num_before_the_manager_does() -> None:
     first = pool.pg_num + 32 * 36
     assert first < 1500 < first + 32 * 36
     option = "mon_max_pg_per_osd=1000"
-    words = "ceph osd pool set vms"
-    assert lines("13.2.10", set_option=option, pg_num="vms=1500")[1:] == [
-        f"{words} pg_num {first}",
-        f"{words} pg_num 1500",
-        f"{words} pgp_num 1500",
-    ]
-    assert lines("14.2.22", set_option=option, pg_num="vms=1500")[1:] == [f"{words} pg_num 1500"]
+    steps = (f"pg_num {first}", "pg_num 1500", "pgp_num 1500")
+    wanted = [f"ceph osd pool set vms {step}" for step in steps]
+    assert lines("13.2.10", set_option=option, pg_num="vms=1500")[1:] == wanted
+    assert lines("14.2.22", set_option=option, pg_num="vms=1500")[1:] == wanted[1:2]
     wider = [option, "mon_osd_max_split_count=64"]
-    assert lines("13.2.10", set_option=wider, pg_num="vms=1500")[2:] == [
-        f"{words} pg_num 1500",
-        f"{words} pgp_num 1500",
-    ]
+    assert lines("13.2.10", set_option=wider, pg_num="vms=1500")[2:] == wanted[1:]
 
 
 def total(but: str, of_rule: int | None = None) -> int:

@@ -1,6 +1,7 @@
 """What an answer of a what-if says: a sentence for each way that it may end, and its tables."""
 
 import re
+import tomllib
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -22,10 +23,10 @@ from resilver.whatif.answer import PlannedStep, WhatIf
 from resilver.whatif.columns import TABLES, conform
 from resilver.whatif.declared import SETTINGS
 from resilver.whatif.several import PlansCompared
+from tests.build import CASES
 from tests.unit.what_if_answers import OUT_SECONDS, answer
 
-MARKED = "Detected after 20 s, marked out after 10 min 20 s"
-FIRST = f"{MARKED}, healthy after 9 h 10 min"
+SENTENCES = tomllib.loads((CASES / "sentences.toml").read_text(encoding="utf-8"))
 
 
 def changed(of: WhatIf, table: str, **columns: Any) -> WhatIf:
@@ -55,74 +56,32 @@ NEARFULL = WHOLE.tables["osds"]["nearfull_seconds"].to_pylist()
 NEARFULL[5:7] = 0.0, 7200.0
 HELD = {"state": ["active+remapped+backfill_wait"] * 4, "reason": ["a flag holds it"] * 4}
 NO_SPACE = [f"osd.{osd} has no space for it" for osd in (7, 7, 9, 3)]
-LATER = replace(WHOLE, steps=(PlannedStep(7200.0, "osd.1 fails"),))
 
 
-@pytest.mark.parametrize(
-    ("of", "sentence"),
-    [
-        # What is not healthy at the end is followed to the horizon.
-        (
-            changed(STUCK, "risks", fewest_failures=[2, 2]),
-            "Probability of losing data within 30 d: 3.2e-6 (needs 2 more failures; independent "
-            "failures, AFR 1.36 %).",
-        ),
-        (
-            changed(WHOLE, "pools", degraded_seconds=[3600.0, 0.0]),
-            f"{FIRST} (copying takes 9 h); nothing is degraded after 1 h.",
-        ),
-        # 9 h 10 min 20 s, of which 2 h are before the change.
-        (LATER, f"{FIRST}, 7 h 10 min from the first change on (copying takes 9 h)."),
-        (
-            changed(WHOLE, "pools", degraded_seconds=[0.0, 0.0]),
-            "Rebalancing finishes after 9 h 10 min; no object is ever degraded.",
-        ),
-        (
-            changed(STUCK, "stuck", reason=NO_SPACE),
-            ": osd.7 has no space for it (2 of them); likewise osd.9 (1) and osd.3 (1).",
-        ),
-        # PGs that a flag holds wait without end: the run ended since nothing could happen.
-        (changed(STUCK, "stuck", **HELD), "The cluster does not become healthy: 4 of 320 PGs"),
-        (
-            changed(STUCK, "stuck", **HELD),
-            "4 PGs (1.0, 1.1, 1.2, ...) stay active+remapped+backfill_wait: a flag holds it.",
-        ),
-        (
-            changed(WHOLE, "pools", lost_groups=[3, 0]),
-            "Data is lost: 3 PGs of pool rbd can no longer be read from the OSDs that are up.",
-        ),
-        (
-            changed(WHOLE, "timeline", inactive_groups=[0] * 40, at_risk_groups=[0] * 40),
-            "No PG is ever at zero redundancy; every PG serves clients once the "
-            "failure is detected.",
-        ),
-        (
-            changed(WHOLE, "osds", nearfull_seconds=NEARFULL),
-            "3 OSDs reach nearfull (0.85), 1 from the start, the first osd.6 after 2 h.",
-        ),
-        (
-            changed(EMPTIED, "osds", **{f"{of}_seconds": [None] * 12 for of in LEVELS}),
-            "Fullest OSD: osd.4, 69.2 % at the start, 34.6 % at the end; no OSD reaches nearfull "
-            "(0.85).",
-        ),
-        (
-            changed(LEAST, "pools", moved_bytes=[3 << 40, 0]),
-            "3.0 TiB of intact data is backfilled (1.50 x the minimum).",
-        ),
-        (
-            changed(WHOLE, "fill", used_bytes=ON_THE_WAY),
-            "; old and new copies together take up to 1.2 TiB more on the way.",
-        ),
-        (
-            changed(WHOLE, "clients", p99_seconds=NONE, served_share=[0.0] * 40),
-            "Client p99 latency of pool rbd: none, as clients ask for more than the cluster "
-            "serves even before the plan; at worst 0 % of requests are served.",
-        ),
-    ],
-)
-def test_an_answer_says(of: WhatIf, sentence: str) -> None:
+CALM = {"inactive_groups": [0] * 40, "at_risk_groups": [0] * 40}
+NO_OSD = {f"{of}_seconds": [None] * 12 for of in LEVELS}
+ANSWERS = {
+    "another risk": changed(STUCK, "risks", fewest_failures=[2, 2]),
+    "degraded for an hour": changed(WHOLE, "pools", degraded_seconds=[3600.0, 0.0]),
+    "a later change": replace(WHOLE, steps=(PlannedStep(7200.0, "osd.1 fails"),)),
+    "never degraded": changed(WHOLE, "pools", degraded_seconds=[0.0, 0.0]),
+    "no space": changed(STUCK, "stuck", reason=NO_SPACE),
+    "held by a flag": changed(STUCK, "stuck", **HELD),
+    "lost": changed(WHOLE, "pools", lost_groups=[3, 0]),
+    "never at risk": changed(WHOLE, "timeline", **CALM),
+    "three are nearfull": changed(WHOLE, "osds", nearfull_seconds=NEARFULL),
+    "emptied": changed(EMPTIED, "osds", **NO_OSD),
+    "more than the least": changed(LEAST, "pools", moved_bytes=[3 << 40, 0]),
+    "both copies": changed(WHOLE, "fill", used_bytes=ON_THE_WAY),
+    "overloaded": changed(WHOLE, "clients", p99_seconds=NONE, served_share=[0.0] * 40),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_says(name: str) -> None:
     """What the plain answers say is recorded: `test_a_terminal_shows_what_was_recorded`."""
-    assert sentence in "\n".join(answer_of(of).verdict)
+    said = "\n".join(answer_of(ANSWERS[name]).verdict)
+    assert all(sentence in said for sentence in SENTENCES["what-if"][name])
 
 
 @pytest.mark.parametrize(
@@ -219,10 +178,8 @@ def test_fills_and_places_add_up_to_what_osds_had_used() -> None:
 
 def test_titles_histories_and_commands_say_the_first_of_many() -> None:
     steps = tuple(PlannedStep(0.0, f"osd.{at} fails") for at in range(3))
-    assert (
-        answer_of(replace(answer(), steps=steps)).title
-        == "What if osd.0 fails, and 2 more changes?"
-    )
+    title = answer_of(replace(answer(), steps=steps)).title
+    assert title == "What if osd.0 fails, and 2 more changes?"
     none = answer_of(changed(answer(), "upmaps", pairs=[""]))
     lines = {part.name: list(part.lines) for part in none.parts() if isinstance(part, Lines)}
     assert lines["upmaps"] == ["ceph osd rm-pg-upmap-items 1.1a"]

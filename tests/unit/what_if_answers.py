@@ -313,13 +313,8 @@ def answer(
 
 def plans() -> PlansCompared:
     """Three plans: whole after 9 h, after 5 h with slower clients, and not at all."""
-    return PlansCompared(
-        (
-            answer(plan="slow.toml"),
-            answer(hours=5.0, plan="quick.toml"),
-            answer("stuck", plan="full.toml"),
-        )
-    )
+    slow, quick = answer(plan="slow.toml"), answer(hours=5.0, plan="quick.toml")
+    return PlansCompared((slow, quick, answer("stuck", plan="full.toml")))
 
 
 def ranking(level: str = "host") -> Ranking:
