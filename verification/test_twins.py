@@ -1,7 +1,7 @@
 """Systems, codes and parts drawn anew run as their plain-Python twins do, to the picosecond.
 
-The tests keep 25 systems, each with a sequence of faults, and 4 loops of requests
-(tests/unit/test_reference_*.py), 4 sets of failed devices a layout (tests/unit/test_affected.py), 5
+The tests keep 15 systems, each with a sequence of faults, and 2 loops of requests
+(tests/unit/test_reference_*.py), 4 sets of failed devices a layout (tests/unit/test_affected.py), 3
 partitions of a scan (tests/unit/test_parts.py), and 20 trees of codes and 20 of sets
 (tests/oracle/test_code_trees.py and test_sets.py).
 """

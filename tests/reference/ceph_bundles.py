@@ -8,7 +8,7 @@ from typing import Any
 from resilver.crush import CrushMap
 from resilver.importers import read_cluster
 from resilver.simulate import group_sets
-from tests.reference.ceph_rows import TUNABLES, Shape, crush_bucket, group
+from tests.reference.ceph_rows import TUNABLES, Shape, crush_bucket, group, pool_row
 
 OBJECT_BYTES = 4 * 2**20
 SHORT = -1
@@ -61,9 +61,8 @@ def crush_text(bundle: Bundle) -> str:
         items = [f"item {host} weight {weights[host]:.5f}" for host in hosts]
         lines += crush_bucket("zone", name, bucket, items)
         top = [*(item for item in top if item not in hosts), name]
-    lines += crush_bucket(
-        "root", "default", -1, [f"item {at} weight {weights[at]:.5f}" for at in top]
-    )
+    items = [f"item {at} weight {weights[at]:.5f}" for at in top]
+    lines += crush_bucket("root", "default", -1, items)
     kind = "erasure" if bundle.coded else "replicated"
     lines += ["rule placing {", "id 0", f"type {kind}", *(f"step {one}" for one in bundle.steps)]
     return "\n".join([*lines, "}"]) + "\n"
@@ -73,20 +72,7 @@ def write_bundle(folder: Path, bundle: Bundle) -> Path:
     """Write its dumps into a folder, which is made; return it."""
     folder.mkdir(parents=True, exist_ok=True)
     count = sum(len(host) for host in bundle.hosts.values())
-    pool = {
-        "pool": 1,
-        "pool_name": "rbd",
-        "flags_names": "hashpspool",
-        "type": 3 if bundle.coded else 1,
-        "crush_rule": 0,
-        "object_hash": 2,
-        "pg_num": bundle.pg_num,
-        "pg_placement_num": bundle.pg_num,
-        "pg_num_target": bundle.pg_num,
-        "options": {},
-        "application_metadata": {"rbd": {}},
-        **bundle.pool,
-    }
+    pool = pool_row(1, "rbd", bundle.pg_num, coded=bundle.coded) | {"crush_rule": 0, **bundle.pool}
     osdmap = {
         "epoch": 100,
         "full_ratio": 0.95,
@@ -108,13 +94,9 @@ def write_bundle(folder: Path, bundle: Bundle) -> Path:
     ]
     _write(folder / "pg_dump.json", {"pg_map": {"pg_stats": rows}})
     _write(folder / "versions.json", {"overall": {f"ceph version {bundle.version}": count}})
-    _write(
-        folder / "config_dump.json",
-        [
-            {"section": section, "name": name, "value": value, "mask": ""}
-            for section, name, value in bundle.config
-        ],
-    )
+    keys = ("section", "name", "value", "mask")
+    settings = [dict(zip(keys, (*row, ""), strict=True)) for row in bundle.config]
+    _write(folder / "config_dump.json", settings)
     return folder
 
 

@@ -28,6 +28,7 @@ from tests.reference.ceph_rows import (
     osd_row,
     osd_stats,
     perf,
+    pool_row,
     sums,
     tree_row,
 )
@@ -121,54 +122,34 @@ def documents(shape: Shape) -> dict[str, Any]:
         "osd_df_tree": {"nodes": [tree_row(shape), *rows], "stray": [], "summary": summary},
         "df": {
             "stats": {"total_bytes": KIB * summary["total_kb"]},
-            "pools": [
-                {
-                    "name": pool.name,
-                    "id": pool.id,
-                    "stats": {"stored": totals[pool.id][0], "objects": totals[pool.id][1]},
-                }
-                for pool in POOLS
-            ],
+            "pools": [_df_row(pool, *totals[pool.id]) for pool in POOLS],
         },
         "config_dump": CONFIG,
         "osd_metadata": hardware,
         "osd_perf": {"osdstats": {"osd_perf_infos": [perf(osd) for osd in range(shape.osds)]}},
-        "balancer_status": {
-            "active": shape.balancer,
-            "mode": "upmap",
-            "optimize_result": "",
-            "plans": [],
-        },
+        "balancer_status": {"active": shape.balancer, "mode": "upmap", **IDLE},
         "versions": {"osd": {version: shape.osds}, "overall": {version: shape.osds}},
     }
 
 
+def _df_row(pool: MadePool, size: int, objects: int) -> dict[str, Any]:
+    return {"name": pool.name, "id": pool.id, "stats": {"stored": size, "objects": objects}}
+
+
+def _setting(section: str, name: str, value: str, **more: str) -> dict[str, Any]:
+    """A row of `ceph config dump`."""
+    row = {"section": section, "name": name, "value": value, "level": "advanced", "mask": ""}
+    return {**row, "can_update_at_runtime": True, **more}
+
+
+IDLE = {"optimize_result": "", "plans": []}
+CODE = {"k": "4", "m": "2", "plugin": "jerasure", "technique": "reed_sol_van"}
 CONFIG = [
-    {
-        "section": "global",
-        "name": "osd_pool_default_size",
-        "value": "3",
-        "level": "advanced",
-        "can_update_at_runtime": True,
-        "mask": "",
-    },
-    {
-        "section": "osd",
-        "name": "osd_mclock_profile",
-        "value": "high_recovery_ops",
-        "level": "advanced",
-        "can_update_at_runtime": True,
-        "mask": "class:hdd",
-        "device_class": "hdd",
-    },
-    {
-        "section": "osd.3",
-        "name": "osd_mclock_max_capacity_iops_hdd",
-        "value": "287.450000",
-        "level": "basic",
-        "can_update_at_runtime": True,
-        "mask": "",
-    },
+    _setting("global", "osd_pool_default_size", "3"),
+    _setting(
+        "osd", "osd_mclock_profile", "high_recovery_ops", mask="class:hdd", device_class="hdd"
+    ),
+    _setting("osd.3", "osd_mclock_max_capacity_iops_hdd", "287.450000", level="basic"),
 ]
 
 
@@ -232,44 +213,23 @@ def _osd_dump(shape: Shape) -> dict[str, Any]:
             }
             for osd in range(shape.osds)
         ],
-        "pg_upmap": [],
-        "pg_upmap_items": [],
-        "pg_temp": [],
-        "primary_temp": [],
-        "erasure_code_profiles": {
-            "ec42": {
-                "crush-failure-domain": "host",
-                "k": "4",
-                "m": "2",
-                "plugin": "jerasure",
-                "technique": "reed_sol_van",
-            }
-        },
+        **{key: [] for key in ("pg_upmap", "pg_upmap_items", "pg_temp", "primary_temp")},
+        "erasure_code_profiles": {"ec42": {**CODE, "crush-failure-domain": "host"}},
     }
 
 
 def _pool(shape: Shape, pool: MadePool) -> dict[str, Any]:
-    groups = _group_count(shape, pool)
     coded = pool.data > 1
+    of_code = {"stripe_width": 4096 * pool.data, "erasure_code_profile": "ec42"} if coded else {}
     return {
-        "pool": pool.id,
-        "pool_name": pool.name,
-        "flags": 1,
-        "flags_names": "hashpspool",
-        "type": 3 if coded else 1,
+        **pool_row(pool.id, pool.name, _group_count(shape, pool), coded=coded),
         "size": pool.size,
         "min_size": pool.data + 1 if coded else 2,
         "crush_rule": pool.rule,
-        "object_hash": 2,
         "pg_autoscale_mode": "off",
-        "pg_num": groups,
-        "pg_placement_num": groups,
-        "pg_placement_num_target": groups,
-        "pg_num_target": groups,
-        "stripe_width": 4096 * pool.data if coded else 0,
-        "erasure_code_profile": "ec42" if coded else "",
-        "options": {},
-        "application_metadata": {"rbd": {}},
+        "stripe_width": 0,
+        "erasure_code_profile": "",
+        **of_code,
     }
 
 

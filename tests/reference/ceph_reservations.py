@@ -179,16 +179,9 @@ def draw(seed: int) -> dict:
         primary, *others = random_.sample(range(osds), min(osds, random_.randint(2, 4)))
         targets = [] if kind == "deletion" else sorted(others)
         priority = random_.choice([110, 110, 150, 151, 179, 190, 254])
-        claims.append(
-            {
-                "at": random_.randint(0, 60),
-                "primary": primary,
-                "targets": targets,
-                "priority": priority,
-                "kind": kind,
-                "time": random_.randint(1, 50),
-            }
-        )
+        claim = {"at": random_.randint(0, 60), "primary": primary, "targets": targets}
+        claim |= {"priority": priority, "kind": kind, "time": random_.randint(1, 50)}
+        claims.append(claim)
     return {"osds": osds, "slots": random_.randint(1, 2), "claims": claims}
 
 

@@ -93,9 +93,28 @@ POOLS = (
 )
 
 
-def crush_bucket(kind: str, name: str, number: int, items: list[str]) -> list[str]:
+def crush_bucket(
+    kind: str, name: str, number: int, items: list[str], alg: str = "straw2"
+) -> list[str]:
     """A bucket of a map, as `crushtool -d` writes it."""
-    return [f"{kind} {name} {{", f"id {number}", "alg straw2", "hash 0", *items, "}"]
+    return [f"{kind} {name} {{", f"id {number}", f"alg {alg}", "hash 0", *items, "}"]
+
+
+def pool_row(number: int, name: str, groups: int, *, coded: bool) -> dict[str, Any]:
+    """What all pools of an osdmap have alike."""
+    return {
+        "pool": number,
+        "pool_name": name,
+        "flags": 1,
+        "flags_names": "hashpspool",
+        "type": 3 if coded else 1,
+        "object_hash": 2,
+        **dict.fromkeys(
+            ("pg_num", "pg_placement_num", "pg_placement_num_target", "pg_num_target"), groups
+        ),
+        "options": {},
+        "application_metadata": {"rbd": {}},
+    }
 
 
 def osd_row(shape: Shape, osd: int, data: int, groups: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import numpy as np
 from resilver.crush import CrushMap
 from resilver.spec import System
 from resilver.spec.tree import plural
+from tests.reference.ceph_rows import crush_bucket
 from tests.reference.draws import (
     HALF_WORD,
     WORD,
@@ -203,32 +204,18 @@ def choose(seed: int, fault: int, urn: list[Any], count: int) -> list[Any]:
 
 
 # What each release's tunables are, in the words of `crushtool`; those left out are zero.
-_NO_LOCAL_TRIES = {"choose_total_tries": 50, "chooseleaf_descend_once": 1}
+_LOCAL_TRIES = {"choose_local_tries": 2, "choose_local_fallback_tries": 5}
+_BOBTAIL = {"choose_total_tries": 50, "chooseleaf_descend_once": 1}
+_FIREFLY = {**_BOBTAIL, "chooseleaf_vary_r": 1}
+_HAMMER = {**_FIREFLY, "straw_calc_version": 1}
 TUNABLES = {
-    "argonaut": {
-        "choose_local_tries": 2,
-        "choose_local_fallback_tries": 5,
-        "choose_total_tries": 19,
-    },
-    "bobtail": _NO_LOCAL_TRIES,
-    "firefly": {**_NO_LOCAL_TRIES, "chooseleaf_vary_r": 1},
-    "hammer": {**_NO_LOCAL_TRIES, "chooseleaf_vary_r": 1, "straw_calc_version": 1},
-    "jewel": {
-        **_NO_LOCAL_TRIES,
-        "chooseleaf_vary_r": 1,
-        "chooseleaf_stable": 1,
-        "straw_calc_version": 1,
-    },
+    "argonaut": {**_LOCAL_TRIES, "choose_total_tries": 19},
+    "bobtail": _BOBTAIL,
+    "firefly": _FIREFLY,
+    "hammer": _HAMMER,
+    "jewel": {**_HAMMER, "chooseleaf_stable": 1},
 }
-TUNABLE_NAMES = (
-    "choose_local_tries",
-    "choose_local_fallback_tries",
-    "choose_total_tries",
-    "chooseleaf_descend_once",
-    "chooseleaf_vary_r",
-    "chooseleaf_stable",
-    "straw_calc_version",
-)
+TUNABLE_NAMES = [*_LOCAL_TRIES, *TUNABLES["jewel"]]
 
 
 def crush_text(system: System) -> str:
@@ -244,7 +231,7 @@ def crush_text(system: System) -> str:
     lines += [f"type {number} {kind}" for number, kind in enumerate(("server", "rack", "row"))]
     lines += ["type 3 root"]
     inside = [(f"server.{server}", 1) for server in range(servers)]
-    number = -1
+    number, bucket = -1, placement.bucket or ""
     for kind, count in (("rack", system.cluster.racks), ("row", system.cluster.rows)):
         if count is None:
             continue
@@ -252,10 +239,10 @@ def crush_text(system: System) -> str:
         for index in range(count):
             number -= 1
             items = inside[index * share_of_each : (index + 1) * share_of_each]
-            lines.append(_bucket(kind, f"{kind}.{index}", number, placement.bucket, items))
+            lines += _bucket(kind, f"{kind}.{index}", number, bucket, items)
             outside.append((f"{kind}.{index}", sum(weight for _, weight in items)))
         inside = outside
-    lines.append(_bucket("root", "default", -1, placement.bucket, inside))
+    lines += _bucket("root", "default", -1, bucket, inside)
     domain = system.failure_domain
     step = "choose" if domain == "server" else "chooseleaf"
     lines.append(
@@ -265,11 +252,9 @@ def crush_text(system: System) -> str:
     return "\n".join(lines)
 
 
-def _bucket(
-    kind: str, name: str, number: int, alg: str | None, items: list[tuple[str, int]]
-) -> str:
-    inside = " ".join(f"item {item} weight {weight}.000" for item, weight in items)
-    return f"{kind} {name} {{ id {number} alg {alg} hash 0 {inside} }}"
+def _bucket(kind: str, name: str, number: int, alg: str, items: list[tuple[str, int]]) -> list[str]:
+    inside = [f"item {item} weight {weight}.000" for item, weight in items]
+    return crush_bucket(kind, name, number, inside, alg)
 
 
 class Crush:

@@ -5,6 +5,7 @@ happens at one time happens in the order in which it was scheduled.
 """
 
 import heapq
+import math
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -23,11 +24,15 @@ class Clock:
         self._scheduled = 0
         self._pending: list[tuple[int, int, Callable[[], None]]] = []
 
-    def at(self, time: int, action: Callable[[], None]) -> None:
-        """Let something happen at a time, after all that was scheduled for that time before."""
-        assert time >= self.now
-        heapq.heappush(self._pending, (time, self._scheduled, action))
+    def take_turn(self) -> int:
+        """The next place among what happens at one time."""
         self._scheduled += 1
+        return self._scheduled
+
+    def at(self, time: int, action: Callable[[], None], turn: int | None = None) -> None:
+        """Let something happen at a time, at a turn taken before or else after all scheduled."""
+        assert time >= self.now
+        heapq.heappush(self._pending, (time, self.take_turn() if turn is None else turn, action))
 
     def step(self) -> None:
         """Let what comes next happen."""
@@ -35,9 +40,9 @@ class Clock:
         self.executed += 1
         action()
 
-    def run(self) -> None:
-        """Let everything happen."""
-        while self._pending:
+    def run(self, until: float = math.inf) -> None:
+        """Let everything happen up to a time."""
+        while self._pending and self._pending[0][0] <= until:
             self.step()
 
 

@@ -8,10 +8,11 @@ entered their queues. Source of the model: Mehech (2007), see docs/models/fabric
 
 from __future__ import annotations
 
-import heapq
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+from tests.reference.machines import Clock
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Disk:
     served: int = 0
 
 
-class Network:
+class Network(Clock):
     """Simulates requests over a network.
 
     Args:
@@ -94,6 +95,7 @@ class Network:
     """
 
     def __init__(self, ports: Sequence[Sequence[int]], figures: Figures) -> None:
+        super().__init__()
         self.figures = figures
         self.channels = [
             [Channel(node, peer) for peer in peers] for node, peers in enumerate(ports)
@@ -101,27 +103,9 @@ class Network:
         self.distances: dict[int, list[int]] = {}
         self.turns = [0] * len(ports)
         self.disks: dict[int, Disk] = {}
-        self.events: list[tuple[int, int, Callable[[], None]]] = []
-        self.now = 0
-        self.scheduled = 0
         self.delays: list[tuple[int, int]] = []
         self.hops: list[int] = []
         self.dropped = {"no_link": 0, "hop_limit": 0}
-
-    def at(self, time: int, action: Callable[[], None], turn: int | None = None) -> None:
-        """Schedule an action, among those of its time at a turn taken before or else the last."""
-        heapq.heappush(self.events, (time, self.take_turn() if turn is None else turn, action))
-
-    def take_turn(self) -> int:
-        """The next place among actions of one time."""
-        self.scheduled += 1
-        return self.scheduled
-
-    def run(self) -> None:
-        """Do all that is scheduled."""
-        while self.events:
-            self.now, _, action = heapq.heappop(self.events)
-            action()
 
     def fail_link(self, one: int, other: int) -> None:
         """Break both directions of an idle link."""

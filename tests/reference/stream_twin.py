@@ -6,12 +6,13 @@ latency; a packet is passed on when all of it is there. A port serves of the lan
 one that has sent least by its share; one that comes back from idleness has no credit.
 """
 
-import heapq
 import random
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from tests.reference.machines import Clock
 
 CONTROL = 64
 CLIENTS, REBUILD = 0, 1
@@ -78,24 +79,16 @@ class Outcome:
 
 
 class Streams:
-    """The system while it runs; `run` does all."""
+    """The system while it runs; `run` does all, in seconds."""
 
     def __init__(self, tree: Tree, figures: Figures, seed: int) -> None:
-        self.tree, self.figures = tree, figures
+        self.tree, self.figures, self.clock = tree, figures, Clock()
         self.draws = random.Random(seed)
         self.ports: dict[tuple[str, int, int], Port] = {}
-        self.events: list[tuple[float, int, Any, Any]] = []
-        self.number = 0
-        self.now = 0.0
         groups = len(tree.groups)
         self.outcome = Outcome([0] * groups, [0] * groups)
 
     # The network -------------------------------------------------------------------------------
-
-    def at(self, time: float, call: Any, argument: Any) -> None:
-        """Have something happen at a time, after all else that was asked for that time before."""
-        self.number += 1
-        heapq.heappush(self.events, (time, self.number, call, argument))
 
     def path(self, source: Place | int, target: Place | int) -> list[tuple[str, int, int]]:
         """Channels from a host to a host or entry, or from an entry to a host, by D-mod-K.
@@ -113,12 +106,8 @@ class Streams:
         if source[0] == target[0]:
             return [("port", *source), ("host", *target)]
         spine = target[1] % self.tree.spines
-        return [
-            ("port", *source),
-            ("up", source[0], spine),
-            ("down", spine, target[0]),
-            ("host", *target),
-        ]
+        climbed = [("port", *source), ("up", source[0], spine)]
+        return [*climbed, ("down", spine, target[0]), ("host", *target)]
 
     def send(
         self, source: Place | int, target: Place | int, size: int, lane: int, done: Any
@@ -152,11 +141,12 @@ class Streams:
         port.served[lane] += packet[2] / self.figures.shares[lane]
         port.is_busy = True
         port.bytes += packet[2]
-        self.at(self.now + packet[2] / self.figures.link_rate, self.passed, (port, packet))
+        passed = self.clock.now + packet[2] / self.figures.link_rate
+        self.clock.at(passed, lambda: self.passed(port, packet))
 
-    def passed(self, event: Any) -> None:
+    def passed(self, port: Port, packet: Any) -> None:
         """A packet has left a port: it is at the next one, or at its end."""
-        port, (path, hop, size, lane, done) = event
+        path, hop, size, lane, done = packet
         port.is_busy = False
         if port.queues[0] or port.queues[1]:
             self.begin(port)
@@ -180,7 +170,7 @@ class Streams:
         """The entry asks; k - 1 peers are asked and answer; k strips go out."""
         group, server, side = at
         servers = self.tree.groups[group]
-        place, start = servers[server][side], self.now
+        place, start = servers[server][side], self.clock.now
         entry, strip, wanted = self.entry(place), self.figures.strip, self.figures.data - 1
         left = [wanted]
 
@@ -211,7 +201,7 @@ class Streams:
         """k strips come in, n - 1 go to peers, all acknowledge, and the entry is told."""
         group, server, side = at
         servers = self.tree.groups[group]
-        place, start = servers[server][side], self.now
+        place, start = servers[server][side], self.clock.now
         entry, strip, others = self.entry(place), self.figures.strip, self.figures.pieces - 1
         left = [self.figures.data]
 
@@ -220,28 +210,24 @@ class Streams:
             if not left[0]:
                 self.send(place, entry, CONTROL, CLIENTS, lambda: self.complete(at, start))
 
+        def told(there: Place) -> Any:
+            return lambda: self.send(there, place, CONTROL, CLIENTS, acknowledged)
+
         def arrived() -> None:
             left[0] -= 1
             if left[0]:
                 return
             left[0] = others
             for peer in self.peers(group, server, others):
-                there = servers[peer][side]
-                self.send(
-                    place,
-                    there,
-                    strip,
-                    CLIENTS,
-                    lambda there=there: self.send(there, place, CONTROL, CLIENTS, acknowledged),
-                )
+                self.send(place, servers[peer][side], strip, CLIENTS, told(servers[peer][side]))
 
         for _ in range(self.figures.data):
             self.send(entry, place, strip, CLIENTS, arrived)
 
     def complete(self, at: tuple[int, int, int], start: float) -> None:
-        if self.now >= self.figures.warm_up:
+        if self.clock.now >= self.figures.warm_up:
             self.outcome.user_bytes[at[0]] += self.figures.data * self.figures.strip
-            self.outcome.delay += self.now - start
+            self.outcome.delay += self.clock.now - start
             self.outcome.completed += 1
         (self.read if self.figures.reads else self.write)(at)
 
@@ -254,7 +240,7 @@ class Streams:
         def gathered() -> None:
             left[0] -= 1
             if not left[0]:
-                if self.now >= self.figures.warm_up:
+                if self.clock.now >= self.figures.warm_up:
                     self.outcome.strips_made[group] += 1
                 self.rebuild(at)
 
@@ -267,21 +253,21 @@ class Streams:
         Returns:
             What was done.
         """
+
+        def later(call: Any, *at: int) -> None:
+            begin = self.draws.random() * self.figures.warm_up / 2
+            self.clock.at(begin, lambda: call(at))
+
         first = self.read if self.figures.reads else self.write
         for group, servers in enumerate(self.tree.groups):
             for server, sides in enumerate(servers):
                 for side in range(len(sides)):
                     for _ in range(self.figures.window):
-                        begin = self.draws.random() * self.figures.warm_up / 2
-                        self.at(begin, first, (group, server, side))
+                        later(first, group, server, side)
                 if group in self.figures.rebuilding:
                     for number in range(self.figures.rebuild_window):
-                        begin = self.draws.random() * self.figures.warm_up / 2
-                        self.at(begin, self.rebuild, (group, server, number % len(sides)))
-        end = self.figures.warm_up + self.figures.duration
-        while self.events and self.events[0][0] <= end:
-            self.now, _, call, argument = heapq.heappop(self.events)
-            call(argument)
+                        later(self.rebuild, group, server, number % len(sides))
+        self.clock.run(self.figures.warm_up + self.figures.duration)
         self.outcome.channels = {name: port.bytes for name, port in self.ports.items()}
         return self.outcome
 

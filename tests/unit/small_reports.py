@@ -13,6 +13,7 @@ CRUSH_TYPES = [{"type_id": number, "name": name} for name, number in TYPES.items
 # Bytes and objects of a group, by its number modulo 6: none, empty objects, fewer bytes than
 # objects, one object of many buffers, many small ones, and shares that do not come out even.
 LOADS = [(0, 0), (0, 3), (2, 5), (7_000_001, 1), (50_000, 20), (10_000_019, 7)]
+SUMS = [{"num_bytes": size, "num_objects": objects} for size, objects in LOADS]
 
 
 def bucket(number: int, name: str, kind: str, items: dict[int, int]) -> dict[str, Any]:
@@ -106,10 +107,7 @@ def report(osds_as_domains: bool) -> dict[str, Any]:
                     "pgid": f"{one['pool']}.{group:x}",
                     "up": [],
                     "acting": [],
-                    "stat_sum": {
-                        "num_bytes": LOADS[group % 6][0],
-                        "num_objects": LOADS[group % 6][1],
-                    },
+                    "stat_sum": SUMS[group % 6],
                 }
                 for one in pools
                 for group in range(one["pg_num"])

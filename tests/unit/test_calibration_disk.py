@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from resilver import Study, calibrate_disk
+from resilver import calibrate_disk
 from resilver.calibration.disk import calibrate_report, service_seconds
 from resilver.calibration.errors import ModelError
 from resilver.errors import ConfigError
 from resilver.importers.fio import MODES, parse_fio
 from resilver.spec import Cluster, DeviceTable
 from tests.unit import fio_reports
+from tests.unit.test_calibration_network import rebuilt
 
 JBOD: DeviceTable = Cluster.model_validate({"servers": 1, "device": "jbod10-sata"}).device
 SIZES = JBOD.request_sizes
@@ -78,8 +79,6 @@ def test_the_modelled_bandwidth_is_the_simulators(mode: str, size: int) -> None:
     """A rebuild of one object in buffers of `size` reads in sequence, and one of many objects of
     `size` reads at random; with writes and messages that take no time, reads are all it waits for.
     """
-    from resilver.study import simulate
-
     count = 64
     whole = mode == "read"
     device = {
@@ -89,27 +88,10 @@ def test_the_modelled_bandwidth_is_the_simulators(mode: str, size: int) -> None:
         "read_overhead": "23.67 us",
         "read_seek": [f"{seek!r} s" for seek in JBOD.read_seek],
     }
-    study = Study.from_dict(
-        {
-            "cluster": {
-                "servers": 3,
-                "device": device,
-                "fabric": {"table": {"rows": [["1 B", 0, 0, 0]]}},
-            },
-            "population": {
-                "file_size": f"{count * size if whole else size} B",
-                "files": 1 if whole else count,
-                "objects": "whole",
-            },
-            "placement": {"algorithm": "crush", "placement_groups": 1},
-            "redundancy": {"replicas": 2},
-            "faults": [{"fail": {"servers": ["server.0"]}}],
-            "recovery": {"pipeline_buffer": f"{size} B"},
-        }
-    )
-    seeds = (simulate(study.runs()[0].system, seed) for seed in range(1, 20))
-    result = next(found for found in seeds if found.metrics["affected_objects"])
-    table = study.runs()[0].system.cluster.device
+    fabric = {"table": {"rows": [["1 B", 0, 0, 0]]}}
+    file_bytes, files = (count * size, 1) if whole else (size, count)
+    system, result = rebuilt(file_bytes, size, files, device=device, fabric=fabric)
+    table = system.cluster.device
     service = service_seconds(table, mode, size)
     busy = max(result.servers["device_busy_seconds"].to_pylist())
     # The first buffer of the one object pays a seek too.

@@ -2,18 +2,20 @@
 
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resilver import Study, calibrate_network
+from resilver import RunResult, Study, calibrate_network
 from resilver.calibration.loggp_fit import Round, table_of, write_times
 from resilver.calibration.network import bandwidth, write_netgauge
 from resilver.errors import ConfigError
 from resilver.importers.bandwidth import read_point_to_point
 from resilver.importers.netgauge import LogGpRow, LogGpTable, check_rows, parse_netgauge
-from resilver.spec import Fabric
+from resilver.spec import Fabric, System
+from resilver.study import simulate
 from tests.build import refused
 
 QDR = Path(str(resources.files("resilver.catalog"))) / "networks" / "qdr-infiniband.dat"
@@ -26,9 +28,8 @@ def test_the_bandwidth_is_the_size_over_the_time_of_a_way(tmp_path: Path) -> Non
     assert found.bandwidth([4 * KIB])[0] == pytest.approx(4 * KIB / 8.608552e-6, rel=1e-9)
     # A table's largest size and all beyond take the last row: G = 0.516 ns.
     size = 64 * MIB
-    assert found.bandwidth([size])[0] == pytest.approx(
-        size / (6.782182e-6 + (size - 1) * 0.516e-9), rel=1e-9
-    )
+    expected = size / (6.782182e-6 + (size - 1) * 0.516e-9)
+    assert found.bandwidth([size])[0] == pytest.approx(expected, rel=1e-9)
     (tmp_path / "none.dat").write_text("# size L g G\n8 0 1 0\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"none\.dat: a message of 1 B takes no time"):
         calibrate_network(tmp_path / "none.dat")
@@ -36,39 +37,36 @@ def test_the_bandwidth_is_the_size_over_the_time_of_a_way(tmp_path: Path) -> Non
         calibrate_network(QDR).bandwidth([4096, 0])
 
 
+def rebuilt(
+    file_bytes: int, buffer_bytes: int, files: int = 1, **cluster: Any
+) -> tuple[System, RunResult]:
+    """A run in which one of three servers had copies of files, which are rebuilt by the buffer."""
+    study = Study.from_dict(
+        {
+            "cluster": {"servers": 3, **cluster},
+            "population": {"file_size": f"{file_bytes} B", "files": files, "objects": "whole"},
+            "placement": {"algorithm": "crush", "placement_groups": 1},
+            "redundancy": {"replicas": 2},
+            "faults": [{"fail": {"servers": ["server.0"]}}],
+            "recovery": {"pipeline_buffer": f"{buffer_bytes} B"},
+        }
+    )
+    system = study.runs()[0].system
+    runs = (simulate(system, seed) for seed in range(1, 20))
+    return system, next(found for found in runs if found.metrics["affected_objects"])
+
+
 @pytest.mark.parametrize("size", [1, 4096, 8192, 200_000, 4 * MIB, 8 * MIB, 2**28])
 def test_the_modelled_time_is_the_simulators(size: int) -> None:
     """An object of one buffer, on disks that take no time, is rebuilt when a request and the
     object itself have each crossed the network once.
     """
-    from resilver.study import simulate
-
-    at_once = {"rate": "8 EB/s", "overhead": 0, "seek": [0]}
-    device = {
-        f"{way}_{key}": value for way in ("read", "write") for key, value in at_once.items()
-    } | {"request_sizes": ["1 B"]}
-    study = Study.from_dict(
-        {
-            "cluster": {
-                "servers": 3,
-                "device": device,
-                "fabric": {"table": {"netgauge": str(QDR)}},
-            },
-            "population": {"file_size": f"{size} B", "files": 1, "objects": "whole"},
-            "placement": {"algorithm": "crush", "placement_groups": 1},
-            "redundancy": {"replicas": 2},
-            "faults": [{"fail": {"servers": ["server.0"]}}],
-            "recovery": {"pipeline_buffer": f"{size} B"},
-        }
-    )
-    system = study.runs()[0].system
-    seeds = (simulate(system, seed) for seed in range(1, 20))
-    seconds = next(
-        found.metrics["rebuild_seconds"] for found in seeds if found.metrics["affected_objects"]
-    )
+    fabric = {"table": {"netgauge": str(QDR)}}
+    system, found = rebuilt(size, size, device={"service": "0 s"}, fabric=fabric)
     control = system.recovery.control_message
     rates = bandwidth(system.cluster.fabric.table, [control, size])
-    assert seconds == pytest.approx(control / rates[0] + size / rates[1], abs=5e-12, rel=1e-9)
+    expected = control / rates[0] + size / rates[1]
+    assert found.metrics["rebuild_seconds"] == pytest.approx(expected, abs=5e-12, rel=1e-9)
 
 
 def test_what_is_written_reads_back_the_same(tmp_path: Path) -> None:
@@ -145,9 +143,7 @@ def test_round_trips_give_errors_by_size_or_are_refused(tmp_path: Path) -> None:
 def trips_of(path: Path) -> list[Round]:
     """The round trips in netgauge's own columns: size n PRTT(1,0,s) PRTT(n,0,s) ..."""
     words = [line.split() for line in path.read_text().splitlines() if not line.startswith("#")]
-    return [
-        Round(int(row[0]), int(row[1]), float(row[2]) * 1e-6, float(row[3]) * 1e-6) for row in words
-    ]
+    return [Round(int(n), int(m), float(a) * 1e-6, float(b) * 1e-6) for n, m, a, b, *_ in words]
 
 
 def test_the_fit_is_netgauges_from_the_round_trips_it_measured() -> None:
@@ -171,15 +167,11 @@ def test_round_trips_of_a_network_give_back_its_parameters() -> None:
     def gap(size: int) -> float:
         return 1e-6 + (size - 1) * 2e-9 if size < 4096 else 3e-6 + (size - 1) * 0.5e-9
 
-    rounds = [
-        Round(
-            size,
-            10,
-            2 * 5e-6 + 2 * (size - 1) * 1e-9,
-            2 * 5e-6 + 2 * (size - 1) * 1e-9 + 9 * gap(size),
-        )
-        for size in (1 << power for power in range(18))
-    ]
+    def trip(size: int) -> float:
+        return 2 * 5e-6 + 2 * (size - 1) * 1e-9
+
+    sizes = [1 << power for power in range(18)]
+    rounds = [Round(size, 10, trip(size), trip(size) + 9 * gap(size)) for size in sizes]
     table, _ = table_of(rounds, "made")
     for row in table.rows:
         small = row.size_bytes < 4096

@@ -16,15 +16,11 @@ from resilver.importers import read_cluster
 from resilver.importers.ceph.anonymous import anonymous_files
 from resilver.importers.ceph.cluster import cluster_of
 from resilver.importers.ceph.dumps import Dumps
-from tests.reference.ceph_cluster import Shape, documents, write_cluster
+from tests.reference.ceph_cluster import Shape, documents
 from tests.scale import times
+from tests.unit.test_importers_bundle import folder
 
-SHAPE = Shape(osds=40, osds_per_host=4, racks=5, groups=400, ssd_share=0.3)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_cluster(tmp_path_factory.mktemp("bundle") / "dumps", SHAPE)
+__all__ = ["folder"]
 
 
 def changed(folder: Path, target: Path, name: str, change: Callable[[Any], Any]) -> Path:

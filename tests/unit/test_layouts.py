@@ -29,6 +29,7 @@ from tests.reference.designs import balanced_design
 from tests.reference.draws import mix, upper_half
 from tests.reference.layouts import LAYOUTS, layout_of, pair_counts
 from tests.reference.losses import OBJECTS_A_FILE, Layout, file_sizes, object_sizes
+from tests.unit.test_affected import system_of
 
 
 def system(
@@ -233,16 +234,9 @@ STORED: dict[str, dict[str, Any]] = {
 }
 
 
-def system_of(code: str, placement: dict[str, Any], **cluster: Any) -> System:
-    """Some 1,700 objects of up to 3 MiB on 48 servers."""
-    bins = [["0 B", "4 KiB", 40], ["4 KiB", "2 MiB", 30], ["2 MiB", "20 MiB", 8]]
-    description = {
-        "cluster": {"servers": 48, **cluster},
-        "population": {"histogram": {"bins": bins}, "objects": {"chunk": "3 MiB"}, "files": 700},
-        "placement": placement,
-        "redundancy": {"code": code},
-    }
-    return Study.from_dict(description).runs()[0].system
+def stored(code: str, placement: dict[str, Any], **cluster: int) -> System:
+    """Some 600 objects of up to 3 MiB on 48 servers."""
+    return system_of(placement, {"files": 250}, code, servers=48, **cluster)
 
 
 def positions_of(system: System, seed: int, number: int) -> list[int]:
@@ -283,14 +277,14 @@ def counted(system: System, failed: set[int], seed: int) -> LostObjects:
 def test_the_counts_are_those_of_placing_every_object(code: str, layout: str) -> None:
     # Rule: for every code and layout, and failures below and beyond what the code survives, the
     # counts equal those of placing every object and asking the code of it.
-    system = system_of(code, STORED[layout])
+    system = stored(code, STORED[layout])
     for failed in ([5], [3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6, 30]):
         assert lost_objects(system, failed, seed=3) == counted(system, set(failed), 3)
 
 
 def test_objects_in_placement_groups_are_lost_with_their_groups() -> None:
     # Rule: with placement groups, what is lost is what the groups lost hold.
-    system = system_of("rs 8+3", {"algorithm": "crush", "placement_groups": 64}, racks=12)
+    system = stored("rs 8+3", {"algorithm": "crush", "placement_groups": 64}, racks=12)
     # Three of twelve racks and half of a fourth: eleven pieces lack from two to four.
     failed = list(range(14))
     groups = group_sets_of(system)
@@ -304,7 +298,7 @@ def test_objects_in_placement_groups_are_lost_with_their_groups() -> None:
 
 
 def test_what_fails_nowhere_loses_nothing_and_what_cannot_be_is_refused() -> None:
-    system = system_of("rs 8+3", STORED["groups"])
+    system = stored("rs 8+3", STORED["groups"])
     assert lost_objects(system, []) == LostObjects(0, 0, 0, {}, 0, 0)
     assert unrecoverable(system, [], [3]).tolist() == []
     # All of a group of 16 fail: every object with a piece there has all of them there.

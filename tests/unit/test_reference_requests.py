@@ -84,7 +84,7 @@ def test_requests_equal_those_of_the_twin(name: str) -> None:
     assert min(twin.issued - twin.outstanding, twin.outstanding) > 0
 
 
-@settings(max_examples=times(4), deadline=None)
+@settings(max_examples=times(2), deadline=None)
 @given(
     st.integers(0, 2**32),
     st.integers(6, 11),
