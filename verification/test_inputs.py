@@ -3,7 +3,7 @@
 The tests keep 60 values of a study (tests/unit/test_spec_refused.py), 20 reports cut off
 (tests/unit/test_importers_ceph.py), 100 of bundles (tests/unit/test_importers_bundle_faults.py),
 150 texts of codes (tests/oracle/test_code_text.py), 20 mutants of each text that a reader knows
-and 5 texts after its beginning (tests/unit/test_any_file.py), 4 of a Darshan log
+and 5 texts after its beginning (tests/unit/test_any_file.py), 2 of a Darshan log
 (tests/unit/test_importers_logs.py), 3 mutants of each of 26 families of files
 (tests/integration/test_mutants.py), which by default are 2,000 here.
 """

@@ -1,7 +1,7 @@
 """Estimates of rare losses of chains drawn anew, from 1e-2 to 1e-14, and their intervals.
 
-The tests keep five chains and 200 seeds (crates/durability/tests/suite/rare_truth.rs), and 1,200
-intervals of five estimates (tests/unit/test_rare.py); splitting on a real cluster's sets has 24
+The tests keep five chains and 200 seeds (crates/durability/tests/suite/rare_truth.rs), and 600
+intervals of five estimates (tests/unit/test_rare.py); splitting on a real cluster's sets has 12
 seeds there and 200 here.
 """
 

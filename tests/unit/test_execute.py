@@ -111,14 +111,9 @@ def test_an_error_in_one_run_leaves_the_others(tmp_path: Path) -> None:
     assert results.runs["seed"].to_pylist() == [1, 3]
     with pytest.raises(ConfigError, match=r"incomplete: 2 of 3 runs"):
         Results.open(tmp_path / "a")
-
-
-@pytest.mark.parametrize("workers", [0, 1])
-def test_an_unknown_error_asks_to_be_reported(tmp_path: Path, workers: int) -> None:
-    with pytest.raises(Incomplete, match="please report it") as caught:
-        perform(FakeStudy(crash=[1]), tmp_path / "a", workers=workers)
-    assert "division by zero" in str(caught.value)
-    assert "seed=1" in str(caught.value)
+    for workers in (0, 1):
+        with pytest.raises(Incomplete, match=r"seed=1: .*please report it .*division by zero"):
+            perform(FakeStudy(crash=[1]), tmp_path / f"unknown-{workers}", workers=workers)
 
 
 def test_a_worker_that_is_killed_fails_its_run_only(tmp_path: Path) -> None:
@@ -166,15 +161,9 @@ def test_a_stuck_worker_is_killed_at_the_second_interrupt(tmp_path: Path) -> Non
 
 def test_progress_never_falls_and_ends_at_one(tmp_path: Path) -> None:
     seen: list[StudyProgress] = []
-    fractions: list[float] = []
-
-    def note(progress: StudyProgress) -> None:
-        seen.append(progress)
-        fractions.append(progress.fraction)
-
-    perform(FakeStudy(seeds=[1, 2], seconds=0.1), tmp_path / "a", progress=note)
-    assert fractions[0] == 0.0
-    assert fractions[-1] == 1.0
+    perform(FakeStudy(seeds=[1, 2], seconds=0.1), tmp_path / "a", progress=seen.append)
+    fractions = [state.fraction for state in seen]
+    assert fractions == sorted(fractions) and (fractions[0], fractions[-1]) == (0.0, 1.0)
     assert {state.finished_label for state in seen} == {None, "seed=1", "seed=2"}
 
 
@@ -189,31 +178,33 @@ def test_a_failing_progress_function_leaves_no_worker_behind(tmp_path: Path) -> 
     assert set(_workers(os.getpid())) <= before
 
 
-STUDY = 'FakeStudy(range(1, 7), {"cluster.servers": [4, 8]}, seconds=%s)'
-SWEEP = f"""
+SWEEP = """
 print("begin", flush=True)
-perform({STUDY}, sys.argv[1], workers=2)
+perform(FakeStudy(range(1, 7), {"cluster.servers": [4, 8]}, seconds=%s), sys.argv[1], workers=2)
 """
+
+
+def sweep() -> FakeStudy:
+    return FakeStudy(range(1, 7), {"cluster.servers": [4, 8]})
 
 
 @cache
 def whole() -> dict[str, bytes]:
     """The tables of the sweep, performed once in this process."""
     with TemporaryDirectory(prefix="resilver-") as folder:
-        perform(FakeStudy(range(1, 7), {"cluster.servers": [4, 8]}), Path(folder, "whole"))
+        perform(sweep(), Path(folder, "whole"))
         return tables(Path(folder, "whole"))
 
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_any_number_of_workers_gives_the_same_bytes(tmp_path: Path, workers: int) -> None:
-    study = FakeStudy(range(1, 7), {"cluster.servers": [4, 8]})
-    perform(study, tmp_path / "pool", workers=workers)
+    perform(sweep(), tmp_path / "pool", workers=workers)
     assert tables(tmp_path / "pool") == whole()
 
 
 # 12 runs of 0.2 s on 2 workers that take about 0.7 s to start: the delays fall before the workers
-# are up, in the first runs, and in the middle.
-DELAYS = [0.2, 0.8, 1.2] if SCALE == 1 else [random.Random(n).uniform(0, 2.5) for n in numbers(1)]
+# are up, and in the middle of the runs.
+DELAYS = [0.2, 1.2] if SCALE == 1 else [random.Random(n).uniform(0, 2.5) for n in numbers(1)]
 
 
 @pytest.mark.parametrize("delay", DELAYS)
@@ -225,7 +216,7 @@ def test_a_sweep_killed_at_any_moment_resumes_to_the_same_bytes(
     time.sleep(delay)
     process.kill()
     process.wait()
-    perform(FakeStudy(range(1, 7), {"cluster.servers": [4, 8]}), tmp_path / "killed")
+    perform(sweep(), tmp_path / "killed")
     assert tables(tmp_path / "killed") == whole()
 
 
@@ -252,7 +243,9 @@ def test_a_study_killed_at_any_of_its_renames_resumes_to_the_same_bytes(tmp_path
     # shards, the tables, and the provenance again.
     assert done.returncode == 0 and renames >= 6 + len(TABLE_NAMES)
     expected = tables(tmp_path / "whole")
-    for left in range(renames):
+    # Tables are renamed one like the other: of these every third is enough at a change.
+    few = {*range(6), *range(6, renames, 3), renames - 1}
+    for left in sorted(few) if SCALE == 1 else range(renames):
         folder = tmp_path / str(left)
         perform(FakeStudy([1, 2]), folder)
         assert tables(folder) == expected, left

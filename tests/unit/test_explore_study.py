@@ -24,15 +24,9 @@ from resilver.simulate.maps import maps_of
 from resilver.spec import Run
 from resilver.spec.ensemble import Ensemble
 from resilver.study import validate_runs
+from tests.browser import page_scenarios as page_of
 from tests.browser.core_cases import ROOT, SYSTEMS
-from tests.browser.page_scenarios import (
-    AS_THINGS_ARE,
-    Made,
-    Scenario,
-    as_page_reads,
-    drawn,
-    made_by_page,
-)
+from tests.browser.page_scenarios import AS_THINGS_ARE, Made, Scenario, made_by_page
 from tests.build import changed, refused
 from tests.build import study_of as study_of_change
 from tests.scale import SCALE, SEED, numbers
@@ -50,8 +44,14 @@ SHIPPED = (
     "rebuild-on-torus", "rebuild-racks", "rebuild-ring-striped", "second-failure",
 )  # fmt: skip
 """Copies, codes, RAID sets, racks, fabrics, lanes, clients, streams, jobs, flows."""
-SOME = SHIPPED if SCALE > 1 else SHIPPED[::2]
-"""Every second of them, with all of these; `verification` tries each."""
+ASKED = (
+    *("burst-buffer-sweep", "center-enclosures", "rebuild-on-leaf-spine", "rebuild-on-torus"),
+    "rebuild-racks",
+)
+CLICKED = ["copies by copysets", "a server that comes back", "a locally repairable code"]
+FEW = [*CLICKED, *(name for name in [*SYSTEMS][1::8] if name not in CLICKED)]
+SOME, SYSTEMS_ASKED = (SHIPPED, [*SYSTEMS]) if SCALE > 1 else (ASKED, FEW)
+"""Those that other tests ask for, and a few systems more; `verification` tries each."""
 
 
 def read(document: Document) -> Found:
@@ -65,11 +65,14 @@ def of_shipped(name: str) -> Found:
     return read(study_document(ROOT / "studies" / name / "study.toml"))
 
 
-def study_of(run: Run) -> Study:
-    """A study of one run."""
+@cache
+def of_system(name: str) -> tuple[Run, Found]:
+    """The run of a system, and the document of a study of it alone."""
+    run = SYSTEMS[name]()
     given = {name: getattr(run.system, name) for name in run.system.model_fields_set}
     sections = {name: section for name, section in given.items() if section is not None}
-    return Study.from_table({**sections, "study": Ensemble(seeds=[run.seed])}, Path.cwd())
+    study = Study.from_table({**sections, "study": Ensemble(seeds=[run.seed])}, Path.cwd())
+    return run, read(study_document(study))
 
 
 def explored(document: Found, scenario: Scenario = AS_THINGS_ARE) -> Made:
@@ -124,7 +127,7 @@ def test_the_exported_study_makes_the_input_of_the_page(name: str) -> None:
     """Of how things are, and of scenarios drawn at random, to the letter."""
     folder, document = ROOT / "studies" / name, of_shipped(name)
     draw, latest = random.Random(f"{name} {SEED}"), document["until"] or 20_000.0
-    scenarios = [AS_THINGS_ARE, *(drawn(document, draw, latest) for _ in numbers(3))]
+    scenarios = [AS_THINGS_ARE, *(page_of.drawn(document, draw, latest) for _ in numbers(3))]
     for scenario, made in zip(scenarios, made_by_page(document, scenarios), strict=True):
         assert _differ(made, folder, document) == [], scenario
 
@@ -133,14 +136,13 @@ def _differ(made: Made, folder: Path, document: Found) -> list[Patch]:
     """Where the input that a page makes and that of its study file differ."""
     maker = made_of(made.text, folder)
     told = with_maps(made.input, maps_in(document))
-    return changes_between(told, as_page_reads(with_maps(maker.base, maker.maps)))
+    return changes_between(told, page_of.as_page_reads(with_maps(maker.base, maker.maps)))
 
 
-@pytest.mark.parametrize("name", [*SYSTEMS][::2])
+@pytest.mark.parametrize("name", SYSTEMS_ASKED)
 def test_the_exported_study_has_the_digest_of_the_page(name: str) -> None:
     """Of systems across every part of the model: as they are, and under what changes a little."""
-    run = SYSTEMS[name]()
-    document = read(study_document(study_of(run)))
+    run, document = of_system(name)
     (again,) = Study.from_dict(tomllib.loads(explored(document).text)).runs()
     # The page names the parts that the seed draws, and the parts of all levels besides.
     maps = maps_of(run.system)
@@ -189,12 +191,10 @@ def _check_columns(document: Found, metrics: Found, tables: Found) -> None:
     assert set(document["harm"]) <= {one["key"] for one in document["figures"]}
 
 
-@pytest.mark.parametrize(
-    "name", ["copies by straw2 over racks", "a server that comes back", "Reed-Solomon over LogGP"]
-)
+@pytest.mark.parametrize("name", CLICKED)
 def test_a_fault_by_click_is_a_fault_of_the_study(name: str) -> None:
     """To the digest: servers fail, are cut off, slow down and come back."""
-    document = read(study_document(study_of(SYSTEMS[name]())))
+    _, document = of_system(name)
     servers = [at for at, part in enumerate(document["parts"]) if part["number"] is not None]
     changes = [
         {"key": "slow", "part": servers[7], "at": 0.0, "share": 0.2},
@@ -237,9 +237,8 @@ def test_what_ends_ends_the_last_change_of_its_part() -> None:
     assert own == document["input"]["faults"]["faults"][0]
     assert [(one["at"], one["until"]) for one in added] == [(10, None), (20, 40), (30, None)]
     faults = tomllib.loads(made.text)["faults"]
-    assert faults[2] == {
-        "at": "20.0 s", "part": {"server": ["server.1"]}, "told": False, "until": "40.0 s",
-    }  # fmt: skip
+    times = {"at": "20.0 s", "until": "40.0 s"}
+    assert faults[2] == {**times, "part": {"server": ["server.1"]}, "told": False}
     assert len(faults) == 4
 
 
@@ -288,12 +287,10 @@ def test_what_the_study_refuses_is_not_offered() -> None:
     """A code of 11 pieces needs 11 servers; small memory does not hold a buffer of each of 8."""
     study = changed("bare", 'population = { file_size = "64 MiB", files = 100 }\n' + FAULT)
     document = read(study_document(Study.from_dict(study)))
-    labels = {
-        control["key"]: [stop["label"] for stop in control["stops"]]
-        for group in document["groups"]
-        for control in group["controls"]
-    }
-    assert "rs 4+2" in labels["redundancy"] and "rs 8+3" not in labels["redundancy"]
+    controls = (control for group in document["groups"] for control in group["controls"])
+    (offered,) = (one["stops"] for one in controls if one["key"] == "redundancy")
+    labels = [stop["label"] for stop in offered]
+    assert "rs 4+2" in labels and "rs 8+3" not in labels
     alone = read(study_document(Study.from_dict({**study, "cluster": {"servers": 16}})))
     keys = [[control["key"] for control in group["controls"]] for group in alone["groups"]]
     assert ["recovery.receive_memory"] in keys and ["recovery.pipeline_buffer"] in keys

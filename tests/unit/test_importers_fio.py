@@ -2,6 +2,7 @@
 
 import copy
 import errno
+import itertools
 import json
 import os
 import sys
@@ -43,12 +44,8 @@ def changed(change: Callable[[dict[str, Any]], Any], mode: str = "read") -> dict
 
 def test_a_job_is_its_pattern_size_depth_bandwidth_and_median_latency() -> None:
     job = only(fio_reports.report([fio_reports.job("randwrite", 8192, 2e-4)]))
-    assert (job.mode, job.request_bytes, job.queue_depth, job.direct) == (
-        "randwrite",
-        8192,
-        4,
-        True,
-    )
+    assert (job.mode, job.request_bytes) == ("randwrite", 8192)
+    assert (job.queue_depth, job.direct) == (4, True)
     # 8192 B each 200 us, and four of them outstanding: 800 us from submission to completion.
     assert job.bytes_per_second == pytest.approx(8192 / 2e-4)
     assert job.latency_seconds == pytest.approx(8e-4)
@@ -88,12 +85,8 @@ def test_options_that_nobody_set_have_fios_defaults() -> None:
 
 def test_older_forms_and_histograms_have_the_same_figures() -> None:
     def older(job: dict[str, Any]) -> None:
-        job["read"] = {
-            "io_bytes": 4000,
-            "total_ios": 1000,
-            "bw": 100,
-            "clat": {"percentile": {"50.000000": 250}},
-        }
+        latency = {"clat": {"percentile": {"50.000000": 250}}}
+        job["read"] = {"io_bytes": 4000, "total_ios": 1000, "bw": 100, **latency}
 
     job = only(changed(older))
     assert job.bytes_per_second == 100 * 1024 and job.latency_seconds == pytest.approx(250e-6)
@@ -101,10 +94,8 @@ def test_older_forms_and_histograms_have_the_same_figures() -> None:
     bins = {"5000": 2, "1000": 3, "3000": 2}
     document = changed(lambda job: job["read"].update({"clat_ns": {"N": 7, "bins": bins}}))
     assert only(document).latency_seconds == pytest.approx(3e-6)
-    text = "note: both iodepth >= 1 and synchronous I/O engine are selected\n" + json.dumps(
-        fio_reports.report([fio_reports.job("read", 4096, 1e-4)])
-    )
-    assert len(parse_fio(text, Path("disk.json")).jobs) == 1
+    note = "note: both iodepth >= 1 and synchronous I/O engine are selected\n"
+    assert len(parse_fio(note + WHOLE, Path("disk.json")).jobs) == 8
 
 
 def test_bad_and_mixed_jobs_are_named() -> None:
@@ -242,11 +233,7 @@ def test_every_pattern_is_measured_at_every_size_after_the_space_was_written(
     made = [json.loads(line) for line in calls.read_text(encoding="utf-8").splitlines()]
     assert made[0]["rw"] == "write" and "time_based" not in made[0]
     patterns = {(call["rw"], int(call["bs"])) for call in made[1:]}
-    assert len(made) == 49 and patterns == {
-        (mode, size)
-        for mode in ("read", "write", "randread", "randwrite")
-        for size in REQUEST_SIZES
-    }
+    assert len(made) == 49 and patterns == set(itertools.product(MODES, REQUEST_SIZES))
     for call in made[1:]:
         assert call["runtime"] == "250ms" and call["iodepth"] == "4" and call["direct"] == "1"
         assert call["ioengine"] == "libaio" and call["size"] == str(64 * 2**20)
@@ -298,14 +285,16 @@ def test_without_fio_the_remedy_is_to_install_it(
 
 
 def test_a_file_that_exists_stays_and_no_link_is_written_through(
-    tmp_path: Path, calls: Path
+    tmp_path: Path, calls: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "old").write_text("dear", encoding="utf-8")
     with pytest.raises(ConfigError, match="--overwrite"):
         measure(FioPlan(tmp_path / "old", 2**26, 0.1), Heard())
     assert not calls.exists()
-    measure(FioPlan(tmp_path / "old", 2**26, 0.1, overwrite=True), Heard())
-    # It was not made here, so it is not removed here.
+    # It was not made here, so it is not removed here; and soon the disk is full.
+    monkeypatch.setenv("FAULT", "full")
+    with pytest.raises(ResilverError, match="fio failed"):
+        measure(FioPlan(tmp_path / "old", 2**26, 0.1, overwrite=True), Heard())
     assert (tmp_path / "old").exists() and calls.exists()
     (tmp_path / "link").symlink_to(tmp_path / "target")
     with pytest.raises(ConfigError, match="no file can be made there"):

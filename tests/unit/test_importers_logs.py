@@ -77,24 +77,17 @@ def test_requests_become_a_mix_of_a_study(tmp_path: Path) -> None:
 
 def test_counters_network_servers_and_fill_say_what_they_do(tmp_path: Path) -> None:
     found = {kind: only(put(tmp_path, text, kind)) for kind, text in TEXTS.items()}
-    counters = found["counters"].rows
-    assert counters[0] == LogRow(
-        "scratch-OST0000", None, 1700000000.5, 1700000010.5, 3000, 9000, 3, 9
-    )
+    counters, begin = found["counters"].rows, 1700000000.5
+    assert counters[0] == LogRow("scratch-OST0000", None, begin, begin + 10, 3000, 9000, 3, 9)
     assert (counters[1].used_bytes, counters[1].size_bytes) == (400 * 1024, 1000 * 1024)
     assert found["network"].rows == (LogRow("lnet", None, None, None, 4000, 5000, 11, 12),)
     assert found["network"].note == "3 messages were dropped"
     servers = found["servers"]
-    assert [(row.part, row.server) for row in servers.rows] == [
-        ("scratch-OST0000", "10.0.0.5@o2ib2"),
-        ("scratch-OST0001", "10.0.0.5@o2ib2"),
-    ]
+    assert [row.part for row in servers.rows] == ["scratch-OST0000", "scratch-OST0001"]
+    assert {row.server for row in servers.rows} == {"10.0.0.5@o2ib2"}
     assert servers.note == "1 inactive"
-    fill = found["fill"]
-    assert [(row.end_seconds, row.used_bytes) for row in fill.rows] == [
-        (1.7e9, 400 * 1024),
-        (1.7e9 + 3600, 450 * 1024),
-    ]
+    fill = [(row.end_seconds, row.used_bytes) for row in found["fill"].rows]
+    assert fill == [(1.7e9, 400 * 1024), (1.7e9 + 3600, 450 * 1024)]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +181,7 @@ def test_a_damaged_darshan_log_is_refused(shared_data: Path, tmp_path: Path) -> 
     """Some end the library that reads them: then its process ends, and not ours."""
     pytest.importorskip("darshan")
     whole = (shared_data / "lustre/tokio-sample-goodost.darshan").read_bytes()
-    for seed in numbers(4):
+    for seed in numbers(2):
         rng = random.Random(seed)
         changed = bytearray(whole)
         for _ in range(3):

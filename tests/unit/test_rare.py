@@ -54,10 +54,10 @@ SELDOM = chain(5, 3, 0.0136 / YEAR, 20.0, YEAR)
 
 
 def covered(model: ChainModel, method: Any, wanted: float, trajectories: int) -> float:
-    """In what share of 1,200 batches the 95 % interval holds the exact answer, where it is told."""
-    figures = [model.batch(method, 5, number, trajectories).probability() for number in range(1200)]
+    """In what share of 600 batches the 95 % interval holds the exact answer, where it is told."""
+    figures = [model.batch(method, 5, number, trajectories).probability() for number in range(600)]
     told = [one for one in figures if one.has_interval]
-    assert len(told) > 1100
+    assert len(told) > 550
     return sum(one.low <= wanted <= one.high for one in told) / len(told)
 
 
@@ -75,10 +75,10 @@ def covered(model: ChainModel, method: Any, wanted: float, trajectories: int) ->
 def test_95_percent_intervals_hold_the_answer_in_95_percent(
     system: dict[str, Any], method: Any, trajectories: int
 ) -> None:
-    # 1,200 true intervals hold it in 95 % with a standard deviation of 0.63 %: 93 to 97 % is left
-    # once in 600.
+    # 600 true intervals hold it in 95 % with a standard deviation of 0.89 %: 92 to 98 % is left
+    # once in 1,300.
     share = covered(ChainModel(json.dumps(system)), method, exact(system), trajectories)
-    assert 0.93 <= share <= 0.97
+    assert 0.92 <= share <= 0.98
 
 
 def test_an_estimate_that_stops_at_its_error_is_right() -> None:
@@ -101,8 +101,8 @@ def test_an_estimate_that_stops_at_its_error_is_right() -> None:
         (chain(4, 3, 1.0 / YEAR, 400.0, YEAR), {"plain", "importance"}),
         (LIKELY, {"importance"}),
         (RARE, {"importance"}),
-        # 4,000 failures in ten years.
-        (chain(400, 397, 1.0 / YEAR, 0.1, 10 * YEAR), {"importance"}),
+        # 1,200 failures in three years.
+        (chain(400, 397, 1.0 / YEAR, 0.1, 3 * YEAR), {"importance"}),
     ],
 )
 def test_a_method_is_chosen_by_what_it_takes(system: dict[str, Any], kinds: set[str]) -> None:
@@ -123,9 +123,9 @@ def test_a_strong_push_that_fails_is_made_again() -> None:
     busy = chain(9, 6, 0.513 / YEAR, 248.0, YEAR)
     for push in (0.5, 0.8, 0.95):
         way = {"kind": "importance", "push": push, "from": 1}
-        figure = ChainModel(json.dumps(busy)).batch(way, 77, 0, 100_000).probability()
+        figure = ChainModel(json.dumps(busy)).batch(way, 77, 0, 30_000).probability()
         wanted = exact(busy)
-        assert figure.relative_error < 0.02
+        assert figure.relative_error < 0.035
         assert abs(figure.value - wanted) <= 4 * figure.relative_error * figure.value
 
 
@@ -289,7 +289,7 @@ LATENT = {"errors_per_byte_read": 1e-12, "bytes_per_error": 4096}
 # Ages, traces, bursts within a host and other speeds are those of `test_durability_twin`.
 SYSTEMS = {
     "power": system(0.2, [failing("power", 0, 0.05, OUT, burst={"sizes": [[3, 1.0]]})]),
-    "shared": system(1.0, speed=SHARED),
+    "shared": system(1.5, speed=SHARED),
     "latent": {**system(0.3, parity=1), "latent": LATENT},
 }
 
@@ -303,7 +303,7 @@ def mean(total: float, squares: float, count: int) -> tuple[float, float]:
 def test_every_way_agrees_with_missions_as_they_come(name: str) -> None:
     # Four standard errors of a difference are left once in 16,000; 3 systems, 4 ways, 2 figures.
     model = DurabilityModel(json.dumps(SYSTEMS[name]))
-    plain = model.batch(PLAIN, 1, 0, 20_000)
+    plain = model.batch(PLAIN, 1, 0, 10_000)
     assert plain.loss >= 20 and plain.plain_loss == pytest.approx(plain.loss)
     ways = [{"kind": "importance", "push": 0.8, "from": step} for step in (0, 1, 2)]
     ways.append({"kind": "splitting", "copies": 4, "from": 1})
@@ -371,10 +371,10 @@ def misses_of_splitting(
 def test_splitting_holds_what_importance_sampling_finds_of_a_real_cluster(
     shared_data: Path,
 ) -> None:
-    """More than 6 of 24 true intervals miss once in 3,600; a mean is off by four errors once in
+    """More than 4 of 12 true intervals miss once in 5,000; a mean is off by four errors once in
     16,000."""
     report = read_cluster(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
     model = DurabilityModel(json.dumps(real_system(report, "device", 1217.5)))
-    missed, ratio, error = misses_of_splitting(model, 24, 400)
-    assert missed <= 6
-    assert abs(ratio - 1) <= 4 * error and error < 0.05
+    missed, ratio, error = misses_of_splitting(model, 12, 400)
+    assert missed <= 4
+    assert abs(ratio - 1) <= 4 * error and error < 0.07

@@ -63,10 +63,13 @@ def measured_once(name: str) -> list[Row]:
     options |= {"items": [4, 1024]} if one.kind == "placements" else {}
     options |= {"cases": 6} if one.kind == "namespaces" else {}
     options |= {"cases": 3, "silent": 3} if one.kind == "signatures" else {}
+    options |= {"states": 30, "draws": 12} if one.kind == "advice" else {}
     if one.kind == "durability":
         options["estimates"] = {**options["estimates"], "trajectories": 100}
     if one.kind == "layouts":
-        few = {"method": "plain", "trajectories": 10}
+        # Of frail drives that are hardly repaired a pilot sees losses at once.
+        frail = {"repair": {"device": "1 KiB/s"}, "failures": [{"afr": "90 %"}]}
+        few = {"method": "plain", "trajectories": 10, "mission": "20 d", **frail}
         options |= {"durability": few, "swept": [], "outage": {"share": 0.01, "most": 3}}
     if one.kind == "recoveries":
         fewer = {"flash": {"objects": 2000}, "disks": {"objects": 250}}
@@ -162,16 +165,6 @@ def test_the_lessons_of_a_center_are_nineteen_and_what_no_model_has_is_told() ->
     assert f"of {len(silent)} there is no model" in conclusion_words(said)
 
 
-@pytest.mark.parametrize("name", once(["burst-buffer-tables", "burst-buffer-switches"]))
-def test_what_needs_no_run_is_within_its_tolerance(name: str, tmp_path: Path) -> None:
-    one, tables = entry(name), tables_of(name, tmp_path)
-    made = [compare(one.name, number, tables) for number in one.published]
-    assert {one.verdict for one in made} <= {WITHIN, PASSES, NOT_JUDGED}
-    # As printed, to four digits: what a tolerance allows beyond them, arithmetic does not need.
-    printed = [one for one in made if one.figure.startswith("Table")]
-    assert all(abs(one.ours - one.paper) <= 0.005 for one in printed if one.paper and one.ours)
-
-
 # What differs from the paper, and why the README of each says so.
 DIFFERING = {
     # The text's numbers against the text's own arithmetic, and disks at random at 20 % of 1 TB/s.
@@ -194,22 +187,25 @@ DIFFERING = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    once(
-        [
-            *("center-sizing", "center-culling", "center-sets", "center-namespaces"),
-            *("center-routes", "center-advice", "center-placement"),
-            *("center-disk-sheets", "center-sizes-published"),
-        ]
-    ),
+JUDGED = (
+    *("burst-buffer-tables", "burst-buffer-switches", "center-sizing", "center-culling"),
+    *("center-sets", "center-namespaces", "center-routes", "center-advice", "center-placement"),
+    *("center-disk-sheets", "center-sizes-published"),
 )
-def test_what_a_center_needs_no_run_for_differs_where_it_is_said(name: str, tmp_path: Path) -> None:
+
+
+@pytest.mark.parametrize("name", once(JUDGED))
+def test_what_needs_no_run_differs_where_it_is_said_alone(name: str, tmp_path: Path) -> None:
     one, tables = entry(name), tables_of(name, tmp_path)
-    made = {number.key: compare(one.name, number, tables).verdict for number in one.published}
-    differing = {key for key, verdict in made.items() if verdict == DIFFERS}
+    made = {number.key: compare(one.name, number, tables) for number in one.published}
+    differing = {key for key, found in made.items() if found.verdict == DIFFERS}
     assert differing == DIFFERING.get(name, set())
-    assert {made[key] for key in made.keys() - differing} <= {WITHIN, PASSES, NOT_JUDGED}
+    others = {found.verdict for key, found in made.items() if key not in differing}
+    assert others <= {WITHIN, PASSES, NOT_JUDGED}
+    # As printed, to four digits: what a tolerance allows beyond them, arithmetic does not need.
+    if name.startswith("burst-buffer"):
+        printed = [found for found in made.values() if found.figure.startswith("Table")]
+        assert all(abs(it.ours - it.paper) <= 0.005 for it in printed if it.paper and it.ours)
 
 
 @pytest.mark.parametrize("name", names())

@@ -11,15 +11,8 @@ from markupsafe import escape
 from resilver.answer.page import render
 from resilver.cli import run as command
 from resilver.errors import ConfigError
-from resilver.reproduce import (
-    Reproduction,
-    Wishes,
-    chosen,
-    entry,
-    names,
-    reproduce,
-    reproduction_answer,
-)
+from resilver.reproduce import Reproduction, Wishes, chosen, entry, reproduce, reproduction_answer
+from resilver.reproduce import names as all_names
 from resilver.reproduce.answering import summary
 from resilver.reproduce.compare import ABSENT
 from resilver.reproduce.placing import placement_rates
@@ -58,10 +51,8 @@ def test_what_is_in_the_folder_is_not_done_again(tmp_path: Path) -> None:
 
 def test_another_entry_is_run_at_the_sizes_to_compare(tmp_path: Path) -> None:
     performer = Performer()
-    sweep = 'study.sweep={ "cluster.servers" = [8, 16] }'
-    settings = ("population.bytes_per_server=1 GiB", sweep)
-    striped = entry("rebuild-ring-striped")
-    made = reproduce(striped, tmp_path, Wishes(1, settings), performer)
+    settings = (TINY[0], 'study.sweep={ "cluster.servers" = [8, 16] }')
+    made = reproduce(entry("rebuild-ring-striped"), tmp_path, Wishes(1, settings), performer)
     assert performer.performed == [("rebuild-ring-striped", 2), ("rebuild-ring", 2)]
     # Its figure has both populations; no run has 1,024 servers, so nothing is judged.
     assert [drawn.spec.name for drawn in made.parts[0].pictures] == ["striped"]
@@ -78,13 +69,15 @@ def test_a_reproduction_has_numbers_pictures_and_words_of_its_runs(tmp_path: Pat
     assert found["objects_4"].verdict == "changed" and made.holds
     assert replace(found["objects_4"], is_changed=False).verdict == "differs"
     assert replace(found["groups_4"], is_changed=False).verdict == "within tolerance"
-    drawn = [drawn.spec.name for drawn in made.parts[0].pictures]
-    assert drawn == ["flat-groups", "slowest-chord", "slowest-servers", "slowest-finish"]
-    charts = reproduction_answer(make("rebuild-flat-groups", tmp_path)).charts()
-    expected = ["flat-groups", "slowest-chord", "slowest-servers", "slowest-finish"]
-    assert [one.name for one in charts] == expected
-    for format in ("svg", "png"):
-        assert all(one.drawn(format) == one.drawn(format) for one in charts)
+    names = ["flat-groups", "slowest-chord", "slowest-servers", "slowest-finish"]
+    assert [drawn.spec.name for drawn in made.parts[0].pictures] == names
+    # Made again of the same runs, its charts are the same to the byte.
+    first, again = (
+        reproduction_answer(one).charts() for one in (made, make("rebuild-flat-groups", tmp_path))
+    )
+    assert [one.name for one in again] == names
+    for one, other in zip(first, again, strict=True):
+        assert one.drawn("svg") == other.drawn("svg")
     text = render(reproduction_answer(made))
     assert "Not the study as it ships" in text and "population.bytes_per_server=1 GiB" in text
     assert "Δ changed" in text and "Changed study: " in text and "✓ within" not in text
@@ -155,13 +148,12 @@ def test_folders_are_checked_before_anything_runs(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """What another study left where a part of the second would go stops the first as well."""
-    small = ["--seeds", "1", "--workers", "1", "-o", str(tmp_path), "-q"]
-    sizes = 'study.sweep={ "cluster.servers" = [4, 8] }'
-    changed = ["--set", "population.bytes_per_server=256 MiB", "--set", sizes]
-    assert command(["reproduce", "rebuild-flat-groups", *small, *changed]) == 0
+    small = ["--seeds", "1", "--workers", "1", "-o", str(tmp_path), "-q", "--set", TINY[0]]
+    small += ["--set", 'study.sweep={ "cluster.servers" = [4, 8] }']
+    assert command(["reproduce", "rebuild-flat-groups", *small]) == 0
     shutil.move(tmp_path / "rebuild-flat-groups", tmp_path / "rebuild-ring")
     # Its own runs would come first, and those of the other population after them.
-    assert command(["reproduce", "rebuild-ring-striped", *small, *changed]) == 2
+    assert command(["reproduce", "rebuild-ring-striped", *small]) == 2
     assert "rebuild-ring' belongs to another study" in capfd.readouterr().err
     assert not (tmp_path / "rebuild-ring-striped").exists()
 
@@ -196,7 +188,7 @@ def test_the_list_groups_by_paper_and_fits(
     lines = capfd.readouterr().out.splitlines()
     assert max(map(len, lines)) <= width
     listed = [line.split()[0] for line in lines if line.split()[0:1]]
-    assert all(name in listed for name in names())
+    assert all(name in listed for name in all_names())
     text = " ".join(" ".join(lines).split())
     for paper in ("Gonsiorowski et al., ", "Carns, Harms, ", "Mehech, ", "No paper: a goal of"):
         assert text.count(paper) == 1
@@ -204,7 +196,7 @@ def test_the_list_groups_by_paper_and_fits(
     ranks = [listed.index(name) for name in ("rebuild-scaling", "rebuild-ring", "flagship")]
     assert ranks == sorted(ranks) and ranks[2] < listed.index("network-failures")
     if width == 130:
-        assert len(lines) < 2 * len(names())
+        assert len(lines) < 2 * len(all_names())
 
 
 def test_the_list_is_json_too(capfd: pytest.CaptureFixture[str]) -> None:
@@ -217,7 +209,7 @@ def test_the_list_is_json_too(capfd: pytest.CaptureFixture[str]) -> None:
     assert all(one["expected_seconds"] > 0 for one in listed)
     # How many numbers of each kind: a collection's are those of its members.
     numbers = {one["name"]: one["numbers"] for one in listed}
-    for name in names():
+    for name in all_names():
         parts = entry(name).members or (name,)
         assert sum(numbers[name].values()) == sum(len(entry(part).published) for part in parts)
     assert numbers["network-topologies"]["by construction"] == 28

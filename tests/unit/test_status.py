@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shutil
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,15 @@ def edited(folder: Path, **changes: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
+def driven(code: str, folder: Path) -> subprocess.Popen[Any]:
+    """A driver in a process of its own that has given its first sign of life."""
+    driver = started(code, folder)
+    while not (folder / STATUS_FILE).exists():
+        assert driver.poll() is None
+        time.sleep(0.02)
+    return driver
+
+
 @pytest.mark.usefixtures("quick")
 def test_a_sweep_under_way_tells_runs_rates_and_its_driver(tmp_path: Path) -> None:
     study = FakeStudy(seeds=[1, 2], sweep=SWEEP, seconds=0.2)
@@ -100,14 +110,10 @@ def test_a_sweep_under_way_tells_runs_rates_and_its_driver(tmp_path: Path) -> No
     assert list(middle.progress.under_way) == ["cluster.servers=4 seed=1"]
     assert 0.5 <= middle.progress.fraction < 1.0
     assert middle.last_finished == pytest.approx(time.time(), abs=10.0)
-
-
-@pytest.mark.usefixtures("quick")
-def test_at_the_end_the_sign_of_life_is_gone_and_the_sweep_complete(tmp_path: Path) -> None:
-    perform(FakeStudy(sweep=SWEEP), tmp_path / "a")
+    # At the end the sign of life is gone and the sweep complete.
     last = status(tmp_path / "a")
-    assert (last.state, last.finished, last.left, last.driver) == ("complete", 6, 0, None)
-    assert [point.finished for point in last.points] == [3, 3]
+    assert (last.state, last.finished, last.left, last.driver) == ("complete", 4, 0, None)
+    assert [point.finished for point in last.points] == [2, 2]
     tables = [f"{name}.parquet" for name in TABLE_NAMES]
     others = [".lock", "provenance.json", "shards", "study.toml"]
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == sorted(tables + others)
@@ -224,7 +230,8 @@ def test_a_folder_that_cannot_take_the_sign_of_life_takes_the_results(tmp_path: 
 
 def test_folders_that_are_none_or_of_before_are_named(tmp_path: Path, dead: Path) -> None:
     assert "does not exist; make it with `resilver run" in refused(status, tmp_path / "none")
-    assert "it has no provenance.json" in refused(status, tmp_path)
+    for look in (status, lambda folder: PartialResults(folder, [])):
+        assert "it has no provenance.json" in refused(look, tmp_path)
     (tmp_path / "file").write_text("hello")
     assert "is a file; give a folder that" in refused(status, tmp_path / "file")
     path = dead / "provenance.json"
@@ -232,6 +239,7 @@ def test_folders_that_are_none_or_of_before_are_named(tmp_path: Path, dead: Path
     del record["points"]
     path.write_text(json.dumps(record))
     assert (status(dead).points, status(dead).finished) == ((), 1)
+    assert "of an earlier resilver; call `resilver run` again" in refused(PartialResults, dead, [])
     path.write_text(json.dumps(record | {"run_keys": 7}))
     assert "is not as resilver writes it" in refused(status, dead)
 
@@ -257,10 +265,7 @@ def test_watching_prints_a_line_a_change_until_the_end(
 ) -> None:
     monkeypatch.setattr("resilver.cli.status._SECONDS_BETWEEN_LOOKS", 0.05)
     folder = tmp_path / "a"
-    driver = started("perform(FakeStudy(seeds=[1, 2, 3], seconds=0.5), sys.argv[1])", folder)
-    while not (folder / STATUS_FILE).exists():
-        assert driver.poll() is None
-        time.sleep(0.02)
+    driver = driven("perform(FakeStudy(seeds=[1, 2, 3], seconds=0.5), sys.argv[1])", folder)
     assert cli.run(["status", "--watch", str(folder)]) == 0
     driver.wait()
     said = capsys.readouterr()
@@ -269,10 +274,10 @@ def test_watching_prints_a_line_a_change_until_the_end(
     assert (lines[-1], said.err) == ("complete: 3 of 3 runs", "")
 
 
-@pytest.mark.parametrize("beats", [3, 1_025, 10**9])
-def test_a_sweep_of_any_length_goes_on_telling_how_far_it_is(beats: int) -> None:
+def test_a_sweep_of_any_length_goes_on_telling_how_far_it_is() -> None:
     """0.25 s doubled three times is at the usual 2 s, and so are all pauses from there on."""
-    assert heartbeat.pause_seconds(beats) == heartbeat.SECONDS_BETWEEN_BEATS == 2.0
+    assert {heartbeat.pause_seconds(beats) for beats in (3, 1_025, 10**9)} == {2.0}
+    assert heartbeat.SECONDS_BETWEEN_BEATS == 2.0
 
 
 # The finished runs of a sweep read as its whole tables do, and its page follows it to the end.
@@ -305,15 +310,6 @@ def test_runs_read_from_shards_are_the_tables_in_order_and_type(whole: Path) -> 
     assert PartialResults(whole, []).runs.schema == results.runs.schema
 
 
-def test_a_folder_that_cannot_be_read_so_says_why(whole: Path, tmp_path: Path) -> None:
-    assert "it has no provenance.json" in refused(PartialResults, tmp_path, [])
-    record = json.loads((whole / "provenance.json").read_text())
-    del record["points"]
-    (tmp_path / "provenance.json").write_text(json.dumps(record))
-    said = refused(PartialResults, tmp_path, [])
-    assert "of an earlier resilver; call `resilver run` again" in said
-
-
 def test_the_page_says_how_far_it_is_and_loads_itself_again(whole: Path, tmp_path: Path) -> None:
     keys = Results.open(whole).runs["run"].to_pylist()
 
@@ -342,14 +338,12 @@ def test_watching_ends_with_the_final_page_or_says_what_is_left(
     assert "so far" not in text and "data-reload=" not in text
     with pytest.raises(Incomplete):
         perform(FakeStudy(seeds=[1, 2, 3], error=[2]), tmp_path / "a")
-    assert cli.run(["report", str(tmp_path / "a"), "--watch"]) == 3
+    page = tmp_path / "a" / "report.html"
+    assert cli.run(["report", str(page.parent), "--watch"]) == 3
     captured = capsys.readouterr()
-    assert captured.out.splitlines() == [str(tmp_path / "a" / "report.html")]
+    assert captured.out.splitlines() == [str(page)]
     assert "2 of 3 runs are finished, and the sweep has stopped" in captured.err
-    assert (
-        "2 of 3 runs; the sweep has stopped, 1 failed"
-        in (tmp_path / "a" / "report.html").read_text()
-    )
+    assert "2 of 3 runs; the sweep has stopped, 1 failed" in page.read_text()
 
 
 def test_the_page_follows_a_sweep_to_its_end(
@@ -358,10 +352,7 @@ def test_the_page_follows_a_sweep_to_its_end(
     for pause in ("LOOKS", "PAGES"):
         monkeypatch.setattr(f"resilver.cli.report._SECONDS_BETWEEN_{pause}", 0.1)
     folder = tmp_path / "a"
-    driver = started("perform(FakeStudy(seeds=[1, 2, 3, 4], seconds=0.4), sys.argv[1])", folder)
-    while not (folder / "status.json").exists():
-        assert driver.poll() is None
-        time.sleep(0.02)
+    driver = driven("perform(FakeStudy(seeds=[1, 2, 3, 4], seconds=0.4), sys.argv[1])", folder)
     assert cli.run(["report", str(folder), "--watch"]) == 0
     driver.wait()
     assert status(folder).state == "complete"
