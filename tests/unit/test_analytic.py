@@ -172,11 +172,6 @@ def test_rates_out_of_their_range_are_refused(keys: dict[str, Any], says: str) -
         stream_rates(**{**given, **keys})
 
 
-def test_no_more_switches_fail_than_there_are() -> None:
-    with pytest.raises(ConfigError, match="switches = 25: of 24 first-level switches"):
-        data_loss_probability(Attachment("local", 24, 24, 2, 24), switches=25, tolerance=3)
-
-
 def windows(rows: list[tuple[list[int], int, float, float]]) -> Windows:
     """Windows of (holders, survives, begin, end)."""
     width = max((len(row[0]) for row in rows), default=0)

@@ -31,6 +31,12 @@ def test_every_entry_is_valid_and_all_but_studies_have_a_source() -> None:
         assert Population(histogram=name, bytes="1 TiB").histogram is not None
     for name in catalog.list("studies"):
         assert Study.from_dict(catalog.load("studies", name).content).runs()
+    for name in catalog.failure_names():
+        law = catalog.failure(name)
+        assert law.description and law.source, name
+        # What states sizes of bursts alone needs a rate beside it, which is the system's.
+        rate = {} if name != "google-2010/burst" else {"rate": "1 /y"}
+        assert Failure(like=name, **rate).words
 
 
 def test_an_unknown_name_or_kind_is_refused_with_the_nearest() -> None:
@@ -91,15 +97,6 @@ def test_the_mira_bins_follow_their_formula(shared_data: Path) -> None:
             assert (by_exponent[i].min_bytes, by_exponent[i].max_bytes) == (2**i, 2 ** (i + 1))
     assert small.max_bytes == published["small_file_max_bytes"]
     assert small.file_count == published["small_files_per_20_pib"] * scale
-
-
-def test_every_entry_is_a_failure_with_a_source() -> None:
-    """What states sizes of bursts alone needs a rate beside it, which is the system's."""
-    for name in catalog.failure_names():
-        entry = catalog.failure(name)
-        assert entry.description and entry.source, name
-        rate = {} if name != "google-2010/burst" else {"rate": "1 /y"}
-        assert Failure(like=name, **rate).words
 
 
 def test_counts_of_drives_add_up_to_the_fleet_and_to_the_printed_rates() -> None:

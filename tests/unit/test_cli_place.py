@@ -12,6 +12,7 @@ from resilver.crush import CrushMap
 from resilver.errors import ConfigError, PlacementError
 from tests.build import refused
 from tests.integration.test_crush_front_door import EVERY_STEP
+from tests.reference.draws import jenkins_of_two
 from tests.terminal import Terminal, written
 
 # What Ceph writes for a position without a device: CRUSH_ITEM_NONE, 0x7fffffff.
@@ -82,27 +83,10 @@ def test_a_map_is_compiled_and_decompiled_in_crushtools_words(
     assert crush.CrushMap.read(text).to_bytes() == compiled.read_bytes()
 
 
-def test_a_packed_file_that_ends_at_once_is_named(tmp_path: Path, terminal: Terminal) -> None:
-    (tmp_path / "map").write_bytes(b"\x1f\x8b\x08\x00")
-    assert "it cannot be unpacked" in terminal.refusal("crush", tmp_path / "map", "--rule", "0")
-
-
 def test_a_pools_number_is_mixed_in_as_ceph_mixes_it() -> None:
-    # Ceph, crush/hash.c, crush_hash32_rjenkins1_2, followed by hand in whole numbers for the inputs
-    # 0 and 123456 and the pool 7.
-    def mix(a: int, b: int, c: int) -> tuple[int, int, int]:
-        for first, second, third in ((13, 8, 13), (12, 16, 5), (3, 10, 15)):
-            a = ((a - b - c) ^ (c >> first)) % 2**32
-            b = ((b - c - a) ^ (a << second)) % 2**32
-            c = ((c - a - b) ^ (b >> third)) % 2**32
-        return a, b, c
-
-    for x in (0, 123456):
-        state = 1315423911 ^ x ^ 7
-        a, b, state = mix(x, 7, state)
-        _, _, state = mix(231232, a, state)
-        _, _, state = mix(b, 1232, state)
-        assert mixed(np.array([x], dtype=np.uint32), 7).tolist() == [state]
+    # Ceph, crush/hash.c, crush_hash32_rjenkins1_2, as the twin has it in whole numbers.
+    inputs = np.array([0, 123456, 2**32 - 1], dtype=np.uint32)
+    assert mixed(inputs, 7).tolist() == [jenkins_of_two(x, 7) for x in inputs.tolist()]
 
 
 LAYERS = [("host", "straw2", 2), ("root", "straw2", 0)]
@@ -113,37 +97,26 @@ def cluster() -> CrushMap:
     return CrushMap.build(4, LAYERS)
 
 
-def test_each_form_reads_back(cluster: CrushMap, tmp_path: Path) -> None:
-    text = cluster.to_text()
-    forms = {"a": text.encode(), "b": cluster.to_json().encode(), "c": cluster.to_bytes()}
-    for name, data in forms.items():
-        (tmp_path / name).write_bytes(data)
-        again = CrushMap.read(tmp_path / name)
-        assert again.to_text() == text
-        assert again.to_bytes() == cluster.to_bytes()
+def test_a_report_is_read_for_its_map(cluster: CrushMap, tmp_path: Path) -> None:
     report = tmp_path / "report"
     report.write_text(json.dumps({"crushmap": json.loads(cluster.to_json())}))
-    assert CrushMap.read(report).to_text() == text
+    assert CrushMap.read(report).to_text() == cluster.to_text()
 
 
-def test_errors_name_the_file_and_the_place(tmp_path: Path) -> None:
-    cases = {
-        "text": (b"device 0 osd.0\ndevice 0 osd.1\n", PlacementError, "line 2, column 8"),
-        "json": (
-            b'{"types": [], "rules": [], "buckets": [{"id": "x"}]}',
-            PlacementError,
-            "buckets[0].id",
-        ),
-        "binary": (b"\x00\x00\x01\x00\xff\xff\xff\xff", PlacementError, "byte 8"),
-        "latin": (b"device 0 osd.\xe9", ConfigError, "byte 13"),
-    }
-    for name, (data, kind, part) in cases.items():
-        path = tmp_path / name
+def test_errors_name_the_file_and_the_place(tmp_path: Path, terminal: Terminal) -> None:
+    path = tmp_path / "map"
+    for data, part in (
+        (b"device 0 osd.0\ndevice 0 osd.1\n", "line 2, column 8"),
+        (b'{"types": [], "rules": [], "buckets": [{"id": "x"}]}', "buckets[0].id"),
+        (b"\x00\x00\x01\x00\xff\xff\xff\xff", "byte 8"),
+        (b"device 0 osd.\xe9", "byte 13"),
+    ):
         path.write_bytes(data)
-        with pytest.raises(kind) as caught:
+        with pytest.raises((PlacementError, ConfigError)) as caught:
             CrushMap.read(path)
-        assert str(path) in str(caught.value)
-        assert part in str(caught.value)
+        assert str(path) in str(caught.value) and part in str(caught.value)
+    path.write_bytes(b"\x1f\x8b\x08\x00")
+    assert "it cannot be unpacked" in terminal.refusal("crush", path, "--rule", "0")
     assert "missing: there is no such file" in refused(CrushMap.read, tmp_path / "missing")
     assert "this is a folder" in refused(CrushMap.read, tmp_path)
 
@@ -164,11 +137,9 @@ def test_edits_return_another_map_or_say_what_is_wrong(cluster: CrushMap) -> Non
     assert updated.recomputed().to_text() == updated.to_text()
     assert cluster.to_bytes() == before
     for work, part in [
-        (lambda: cluster.without_item("osd.9"), "osd.9"),
         (lambda: cluster.moved("root", {"host": "host0"}), "contain itself"),
         (lambda: cluster.with_item("osd.9", float("nan"), {"host": "host0"}), "below 32768"),
         (lambda: cluster.with_item("osd.9", 1, {}), "location"),
-        (lambda: CrushMap.build(4, [("host", "straw3", 2)]), "straw3"),
         (lambda: CrushMap.build(0, LAYERS), "devices = 0"),
     ]:
         with pytest.raises(PlacementError) as caught:

@@ -121,9 +121,8 @@ def test_without_a_figure_there_is_none(keys: dict[str, Any]) -> None:
 
 
 def test_rates_and_entries_hold_streams_back() -> None:
-    asked = stream_bytes_per_second(
-        system_of("streamed", traffic__streams={"window": 4, "rate": "1 MB/s"}, faults=None)
-    )
+    slow = {"window": 4, "rate": "1 MB/s"}
+    asked = stream_bytes_per_second(system_of("streamed", traffic__streams=slow, faults=None))
     assert asked.read == pytest.approx(12e6)
     # Twelve servers of one port would read more than four entries of one link each take in.
     fabric = {**FABRIC, "topology": "leaf spine 4x4 hosts 6 entries 1"}
@@ -238,38 +237,25 @@ def test_pools_of_a_device_are_added_up_and_classes_told_apart(
     tmp_path: Path, terminal: Terminal
 ) -> None:
     text = """
-[[cluster.parts]]
-level = "host"
-count = 10
-[[cluster.parts]]
-level = "osd"
-in = "host"
-count = 2
-class = "hdd"
-device = "hdd-7k2-4tb"
-[[cluster.parts]]
-level = "osd"
-in = "host"
-count = 2
-class = "ssd"
-device = "ssd-sata"
+faults = [{ fail.hosts = 1 }]
+cluster.parts = [
+  { level = "host", count = 10 },
+  { level = "osd", in = "host", count = 2, class = "hdd", device = "hdd-7k2-4tb" },
+  { level = "osd", in = "host", count = 2, class = "ssd", device = "ssd-sata" },
+]
 [[pools]]
 name = "first"
 population = { bytes = "12 TB", file_size = "64 MiB" }
 placement = { class = "hdd", placement_groups = 256 }
-redundancy = { replicas = 3 }
 [[pools]]
 name = "second"
 population = { files = FILES, file_size = "1 GB" }
 placement = { class = "hdd", placement_groups = 256 }
-redundancy = { code = "rs 4+1" }
+redundancy.code = "rs 4+1"
 [[pools]]
 name = "flash"
 population = { bytes = "400 TB", file_size = "64 MiB" }
 placement = { class = "ssd", placement_groups = 256 }
-redundancy = { replicas = 3 }
-[[faults]]
-fail = { hosts = 1 }
 """
     # 20 disks: 12 TB x 3 / 20 = 1.8 TB of one pool, and 35,200 files x 1.25 GB / 20 = 2.2 TB.
     fits = written(tmp_path / "fits.toml", text.replace("FILES", "35200"))
@@ -285,21 +271,15 @@ def test_check_refuses_what_durability_refuses_before_its_work(
     tmp_path: Path, terminal: Terminal
 ) -> None:
     text = """
-[cluster]
-servers = 512
-[population]
-bytes_per_server = "4 TiB"
-file_size = "64 MiB"
-[placement]
-algorithm = "groups"
-group_size = 16
-[redundancy]
-code = "rs 8+2"
+cluster.servers = 512
+population = { bytes_per_server = "4 TiB", file_size = "64 MiB" }
+placement = { algorithm = "groups", group_size = 16 }
+redundancy.code = "rs 8+2"
 [durability]
 repair = "10 h"
 failures = [{ afr = "1 %" }]
 """
-    grouped = text.replace('"groups"\ngroup_size = 16', '"crush"\nplacement_groups = 4096')
+    grouped = text.replace('"groups", group_size = 16', '"crush", placement_groups = 4096')
     weibull = grouped.replace('afr = "1 %"', 'weibull = { scale = "80 y", shape = 1.2 }')
     for wrong, says in (
         # 32 groups of C(16, 10) sets each are 256,256, more than 40,000.

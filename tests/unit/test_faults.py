@@ -93,9 +93,6 @@ def test_what_the_network_has_not_is_an_error_before_anything_runs(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         validate_runs([network_run([{"fail": fail}])])
-
-
-def test_a_topology_that_cannot_be_built_is_an_error_before_anything_runs() -> None:
     # 4 x 4 nodes have no place for 17 routers.
     assert "routers" in refused(network_run, topology="torus 4x4 routers 17")
 

@@ -192,15 +192,13 @@ def test_a_maximal_flow_is_as_even_as_the_program(
     shares = np.bincount(draw.integers(0, width, supply.sum()), minlength=width)
 
     def squares(sent: npt.NDArray[np.int64]) -> int:
-        """What the loads of all routers cost, where all clients and shares are as given."""
-        assert sent.sum(axis=1).tolist() == supply.tolist()
-        assert sent.sum(axis=0).tolist() == shares.tolist() and (sent >= 0).all()
-        loads = np.bincount((kinds + routers * np.arange(width)).ravel(), weights=sent.ravel())
-        return int((loads**2).sum())
+        """What the loads of all routers cost."""
+        return int((loads_of(sent)[0] ** 2).sum())
 
     def loads_of(sent: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], ...]:
         """Of every router its load, its network's share and how many routers share that."""
-        squares(sent)
+        assert sent.sum(axis=1).tolist() == supply.tolist()
+        assert sent.sum(axis=0).tolist() == shares.tolist() and (sent >= 0).all()
         at = kinds + routers * np.arange(width)
         loads = np.bincount(at.ravel(), weights=sent.ravel(), minlength=routers * width)
         is_known = np.bincount(at.ravel(), minlength=routers * width) > 0

@@ -10,6 +10,7 @@ import pytest
 
 import resilver
 from tests.reference.codes import survived_sets
+from tests.reference.markov import loss_probability
 from tests.terminal import Terminal
 
 AZURE, IMPLIED = "lrc 12+2+2", "lrc 12+4 local 6"
@@ -48,9 +49,8 @@ def test_a_piece_of_a_group_is_rebuilt_from_six_others_and_a_global_parity_from_
     terminal: Terminal,
 ) -> None:
     for piece in range(16):
-        (repair,) = terminal.json_output("redundancy", AZURE, "--lost", str(piece))["lost"][
-            "repairs"
-        ]
+        lost = terminal.json_output("redundancy", AZURE, "--lost", str(piece))["lost"]
+        (repair,) = lost["repairs"]
         assert len(repair["gathers"]) == (6 if piece < 14 else 12)
     row = terminal.json_output("redundancy", AZURE)
     # (14 x 6 + 2 x 12) / 16; with an implied parity each of four parities takes the three others.
@@ -61,10 +61,7 @@ def test_a_piece_of_a_group_is_rebuilt_from_six_others_and_a_global_parity_from_
 
 
 def loss_of_a_year(fails: float, mends: float) -> float:
-    """An own chain: how many of each part are lost, by their rates a year; loss absorbs.
-
-    By powers of a matrix without negative entries, so that no digit of a small chance is lost.
-    """
+    """An own chain: how many of each part are lost, by their rates a year; loss absorbs."""
     sizes = (GROUP, GROUP, 2)
     states = [
         (first, second, rest)
@@ -74,19 +71,15 @@ def loss_of_a_year(fails: float, mends: float) -> float:
         if can_survive(first, second, rest)
     ]
     lost = len(states)
-    rates = np.zeros((lost + 1, lost + 1))
+    rates = np.zeros((lost, lost + 1))
     for index, state in enumerate(states):
         for part, size in enumerate(sizes):
             for step, rate in ((1, (size - state[part]) * fails), (-1, state[part] * mends)):
                 to = tuple(count + step * (at == part) for at, count in enumerate(state))
                 if rate:
                     rates[index, states.index(to) if to in states else lost] += rate
-    top, halvings = rates.sum(axis=1).max(), 20
-    rates += np.diag(top - rates.sum(axis=1))
-    step = 1.0 / 2**halvings
-    powers = [np.linalg.matrix_power(rates * step, k) / math.factorial(k) for k in range(12)]
-    year = np.linalg.matrix_power(sum(powers) * math.exp(-top * step), 2**halvings)
-    return float(year[states.index((0, 0, 0)), lost])
+    whole = states.index((0, 0, 0))
+    return float(loss_probability(rates.tolist(), 1.0, whole, digits=40))
 
 
 def test_durability_of_azure_s_code_is_that_of_an_own_chain(terminal: Terminal) -> None:
@@ -112,17 +105,11 @@ def test_a_study_of_azure_s_code_says_which_it_is_and_is_run(
     tmp_path: Path, terminal: Terminal
 ) -> None:
     text = """
-[cluster]
-servers = 17
-[population]
-bytes_per_server = "16 GiB"
-file_size = "64 MiB"
-[placement]
-placement_groups = 64
-[redundancy]
-code = "lrc 12+2+2"
-[[faults]]
-fail = { servers = 1 }
+cluster.servers = 17
+population = { bytes_per_server = "16 GiB", file_size = "64 MiB" }
+placement.placement_groups = 64
+redundancy.code = "lrc 12+2+2"
+faults = [{ fail.servers = 1 }]
 """
     path = tmp_path / "study.toml"
     path.write_text(text)

@@ -58,20 +58,12 @@ def test_even_projects_are_dealt_evenly_and_many_without_an_optimum() -> None:
 
 
 PROJECTS = """
-[namespaces]
-count = 2
-[[namespaces.projects]]
-name = "climate"
-capacity = "3 PB"
-bandwidth = "10 GB/s"
-[[namespaces.projects]]
-name = "fusion"
-capacity = "2 PB"
-bandwidth = "50 GB/s"
-[[namespaces.projects]]
-name = "genomes"
-capacity = "1 PB"
-bandwidth = "40 GB/s"
+namespaces.count = 2
+namespaces.projects = [
+  { name = "climate", capacity = "3 PB", bandwidth = "10 GB/s" },
+  { name = "fusion", capacity = "2 PB", bandwidth = "50 GB/s" },
+  { name = "genomes", capacity = "1 PB", bandwidth = "40 GB/s" },
+]
 """
 
 
