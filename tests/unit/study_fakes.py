@@ -27,13 +27,8 @@ from resilver.study.fork_server import WITHOUT_THREADS
 from resilver.study.progress import RunState
 from tests.front_door import environment
 
-_OF_TRAFFIC = (
-    "requests_completed",
-    "requests_lost",
-    "requests_read",
-    "requests_written",
-    "write_backlog_requests",
-)
+_OF_TRAFFIC = [f"requests_{what}" for what in ("completed", "lost", "read", "written")]
+_OF_TRAFFIC.append("write_backlog_requests")
 
 SIMULATOR = "tests.unit.study_fakes:simulate"
 

@@ -24,10 +24,7 @@ def test_on_the_real_map_the_full_and_those_of_failed_over_servers_come_last(
         for name, server, fill in zip(state.targets, state.servers, state.fill, strict=True)
         if carried[server] > 1 or fill > 0.8
     }
-    moved = [
-        name for name in state.targets if carried[state.servers[state.targets.index(name)]] > 1
-    ]
-    assert len(moved) == 6
+    assert sum(carried[server] > 1 for server in state.servers) == 6
     for filesystem in state.filesystems:
         its = [name for name in last if name.startswith(filesystem)]
         count = len(state.only(filesystem).targets)
@@ -109,7 +106,7 @@ def test_targets_of_unknown_servers_do_not_make_known_ones_seem_failed_over() ->
         ({"files": 1, "machine": "titan", "clients": ["20", "20"]}, "names the same node"),
         (
             {"files": 1, "stripe": 3, "machine": "titan"},
-            "one stripe a network at most, and targets are behind 1",
+            "network at most, and targets are behind 1",
         ),
     ],
 )

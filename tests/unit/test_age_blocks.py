@@ -21,23 +21,7 @@ PLAIN = {
     "gpfs": b" 12 34 0   4096 9 11 -- /d/f -- x\n13 34 -1 0 9 11 -- /e\n",
 }
 # What a listing may have in it, and what damages it.
-ODD = (
-    b" ",
-    b"\t",
-    b"|",
-    b"#",
-    b"\r",
-    b"\0",
-    b"-",
-    b"+",
-    b".",
-    b"_",
-    b"\n",
-    b"9",
-    b"e5",
-    b"nan",
-    b"x",
-)
+ODD = [one.encode() for one in (*" \t|#\r\0-+._\n9", "e5", "nan", "x")]
 
 
 @pytest.mark.parametrize("name", PLAIN)

@@ -89,16 +89,20 @@ class Recorder:
         return 0
 
 
+def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let the functions of tools/checkout.py take a folder for the checkout."""
+    venv, build = folder / ".venv", folder / ".build"
+    places = {"ROOT": folder, "VENV": venv, "BIN": venv / "bin", "BUILD": build}
+    stamps = {"VENV_STAMP": venv / "stamp.json", "CORE_STAMP": build / "core.json"}
+    for name, path in {**places, **stamps}.items():
+        monkeypatch.setattr(checkout, name, path)
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout of its own for the functions of tools/checkout.py."""
     folder = small_checkout(tmp_path)
-    monkeypatch.setattr(checkout, "ROOT", folder)
-    monkeypatch.setattr(checkout, "VENV", folder / ".venv")
-    monkeypatch.setattr(checkout, "BIN", folder / ".venv" / "bin")
-    monkeypatch.setattr(checkout, "BUILD", folder / ".build")
-    monkeypatch.setattr(checkout, "VENV_STAMP", folder / ".venv" / "stamp.json")
-    monkeypatch.setattr(checkout, "CORE_STAMP", folder / ".build" / "core.json")
+    stand_in(monkeypatch, folder)
     return folder
 
 
@@ -185,9 +189,8 @@ def test_the_core_depends_on_sources_and_compiler_but_not_on_tests(place: Path) 
     (place / "crates" / "kernel" / "benches" / "b.rs").write_text("fn b() {}", encoding="utf-8")
     assert checkout.core_inputs("cargo 1", 7.0, "") == before
     assert checkout.core_inputs("cargo 2", 7.0, "") != before
-    assert checkout.core_inputs("cargo 1", 8.0, "") != before, (
-        "another environment lacks the package"
-    )
+    # Another environment lacks the package.
+    assert checkout.core_inputs("cargo 1", 8.0, "") != before
     source.write_text("fn b() {}", encoding="utf-8")
     assert checkout.core_inputs("cargo 1", 7.0, "") != before
 
@@ -221,10 +224,8 @@ def test_cargo_binaries_are_added_up() -> None:
     # 3 + 4 passed, 0 + 0 failed, 0 + 1 ignored, in two binaries.
     closing = "cargo test: ok. 7 passed; 0 failed; 1 ignored; in 2 binaries"
     assert summaries.cargo_summary(CARGO.format(state="ok", failed=0)) == (7, closing)
-    assert (
-        "FAILED. 7 passed; 2 failed"
-        in summaries.cargo_summary(CARGO.format(state="FAILED", failed=2))[1]
-    )
+    _, line = summaries.cargo_summary(CARGO.format(state="FAILED", failed=2))
+    assert "FAILED. 7 passed; 2 failed" in line
     assert summaries.cargo_summary("error: could not compile")[0] == 0
 
 
@@ -247,16 +248,15 @@ def python_that(source: str) -> list[str]:
 
 
 def test_a_runner_in_which_nothing_passed_fails(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    env = dict(os.environ)
-    steps = steps_of.Steps()
-    steps_of.counted(steps, python_that("print('1 passed in 0.1s')"), env, summaries.pytest_summary)
+    def run(source: str) -> None:
+        command = python_that(source)
+        steps_of.counted(steps_of.Steps(), command, dict(os.environ), summaries.pytest_summary)
+
+    run("print('1 passed in 0.1s')")
     with pytest.raises(checkout.DevError, match="no test that passed"):
-        steps_of.counted(
-            steps, python_that("print('5 skipped in 0.1s')"), env, summaries.pytest_summary
-        )
-    broken = python_that("print('1 passed in 0.1s'); raise SystemExit(3)")
+        run("print('5 skipped in 0.1s')")
     with pytest.raises(checkout.DevError, match="exit code 3"):
-        steps_of.counted(steps, broken, env, summaries.pytest_summary)
+        run("print('1 passed in 0.1s'); raise SystemExit(3)")
 
 
 def test_a_tool_beside_the_steps_is_one_of_them(capfd: pytest.CaptureFixture[str]) -> None:
@@ -273,11 +273,8 @@ def test_a_tool_beside_the_steps_is_one_of_them(capfd: pytest.CaptureFixture[str
     assert "all is well" in printed and "wrong" in printed
     # A step has the processor time of its own tools.
     assert 0.29 < steps.rows[0].processor < steps.rows[0].wall + 0.1
-    assert [(row.name, row.ended.split()[0]) for row in steps.rows] == [
-        ("one", "ok"),
-        ("good", "ok,"),
-        ("bad", "FAILED:"),
-    ]
+    ended = [(row.name, row.ended.split()[0]) for row in steps.rows]
+    assert ended == [("one", "ok"), ("good", "ok,"), ("bad", "FAILED:")]
     strict = steps_of.Steps(only=["bad"])
     strict.beside("good", python_that("raise SystemExit(1)"), dict(os.environ))
     strict.beside("bad", python_that("raise SystemExit(4)"), dict(os.environ))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import dev
-from tests.unit.test_dev import bare_machine, run_dev, small_checkout
+from tests.unit.test_dev import bare_machine, run_dev, small_checkout, stand_in
 from tools import checkout, web
 
 PRINTS = 'if [ "$1" = --version ]; then echo "rustc 1.96.0 (0 2026-01-01)"; else echo {}; fi'
@@ -19,13 +19,19 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "crates" / "web" / "src").mkdir(parents=True)
     (folder / "crates" / "web" / "src" / "lib.rs").write_text("fn a() {}", encoding="utf-8")
     (folder / "python" / "resilver" / "browser").mkdir(parents=True)
-    monkeypatch.setattr(checkout, "ROOT", folder)
-    monkeypatch.setattr(checkout, "BUILD", folder / ".build")
+    stand_in(monkeypatch, folder)
     # The machine's cargo is a script, which knows nothing of registries.
     monkeypatch.setattr(web, "write_rust_lock", lambda env: None)
-    monkeypatch.setattr(web, "DEBIAN_RUSTC", tmp_path / "absent")
-    monkeypatch.setattr(web, "DEBIAN_CARGO", tmp_path / "absent")
+    for program in ("DEBIAN_RUSTC", "DEBIAN_CARGO"):
+        monkeypatch.setattr(web, program, tmp_path / "absent")
     return folder
+
+
+def machine(folder: Path, monkeypatch: pytest.MonkeyPatch, **programs: str) -> dict[str, str]:
+    """A machine with these programs: what is started is looked for on our own PATH."""
+    env = bare_machine(folder, **programs)
+    monkeypatch.setenv("PATH", env["PATH"])
+    return env
 
 
 @pytest.fixture
@@ -34,10 +40,7 @@ def rustup(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict
     target = tmp_path / "rustup" / "target"
     target.mkdir(parents=True)
     (target / "libstd-0.rlib").touch()
-    env = bare_machine(tmp_path / "rustup", rustc=PRINTS.format(target))
-    # What is started is looked for on our own PATH.
-    monkeypatch.setenv("PATH", env["PATH"])
-    return env
+    return machine(tmp_path / "rustup", monkeypatch, rustc=PRINTS.format(target))
 
 
 @pytest.fixture
@@ -47,12 +50,10 @@ def debian(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict
     source = folder / "root" / web.DEBIAN_LIBRARY
     source.parent.mkdir(parents=True)
     source.touch()
-    env = bare_machine(folder, rustc="echo nowhere", **{web.DEBIAN_LINKER: ""})
     own = bare_machine(folder / "debian", rustc=PRINTS.format(folder / "root"), cargo="")["PATH"]
     monkeypatch.setattr(web, "DEBIAN_RUSTC", Path(own) / "rustc")
     monkeypatch.setattr(web, "DEBIAN_CARGO", Path(own) / "cargo")
-    monkeypatch.setenv("PATH", env["PATH"])
-    return env
+    return machine(folder, monkeypatch, rustc="echo nowhere", **{web.DEBIAN_LINKER: ""})
 
 
 def test_rustup_s_compiler_is_taken_as_it_is(rustup: dict[str, str]) -> None:
@@ -86,9 +87,7 @@ def test_half_of_debian_s_compiler_is_none(
     assert web.PACKAGES in str(problem.value) and problem.value.code == 2
 
 
-def test_the_command_says_what_a_machine_lacks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_says_what_a_machine_lacks(tmp_path: Path) -> None:
     """Where this machine has Debian's compiler, its linker is not on the PATH of this test."""
     done = run_dev(tmp_path, bare_machine(tmp_path), "web")
     assert done.returncode == 2
@@ -98,9 +97,7 @@ def test_the_command_says_what_a_machine_lacks(
 def test_tests_go_on_without_a_compiler(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    env = bare_machine(tmp_path / "bare")
-    monkeypatch.setenv("PATH", env["PATH"])
-    dev.web_for_tests(env)
+    dev.web_for_tests(machine(tmp_path / "bare", monkeypatch))
     assert "are skipped" in capsys.readouterr().out
 
 
@@ -121,9 +118,8 @@ def test_it_is_built_only_when_sources_or_the_profile_changed(
     monkeypatch.setattr(web, "run", build)
 
     def builds(profile: str = "web") -> int:
-        assert (
-            web.build_web(rustup, profile).read_text(encoding="utf-8") == f"module {len(commands)}"
-        )
+        built = web.build_web(rustup, profile)
+        assert built.read_text(encoding="utf-8") == f"module {len(commands)}"
         return len(commands)
 
     assert builds() == builds() == 1

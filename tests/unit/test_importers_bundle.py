@@ -75,9 +75,8 @@ def test_a_folder_says_all_that_its_dumps_say(cluster: ClusterReport) -> None:
     assert all(load.measured for load in cluster.loads) and cluster.shared_pools == ()
     assert cluster.balancer == BalancerState(True, "upmap")
     assert cluster.perf[5] == OsdPerf(5, 0.004, 0.004)
-    assert cluster.config[1] == ConfigEntry(
-        "osd", "class:hdd", "osd_mclock_profile", "high_recovery_ops"
-    )
+    profile = ("osd_mclock_profile", "high_recovery_ops")
+    assert cluster.config[1] == ConfigEntry("osd", "class:hdd", *profile)
     # Three of ten hosts of four are flash.
     assert [one.rotational for one in cluster.metadata] == [True] * 28 + [False] * 12
     assert {one.min_alloc_bytes for one in cluster.metadata} == {4096}
@@ -85,11 +84,8 @@ def test_a_folder_says_all_that_its_dumps_say(cluster: ClusterReport) -> None:
     # An OSD's own part is 1 GiB and half a percent of its data, to the KiB.
     assert one.meta_bytes == (2**20 + one.data_bytes // 1024 // 200) * 1024
     assert one.available_bytes == one.capacity_bytes - one.used_bytes
-    assert [(pool.min_size, pool.code) for pool in cluster.pools] == [
-        (2, None),
-        (5, "rs 4+2"),
-        (2, None),
-    ]
+    needed = [(pool.min_size, pool.code) for pool in cluster.pools]
+    assert needed == [(2, None), (5, "rs 4+2"), (2, None)]
 
 
 @pytest.mark.parametrize("packer", PACKERS)

@@ -82,13 +82,8 @@ def test_pools_osds_and_groups_are_what_the_report_says(tmp_path: Path) -> None:
     assert (pool.id, pool.name, pool.pg_num, pool.pgp_num, pool.size) == (7, "rbd", 4, 4, 2)
     assert (pool.rule_id, pool.hashpspool, pool.kind) == (4, True, "replicated")
     zero, one, two, three = report.osds
-    assert (zero.name, zero.host, zero.up, zero.in_cluster, zero.reweight) == (
-        "osd.0",
-        "alpha",
-        True,
-        True,
-        0x10000,
-    )
+    assert (zero.name, zero.host, zero.reweight) == ("osd.0", "alpha", 0x10000)
+    assert zero.up and zero.in_cluster
     # 0.950012 is 62,260 / 65,536 to six digits.
     assert (one.name, one.reweight) == ("disk-b", 62_260)
     assert (two.up, two.in_cluster, two.reweight, two.host) == (False, False, 0, "beta")
@@ -118,23 +113,15 @@ def test_rulesets_classes_and_rings_are_read_as_ceph_means_them(tmp_path: Path) 
 
 def test_groups_hold_what_they_state_or_share_the_rest_to_the_byte(tmp_path: Path) -> None:
     loads = read(tmp_path, REPORT).loads
-    assert [(load.bytes, load.objects, load.measured) for load in loads] == [
-        (100, 1, True),
-        (101, 2, True),
-        (102, 3, True),
-        (103, 4, True),
-    ]
+    stated = [(100 + number, 1 + number, True) for number in range(4)]
+    assert [(load.bytes, load.objects, load.measured) for load in loads] == stated
     report = changed("pgmap.pg_stats.1.stat_sum", {})
     report["pgmap"]["pg_stats"][2].pop("stat_sum")
     loads = read(tmp_path, report).loads
     # 1000 bytes and 10 objects in all, of which groups 0 and 3 state 203 and 5: 797 = 399 + 398,
     # and 5 objects = 3 + 2.
-    assert [(load.bytes, load.objects, load.measured) for load in loads] == [
-        (100, 1, True),
-        (399, 3, False),
-        (398, 2, False),
-        (103, 4, True),
-    ]
+    stated[1:3] = (399, 3, False), (398, 2, False)
+    assert [(load.bytes, load.objects, load.measured) for load in loads] == stated
     report = changed("pgmap.pg_stats", [])
     report["pgmap"]["pool_stats"] = [{"poolid": 7, "stat_sum": {"num_bytes": 8, "num_objects": 4}}]
     loads = read(tmp_path, report).loads
@@ -209,11 +196,7 @@ def test_groups_beyond_the_sum_or_the_core_are_refused(tmp_path: Path) -> None:
         ("crushmap.devices.0.id", 2**24, r"devices\[0\]: .*device ids stay below 1048576"),
         ("osdmap.osds.0.osd", 2**24, r"osd = 16777216: expected an integer from 0 to 1048575"),
         # A list with a reweight for each number up to this one would take 16 GiB.
-        (
-            "osdmap.osds.0.osd",
-            2**31 - 1,
-            r"osd = 2147483647: expected an integer from 0 to 1048575",
-        ),
+        ("osdmap.osds.0.osd", 2**31 - 1, r"osd = 2147483647: expected an integer from 0 to"),
         ("crushmap.buckets.1.id", -1, r"buckets\[1\]: .*it must be unique in the map"),
         ("crushmap.buckets.0.type_id", None, r"buckets\[0\]: missing field `type_id`$"),
         ("crushmap.devices.0.name", 5, r"devices\[0\].name: .* expected a string"),

@@ -26,27 +26,19 @@ def dump(
 ) -> str:
     """What `lctl get_param` prints: a target's counters, its clients', and its blocks."""
     lines = []
+    time = f"snapshot_time             {seconds:.9f} secs.nsecs"
+    moved = "9 samples [bytes] 4096 1048576"
     for target, count in written.items():
-        lines += [
-            f"obdfilter.{target}.stats=",
-            f"snapshot_time             {seconds:.9f} secs.nsecs",
-        ]
-        if read:
-            lines.append(f"read_bytes                5 samples [bytes] 4096 1048576 {read} 77")
-        if count:
-            lines.append(f"write_bytes               9 samples [bytes] 4096 1048576 {count} 123456")
+        lines += [f"obdfilter.{target}.stats=", time]
+        lines += [f"read_bytes                {moved} {read} 77"] * bool(read)
+        lines += [f"write_bytes               {moved} {count} 123456"] * bool(count)
         lines.append("statfs                    7 samples [usecs] 0 129 331784 2752546")
-        for client, moved in (clients or {}).get(target, {}).items():
-            lines += [
-                f"obdfilter.{target}.exports.{client}.stats=",
-                f"snapshot_time             {seconds:.9f} secs.nsecs",
-                f"write_bytes               9 samples [bytes] 4096 1048576 {moved} 1",
-            ]
+        for client, size in (clients or {}).get(target, {}).items():
+            lines += [f"obdfilter.{target}.exports.{client}.stats=", time]
+            lines.append(f"write_bytes               {moved} {size} 1")
         if free is not None:
-            lines += [
-                f"osd-ldiskfs.{target}.kbytesfree={free}",
-                f"osd-ldiskfs.{target}.kbytestotal=1000",
-            ]
+            lines.append(f"osd-ldiskfs.{target}.kbytesfree={free}")
+            lines.append(f"osd-ldiskfs.{target}.kbytestotal=1000")
     return "\n".join(lines) + "\n"
 
 
@@ -61,17 +53,19 @@ def put(folder: Path, name: str, text: str | bytes) -> Path:
 
 def test_two_dumps_say_how_fast_whatever_their_order(tmp_path: Path) -> None:
     """OST0001 wrote (9000 - 1000) B and read 400 - 100 in 10 s; one of its two clients did."""
-    clients = {"a-OST0001": {"10.0.0.1@tcp": 1000, "10.0.0.2@tcp": 50}}
-    first = put(
-        tmp_path,
-        "1",
-        dump(100, {"a-OST0001": 1000, "a-OST0000": 0}, read=100, clients=clients, free=400),
-    )
-    clients = {"a-OST0001": {"10.0.0.1@tcp": 9000, "10.0.0.2@tcp": 50}}
-    second = put(
-        tmp_path,
-        "2",
-        dump(110, {"a-OST0001": 9000, "a-OST0000": 0}, read=400, clients=clients, free=350),
+    first, second = (
+        put(
+            tmp_path,
+            str(seconds),
+            dump(
+                seconds,
+                {"a-OST0001": moved, "a-OST0000": 0},
+                read=read,
+                clients={"a-OST0001": {"10.0.0.1@tcp": moved, "10.0.0.2@tcp": 50}},
+                free=free,
+            ),
+        )
+        for seconds, moved, read, free in ((100, 1000, 100, 400), (110, 9000, 400, 350))
     )
     for paths in ([first, second], [second, first]):
         state = read_state(paths)
@@ -240,19 +234,13 @@ def test_real_logs_of_series_and_servers_are_read(shared_data: Path) -> None:
 
 
 def test_fill_servers_and_rates_join_and_the_last_counts(tmp_path: Path) -> None:
-    df = put(
-        tmp_path,
-        "df",
-        f"{TABLE}a-OST0000_UUID 1000 900 100 90% /a\na-OST0001_UUID 1000 100 900 10% /a\n"
-        "OST0002             : inactive device\n",
+    text = f"{TABLE}a-OST0000_UUID 1000 900 100 90% /a\na-OST0001_UUID 1000 100 900 10% /a\n"
+    df = put(tmp_path, "df", text + "OST0002             : inactive device\n")
+    lines = (
+        f"  {4 + at} {state} osc a-OST000{at}-osc-ffff88 uuid 5 10.0.0.{server}@tcp\n"
+        for at, (state, server) in enumerate((("UP", 1), ("UP", 1), ("IN", 2)))
     )
-    devices = put(
-        tmp_path,
-        "dl",
-        "  4 UP osc a-OST0000-osc-ffff88 uuid 5 10.0.0.1@tcp\n"
-        "  5 UP osc a-OST0001-osc-ffff88 uuid 5 10.0.0.1@tcp\n"
-        "  6 IN osc a-OST0002-osc-ffff88 uuid 5 10.0.0.2@tcp\n",
-    )
+    devices = put(tmp_path, "dl", "".join(lines))
     state = read_state([df, devices, series(tmp_path / "s.hdf5")])
     assert state.fill[:2].tolist() == [0.9, 0.1] and np.isnan(state.fill[2])
     assert state.servers == ("10.0.0.1@tcp", "10.0.0.1@tcp", "10.0.0.2@tcp")

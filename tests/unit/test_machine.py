@@ -11,6 +11,7 @@ from resilver.study import execute, machine
 from resilver.study.machine import Memory, machine_memory, memory_problems
 
 GIB = 2**30
+WIDE = {"jobs/one/memory.max": "max"}
 MEMINFO = "MemTotal: 16777216 kB\nMemFree: 1 kB\nMemAvailable: 8388608 kB\nHugePages_Total: 0\n"
 
 
@@ -43,32 +44,22 @@ def test_what_needs_more_than_there_is_is_named(system: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "limits"),
+    ("own", "limit", "used", "above"),
     [
-        (
-            "0::/jobs/one\n",
-            {
-                "jobs/one/memory.max": "max",
-                "jobs/memory.max": str(4 * GIB),
-                "jobs/memory.current": str(GIB),
-            },
-        ),
-        (
-            "9:cpu:/\n4:memory:/jobs\n0::/\n",
-            {
-                "memory/jobs/memory.limit_in_bytes": str(4 * GIB),
-                "memory/jobs/memory.usage_in_bytes": str(GIB),
-                "memory/memory.limit_in_bytes": str(2**63 - 4096),
-            },
-        ),
+        # The group above.
+        ("0::/jobs/one\n", "jobs/memory.max", "jobs/memory.current", WIDE),
+        # Of version 1.
+        ("9:cpu:/\n4:memory:/jobs\n0::/\n", "memory/jobs/memory.limit_in_bytes",
+         "memory/jobs/memory.usage_in_bytes", {"memory/memory.limit_in_bytes": str(2**63 - 4096)}),
         # In a container its own group is the root that is seen, whatever its path outside.
-        ("0::/docker/abc\n", {"memory.max": str(4 * GIB), "memory.current": str(GIB)}),
+        ("0::/docker/abc\n", "memory.max", "memory.current", {}),
     ],
-    ids=["version 2, the group above", "version 1", "a container"],
-)
-def test_a_control_group_allows_less(own: str, limits: dict[str, str], system: Path) -> None:
+)  # fmt: skip
+def test_a_control_group_allows_less(
+    own: str, limit: str, used: str, above: dict[str, str], system: Path
+) -> None:
     (system / "own").write_text(own)
-    put(system, limits)
+    put(system, {limit: str(4 * GIB), used: str(GIB), **above})
     assert machine_memory() == Memory(4 * GIB, 3 * GIB, "control group")
 
 

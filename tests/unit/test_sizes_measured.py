@@ -104,6 +104,8 @@ def test_bins_are_narrowed_or_a_histogram_s_own() -> None:
     assert (sizes.files, sizes.bytes) == (4, 38)
     assert sizes.bins() == sizes.given
     assert "bins = 2: a histogram cannot be divided" in refused(sizes.bins, 2)
+    for number in (0, 3, 128, -1, True, 1.5):
+        assert "1, 2, 4, 8, 16, 32 or 64 bins" in refused(measured([5]).bins, number)
     # Three files of 1 byte and five of 2 or 3 are expected to hold 15.5 bytes, shown as 16.
     histogram = MeasuredSizes("h.txt", Tally(), given=(Bin(1, 2, 3), Bin(2, 4, 5)))
     assert histogram.bytes == 16
@@ -115,11 +117,6 @@ def test_bins_are_narrowed_or_a_histogram_s_own() -> None:
     tally = Tally()
     tally.add([FILE_BYTES_MAX] * 4096)
     assert "more than 4 EiB, the largest volume" in refused(tally.add, [FILE_BYTES_MAX])
-
-
-@pytest.mark.parametrize("number", [0, 3, 128, -1, True, 1.5])
-def test_other_numbers_of_bins_are_refused(number: int) -> None:
-    assert "1, 2, 4, 8, 16, 32 or 64 bins" in refused(measured([5]).bins, number)
 
 
 @given(

@@ -34,21 +34,14 @@ def test_a_rebuild_ends_traffic_and_faults_alike_are_written_out() -> None:
     ("faults", "words"),
     [
         ([{"fail": {"disks": ["server.1", "server.2"]}}], "disks of server.1, server.2"),
-        (
-            [
-                {"corrupt": {"groups": 4, "code": "rs 8+3"}},
-                {"corrupt": {"groups": [0, 3]}, "at": "1 s"},
-                {"corrupt": {"groups": 1}},
-            ],
-            "soft errors in 4 groups (rs 8+3) + soft errors in groups 0, 3 at 1 s + "
-            "soft errors in 1 group",
-        ),
-        (
-            [{"at": "1 h", "part": {"enclosure": 2}, "health": 0.5, "until": "3 h"}],
-            "2 enclosures slowed to 0.5 at 3600 s for 7200 s",
-        ),
+        ([{"corrupt": {"groups": 4, "code": "rs 8+3"}},
+          {"corrupt": {"groups": [0, 3]}, "at": "1 s"}, {"corrupt": {"groups": 1}}],
+         "soft errors in 4 groups (rs 8+3) + soft errors in groups 0, 3 at 1 s + "
+         "soft errors in 1 group"),
+        ([{"at": "1 h", "part": {"enclosure": 2}, "health": 0.5, "until": "3 h"}],
+         "2 enclosures slowed to 0.5 at 3600 s for 7200 s"),
     ],
-)
+)  # fmt: skip
 def test_faults_in_words(faults: list[dict[str, object]], words: str) -> None:
     assert fault_words(tuple(Fault(**fault) for fault in faults)) == words
 

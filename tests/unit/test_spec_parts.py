@@ -139,14 +139,11 @@ def test_durability_alone_makes_points_and_no_runs() -> None:
     found = study_of("failing", PLAIN + sweep + '["fifo", "reads_first"]\n')
     missions = [point.swept["durability.mission"] for point in found.points]
     assert missions == [YEAR, YEAR, 10 * YEAR, 10 * YEAR]
-    assert [dict(run.swept) for run in found.runs()] == [
-        {"cluster.queue": "fifo"},
-        {"cluster.queue": "reads_first"},
-    ]
-    assert found.resolved()["study"]["sweep"] == {"cluster.queue": ["fifo", "reads_first"]}
-    found = study_of(
-        "failing", PLAIN + 'study.sweep."durability.failures.0.afr" = ["1 %", "2 %"]\n'
-    )
+    queues = ["fifo", "reads_first"]
+    assert [dict(run.swept) for run in found.runs()] == [{"cluster.queue": one} for one in queues]
+    assert found.resolved()["study"]["sweep"] == {"cluster.queue": queues}
+    sweep = 'study.sweep."durability.failures.0.afr" = ["1 %", "2 %"]\n'
+    found = study_of("failing", PLAIN + sweep)
     asked = [point.system.durability for point in found.points]
     assert [one.failures[0].afr for one in asked if one is not None] == [0.01, 0.02]
     texts = [format_swept(*item) for point in found.points for item in point.swept.items()]
@@ -192,11 +189,8 @@ lasts = "10 min"
     again = read_again(first)
     asked = first.durability
     assert again.durability.content() == asked.content()
-    assert asked.failures[2].law_content({"osd.1": 1}) == {
-        "kind": "trace",
-        "seconds": [10 * 86_400.0],
-        "parts": [1],
-    }
+    law = {"kind": "trace", "seconds": [10 * 86_400.0], "parts": [1]}
+    assert asked.failures[2].law_content({"osd.1": 1}) == law
 
 
 def test_laws_mean_what_they_say_or_the_catalog_does() -> None:

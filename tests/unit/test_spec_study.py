@@ -204,14 +204,9 @@ def load(tmp_path: Path, *overrides: str, sweep: str = "") -> Study:
 
 
 def test_an_override_replaces_a_key_split_at_dots_outside_quotes(tmp_path: Path) -> None:
-    study = load(
-        tmp_path,
-        "cluster.servers=128",
-        "recovery.pipeline_buffer = 1 MiB",
-        'recovery.source="random"',
-        "recovery.pipelining=false",
-        "study.seeds=[4, 5]",
-    )
+    of_recovery = ("pipeline_buffer = 1 MiB", 'source="random"', "pipelining=false")
+    overrides = [f"recovery.{override}" for override in of_recovery]
+    study = load(tmp_path, "cluster.servers=128", *overrides, "study.seeds=[4, 5]")
     made = study.runs()[0].system
     assert made.server_count == 128 and made.recovery.pipeline_buffer == 2**20
     assert made.recovery.source == "random" and not made.recovery.pipelining
