@@ -61,11 +61,10 @@ def shown(**more: object) -> Shown:
 
 
 def printed(made: Answer, width: int = 80) -> str:
-    """What a terminal of so many columns shows; no line is longer."""
+    """What a terminal of so many columns shows; no line is longer but those to copy."""
     text = terminal.printed(made, width)
-    assert max(map(len, text.splitlines())) <= width or any(
-        isinstance(part, Lines) for part in made.parts()
-    )
+    has_lines = any(isinstance(part, Lines) for part in made.parts())
+    assert has_lines or max(map(len, text.splitlines())) <= width
     return text
 
 

@@ -83,13 +83,8 @@ def test_answers_without_tables_are_decoded() -> None:
     ]
 
 
-ASKED = [
-    "copies by straw2 over racks",
-    "a torus with clients",
-    "clients as flows",
-    "a server that comes back",
-    *CLUSTERS,
-]
+TWO_KINDS = ["a torus with clients", "clients as flows"]
+ASKED = ["copies by straw2 over racks", *TWO_KINDS, "a server that comes back", *CLUSTERS]
 
 
 def test_a_native_answer_has_the_bytes_of_the_one_in_a_page() -> None:

@@ -131,9 +131,8 @@ def test_rebuild_times_of_a_sweep_have_one_axis_and_one_chart() -> None:
     ends = [point.median["rebuild_seconds"] for point in systems(made)]
     column = [at.name for at in one.table.columns].index("rebuild_seconds")
     assert [row[column] for row in one.table.rows] == pytest.approx(ends)
-    assert {row["kind"] for row in one.make()["data"]["values"]} == {
-        f"servers = {n}" for n in (8, 16, 64)
-    }
+    kinds = {row["kind"] for row in one.make()["data"]["values"]}
+    assert kinds == {f"servers = {n}" for n in (8, 16, 64)}
 
 
 @pytest.mark.parametrize(
@@ -179,9 +178,7 @@ def test_a_chord_diagram_fills_the_circle_in_proportion(flow_list: list[Any]) ->
 
 def test_axes_and_blocks_are_named_readably() -> None:
     assert (byte_scale(3 * 2**30).unit, byte_scale(1023).unit) == ("GiB", "B")
-    assert (time_scale(7200.0).unit, time_scale(7199.0).unit, time_scale(1e-9).unit) == (
-        "h", "min", "µs",
-    )  # fmt: skip
+    assert [time_scale(one).unit for one in (7200.0, 7199.0, 1e-9)] == ["h", "min", "µs"]
     ticks = log_ticks(0.9, 30.0)
     assert ticks[0] <= 0.9 and ticks[-1] >= 30.0 and 20.0 in ticks
     made = results((64,), seeds=1, groups=None, objects_per_group=50)
@@ -292,49 +289,31 @@ def test_bars_of_a_population_stand_on_the_axis() -> None:
 # Objects short of pieces over time: the means of the table, the sentence, and marks of faults.
 
 
-def heading(short: list[float], last: list[float]) -> str:
-    """What the chart of intervals of ten seconds says."""
-    made = results(seeds=1)
-    rows = [
-        {
-            "run": made.runs["run"][0].as_py(), "start_seconds": 10.0 * at,
-            "duration_seconds": 10.0, "in_flight_bytes": 0.0, "rebuilt_bytes": 1,
-            "degraded_objects": one, "at_risk_objects": other,
-        }
-        for at, (one, other) in enumerate(zip(short, last, strict=True))
-    ]  # fmt: skip
-    made.timeline = made.timeline.from_pylist(rows, schema=made.timeline.schema)
-    found = degraded(made, systems(made)[0])
-    return found.heading
-
-
 @pytest.mark.parametrize(
     ("short", "last", "text"),
     [
         # The most is 4,000 in the second interval; the first at or below 2,000 begins at 30 s.
-        (
-            [1000.0, 4000.0, 2500.0, 1500.0, 0.0],
-            [0.0, 12.0, 3.0, 0.0, 0.0],
-            "Up to 4,000 objects are degraded, half as many after 30.0 s; "
-            "up to 12 objects are down to one replica",
-        ),
-        (
-            [0.5, 0.5],
-            [0.0, 0.0],
-            "Up to 0.5 objects are degraded; none is ever down to one replica",
-        ),
+        ([1000.0, 4000.0, 2500.0, 1500.0, 0.0], [0.0, 12.0, 3.0, 0.0, 0.0],
+         "4,000 objects are degraded, half as many after 30.0 s; up to 12 objects are down to one"),
+        ([0.5, 0.5], [0.0, 0.0], "0.5 objects are degraded; none is ever down to one"),
         # With two copies every degraded object is down to one.
-        (
-            [8.0, 2.0],
-            [8.0, 2.0],
-            "Up to 8 objects are degraded, half as many after 10.0 s; each is down to one replica",
-        ),
+        ([8.0, 2.0], [8.0, 2.0],
+         "8 objects are degraded, half as many after 10.0 s; each is down to one"),
     ],
-)
+)  # fmt: skip
 def test_the_finding_names_the_most_and_when_it_is_half_as_many(
     short: list[float], last: list[float], text: str
 ) -> None:
-    assert heading(short, last) == text
+    """Of intervals of ten seconds."""
+    made = results(seeds=1)
+    known = {"run": made.runs["run"][0].as_py(), "duration_seconds": 10.0}
+    known |= {"in_flight_bytes": 0.0, "rebuilt_bytes": 1}
+    rows = [
+        {"start_seconds": 10.0 * at, "degraded_objects": one, "at_risk_objects": other, **known}
+        for at, (one, other) in enumerate(zip(short, last, strict=True))
+    ]
+    made.timeline = made.timeline.from_pylist(rows, schema=made.timeline.schema)
+    assert degraded(made, systems(made)[0]).heading == f"Up to {text} replica"
 
 
 def test_the_chart_has_the_means_of_its_run_and_is_none_of_an_earlier_folder() -> None:
@@ -348,9 +327,8 @@ def test_the_chart_has_the_means_of_its_run_and_is_none_of_an_earlier_folder() -
     assert short[0] == pytest.approx(point.median["affected_objects"], rel=0.05)
     # The headline is of the same table: one object in fifty of the fixture has one replica left.
     most = max(row["at_risk_objects"] for row in rows)
-    assert at_risk(made, point)[1] == (
-        f"No data is lost; up to {most:,.0f} objects at a time are down to one replica."
-    )
+    said = f"No data is lost; up to {most:,.0f} objects at a time are down to one replica."
+    assert at_risk(made, point)[1] == said
     made = results(seeds=1)
     made.timeline = made.timeline.drop_columns(["degraded_objects", "at_risk_objects"])
     names = [one.name for one in charts.of_system(made, systems(made)[0])]

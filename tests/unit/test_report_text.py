@@ -30,8 +30,8 @@ GIB = 2**30
 
 def servers(**changes: object) -> Servers:
     """Three survivors, of which c rebuilds nothing, and d, which failed."""
-    nothing = np.zeros(4)
     values: dict[str, object] = {
+        **dict.fromkeys(("completed", "lost", "backlog"), np.zeros(4)),
         "names": ("a", "b", "c", "d"),
         "holder": "server",
         "classes": ("",) * 4,
@@ -43,9 +43,6 @@ def servers(**changes: object) -> Servers:
         "device_share": np.array([0.2, 0.9, 0.1, 0.0]),
         "link_share": np.array([0.05, 0.25, 0.0, 0.0]),
         "share_of": "rebuild",
-        "completed": nothing,
-        "lost": nothing,
-        "backlog": nothing,
     }
     return Servers(**(values | changes))  # type: ignore[arg-type]
 

@@ -52,14 +52,13 @@ def course_of(rates: list[float], warm_up: str = "0 s", **metrics: float) -> Cha
 
 
 def test_the_course_says_what_a_fault_costs_and_where_nothing_completes() -> None:
-    metrics = {
-        "before_throughput_bytes_per_second": 10.0 * MIB,
-        "during_throughput_bytes_per_second": 8.0 * MIB,
-    }
+    rates = {"before": 10.0 * MIB, "during": 8.0 * MIB}
+    metrics = {f"{when}_throughput_bytes_per_second": rate for when, rate in rates.items()}
     made = course_of([2.0, 10.0, 10.0, 8.0, 12.0], "1 s", **metrics)
-    assert made.heading == (
+    said = (
         "Goodput falls by 20 % during the faults and their recovery, from 10.0 MiB/s to 8.0 MiB/s"
     )
+    assert made.heading == said
     assert "A dashed line marks the fault, at 500 ms." in made.description
     # Where nothing was measured before the faults there is nothing to compare with.
     early = course_of([2.0, 10.0, 10.0, 10.0], "1 s")

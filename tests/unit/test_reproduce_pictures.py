@@ -33,13 +33,8 @@ CURVE = PictureSpec(
     y=Axis("placement rate", "thousand/s"),
     stars={"r": 8},
 )
-PLACED = (
-    ("straw", 8, 3e3),
-    ("straw", 4, 9e3),
-    ("straw", 8, 5e3),
-    ("straw", 8, 4e3),
-    ("ring", 4, 1e3),
-)
+STRAW = ((8, 3e3), (4, 9e3), (8, 5e3), (8, 4e3))
+PLACED = (*(("straw", *placed) for placed in STRAW), ("ring", 4, 1e3))
 
 
 def tables(names: str, *rows: Sequence[Any]) -> Tables:
@@ -52,10 +47,8 @@ def test_a_line_goes_through_medians_and_a_formula_is_grey_beside_it() -> None:
     runs = tables("bucket items rate", *PLACED, ("ring", 8, None))
     number = Published("r", "R", "median(rate)", unit="thousand/s", paper=7.0)
     made = curve(CURVE, runs, {"r": compare("e", number, runs)})
-    assert [(line.name, line.xs, line.ys) for line in made.lines] == [
-        ("straw", (4.0, 8.0), (9.0, 4.0)),
-        ("ring", (4.0,), (1.0,)),
-    ]
+    lines = [(line.name, line.xs, line.ys) for line in made.lines]
+    assert lines == [("straw", (4.0, 8.0), (9.0, 4.0)), ("ring", (4.0,), (1.0,))]
     assert made.published == ((8.0, 7.0),)
     assert made.spec.y.label == "placement rate (thousand/s)"
     spec = curve_drawn(made)
@@ -86,14 +79,8 @@ def test_a_line_goes_through_medians_and_a_formula_is_grey_beside_it() -> None:
     assert curve_table(made).columns[1].kind == "share"
 
 
-BARS = PictureSpec(
-    "b",
-    "bars",
-    "Rates",
-    query="SELECT topology, faults, rate FROM runs",
-    x=Axis("topology"),
-    y=Axis("rate"),
-)
+OF_FAULTS = "SELECT topology, faults, rate FROM runs"
+BARS = PictureSpec("b", "bars", "Rates", query=OF_FAULTS, x=Axis("topology"), y=Axis("rate"))
 RATES = (
     *(("A", "none", 10.0), ("A", "none", 12.0), ("B", "none", 8.0), ("C", "none", 4.0)),
     *(("A", "4 disks", 9.0), ("A", "4 disks", 12.0), ("B", "4 disks", 4.0)),
@@ -134,9 +121,7 @@ def test_cumulative_lines_and_bins_are_shares_of_all_runs() -> None:
     # One of eight is at most 10 ms, all are at most 20 ms; half are at 20 ms.
     assert list(line.xs) == [10.0, 20.0] and list(line.shares) == [0.125, 1.0]
     assert line.median == 20.0 and line.count == 8
-    assert (
-        len(cumulative_drawn(made)["data"]["values"]) == 2 and len(cumulative_table(made).rows) == 2
-    )
+    assert len(cumulative_drawn(made)["data"]["values"]) == len(cumulative_table(made).rows) == 2
     assert cumulative(replace(spec, query="FROM runs WHERE false"), tables("a b c", *rows)) is None
     # Three files of 1 KiB and one of 1 MiB: 75 % and 25 % of the number; 3/1027 of the volume.
     rows = ("p", 1024, 3, 3 * 1024), ("p", 2048, 0, 0), ("p", 2**20, 1, 2**20)
@@ -229,10 +214,7 @@ def test_groups_that_rebuild_stand_over_their_share_of_a_group_at_rest(tmp_path:
     """
     groups = rows(
         "run is_rebuilding ports_working read_bytes_per_second",
-        *(
-            ("busy", rate == 6.0, 46 if rate == 6.0 else 48, rate)
-            for rate in (10.0, 9.0, 6.0, 10.0)
-        ),
+        *(("busy", one == 6.0, 46 if one == 6.0 else 48, one) for one in (10.0, 9.0, 6.0, 10.0)),
         *(("rest", False, 48, rate) for rate in (10.0, 9.0, 6.0, 10.0)),
         servers=24,
         write_bytes_per_second=0.0,
@@ -272,17 +254,11 @@ SPEC = PictureSpec(
     level_name="the analytic model",
     stars={"read": ["r", ""]},
 )
-ROWS = [
-    {"line": line, "bisection": bisection, "share": share}
-    for line, bisection, share in (
-        ("read", "full", 0.98),
-        ("read", "full", 1.0),
-        ("read", "half", 0.7),
-        ("write", "full", None),
-        ("write", "half", 0.5),
-        ("write", "half", 0.6),
-    )
-]
+ROWS = rows(
+    "line bisection share",
+    *(("read", "full", 0.98), ("read", "full", 1.0), ("read", "half", 0.7)),
+    *(("write", "full", None), ("write", "half", 0.5), ("write", "half", 0.6)),
+)
 NUMBER = Published("r", "Read", "avg(share)", unit="%", paper=98.0)
 
 
@@ -310,19 +286,13 @@ def test_the_drawing_the_table_and_the_words_show_every_mean_run_and_star() -> N
     axes, level, runs, *_ = spec["layer"]
     assert len(axes["data"]["values"]) == 2 and level["data"]["values"][0]["y"] == 100.0
     assert [row["y"] for row in runs["data"]["values"]] == [98.0, 100.0, 70.0, 50.0, 60.0]
-    assert [(row["kind"], row["y"], row["told"]) for row in spec["data"]["values"]] == [
-        ("read", 99.0, 98.0), ("read", 70.0, None), ("write", 55.0, None),
-    ]  # fmt: skip
-    assert [(row["low"], row["high"]) for row in spec["data"]["values"]] == [
-        (98.0, 100.0), (70.0, 70.0), (50.0, 60.0),
-    ]  # fmt: skip
+    lines = [(row["kind"], row["y"], row["told"]) for row in spec["data"]["values"]]
+    assert lines == [("read", 99.0, 98.0), ("read", 70.0, None), ("write", 55.0, None)]
+    ends = [(row["low"], row["high"]) for row in spec["data"]["values"]]
+    assert ends == [(98.0, 100.0), (70.0, 70.0), (50.0, 60.0)]
     assert '["full", "half"]' in spec["encoding"]["x"]["axis"]["labelExpr"]
-    rows = parallel_table(made()).rows
-    assert [(row[0], row[1], row[6]) for row in rows] == [
-        ("read", "full", 2),
-        ("read", "half", 1),
-        ("write", "half", 2),
-    ]
+    counted = [(row[0], row[1], row[6]) for row in parallel_table(made()).rows]
+    assert counted == [("read", "full", 2), ("read", "half", 1), ("write", "half", 2)]
     text = parallel_words(made())
     assert "1 to 2 runs" in text and "at 100 %, is the analytic model" in text
     assert "star" in text

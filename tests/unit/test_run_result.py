@@ -94,14 +94,8 @@ def test_interfaces_stand_where_a_system_has_no_links() -> None:
 
 
 def test_what_failed_is_named_in_the_metrics() -> None:
-    run = network_run(
-        [
-            {"fail": {"disks": 3}},
-            {"fail": {"switches": 1}},
-            {"part": {"link": 1}, "health": 0.5},
-            {"part": {"server": ["server.1"]}, "health": 0.9},
-        ]
-    )
+    slow = [{"part": {"link": 1}, "health": 0.5}, {"part": {"server": ["server.1"]}, "health": 0.9}]
+    run = network_run([{"fail": {"disks": 3}}, {"fail": {"switches": 1}}, *slow])
     metrics = simulate(run.system, 1).metrics
     slow_link, slow_server = str(metrics["slow_parts"]).split(",")
     assert slow_link.count("switch") == 2 and slow_server == "server.1"
