@@ -24,7 +24,7 @@ _WAITS = (
     "Shares of the time that PGs have work, all together. A long wait names no bottleneck: PGs "
     "wait for a slot whatever makes slots turn over slowly."
 )
-_ROOM = "How much more user data fits until an OSD is full or nearfull, and by Ceph's MAX AVAIL"
+_ROOM = "How much more user data fits until full or nearfull, and by MAX AVAIL"
 _COMMANDS = "Nothing was changed on the cluster. These commands change it."
 _ROWS = 12
 """Rows that a terminal shows."""

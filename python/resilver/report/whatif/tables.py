@@ -61,13 +61,13 @@ def room_table(facts: Facts) -> Table:
     named = [None if row["end_osd"] is None else f"osd.{row['end_osd']}" for row in full]
     return table(
         ("name", "pool", "text", [row["name"] for row in full]),
-        ("full_end_bytes", "until full, at the end", "bytes", bytes_of("full", "end")),
-        ("full_start_bytes", "at the start", "bytes", bytes_of("full", "start")),
+        ("full_end_bytes", "full, at end", "bytes", bytes_of("full", "end")),
+        ("full_start_bytes", "at start", "bytes", bytes_of("full", "start")),
         ("first_full", "first full", "text", named),
-        ("nearfull_end_bytes", "until nearfull, at the end", "bytes", bytes_of("nearfull", "end")),
-        ("nearfull_start_bytes", "at the start", "bytes", bytes_of("nearfull", "start")),
-        ("max_avail_end_bytes", "MAX AVAIL, at the end", "bytes", bytes_of("max_avail", "end")),
-        ("max_avail_start_bytes", "at the start", "bytes", bytes_of("max_avail", "start")),
+        ("nearfull_end_bytes", "nearfull, at end", "bytes", bytes_of("nearfull", "end")),
+        ("nearfull_start_bytes", "at start", "bytes", bytes_of("nearfull", "start")),
+        ("max_avail_end_bytes", "MAX AVAIL, at end", "bytes", bytes_of("max_avail", "end")),
+        ("max_avail_start_bytes", "at start", "bytes", bytes_of("max_avail", "start")),
     )
 
 
