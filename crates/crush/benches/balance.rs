@@ -42,10 +42,10 @@ fn main() {
     let pools = [PoolBytes { pool: &pool, raw: &raw, piece_bytes: &piece_bytes }];
     for (pieces, goal) in [(ENTRIES, "3"), (usize::MAX, "none")] {
         let limits = ByteLimits { pieces, moved_bytes: u64::MAX, within: 0.0 };
-        let (seconds, count) = measured(|| plan_by_bytes(&map, &pools, osds, &capacity, &used, limits).unwrap().len());
+        let (seconds, count) = measured(|| plan_by_bytes(&pools, osds, &capacity, &used, limits).len());
         println!("{:>30}  {seconds:.2} s  goal {goal}", format!("by bytes, {count} entries"));
     }
     let limits = CountLimits { steps: ENTRIES, deviation: 1 };
-    let (seconds, count) = measured(|| calc_pg_upmaps(&map, &[(&pool, &raw)], osds, limits, None).unwrap().0.len());
+    let (seconds, count) = measured(|| calc_pg_upmaps(&[(&pool, &raw)], osds, limits, None).0.len());
     println!("{:>30}  {seconds:.2} s  goal 3", format!("by groups, {count} entries"));
 }

@@ -32,9 +32,9 @@ pub fn upmaps_by_groups(
     let entries = py.detach(|| {
         let raw = raw_sets(&map, &pools, osds)?;
         let placed: Vec<(&Pool, &RawSets)> = pools.iter().zip(&raw).collect();
-        calc_pg_upmaps(&map, &placed, osds, CountLimits { steps, deviation }, None)
+        Ok(calc_pg_upmaps(&placed, osds, CountLimits { steps, deviation }, None).0)
     });
-    Ok(entries.map_err(placement_error)?.0.into_iter().map(row).collect())
+    Ok(entries.map_err(|error: MapError| placement_error(error))?.into_iter().map(row).collect())
 }
 
 /// The entries that even out bytes, with the loads as they are: (pool, group, pairs), no pairs for a removal.
@@ -64,9 +64,9 @@ pub fn upmaps_by_bytes(
         let placed = pools.iter().zip(&raw).zip(&piece_bytes);
         let placed: Vec<PoolBytes<'_>> =
             placed.map(|((pool, raw), piece_bytes)| PoolBytes { pool, raw, piece_bytes }).collect();
-        plan_by_bytes(&map, &placed, osds, &capacity, &used, limits)
+        Ok(plan_by_bytes(&placed, osds, &capacity, &used, limits))
     });
-    Ok(entries.map_err(placement_error)?.into_iter().map(row).collect())
+    Ok(entries.map_err(|error: MapError| placement_error(error))?.into_iter().map(row).collect())
 }
 
 fn raw_sets(map: &resilver_crush::CrushMap, pools: &[Pool], osds: Osds<'_>) -> Result<Vec<RawSets>, MapError> {

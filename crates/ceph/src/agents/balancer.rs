@@ -75,14 +75,13 @@ impl Balancer {
         if self.raw[place].is_none() {
             self.raw[place] = RawSets::place(&map.crush, pool, map.states()).ok();
         }
+        // A pool without a rule cannot be placed, and so has nothing to even out.
         let Some(raw) = &self.raw[place] else { return Vec::new() };
         let limits = CountLimits { steps, deviation: map.settings.upmap_max_deviation };
         let draws = &mut self.draws;
         let mut shuffle = |groups: &mut [u32]| shuffle(draws, groups);
         let retries = Retries { most: FALLBACK_RETRIES, shuffle: &mut shuffle };
-        // A pool without a rule cannot be placed, and so has nothing to even out.
-        let found = calc_pg_upmaps(&map.crush, &[(pool, raw)], map.states(), limits, Some(retries));
-        let (entries, left) = found.unwrap_or_default();
+        let (entries, left) = calc_pg_upmaps(&[(pool, raw)], map.states(), limits, Some(retries));
         self.left[place] = if entries.is_empty() { 0 } else { left };
         entries
             .into_iter()

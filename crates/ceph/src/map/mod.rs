@@ -11,7 +11,8 @@ mod stretch;
 mod structure;
 mod upmaps;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use resilver_crush::CrushMap;
 use resilver_crush::pool::Osds;
@@ -25,6 +26,7 @@ pub use sets::{Up, UpScratch, UpSets};
 pub use stretch::Barrier;
 pub use structure::parent_of;
 pub use upmaps::Cleaned;
+use upmaps::Demands;
 
 /// A 16.16 weight of one.
 pub const WEIGHT_ONE: u32 = 0x10000;
@@ -68,6 +70,8 @@ pub struct OsdMap {
     pub(crate) layout: u64,
     /// Upmap entries that the monitors removed or cut since somebody asked.
     cleaned: Vec<Cleaned>,
+    /// What rules demand of sets, by the place of the pool: balancers write entry after entry.
+    demands: BTreeMap<usize, Arc<Demands>>,
 }
 
 impl OsdMap {
@@ -100,6 +104,7 @@ impl OsdMap {
             epoch: 1,
             layout: 1,
             cleaned: Vec::new(),
+            demands: BTreeMap::new(),
         };
         map.resize(map.crush.max_device().unsigned_abs() as usize);
         for osd in &input.osds {

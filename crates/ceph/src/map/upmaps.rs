@@ -4,6 +4,7 @@
 //! oracle.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use resilver_crush::pool::{Pool, PoolKind};
 use resilver_crush::{CrushMap, NONE, Rule, Scratch, Step};
@@ -23,6 +24,7 @@ pub struct Cleaned {
 }
 
 /// What a step of a rule demands of a group's set.
+#[derive(Debug)]
 enum Demand {
     /// No two devices in one bucket; bucket by device.
     Apart(BTreeMap<i32, i32>),
@@ -32,15 +34,18 @@ enum Demand {
     Below(usize, BTreeSet<u32>),
 }
 
-/// What a rule demands of sets of a size.
-struct Demands {
+/// What a pool's rule demands of its sets.
+#[derive(Debug)]
+pub(super) struct Demands {
+    /// The layout of the map that it was read from.
+    layout: u64,
     steps: Vec<Demand>,
     /// Devices that the rule's roots hold with a weight above zero.
     weighted: BTreeSet<u32>,
 }
 
 impl Demands {
-    fn of(crush: &CrushMap, rule: &Rule, size: u32) -> Self {
+    fn of(crush: &CrushMap, layout: u64, rule: &Rule, size: u32) -> Self {
         let roots: Vec<i32> = takes(rule).collect();
         let (mut steps, mut root, mut counts) = (Vec::new(), 0, BTreeMap::new());
         for step in &rule.steps {
@@ -68,7 +73,7 @@ impl Demands {
                 _ => {}
             }
         }
-        Self { steps, weighted: roots.iter().flat_map(|&root| weighted_below(crush, root)).collect() }
+        Self { layout, steps, weighted: roots.iter().flat_map(|&root| weighted_below(crush, root)).collect() }
     }
 
     /// Whether a set keeps them, and all its devices are in.
@@ -152,10 +157,12 @@ impl OsdMap {
     fn clean_pool(&mut self, place: usize, groups: &[u32], moved: &mut Vec<(usize, u32)>) {
         let pool = &self.pools[place].pool;
         let Some(rule) = self.crush.rule_by_id(pool.rule).filter(|_| !groups.is_empty()) else { return };
-        let demands = Demands::of(&self.crush, rule, pool.size);
+        let demands = self.demands.get(&place).filter(|known| known.layout == self.layout).cloned();
+        let demands = demands.unwrap_or_else(|| Arc::new(Demands::of(&self.crush, self.layout, rule, pool.size)));
         let mut scratch = Scratch::new();
         let kept: Vec<(u32, Kept)> =
             groups.iter().map(|&group| (group, self.kept(pool, rule, group, &demands, &mut scratch))).collect();
+        self.demands.insert(place, demands);
         for (group, kept) in kept {
             let exceptions = &mut self.pools[place].pool.exceptions;
             let pairs = match kept {

@@ -11,7 +11,6 @@ use crate::balance::Entry;
 use crate::balance::groups::{Groups, RawSets};
 use crate::balance::shape::RuleShape;
 use crate::pool::{Osds, Pool, apply_pairs};
-use crate::{CrushMap, MapError};
 
 /// What a step must gain by byte, so that no two steps undo each other over the last bits of a sum.
 const LEAST_GAIN: f64 = 1e-9;
@@ -54,9 +53,6 @@ pub struct ByteLimits {
 /// # Returns
 /// The groups whose entry changes, by pool and group, each with its pairs afterwards.
 ///
-/// # Errors
-/// A pool's rule is none of the map.
-///
 /// # Examples
 /// ```
 /// use resilver_crush::balance::{ByteLimits, PoolBytes, RawSets, plan_by_bytes};
@@ -71,7 +67,7 @@ pub struct ByteLimits {
 /// (0..64).for_each(|group| used[raw.of(group)[0] as usize] += 5);
 /// let limits = ByteLimits { pieces: 64, moved_bytes: u64::MAX, within: 0.0 };
 /// let pools = [PoolBytes { pool: &pool, raw: &raw, piece_bytes: &[5; 64] }];
-/// let entries = plan_by_bytes(&map, &pools, osds, &[1000; 4], &used, limits).unwrap();
+/// let entries = plan_by_bytes(&pools, osds, &[1000; 4], &used, limits);
 /// entries.iter().flat_map(|entry| &entry.pairs).for_each(|&(from, to)| {
 ///     used[from as usize] -= 5;
 ///     used[to as usize] += 5;
@@ -80,15 +76,14 @@ pub struct ByteLimits {
 /// assert_eq!(used, [80; 4]);
 /// ```
 pub fn plan_by_bytes(
-    map: &CrushMap,
     pools: &[PoolBytes<'_>],
     osds: Osds<'_>,
     capacity: &[u64],
     used: &[u64],
     limits: ByteLimits,
-) -> Result<Vec<Entry>, MapError> {
+) -> Vec<Entry> {
     let placed: Vec<(&Pool, &RawSets)> = pools.iter().map(|one| (one.pool, one.raw)).collect();
-    let mut plan = Plan::new(Groups::new(map, &placed, osds)?, pools, capacity, used);
+    let mut plan = Plan::new(Groups::new(&placed, osds), pools, capacity, used);
     // What an OSD cannot give now, it may give after others gave; the second look finds it.
     let mut stuck: BTreeSet<i32> = BTreeSet::new();
     let mut is_fresh = true;
@@ -106,7 +101,7 @@ pub fn plan_by_bytes(
             Err(tried) => stuck.extend(tried),
         }
     }
-    Ok(plan.groups.changed())
+    plan.groups.changed()
 }
 
 /// A piece that goes elsewhere.
@@ -240,7 +235,7 @@ impl<'a> Plan<'a> {
             rising(&mut own, Store::level);
             own
         };
-        self.takers = self.groups.members.iter().map(|member| of_rule(&member.shape)).collect();
+        self.takers = self.groups.members.iter().map(|member| of_rule(member.shape)).collect();
         self.givers = givers;
     }
 

@@ -6,11 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::NONE;
 use crate::balance::Entry;
 use crate::balance::groups::{Groups, RawSets};
 use crate::balance::remap::{Sides, remapped};
 use crate::pool::{Osds, Pool};
-use crate::{CrushMap, MapError, NONE};
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,6 @@ pub struct Retries<'a> {
 /// Ceph balances one pool at a time; several at once are what `osdmaptool` and the balancer leave to their callers.
 ///
 /// # Arguments
-/// * `map` - the cluster's CRUSH map.
 /// * `pools` - the pools, each with its sets by CRUSH alone.
 /// * `osds` - the state of each OSD.
 /// * `limits` - when to stop.
@@ -45,9 +44,6 @@ pub struct Retries<'a> {
 /// # Returns
 /// The groups whose entry changes, by pool and group, each with its pairs after all steps; and about how many steps more it takes
 /// until no OSD misses its target by more than is borne.
-///
-/// # Errors
-/// A pool's rule is none of the map.
 ///
 /// # Examples
 /// ```
@@ -60,7 +56,7 @@ pub struct Retries<'a> {
 /// let osds = Osds { reweight: &[0x10000; 4], is_up: &[true; 4], affinity: &[] };
 /// let raw = RawSets::place(&map, &pool, osds).unwrap();
 /// let limits = CountLimits { steps: 50, deviation: 1 };
-/// let (entries, left) = calc_pg_upmaps(&map, &[(&pool, &raw)], osds, limits, None).unwrap();
+/// let (entries, left) = calc_pg_upmaps(&[(&pool, &raw)], osds, limits, None);
 /// let mut groups = [0i32; 4];
 /// (0..64).for_each(|group| groups[raw.of(group)[0] as usize] += 1);
 /// entries.iter().flat_map(|entry| &entry.pairs).for_each(|&(from, to)| {
@@ -71,13 +67,12 @@ pub struct Retries<'a> {
 /// assert!(groups.iter().all(|groups| (15..=17).contains(groups)) && left == 0);
 /// ```
 pub fn calc_pg_upmaps(
-    map: &CrushMap,
     pools: &[(&Pool, &RawSets)],
     osds: Osds<'_>,
     limits: CountLimits,
     mut retries: Option<Retries<'_>>,
-) -> Result<(Vec<Entry>, u64), MapError> {
-    let Some(mut tally) = Tally::new(Groups::new(map, pools, osds)?) else { return Ok((Vec::new(), 0)) };
+) -> (Vec<Entry>, u64) {
+    let Some(mut tally) = Tally::new(Groups::new(pools, osds)) else { return (Vec::new(), 0) };
     let bound = limits.deviation.max(1) as f32;
     let mut found = tally.deviations();
     let mut fills_first = false;
@@ -92,7 +87,7 @@ pub fn calc_pg_upmaps(
             Outcome::Stuck => break,
         }
     }
-    Ok((tally.groups.changed(), found.left(bound)))
+    (tally.groups.changed(), found.left(bound))
 }
 
 /// What an OSD should have and has.
@@ -345,7 +340,7 @@ impl<'a> Tally<'a> {
         if !set.iter().any(|osd| round.sides.overfull.contains(osd)) {
             return None;
         }
-        let other = remapped(&member.shape, &round.sides, &set);
+        let other = remapped(member.shape, &round.sides, &set);
         if other.len() != set.len() {
             return None;
         }

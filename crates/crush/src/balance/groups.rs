@@ -14,11 +14,12 @@ const GROUPS_AT_ONCE: usize = 1024;
 ///
 /// They change with the CRUSH map, the reweights, and the pool's rule, size and `pgp_num`, but not with entries and not with who is
 /// up; who balances again and again keeps them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct RawSets {
     size: usize,
     cells: Vec<i32>,
     lengths: Vec<u32>,
+    shape: RuleShape,
 }
 
 impl RawSets {
@@ -27,9 +28,10 @@ impl RawSets {
     /// # Errors
     /// When the map has no such rule as the pool's.
     pub fn place(map: &CrushMap, pool: &Pool, osds: Osds<'_>) -> Result<Self, MapError> {
-        let batch = pool.batch(map, pool.rule_of(map)?);
-        let size = pool.size as usize;
-        let mut sets = Self { size, cells: vec![SHORT; size * pool.pg_num as usize], lengths: Vec::new() };
+        let rule = pool.rule_of(map)?;
+        let (batch, size) = (pool.batch(map, rule), pool.size as usize);
+        let (cells, shape) = (vec![SHORT; size * pool.pg_num as usize], RuleShape::new(map, rule, size));
+        let mut sets = Self { size, cells, lengths: Vec::new(), shape };
         let (mut scratch, mut one) = (BatchScratch::new(), Vec::new());
         let groups: Vec<u32> = (0..pool.pg_num).map(|ps| pool.placement_seed(ps)).collect();
         for (part, seeds) in groups.chunks(GROUPS_AT_ONCE).enumerate() {
@@ -75,7 +77,7 @@ fn finish(
 pub(super) struct Member<'a> {
     pub(super) pool: &'a Pool,
     pub(super) raw: &'a RawSets,
-    pub(super) shape: RuleShape,
+    pub(super) shape: &'a RuleShape,
     /// The number of its first group among all.
     first: u32,
 }
@@ -92,22 +94,21 @@ pub(super) struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
-    pub(super) fn new(map: &CrushMap, pools: &[(&'a Pool, &'a RawSets)], osds: Osds<'a>) -> Result<Self, MapError> {
+    pub(super) fn new(pools: &[(&'a Pool, &'a RawSets)], osds: Osds<'a>) -> Self {
         let mut sorted = pools.to_vec();
         sorted.sort_by_key(|(pool, _)| pool.id);
         let (mut members, mut pairs, mut with_pairs, mut first) = (Vec::new(), Vec::new(), BTreeSet::new(), 0u32);
         for (pool, raw) in sorted {
-            let shape = RuleShape::new(map, pool.rule_of(map)?, pool.size as usize);
             let items = pool.exceptions.upmap_items.range(..pool.pg_num).filter(|(_, items)| !items.is_empty());
             pairs.resize((first + pool.pg_num) as usize, Vec::new());
             for (&ps, items) in items {
                 pairs[(first + ps) as usize].clone_from(items);
                 with_pairs.insert(first + ps);
             }
-            members.push(Member { pool, raw, shape, first });
+            members.push(Member { pool, raw, shape: &raw.shape, first });
             first += pool.pg_num;
         }
-        Ok(Self { members, osds, pairs, with_pairs })
+        Self { members, osds, pairs, with_pairs }
     }
 
     /// Every group's number.

@@ -1,6 +1,6 @@
 //! What a rule asks of a set: where its blocks start, which levels they go down, and what stands above each device there.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::{CrushMap, NONE, Rule, Step};
@@ -36,7 +36,7 @@ pub(super) fn pieces_of(levels: &[Level]) -> usize {
 }
 
 /// A rule and the trees below its takes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct RuleShape {
     /// In the order of the rule's emits.
     pub(super) blocks: Vec<Block>,
@@ -181,31 +181,9 @@ fn parents_of_type(map: &CrushMap, roots: &BTreeSet<i32>, type_id: i32) -> BTree
     parents
 }
 
-/// By device: its share of each take's weight. In single precision and in Ceph's order of summing, so that what is compared
-/// with it falls on the same side.
+/// By device that has any: its share of each take's weight.
 pub(super) fn weights_of(map: &CrushMap, rule: &Rule) -> BTreeMap<i32, f32> {
-    let mut weights: BTreeMap<i32, f32> = BTreeMap::new();
-    for root in takes(rule) {
-        let (mut own, mut sum) = (BTreeMap::new(), 0.0f32);
-        if root >= 0 {
-            (own, sum) = (BTreeMap::from([(root, 1.0)]), 1.0);
-        }
-        let (mut open, mut seen) = (VecDeque::from([root]), BTreeSet::new());
-        while let Some(next) = open.pop_front() {
-            let Some(bucket) = map.bucket(next).filter(|_| seen.insert(next)) else { continue };
-            for (&item, &weight) in bucket.items().iter().zip(bucket.weights()) {
-                if item >= 0 {
-                    own.insert(item, weight as f32);
-                    sum += weight as f32;
-                } else {
-                    open.push_back(item);
-                }
-            }
-        }
-        for (device, weight) in own {
-            *weights.entry(device).or_insert(0.0) += weight / sum;
-        }
-    }
+    let mut weights = map.shares_of(rule);
     weights.retain(|&device, weight| device != NONE && *weight > 0.0);
     weights
 }

@@ -79,21 +79,28 @@ impl CrushMap {
     /// ```
     #[must_use]
     pub fn shares_of(&self, rule: &Rule) -> BTreeMap<i32, f32> {
-        let mut shares = BTreeMap::new();
+        let mut shares: BTreeMap<i32, f32> = BTreeMap::new();
         for step in &rule.steps {
             let Step::Take(root) = *step else { continue };
-            let (mut weights, mut open) = (Vec::new(), VecDeque::from([root]));
+            // In the order of Ceph's sum, so that what is compared with a share falls on the same side.
+            let (mut own, mut sum) = (BTreeMap::new(), 0.0f32);
             if root >= 0 {
-                weights.push((root, 1.0));
+                (own, sum) = (BTreeMap::from([(root, 1.0)]), 1.0);
             }
-            while let Some(bucket) = open.pop_front().and_then(|item| self.bucket(item)) {
+            let (mut open, mut seen) = (VecDeque::from([root]), BTreeSet::new());
+            while let Some(next) = open.pop_front() {
+                let Some(bucket) = self.bucket(next).filter(|_| seen.insert(next)) else { continue };
                 for (&item, &weight) in bucket.items().iter().zip(bucket.weights()) {
-                    if item < 0 { open.push_back(item) } else { weights.push((item, weight as f32)) }
+                    if item >= 0 {
+                        own.insert(item, weight as f32);
+                        sum += weight as f32;
+                    } else {
+                        open.push_back(item);
+                    }
                 }
             }
-            let total: f32 = weights.iter().map(|&(_, weight)| weight).sum();
-            for (device, weight) in weights {
-                *shares.entry(device).or_insert(0.0) += if total > 0.0 { weight / total } else { 0.0 };
+            for (device, weight) in own {
+                *shares.entry(device).or_insert(0.0) += if sum > 0.0 { weight / sum } else { 0.0 };
             }
         }
         shares

@@ -73,12 +73,12 @@ impl Drawn {
         let raw = RawSets::place(&self.map, pool, self.osds()).unwrap();
         let used = self.used(&self.sets(pool));
         let pools = [PoolBytes { pool, raw: &raw, piece_bytes: &self.piece_bytes }];
-        plan_by_bytes(&self.map, &pools, self.osds(), &self.capacity, &used, limits).unwrap()
+        plan_by_bytes(&pools, self.osds(), &self.capacity, &used, limits)
     }
 
     fn counted(&self, pool: &Pool, limits: CountLimits, retries: Option<Retries<'_>>) -> Vec<Entry> {
         let raw = RawSets::place(&self.map, pool, self.osds()).unwrap();
-        calc_pg_upmaps(&self.map, &[(pool, &raw)], self.osds(), limits, retries).unwrap().0
+        calc_pg_upmaps(&[(pool, &raw)], self.osds(), limits, retries).0
     }
 }
 
@@ -236,7 +236,7 @@ fn any_rule_has_an_answer() {
             let pool = Pool { id: 1, pg_num: 64, pgp_num: 64, size, rule, hashpspool: true, kind, exceptions };
             let raw = RawSets::place(&map, &pool, osds).unwrap();
             let limits = CountLimits { steps: 30, deviation: 1 };
-            let (mut entries, _) = calc_pg_upmaps(&map, &[(&pool, &raw)], osds, limits, None).unwrap();
+            let (mut entries, _) = calc_pg_upmaps(&[(&pool, &raw)], osds, limits, None);
             let pools = [PoolBytes { pool: &pool, raw: &raw, piece_bytes: &[1 << 20; 64] }];
             let (capacity, mut used) = (vec![1u64 << 30; devices], vec![0; devices]);
             for group in 0..64 {
@@ -244,7 +244,7 @@ fn any_rule_has_an_answer() {
                     used[device as usize] += 1 << 20;
                 }
             }
-            entries.extend(plan_by_bytes(&map, &pools, osds, &capacity, &used, ALL).unwrap());
+            entries.extend(plan_by_bytes(&pools, osds, &capacity, &used, ALL));
             for pair in entries.iter().flat_map(|entry| &entry.pairs) {
                 assert!([pair.0, pair.1].iter().all(|osd| (0..devices as i32).contains(osd)), "map {seed}: {pair:?}");
                 found += 1;
@@ -269,7 +269,7 @@ fn draws_reach_the_bound() {
     };
     let retries = Some(Retries { most: 100, shuffle: &mut shuffle });
     let limits = CountLimits { steps: 1000, deviation: 1 };
-    let (entries, left) = calc_pg_upmaps(&map, &[(&pool, &raw)], osds, limits, retries).unwrap();
+    let (entries, left) = calc_pg_upmaps(&[(&pool, &raw)], osds, limits, retries);
     assert_eq!(left, 0);
     let pool = with_entries(&pool, &entries);
     let (mut scratch, mut set, mut counts) = (Scratch::new(), Vec::new(), [0; 12]);
