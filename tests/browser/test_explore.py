@@ -12,13 +12,14 @@ import pytest
 
 from resilver import Study
 from resilver.explore.cluster import cluster_document
-from resilver.importers.ceph import read_cluster
+from resilver.importers.ceph import ClusterReport, read_cluster
 from resilver.study import simulate
 from resilver.whatif.each import rank_failures
 from resilver.whatif.options import Request
 from resilver.whatif.perform import answer_of, changes_of
 from resilver.whatif.plan import plan_of_options
 from tests.browser.chromium import Page, chromium, find_chromium
+from tests.browser.core_cases import REAL
 from tests.browser.explore_pages import (
     ANSWERED,
     READY,
@@ -34,6 +35,7 @@ from tests.browser.explore_pages import (
     happens,
     happens_after,
     opened,
+    paged,
     press,
     scrub,
     select,
@@ -51,21 +53,9 @@ SOURCE = "small"
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of a small made-up cluster."""
+    """The page of a small made-up cluster, which is in a folder beside it."""
     folder = tmp_path_factory.mktemp("explore")
-    bundle = write_cluster(folder / SOURCE, SMALL)
-    return written(
-        cluster_document(read_cluster(bundle), SOURCE, Request()).to_json(), folder / "small.html"
-    )
-
-
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> tuple[Path, Path]:
-    """The bundle of a real cluster of 88 OSDs, and its page."""
-    bundle = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-    folder = tmp_path_factory.mktemp("explore")
-    document = cluster_document(read_cluster(bundle), bundle.name, Request()).to_json()
-    return bundle, written(document, folder / "real.html")
+    return paged(read_cluster(write_cluster(folder / SOURCE, SMALL)), folder / "small.html")
 
 
 def silent(page: Page, path: Path) -> None:
@@ -76,10 +66,9 @@ def silent(page: Page, path: Path) -> None:
 
 
 def test_a_host_fails_by_mouse_and_by_keyboard_as_by_the_command(
-    page: Page, real: tuple[Path, Path]
+    page: Page, real: Path, report: ClusterReport
 ) -> None:
-    bundle, path = real
-    opened(page, path)
+    opened(page, real)
     assert answer(page)["whole_seconds"] == "at once"
     # The label of the first host is at the top of its box: left of it no OSD lies.
     place = page.evaluate(
@@ -91,8 +80,8 @@ def test_a_host_fails_by_mouse_and_by_keyboard_as_by_the_command(
     click(page, "#chosen [data-change=fail]")
     happens(page, "cloud3-1359")
     by_mouse = answer(page)
-    assert command(page) == f"resilver what-if {bundle.name} --fail host=cloud3-1359"
-    told = answer_of(read_cluster(bundle), changes_of({"fail": "host=cloud3-1359"}), Request())
+    assert command(page) == "resilver what-if bundle --fail host=cloud3-1359"
+    told = answer_of(report, changes_of({"fail": "host=cloud3-1359"}), Request())
     assert by_mouse["digest"] == told.digest
 
     press(page, "z", control=True)
@@ -104,14 +93,13 @@ def test_a_host_fails_by_mouse_and_by_keyboard_as_by_the_command(
     press(page, "f")
     happens(page, "cloud3-1359")
     assert answer(page) == by_mouse
-    silent(page, path)
+    silent(page, real)
 
 
 def test_a_slider_and_times_make_what_the_command_makes(
-    page: Page, real: tuple[Path, Path], tmp_path: Path
+    page: Page, real: Path, shared_data: Path
 ) -> None:
-    bundle, path = real
-    opened(page, path)
+    opened(page, real)
     select(page, "osd.12")
     click(page, "#chosen [data-change=fail]")
     select(page, "osd.40")
@@ -124,17 +112,16 @@ def test_a_slider_and_times_make_what_the_command_makes(
     commanded(page, "25gbe")
     commanded(page, "180 s")
     words = shlex.split(command(page))
-    assert words[:3] == ["resilver", "what-if", bundle.name]
-    done = run_command("what-if", bundle, *words[3:], "--json")
+    assert words[:3] == ["resilver", "what-if", "bundle"]
+    done = run_command("what-if", shared_data / REAL, *words[3:], "--json")
     told = json.loads(done.stdout)
     assert answer(page)["digest"] == told["digest"]
     assert "--slow" in words and "osd.40=10%" in words
-    silent(page, path)
+    silent(page, real)
 
 
-def test_the_time_is_scrubbed_on_the_map(page: Page, real: tuple[Path, Path]) -> None:
-    _, path = real
-    opened(page, path)
+def test_the_time_is_scrubbed_on_the_map(page: Page, real: Path) -> None:
+    opened(page, real)
     select(page, "osd.12")
     click(page, "#chosen [data-change=fail]")
     answer(page)
@@ -151,7 +138,7 @@ def test_the_time_is_scrubbed_on_the_map(page: Page, real: tuple[Path, Path]) ->
     button(page, "Play")
     page.wait("document.querySelector('.scrubber button').textContent === 'Pause'")
     page.wait("document.querySelector('.scrubber button').textContent === 'Play'", 40.0)
-    silent(page, path)
+    silent(page, real)
 
 
 def test_two_scenarios_stand_beside_each_other(page: Page, small: Path) -> None:
@@ -288,9 +275,7 @@ def test_a_long_run_is_cancelled_at_once_and_may_go_on(page: Page, tmp_path: Pat
     shape = replace(SMALL, osds=120, groups=4096)
     bundle = write_cluster(tmp_path / "large", shape)
     asked = Request(load=("vms: 900 reads/s of 16 KiB",), events=True, horizon="1 d")
-    path = written(
-        cluster_document(read_cluster(bundle), "large", asked).to_json(), tmp_path / "large.html"
-    )
+    path = paged(read_cluster(bundle), tmp_path / "large.html", asked)
     page.view(1440, 1000)
     page.call("Page.navigate", url=path.resolve().as_uri())
     page.wait(READY)

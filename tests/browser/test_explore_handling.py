@@ -47,7 +47,10 @@ def test_where_healing_stalls_the_answer_says_when(page: Page, full: Path) -> No
 
 
 def test_a_part_is_found_by_what_one_would_type(page: Page, real: Path) -> None:
+    """Who has found it goes on on the map, and what is chosen moves nothing below it."""
     opened(page, real)
+    height = "document.querySelector('.controls').getBoundingClientRect().top + scrollY"
+    before = page.evaluate(height)
 
     def look_for(text: str) -> str:
         page.evaluate("document.querySelector('input[list]').focus()")
@@ -59,6 +62,8 @@ def test_a_part_is_found_by_what_one_would_type(page: Page, real: Path) -> None:
         ))  # fmt: skip
 
     assert look_for("12").startswith("osd.12 ")
+    assert page.evaluate("document.activeElement.id") == "map"
+    assert page.evaluate(height) == before
     assert look_for("OSD.13").startswith("osd.13 ")
     assert look_for("1456").startswith("host cloud3-1456")
     # What is not there is not the one before.
@@ -66,6 +71,8 @@ def test_a_part_is_found_by_what_one_would_type(page: Page, real: Path) -> None:
     assert look_for("cloud3-13").startswith("cloud3-13 may be cloud3-13")
     assert look_for("osd.12").startswith("osd.12 ")
     assert page.evaluate("document.querySelector('.map .chosen [role=alert]')") is None
+    press(page, "f")
+    happens(page, "osd.12")
 
 
 def test_what_happens_next_is_said_with_its_time(page: Page, real: Path) -> None:
@@ -133,21 +140,6 @@ def test_what_is_down_already_is_said_to_have_no_effect(page: Page, real: Path) 
     assert answer(page)["digest"] != "" and once
 
 
-def test_who_has_found_a_part_goes_on_on_the_map(page: Page, real: Path) -> None:
-    opened(page, real)
-    height = "document.querySelector('.controls').getBoundingClientRect().top + scrollY"
-    before = page.evaluate(height)
-    page.evaluate("document.querySelector('input[list]').focus()")
-    page.evaluate("document.querySelector('input[list]').value = 'osd.12'")
-    press(page, "Enter")
-    page.wait("document.activeElement.id === 'map'")
-    page.wait("document.querySelector('#chosen')?.textContent.includes('osd.12')")
-    # What is chosen moves nothing below it.
-    assert page.evaluate(height) == before
-    press(page, "f")
-    happens(page, "osd.12")
-
-
 def test_a_map_that_does_not_fit_shows_what_is_chosen(page: Page, tmp_path: Path) -> None:
     shape = replace(
         SMALL, osds=2000, osds_per_host=5, racks=40, groups=4096, fill=0.3, balancer=False
@@ -165,8 +157,10 @@ def test_a_map_that_does_not_fit_shows_what_is_chosen(page: Page, tmp_path: Path
 
 
 def test_on_a_phone_the_answer_stays_in_sight(page: Page, real: Path) -> None:
+    """In a wide window it does not have to, and charts are as wide as their place."""
     opened(page, real, width=390)
     fails(page, "osd.12")
+    page.wait("document.querySelector('.plot canvas') !== null")
     page.evaluate("document.getElementById('map').scrollIntoView({ block: 'start' })")
     top = "document.querySelector('.brief').getBoundingClientRect().top"
     page.wait(f"Math.abs({top}) < 1")
@@ -175,3 +169,8 @@ def test_on_a_phone_the_answer_stays_in_sight(page: Page, real: Path) -> None:
     )
     page.view(1440, 1000)
     assert page.evaluate("getComputedStyle(document.querySelector('.brief')).display") == "none"
+    page.wait(
+        "(() => { const place = document.querySelector('[data-chart=groups] .plot');"
+        " const drawn = place.querySelector('canvas').getBoundingClientRect().width;"
+        " return place.clientWidth > 500 && Math.abs(drawn - place.clientWidth) < 2; })()"
+    )

@@ -72,21 +72,6 @@ def test_overload_is_told_from_healing(page: Page, real: Path, report: ClusterRe
     assert not page.evaluate(CAVEAT)
 
 
-def test_without_clients_the_answer_says_so(page: Page, real: Path) -> None:
-    opened(page, real)
-    assert not page.evaluate(CAVEAT)
-    fails(page, "osd.12")
-    assert page.evaluate(CAVEAT).startswith("That is without clients")
-    # What heals nothing is slowed by nobody.
-    click(page, "#chosen [data-change=start]")
-    button(page, "As things are")
-    select(page, "osd.12")
-    click(page, "#chosen [data-change=start]")
-    happens(page, "Start again")
-    answer(page)
-    assert not page.evaluate(CAVEAT)
-
-
 def test_alike_is_the_same_and_b_is_told_to_be_as_a(page: Page, real: Path) -> None:
     opened(page, real)
     fails(page, "osd.12")
@@ -99,24 +84,6 @@ def test_alike_is_the_same_and_b_is_told_to_be_as_a(page: Page, real: Path) -> N
     assert told["whole_seconds"][:2] == ["at once", "16 min 19 s"]
     assert told["lost_groups"] == ["0", "0", "same"]
     assert page.evaluate("document.querySelector('.alike button')") is None
-
-
-def test_a_time_counts_from_the_failure(page: Page, real: Path) -> None:
-    opened(page, real)
-    fails(page, "osd.12")
-    happens_after(page, "Fail: osd.12", "2")
-    commanded(page, "7200 s")
-    answer(page)
-    said = page.evaluate(HEADLINE)
-    assert said.startswith("Healthy 16 min 19 s after the failure (at 2 h 16 min)")
-
-
-def test_at_the_end_nothing_moves(page: Page, real: Path) -> None:
-    opened(page, real)
-    fails(page, "osd.12")
-    moment = "document.querySelector('.moment').textContent"
-    assert page.evaluate(moment) == "After 16 min 19 s nothing moves."
-    assert "1 OSD reads, 1 writes" in scrub(page, 980)
 
 
 def test_the_answer_is_copied_as_lines(page: Page, real: Path) -> None:
@@ -148,18 +115,6 @@ def test_the_answer_is_copied_as_lines(page: Page, real: Path) -> None:
     # Where nothing differs nothing is said of A.
     assert "against A" not in both
     assert "Network of a host: 25 GbE, instead of 10 GbE" in both
-
-
-def test_charts_are_as_wide_as_their_place(page: Page, real: Path) -> None:
-    opened(page, real, width=390)
-    fails(page, "osd.12")
-    page.wait("document.querySelector('.plot canvas') !== null")
-    page.view(1440, 1000)
-    page.wait(
-        "(() => { const place = document.querySelector('[data-chart=groups] .plot');"
-        " const drawn = place.querySelector('canvas').getBoundingClientRect().width;"
-        " return place.clientWidth > 500 && Math.abs(drawn - place.clientWidth) < 2; })()"
-    )
 
 
 def test_who_gets_full_only_then_is_worse_off(page: Page, tmp_path: Path) -> None:
@@ -238,12 +193,14 @@ def test_a_run_of_much_memory_asks_and_goes_on(page: Page, tmp_path: Path) -> No
     assert page.complaints() == []
 
 
-def test_what_limits_stands_beside_the_setting_it_comes_from(
+def test_a_failed_osd_is_answered_with_what_limits_and_when_it_ends(
     page: Page, real: Path, report: ClusterReport
 ) -> None:
+    """Times count from the failure, and what is without clients says so where anything heals."""
     opened(page, real)
-    assert "limit" not in page.evaluate(TOLD)
+    assert "limit" not in page.evaluate(TOLD) and not page.evaluate(CAVEAT)
     fails(page, "osd.12")
+    assert page.evaluate(CAVEAT).startswith("That is without clients")
     limits = (
         answer_of(report, changes_of({"fail": "osd.12"}), Request()).tables["limits"].to_pylist()
     )
@@ -254,6 +211,21 @@ def test_what_limits_stands_beside_the_setting_it_comes_from(
     assert kind == "reservation of a primary"
     expected = f"{kind} (osd_max_backfills), {100 * sums[kind]:.0f} % of the time"
     assert page.evaluate(TOLD)["limit"] == [expected]
+    moment = "document.querySelector('.moment').textContent"
+    assert page.evaluate(moment) == "After 16 min 19 s nothing moves."
+    assert "1 OSD reads, 1 writes" in scrub(page, 980)
+    happens_after(page, "Fail: osd.12", "2")
+    commanded(page, "7200 s")
+    answer(page)
+    said = page.evaluate(HEADLINE)
+    assert said.startswith("Healthy 16 min 19 s after the failure (at 2 h 16 min)")
+    # What heals nothing is slowed by nobody.
+    button(page, "As things are")
+    select(page, "osd.12")
+    click(page, "#chosen [data-change=start]")
+    happens(page, "Start again")
+    answer(page)
+    assert not page.evaluate(CAVEAT)
 
 
 def test_under_mclock_backfills_are_set_with_what_lets_them_be(page: Page, tmp_path: Path) -> None:
