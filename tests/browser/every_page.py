@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.browser.chromium import Page
-from tests.browser.page_checks import CHARTS, CONTRAST, CUT, OUTSIDE, OVERLAPS
+from tests.browser.page_checks import CHARTS, CONTRAST, CUT, OUTSIDE, OVERLAPS, UNFOLD
+
+
+def opened(
+    page: Page, path: Path, width: int = 1440, scheme: str = "light", until: str = UNFOLD
+) -> None:
+    """Open a page afresh with nothing on its record, by default with all its parts unfolded."""
+    page.events.clear()
+    page.open(path, width, 768, scheme)
+    page.wait(until)
 
 
 def check_charts(
@@ -19,9 +28,7 @@ def check_charts(
 
     A set of them has no order.
     """
-    page.events.clear()
-    page.open(path, 1366, 768, "light")
-    page.wait(until)
+    opened(page, path, until=until)
     seen = page.evaluate(CHARTS)
     assert len(seen) == len(expected)
     assert type(expected)(chart["id"] for chart in seen) == expected, seen
@@ -44,9 +51,7 @@ def test_every_chart_is_drawn_without_a_complaint_or_a_request(
 def test_nothing_overlaps_or_leaves_the_screen(
     page: Page, pages: dict[str, Path], name: str, until: str, width: int
 ) -> None:
-    page.events.clear()
-    page.open(pages[name], width, 768, "light")
-    page.wait(until)
+    opened(page, pages[name], width, until=until)
     assert page.evaluate(OVERLAPS) == []
     assert page.evaluate(OUTSIDE) == []
     assert page.evaluate(CUT) == []
@@ -58,9 +63,7 @@ def test_text_stands_out_from_its_ground(
     page: Page, pages: dict[str, Path], name: str, until: str, scheme: str
 ) -> None:
     """As WCAG 2 asks of text (AA), 4.5 at the least; here data have as much."""
-    page.events.clear()
-    page.open(pages[name], 1366, 768, scheme)
-    page.wait(until)
+    opened(page, pages[name], scheme=scheme, until=until)
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
     # Where a page has no chart there is no text or mark of one.

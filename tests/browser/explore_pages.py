@@ -101,7 +101,7 @@ def button(page: Page, text: str) -> None:
 def press(page: Page, key: str, *, shift: bool = False, control: bool = False) -> None:
     """A key, pressed and released, where the focus is."""
     held = 8 * shift + 2 * control
-    text = key if len(key) == 1 and not control else ""
+    text = "\r" if key == "Enter" else key if len(key) == 1 and not control else ""
     for kind in ("keyDown", "keyUp"):
         page.call(
             "Input.dispatchKeyEvent", type=kind, key=key, code=_code(key), modifiers=held,
@@ -115,6 +115,7 @@ _NUMBERS = {
     "ArrowUp": 38,
     "ArrowRight": 39,
     "ArrowDown": 40,
+    "Enter": 13,
     "Escape": 27,
     "Tab": 9,
 }

@@ -62,29 +62,33 @@ OUTSIDE = f"""(() => {{{_ITEMS}
   }});
 }})()"""
 
-# The least contrast (WCAG 2, relative luminance) on the page's ground: of the page's text, of the
-# charts' text, and of what they draw data with.
-CONTRAST = f"""(() => {{{_ITEMS}
+# The contrast (WCAG 2, relative luminance) of a colour on another.
+_RATIO = """
   const probe = document.createElement("canvas").getContext("2d");
-  const channels = (colour) => {{
+  const channels = (colour) => {
     probe.fillStyle = "#000";
     probe.fillStyle = colour;
     const hex = probe.fillStyle;
     return hex.startsWith("#") ? [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16))
       : hex.match(/[\\d.]+/g).slice(0, 3).map(Number);
-  }};
-  const luminance = (colour) => {{
-    const [r, g, b] = channels(colour).map((value) => {{
+  };
+  const luminance = (colour) => {
+    const [r, g, b] = channels(colour).map((value) => {
       const share = value / 255;
       return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-    }});
+    });
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  }};
-  const ground = luminance(getComputedStyle(document.body).backgroundColor);
-  const contrast = (colour) => {{
-    const ink = luminance(colour);
-    return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
-  }};
+  };
+  const ratio = (colour, ground) => {
+    const [ink, under] = [luminance(colour), luminance(ground)];
+    return (Math.max(ink, under) + 0.05) / (Math.min(ink, under) + 0.05);
+  };
+"""
+
+# The least contrast on the page's ground: of the page's text, of the charts' text, and of what they
+# draw data with.
+CONTRAST = f"""(() => {{{_ITEMS}{_RATIO}
+  const contrast = (colour) => ratio(colour, getComputedStyle(document.body).backgroundColor);
   const page = [...document.querySelectorAll("h1, h3, p, figcaption, .tile *, a, summary, td, dt, pre")]
     .map((part) => contrast(getComputedStyle(part).color));
   const drawn = plots.flatMap((plot) => items(plot.view));
@@ -169,17 +173,9 @@ MIDDLE = """((id) => {
 # The cells of every row that is marked.
 MARKED_ROWS = "[...document.querySelectorAll('tr.chosen')].map((row) => [...row.cells].map((one) => one.textContent))"
 
-# The least contrast (WCAG 2) of a marked row's text on its ground.
-MARKED_CONTRAST = """(() => {
-  const luminance = (colour) => {
-    const [r, g, b] = colour.match(/\\d+/g).map((value) => {
-      const share = value / 255;
-      return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
+# The least contrast of a marked row's text on its ground.
+MARKED_CONTRAST = f"""(() => {{{_RATIO}
   const cells = [...document.querySelectorAll("tr.chosen td, tr.chosen td button")];
-  const ground = luminance(getComputedStyle(cells[0]).backgroundColor);
-  return Math.min(...cells.map((cell) => luminance(getComputedStyle(cell).color))
-    .map((ink) => (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05)));
-})()"""
+  const ground = getComputedStyle(cells[0]).backgroundColor;
+  return Math.min(...cells.map((cell) => ratio(getComputedStyle(cell).color, ground)));
+}})()"""

@@ -1,12 +1,13 @@
 """Charts over time share a moment, all charts and tables a part, by mouse and by keyboard."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from resilver.report import write_html
 from tests.browser.chromium import Page
+from tests.browser.every_page import opened
+from tests.browser.explore_pages import clicked, press
 from tests.browser.page_checks import (
     CHARTS_DATA,
     MARKED_CONTRAST,
@@ -15,7 +16,6 @@ from tests.browser.page_checks import (
     MOMENTS,
     OPACITIES,
     PLACE,
-    UNFOLD,
 )
 from tests.browser.report_fixture import results
 from tests.browser.traffic_fixture import beside_rebuild
@@ -32,35 +32,15 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: write_html(one, folder / f"{name}.html") for name, one in made.items()}
 
 
-def opened(page: Page, path: Path, width: int = 1440, scheme: str = "light") -> Page:
-    page.events.clear()
-    page.open(path, width, 900, scheme)
-    page.wait(UNFOLD)
-    return page
-
-
-def mouse(page: Page, at: tuple[float, float], *kinds: str) -> None:
-    for kind in kinds:
-        pressed: dict[str, Any] = (
-            {"button": "left", "clickCount": 1} if kind != "mouseMoved" else {}
-        )
-        page.call("Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], **pressed)
-
-
-def key(page: Page, name: str, code: int, text: str = "") -> None:
-    for kind in ("keyDown", "keyUp"):
-        more = {"text": text} if text and kind == "keyDown" else {}
-        page.call(
-            "Input.dispatchKeyEvent", type=kind, key=name, code=name,
-            windowsVirtualKeyCode=code, **more,
-        )  # fmt: skip
+def moved(page: Page, x: float, y: float) -> None:
+    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
 
 def pointed(page: Page, chart: str, share: float) -> None:
     """Put the pointer over a chart's middle height, at a share of its width."""
     box = page.evaluate(f"{MIDDLE}('{chart}')")
     for step in (0.0, 1.0):
-        mouse(page, (box[0] + share * box[2] + step, box[1] + 0.3 * box[3]), "mouseMoved")
+        moved(page, box[0] + share * box[2] + step, box[1] + 0.3 * box[3])
 
 
 @pytest.mark.parametrize(
@@ -95,7 +75,7 @@ def test_the_arrow_keys_reach_every_interval(page: Page, reports: dict[str, Path
     opened(page, reports["osds"])
     page.evaluate("document.getElementById('moment-degraded-0').focus()")
     for _ in range(3):
-        key(page, "ArrowRight", 39)
+        press(page, "ArrowRight")
     rows = (
         "JSON.parse(document.getElementById('page').textContent).charts['degraded-0'].data.values"
     )
@@ -120,7 +100,8 @@ def test_a_clicked_part_is_marked_in_every_chart_and_table(
     assert set(before) == {"servers-0", "finish-0", "transfers-0", "busy-0"}
     assert min(min(one["others"]) for one in before.values()) >= 0.8
     place = page.evaluate(f"{PLACE}('servers-0', 'osd.8')")
-    mouse(page, place, "mouseMoved", "mousePressed", "mouseReleased")
+    moved(page, *place)
+    clicked(page, *place)
     page.wait("!document.getElementById('chosen').hidden")
     # Eight OSDs are on a host, so osd.8 is the first of the second; the diagram of transfers has
     # an arc a host.
@@ -133,7 +114,7 @@ def test_a_clicked_part_is_marked_in_every_chart_and_table(
         assert seen["others"] and max(seen["others"]) < 0.2, chart
     marked = page.evaluate(MARKED_ROWS)
     assert marked and all({"osd.8", "host1"} & set(cells) for cells in marked)
-    key(page, "Escape", 27)
+    press(page, "Escape")
     page.wait(f"({OPACITIES})([])['busy-0'].others.every((one) => one >= 0.8)")
     assert page.evaluate(MARKED_ROWS) == []
     assert page.evaluate("document.getElementById('chosen').hidden")
@@ -146,7 +127,7 @@ def test_a_part_is_chosen_by_its_name_in_a_table(page: Page, reports: dict[str, 
     page.wait("document.querySelector('#table-transfers-0 button.part') !== null")
     page.evaluate("document.querySelector('#table-transfers-0 button.part').focus()")
     host = page.evaluate("document.activeElement.textContent")
-    key(page, "Enter", 13, "\r")
+    press(page, "Enter")
     page.wait("!document.getElementById('chosen').hidden")
     # With a host all of its eight OSDs are marked.
     assert f"{host}, with 8 on it" in page.evaluate("document.getElementById('chosen').textContent")
@@ -154,7 +135,7 @@ def test_a_part_is_chosen_by_its_name_in_a_table(page: Page, reports: dict[str, 
     names = [host, *(f"osd.{8 * number + at}" for at in range(8))]
     page.wait(f"({OPACITIES})({names})['busy-0'].others.every((one) => one < 0.2)")
     assert len(page.evaluate(f"({OPACITIES})({names})['busy-0'].own")) == 2 * 8
-    key(page, "Enter", 13, "\r")
+    press(page, "Enter")
     page.wait("document.getElementById('chosen').hidden")
 
 

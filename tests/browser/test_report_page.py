@@ -10,6 +10,7 @@ from resilver.report import charts, write_html
 from resilver.spec import Study
 from tests.browser.chromium import Page
 from tests.browser.every_page import (  # noqa: F401
+    opened,
     test_every_chart_is_drawn_without_a_complaint_or_a_request,
     test_nothing_overlaps_or_leaves_the_screen,
     test_text_stands_out_from_its_ground,
@@ -28,6 +29,8 @@ CASES: dict[str, dict[str, Any]] = {
 }
 OF_RUN = (*charts.OF_REBUILD, "busy")
 UNTIL = UNFOLD
+DRAWN = "true"
+"""What is waited for where a page is as it opens."""
 
 
 def _expected(rank: int, *of_study: str) -> set[str]:
@@ -55,24 +58,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-def opened(
-    page: Page, path: Path, width: int = 1440, scheme: str = "light", *, unfolded: bool = True
-) -> Page:
-    """The page, opened afresh with nothing on its record."""
-    page.events.clear()
-    page.open(path, width, 900, scheme)
-    if unfolded:
-        page.wait(UNFOLD)
-    return page
-
-
 def test_the_first_screen_has_the_answer_what_is_at_risk_and_the_assumptions(
     page: Page, pages: dict[str, Path]
 ) -> None:
-    opened(page, pages["sweep"], unfolded=False)
+    opened(page, pages["sweep"], until=DRAWN)
     text = page.evaluate(
         "[...document.querySelectorAll('h1, h2, .lead, #systems td, #assumptions p')]"
-        ".filter((part) => part.offsetParent && part.getBoundingClientRect().top < 900)"
+        ".filter((part) => part.offsetParent && part.getBoundingClientRect().top < 768)"
         ".map((part) => part.textContent).join(' ')"
     )
     assert "What if server.0 fails?" in text and "All data is fully redundant" in text
@@ -87,7 +79,7 @@ def test_charts_for_experts_are_folded_and_drawn_when_they_are_opened(
 ) -> None:
     """The page is small, and drawn at once: a second on a quiet machine, ten on a busy one."""
     assert pages["one system"].stat().st_size <= 1_500_000
-    opened(page, pages["one system"], unfolded=False)
+    opened(page, pages["one system"], until=DRAWN)
     assert page.evaluate("performance.now()") < 10_000
     shown = [chart["id"] for chart in page.evaluate(CHARTS)]
     assert shown == ["rebuild-time", "timeline-0", "degraded-0"]
@@ -190,7 +182,7 @@ def test_the_page_says_everything_without_scripts(page: Page, pages: dict[str, P
 
 
 def test_print_is_black_on_white_and_fits_the_paper(page: Page, pages: dict[str, Path]) -> None:
-    opened(page, pages["one system"], scheme="dark", unfolded=False)
+    opened(page, pages["one system"], scheme="dark", until=DRAWN)
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.wait("document.getElementById('timeline-0').dataset.width === '680'")
     page.call("Emulation.setEmulatedMedia", media="print", features=[])

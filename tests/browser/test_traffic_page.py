@@ -10,6 +10,7 @@ from resilver.report import charts, write_html
 from resilver.report.metrics import TRAFFIC_METRICS
 from tests.browser.chromium import Page
 from tests.browser.every_page import (  # noqa: F401
+    opened,
     test_every_chart_is_drawn_without_a_complaint_or_a_request,
     test_nothing_overlaps_or_leaves_the_screen,
     test_text_stands_out_from_its_ground,
@@ -49,8 +50,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def test_the_map_fills_the_chart_and_marks_what_failed(page: Page, pages: dict[str, Path]) -> None:
-    page.open(pages["failed links"], 1366, 768)
-    page.wait(UNFOLD)
+    opened(page, pages["failed links"], 1366)
     (drawn,) = [one for one in page.evaluate(CHARTS) if one["id"] == "network-0"]
     # The column of the page is 1,132 pixels wide, and the torus as high as it is wide.
     assert drawn["width"] > 1000 and drawn["height"] > 1000
@@ -75,9 +75,7 @@ def test_what_is_named_stands_below_the_charts(page: Page, pages: dict[str, Path
 
 def test_beside_a_rebuild_the_page_shows_both(page: Page, tmp_path: Path) -> None:
     path = write_html(beside_rebuild("1 servers, 2 links"), tmp_path / "both.html")
-    page.events.clear()
-    page.open(path, 1366, 768)
-    page.wait(UNFOLD)
+    opened(page, path)
     wanted = {"rebuild-time", "rate", *(f"{name}-0" for name in (*charts.OF_REBUILD, *CLIENTS))}
     assert {chart["id"] for chart in page.evaluate(CHARTS)} == wanted
     assert page.evaluate(OVERLAPS) == [] and page.evaluate(OUTSIDE) == []
