@@ -7,12 +7,11 @@ the layout is made of, and nothing is shared with the core.
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Set
 from functools import cache
-from itertools import combinations
 from math import ceil
 
 from resilver.spec import System
 from tests.reference.designs import balanced_design, cyclic_design, transversal
-from tests.reference.draws import WORD, mix, upper_half
+from tests.reference.draws import WORD, mix, share, upper_half
 
 STEP = 0xD6E8FEB86659FD93
 POINT_SALT = 0x6A09E667F3BCC908
@@ -22,11 +21,6 @@ EXTRA_DRAWS = 50
 def draw(number: int, attempt: int) -> int:
     """Draw number `attempt` of an object; draw 0 is its hash."""
     return mix(number ^ attempt * STEP % WORD)
-
-
-def part(word: int, limit: int) -> int:
-    """A word scaled to 0 to `limit` - 1."""
-    return word * limit // WORD
 
 
 class Words:
@@ -40,7 +34,7 @@ class Words:
         """The next word, scaled."""
         word = mix(self.key ^ self.next * STEP % WORD)
         self.next += 1
-        return part(word, limit)
+        return share(word, limit)
 
 
 class Cluster:
@@ -65,6 +59,12 @@ class Cluster:
             used = {self.domain(other) for other in found}
             if server not in out and self.domain(server) not in used:
                 found.append(server)
+
+    def placed(self, candidates: Iterable[int], out: Set[int]) -> list[int]:
+        """The servers of all copies, where nothing but candidates decides."""
+        found: list[int] = []
+        self.take(candidates, out, found, self.copies)
+        return found
 
     def around(self, first: int) -> Iterator[int]:
         """All servers, from one on."""
@@ -148,10 +148,8 @@ def rendezvous(cluster: Cluster) -> Place:
         def bid(server: int) -> int:
             return mix(draw(number, 0) ^ mix(WORD - 1 - server))
 
-        found: list[int] = []
         best_first = sorted(range(cluster.servers), key=lambda server: (-bid(server), server))
-        cluster.take(best_first, out, found, cluster.copies)
-        return found
+        return cluster.placed(best_first, out)
 
     return place
 
@@ -163,9 +161,7 @@ def xor(cluster: Cluster) -> Place:
     def place(number: int, out: Set[int]) -> list[int]:
         target = upper_half(draw(number, 0))
         nearest = sorted(identifiers, key=lambda one: (one[0] ^ target, one[1]))
-        found: list[int] = []
-        cluster.take((server for _, server in nearest), out, found, cluster.copies)
-        return found
+        return cluster.placed((server for _, server in nearest), out)
 
     return place
 
@@ -174,10 +170,7 @@ def modulo(cluster: Cluster) -> Place:
     """The hash modulo the servers, and those that follow."""
 
     def place(number: int, out: Set[int]) -> list[int]:
-        found: list[int] = []
-        first = draw(number, 0) % cluster.servers
-        cluster.take(cluster.around(first), out, found, cluster.copies)
-        return found
+        return cluster.placed(cluster.around(draw(number, 0) % cluster.servers), out)
 
     return place
 
@@ -198,10 +191,7 @@ def jump(cluster: Cluster) -> Place:
     def place(number: int, out: Set[int]) -> list[int]:
         draws = cluster.copies + EXTRA_DRAWS
         buckets = [jump_bucket(draw(number, i), cluster.servers) for i in range(draws + 1)]
-        found: list[int] = []
-        cluster.take(buckets[:-1], out, found, cluster.copies)
-        cluster.take(cluster.around(buckets[-1]), out, found, cluster.copies)
-        return found
+        return cluster.placed([*buckets[:-1], *cluster.around(buckets[-1])], out)
 
     return place
 
@@ -226,16 +216,13 @@ def declustered(cluster: Cluster) -> Place:
     ][: asked if isinstance(asked, int) else None]
 
     def place(number: int, out: Set[int]) -> list[int]:
-        group = groups[part(draw(number, 0), len(groups))]
-        first = part(draw(number, 1), width)
+        group = groups[share(draw(number, 0), len(groups))]
+        first = share(draw(number, 1), width)
         before = group[first:] + group[:first]
         found = [server for server in before if server not in out]
-        draws = [
-            part(draw(number, 2 + attempt), cluster.servers)
-            for attempt in range(width + EXTRA_DRAWS)
-        ]
-        cluster.take(draws, out, found, width)
-        cluster.take(cluster.around(draws[-1]), out, found, width)
+        attempts = range(2, 2 + width + EXTRA_DRAWS)
+        draws = [share(draw(number, attempt), cluster.servers) for attempt in attempts]
+        cluster.take([*draws, *cluster.around(draws[-1])], out, found, width)
         return found
 
     return place
@@ -274,17 +261,16 @@ def copysets(cluster: Cluster) -> Place:
     }
 
     def place(number: int, out: Set[int]) -> list[int]:
-        primary = primaries[part(draw(number, 0), len(primaries))]
+        primary = primaries[share(draw(number, 0), len(primaries))]
         mine = sets_of[primary]
-        chosen = mine[part(draw(number, 1), len(mine))]
+        chosen = mine[share(draw(number, 1), len(mine))]
         members = sets[chosen]
         before = [primary] + [server for server in members if server != primary]
         found = [server for server in before if server not in out]
         words = Words(cluster.seed, 2**32 + chosen)
         draws = [words.below(cluster.servers) for _ in range(cluster.copies + EXTRA_DRAWS)]
         unfit = set(out) | set(members)
-        cluster.take(draws, unfit, found, cluster.copies)
-        cluster.take(cluster.around(draws[-1]), unfit, found, cluster.copies)
+        cluster.take([*draws, *cluster.around(draws[-1])], unfit, found, cluster.copies)
         return found
 
     return place
@@ -300,16 +286,14 @@ def groups(cluster: Cluster) -> Place:
     spares = cluster.placement.spares or 0
 
     def place(number: int, out: Set[int]) -> list[int]:
-        first = size * part(draw(number, 0), cluster.servers // size)
+        first = size * share(draw(number, 0), cluster.servers // size)
         order = list(range(first, first + size - spares))
         for place in range(len(order)):
-            other = place + part(draw(number, 1 + place), len(order) - place)
+            other = place + share(draw(number, 1 + place), len(order) - place)
             order[place], order[other] = order[other], order[place]
-        found: list[int] = []
         if not spares:
-            cluster.take(order, out, found, cluster.copies)
-            return found
-        cluster.take(order, frozenset(), found, cluster.copies)
+            return cluster.placed(order, out)
+        found = cluster.placed(order, frozenset())
         holder = {member: member for member in order}
         free = list(range(first + size - spares, first + size))
         for failed in out:
@@ -338,15 +322,6 @@ LAYOUTS: dict[str, Callable[[Cluster], Place]] = {
     "copysets": copysets,
     "groups": groups,
 }
-
-
-def pair_counts(groups: list[list[int]], servers: int) -> list[int]:
-    """How many groups every pair of servers shares."""
-    counts = dict.fromkeys(combinations(range(servers), 2), 0)
-    for group in groups:
-        for pair in combinations(sorted(group), 2):
-            counts[pair] += 1
-    return list(counts.values())
 
 
 @cache
