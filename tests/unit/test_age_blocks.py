@@ -76,13 +76,6 @@ def listing(name: str, stream: random.Random) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def outcome(path: Path) -> AgedFiles | str:
-    try:
-        return read_ages(path)
-    except ConfigError as error:
-        return str(error)
-
-
 def same(one: AgedFiles | str, other: AgedFiles | str) -> bool:
     if isinstance(one, str) or isinstance(other, str):
         return one == other
@@ -117,7 +110,10 @@ def test_blocks_say_what_lines_say(
         found = []
         for text in texts:
             path.write_bytes(text)
-            found.append(outcome(path))
+            try:
+                found.append(read_ages(path))
+            except ConfigError as error:
+                found.append(str(error))
         return found
 
     read: list[Columns | None] = []

@@ -138,15 +138,11 @@ def test_data_loss_is_counted_as_by_enumeration(attachment: Attachment, toleranc
         assert counted == enumerated(attachment, switches, tolerance), switches
 
 
-def test_what_cannot_be_counted_is_refused() -> None:
-    with pytest.raises(ConfigError, match="group_size = 6"):
-        data_loss_probability(Attachment("local", 8, 4, 2, 6), 2, 3)
+def test_stripes_lost_as_by_enumeration_and_what_cannot_be_counted() -> None:
+    assert "group_size = 6" in refused(data_loss_probability, Attachment("local", 8, 4, 2, 6), 2, 3)
     with pytest.raises(ConfigError, match="switches = 25: of 24 first-level switches"):
         data_loss_probability(Attachment("local", 24, 24, 2, 24), switches=25, tolerance=3)
-
-
-def test_stripes_lost_as_by_enumeration() -> None:
-    """Stripes of 5 pieces over 8 servers, 4 of which are lost: every stripe tried."""
+    # Stripes of 5 pieces over 8 servers, 4 of which are lost: every stripe tried.
     fatal = [Fraction(0), Fraction(0), Fraction(1, 3), Fraction(1)]
     stripes = list(combinations(range(8), 5))
     hits = [sum(server < 4 for server in stripe) for stripe in stripes]

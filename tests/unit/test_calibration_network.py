@@ -140,15 +140,12 @@ def test_round_trips_give_errors_by_size_or_are_refused(tmp_path: Path) -> None:
     assert "two message sizes" in refused(table_of, [Round(1, 10, 1.0, 2.0)], "one")
 
 
-def trips_of(path: Path) -> list[Round]:
-    """The round trips in netgauge's own columns: size n PRTT(1,0,s) PRTT(n,0,s) ..."""
-    words = [line.split() for line in path.read_text().splitlines() if not line.startswith("#")]
-    return [Round(int(n), int(m), float(a) * 1e-6, float(b) * 1e-6) for n, m, a, b, *_ in words]
-
-
 def test_the_fit_is_netgauges_from_the_round_trips_it_measured() -> None:
     """Below the first change of protocol, at 8 KiB, both fit one line to all sizes so far."""
-    table, measured = table_of(trips_of(QDR), "qdr")
+    # Round trips in netgauge's own columns: size n PRTT(1,0,s) PRTT(n,0,s) ...
+    words = [line.split() for line in QDR.read_text().splitlines() if not line.startswith("#")]
+    trips = [Round(int(n), int(m), float(a) * 1e-6, float(b) * 1e-6) for n, m, a, b, *_ in words]
+    table, measured = table_of(trips, "qdr")
     theirs = {row.size_bytes: row for row in calibrate_network(QDR).table.rows}
     for row in table.rows[:12]:
         other = theirs[row.size_bytes]

@@ -63,17 +63,15 @@ def test_the_tables_of_device_and_network_are_the_published_ones(shared_data: Pa
     assert Cluster(servers=1).fabric.table.rows == published.rows
 
 
-def test_the_genomes_bins_are_the_published_ones(shared_data: Path) -> None:
-    published = tomllib.loads((shared_data / "populations.toml").read_text())["genomes1000"]
+def test_the_bins_are_the_published_ones_or_follow_their_formula(shared_data: Path) -> None:
+    papers = tomllib.loads((shared_data / "populations.toml").read_text())
+    published = papers["genomes1000"]
     population = Population(histogram="genomes1000", bytes="20 PiB")
     bins = [[item.min_bytes, item.max_bytes, item.file_count] for item in population.bins]
     assert bins == published["bins"]
     assert population.cut.chunk_bytes == published["chunk_bytes"]
     assert sum(item.file_count for item in population.bins) == 9200
-
-
-def test_the_mira_bins_follow_their_formula(shared_data: Path) -> None:
-    published = tomllib.loads((shared_data / "populations.toml").read_text())["mira"]
+    published = papers["mira"]
     population = Population(histogram="mira", bytes="20 PiB")
     assert population.cut.stripe_unit_bytes == 4 * MIB
     small, *rest = population.bins

@@ -16,15 +16,12 @@ def test_the_crates_cases_are_the_twins_and_have_every_kind_of_event() -> None:
     assert min(seen["deferred"], seen["revoked"]) >= 10
 
 
-def test_a_claim_alone_moves_for_its_time() -> None:
+def test_a_claim_moves_for_its_time_and_no_longer() -> None:
     """Rule: a claim that nobody disturbs is held at once and done after its time: 5 and 5 + 7."""
     claim = {"at": 5, "primary": 0, "targets": [1, 2], "priority": 110, "kind": "backfill"}
     case = {"osds": 3, "slots": 1, "claims": [claim | {"time": 7}]}
     assert play(case) == [(5, 0, "held"), (12, 0, "done")]
-
-
-def test_no_claim_moves_longer_than_its_time() -> None:
-    """Rule: a preempted claim resumes, so that the times that it moves add up to its own."""
+    # Rule: a preempted claim resumes, so that the times that it moves add up to its own.
     for seed in range(100, 140):
         case = draw(seed)
         moved: Counter[int] = Counter()

@@ -45,7 +45,9 @@ def test_inputs_are_mapped_and_counted_on_every_device(text_map: Path, terminal:
     assert row["devices"][1]["expected"] == pytest.approx(2.0)
 
 
-def test_options_are_read_as_crushtool_reads_them(text_map: Path, terminal: Terminal) -> None:
+def test_options_are_read_as_crushtool_reads_them_and_quality_is_json_too(
+    text_map: Path, terminal: Terminal
+) -> None:
     # As in crushtool: inputs 0 to 1023. Without a --show option the range is what was asked for.
     options = ["--rule", "0", "--num-rep", "2", "--max-x", "4"]
     out, err = terminal.texts("crush", text_map, *options, "--show-mappings")
@@ -57,9 +59,6 @@ def test_options_are_read_as_crushtool_reads_them(text_map: Path, terminal: Term
     lines = terminal.output("crush", "-i", text_map, *options, *weights).splitlines()
     assert [line.partition("[")[0] for line in lines] == [f"CRUSH rule 0 x {x} " for x in (0, 1)]
     assert all(set(json.loads(line[line.index("[") :])) == {0, 2} for line in lines)
-
-
-def test_quality_and_comparison_are_json_too(text_map: Path, terminal: Terminal) -> None:
     # Three copies on three hosts: every set is the same, and two failed devices of three lose it.
     options = ["--rule", "0", "--num-rep", "2", "--min-x", "0", "--max-x", "99"]
     (row,) = terminal.json_output("place", text_map, "--quality", *options)

@@ -62,7 +62,7 @@ def test_a_product_is_judged_by_rank_and_by_its_lines(terminal: Terminal) -> Non
     assert f"of 12, by rows and columns {100 * counts[1] // 1820}" in " ".join(out.split())
 
 
-def test_python_refuses_what_is_no_piece_and_no_code() -> None:
+def test_python_refuses_what_is_no_piece_and_takes_the_preferred_repair() -> None:
     code = resilver.redundancy("rs 4+2")
     for call in (
         lambda: resilver.redundancy("rs 17+3 over rs 8+2"),
@@ -76,10 +76,6 @@ def test_python_refuses_what_is_no_piece_and_no_code() -> None:
     ):
         with pytest.raises(ConfigError):
             call()
-
-
-def test_of_equal_repairs_the_preferred_one_is_taken() -> None:
-    code = resilver.redundancy("rs 4+2")
     assert code.repair(0, prefer=[5, 4]) == [5, 4, 1, 2]
     assert code.read([0], prefer=[5, 4]) == [1, 2, 3, 5]
     assert code.repair(0, [0, 1, 2]) is None and code.read([0, 1, 2]) is None

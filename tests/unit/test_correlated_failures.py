@@ -26,11 +26,6 @@ def is_lost(members, failed, survives) -> bool:
     return bool(set(members) & set(failed)) and not survives(gone)
 
 
-def brute_force(sets, devices, failures, survives) -> float:
-    every = list(combinations(range(devices), failures))
-    return sum(any(is_lost(one, failed, survives) for one in sets) for failed in every) / len(every)
-
-
 @settings(max_examples=times(60), deadline=None)
 @given(
     sets=st.lists(st.lists(st.integers(-1, 6), min_size=5, max_size=5), max_size=8),
@@ -45,9 +40,9 @@ def test_any_sets_lose_what_each_combination_does(
     array = np.array(sets, dtype=np.int64).reshape(-1, 5)
     found = loss_probability(array, 7, failures, survives)
     assert found.is_exact
-    assert found.probability == pytest.approx(
-        brute_force(array.tolist(), 7, failures, survives), abs=1e-15
-    )
+    every = list(combinations(range(7), failures))
+    lost = [any(is_lost(one, failed, survives) for one in array.tolist()) for failed in every]
+    assert found.probability == pytest.approx(sum(lost) / len(every), abs=1e-15)
 
 
 @pytest.mark.parametrize(("code", "losses"), [("rs 4+2", 3), ("lrc 4+3 local 2", 3)])
@@ -106,7 +101,7 @@ def test_samples_of_what_is_rare_have_the_error_that_they_say() -> None:
         assert 8 <= sum(one < 0.6745 for one in off) <= 32
 
 
-def test_samples_of_codes_that_tell_positions_apart_are_unbiased() -> None:
+def test_samples_of_codes_are_unbiased_and_know_when_they_see_nothing() -> None:
     # 30 sets of lrc 4+3 over 60 devices, 5 failures: of fewer devices each combination is tried.
     generator = np.random.default_rng(4)
     survives = redundancy("lrc 4+3 local 2").is_survivable
@@ -120,9 +115,6 @@ def test_samples_of_codes_that_tell_positions_apart_are_unbiased() -> None:
     whole = math.fsum(one * other for one, other in zip(ways, shares, strict=True))
     assert not found.is_exact
     assert abs(found.probability - whole) < 4 * found.standard_error < whole
-
-
-def test_a_sample_that_sees_nothing_does_not_say_that_it_knows() -> None:
     # Every pair shares a set, so most combinations may be fatal, but this code loses hardly any.
     generator = np.random.default_rng(1)
     sets = np.array([generator.choice(300, 8, replace=False) for _ in range(9000)])

@@ -91,16 +91,13 @@ def test_windows_that_cut_time_miss_what_lies_on_both_sides() -> None:
     assert steps.loss_probability(year) / cut == pytest.approx(3.0, rel=0.02)
 
 
-def test_kinds_that_are_alike_are_one_group() -> None:
+def test_kinds_alike_are_one_group_and_others_a_group_of_all_their_sets() -> None:
     for repair in ("parallel", "serial"):
         apart = kinds_chain([Kind(3, 1e-4, 1.0), Kind(5, 1e-4, 1.0)], 2, repair=repair)
         whole = group_chain(8, 2, failure_rate=1e-4, repair_rate=1.0, repair=repair)
         assert apart.mttdl_seconds() == pytest.approx(whole.mttdl_seconds(), rel=1e-12)
         found, exact = (one.loss_probability(7.0) for one in (apart, whole))
         assert found == pytest.approx(exact, rel=1e-11)
-
-
-def test_kinds_that_differ_are_a_group_of_all_their_sets() -> None:
     # The same chain by every set of lost pieces, each piece with its own rates.
     kinds = [Kind(2, 1e-3, 0.5), Kind(3, 5e-3, 2.0), Kind(1, 0.0, 1.0)]
     fails = [one.failure_rate for one in kinds for _ in range(one.pieces)]

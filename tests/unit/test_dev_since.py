@@ -144,7 +144,7 @@ def test_crates_are_followed_to_their_users(house: Path) -> None:
     assert found and found.packages == ["resilver-low"]
 
 
-def test_a_renamed_module_is_missed_by_who_names_it(house: Path) -> None:
+def test_a_renamed_module_is_missed_by_who_names_it_and_a_root_by_all(house: Path) -> None:
     (house / UNITS).rename(house / "python/resilver/measures.py")
     found = since.choose("HEAD")
     assert found and "tests/unit/test_units.py" in found.tests
@@ -152,9 +152,6 @@ def test_a_renamed_module_is_missed_by_who_names_it(house: Path) -> None:
         "since HEAD: 2 files changed; 0 of 3 crates, 5 of 10 test files, 2 of 2 how-to pages; "
         "left out: docs, rustfmt, clippy, cargo, web"
     )
-
-
-def test_what_all_rest_on_runs_everything(house: Path) -> None:
     (house / "Cargo.toml").write_text("[workspace]\n", encoding="utf-8")
     found = since.choose("HEAD")
     assert found and "everything" in found.sentence and not found.tests and not found.left_out

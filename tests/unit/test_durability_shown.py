@@ -162,7 +162,7 @@ def test_the_pareto_line_has_what_nothing_as_cheap_beats() -> None:
     assert named_points([alone], (0.83, 3.08), (8.0, 12.0), 380) == [(alone, "right")]
 
 
-def test_tables_have_every_digit_and_si_units() -> None:
+def test_tables_have_every_digit_and_bursts_lie_side_by_side() -> None:
     made = compared_table((unknown(), answer("rs 6+2", "rs 6+2", 8 / 6)))
     assert [row[0] for row in made.rows] == ["rs 6+2 *", "cold store (rs 8+3)"]
     found = simulated()
@@ -184,9 +184,6 @@ def test_tables_have_every_digit_and_si_units() -> None:
     )
     headings = [column.heading for column in shown.read().columns]
     assert headings == ["system", "storage overhead", "nines", "loss in a year", "MTTDL", "devices"]
-
-
-def test_bursts_lie_side_by_side_from_the_fewest_that_lose_data_on() -> None:
     made = bursts_grid(simulated().bursts)
     # Four pieces lost at least, in as many racks.
     assert [column.heading for column in made.columns] == ["failures of", "4", "5", "6"]

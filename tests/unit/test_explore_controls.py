@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from resilver.explore.cluster import cluster_document
 from resilver.explore.controls import (
     COMBINATIONS_MAX,
-    Control,
     Group,
     Offer,
     Option,
@@ -145,7 +144,8 @@ def test_how_things_are_is_a_stop_that_changes_nothing() -> None:
         at_rest = tuple(control.chosen for control in group.controls)
         assert group.patches[at_rest] == []
         assert all(patches for chosen, patches in group.patches.items() if chosen != at_rest)
-        assert all(_is_stated(control) for control in group.controls)
+        for one in group.controls:
+            assert len(one.stops) > 1 and not one.stops[one.chosen].options and one.sentence
     groups = offered(small_report(), Request(load=("vms: 500 reads/s of 16 KiB",))).groups
     (load,) = [one for group in groups for one in group.controls if one.key == "load"]
     assert load.stops[load.chosen].label == "vms: 500 reads/s of 16 KiB"
@@ -266,8 +266,3 @@ def test_a_group_keeps_the_ends_and_how_things_are() -> None:
     assert found.groups == [(0, 1)]
     assert len(found.combinations((0, 1))) <= 20
     assert all({0, 4, 9} <= set(kept) for kept in found.kept)
-
-
-def _is_stated(control: Control) -> bool:
-    has_choice = len(control.stops) > 1 and not control.stops[control.chosen].options
-    return has_choice and bool(control.sentence)

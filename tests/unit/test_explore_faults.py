@@ -26,10 +26,6 @@ def document() -> dict[str, Any]:
     return json.loads(json.dumps(study_document(Study.from_dict(STUDY), seed=3).to_json()))
 
 
-def place(name: str) -> int:
-    return [part["name"] for part in document()["parts"]].index(name)
-
-
 def victim() -> str:
     """What the seed draws: asked of the study as it is."""
     (run,) = Study.from_dict({**STUDY, "study": {"seeds": [3]}}).runs()
@@ -39,7 +35,8 @@ def victim() -> str:
 
 def explored(*changes: tuple[str, str, float]) -> tuple[list[dict[str, Any]], list[Any]]:
     """The faults of the core's input, and those of the study file, which must be taken."""
-    told = [{"key": key, "part": place(name), "at": at} for key, name, at in changes]
+    names = [part["name"] for part in document()["parts"]]
+    told = [{"key": key, "part": names.index(name), "at": at} for key, name, at in changes]
     made: Made
     (made,) = made_by_page(document(), [{"stops": {}, "changes": told}])
     (run,) = Study.from_dict(tomllib.loads(made.text)).runs()
@@ -47,18 +44,14 @@ def explored(*changes: tuple[str, str, float]) -> tuple[list[dict[str, Any]], li
     return made.input["faults"]["faults"], tomllib.loads(made.text)["faults"]
 
 
-def test_a_second_failure_leaves_the_first_where_it_was() -> None:
+def test_what_fails_by_itself_stays_where_it_was_and_fails_once_until_it_comes_back() -> None:
     """A draw passes over what others name, so that drawn anew it would be another server."""
     first = victim()
     others = [f"server.{at}" for at in range(16) if f"server.{at}" != first]
     for other in (others[0], others[7], others[-1]):
         own, added = explored(("fail", other, 20.0))[0]
         assert own["part"] == {"server": [first]} and added["part"] == {"server": [other]}
-
-
-def test_what_fails_by_itself_fails_once_until_it_comes_back() -> None:
     # Neither before nor after; a rack that takes it along before leaves nothing to fail.
-    first = victim()
     after, _ = explored(("fail", first, 9.0))
     assert [one["at"] for one in after] == [5]
     before, in_file = explored(("cut", first, 1.0))
@@ -67,7 +60,6 @@ def test_what_fails_by_itself_fails_once_until_it_comes_back() -> None:
     taken, in_file = explored(("fail", rack, 2.0))
     assert [one["part"] for one in taken] == [{"rack": [rack]}] and len(in_file) == 1
     # By an end of its own fault; and only from then on may it fail again.
-    first = victim()
     (own,), (in_file,) = explored(("repair", first, 30.0))
     assert own["until"] == 30 and in_file["until"] == "30.0 s"
     own, again = explored(("repair", first, 30.0), ("fail", first, 40.0))[0]

@@ -81,16 +81,6 @@ def explored(document: Found, scenario: Scenario = AS_THINGS_ARE) -> Made:
     return made
 
 
-def made_of(text: str, folder: Path) -> Maker:
-    """What makes the input of an exported study."""
-    study = Study.from_dict(tomllib.loads(text), folder)
-    (run,) = study.runs()
-    # Nothing fails that is gone by then, which the core would refuse.
-    validate_runs([run])
-    given = {name: one for name, one in study.given().items() if name != "study"}
-    return Maker(given, run.seed, folder)
-
-
 def with_maps(made: Found, maps: list[bytes]) -> Found:
     """An input with its CRUSH maps themselves, and faults without the place of their key."""
     for pool in made["pools"]:
@@ -99,10 +89,6 @@ def with_maps(made: Found, maps: list[bytes]) -> Found:
     for fault in made["faults"]["faults"]:
         del fault["key"]
     return made
-
-
-def maps_in(document: Found) -> list[bytes]:
-    return [base64.b64decode(one) for one in document["maps"]]
 
 
 def answer(made: Found, maps: list[Any]) -> tuple[Any, Any]:
@@ -134,9 +120,14 @@ def test_the_exported_study_makes_the_input_of_the_page(name: str) -> None:
 
 def _differ(made: Made, folder: Path, document: Found) -> list[Patch]:
     """Where the input that a page makes and that of its study file differ."""
-    maker = made_of(made.text, folder)
-    told = with_maps(made.input, maps_in(document))
-    return changes_between(told, page_of.as_page_reads(with_maps(maker.base, maker.maps)))
+    study = Study.from_dict(tomllib.loads(made.text), folder)
+    (run,) = study.runs()
+    # Nothing fails that is gone by then, which the core would refuse.
+    validate_runs([run])
+    given = {name: one for name, one in study.given().items() if name != "study"}
+    maker = Maker(given, run.seed, folder)
+    shown = with_maps(made.input, [base64.b64decode(one) for one in document["maps"]])
+    return changes_between(shown, page_of.as_page_reads(with_maps(maker.base, maker.maps)))
 
 
 @pytest.mark.parametrize("name", SYSTEMS_ASKED)

@@ -82,15 +82,14 @@ def test_dumps_that_contradict_each_other_are_refused(
         read_cluster(bundle)
 
 
-def test_a_group_that_nobody_reports_may_name_a_purged_osd(folder: Path, tmp_path: Path) -> None:
+def test_a_purged_osd_may_be_named_and_dumps_that_differ_or_are_cut_off_may_not(
+    folder: Path, tmp_path: Path
+) -> None:
     def change(document: Any) -> None:
         document["pg_map"]["pg_stats"][3] |= {"acting": [0, 40], "state": "stale+active+clean"}
 
     bundle = changed(folder, tmp_path / "changed", "pg_dump", change)
     assert read_cluster(bundle).groups[3].acting == (0, 40)
-
-
-def test_dumps_that_differ_or_are_cut_off_are_refused(folder: Path, tmp_path: Path) -> None:
     twice = changed(folder, tmp_path / "twice", "osd_df", put("nodes.0.pgs", 1))
     shutil.copy(folder / "ceph_osd_df.json", twice / "later.json")
     with pytest.raises(ConfigError, match=r"two of `ceph osd df`, ceph_osd_df.json and later.json"):

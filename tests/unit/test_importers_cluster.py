@@ -101,7 +101,7 @@ def test_an_osd_dump_with_a_crush_map_beside_it_is_a_cluster(tmp_path: Path) -> 
     cut_down = {key: value for key, value in OSD_DUMP.items() if key != "max_osd"}
     assert read(tmp_path, cut_down).osd_states.reweights == [0x10000, 0x10000, 0x8000, 0x10000]
     listed = [{"pgid": "1.3", "osd": 0}, {"pgid": "1.4", "osd": 1}]
-    found = read(tmp_path, changed(OSD_DUMP, "primary_temp", listed))
+    found = read(tmp_path, OSD_DUMP | {"primary_temp": listed})
     assert found.pools == read(tmp_path).pools
 
 
@@ -136,10 +136,6 @@ def test_dumps_beside_a_map_are_of_its_state(tmp_path: Path) -> None:
         read(tmp_path, pg_dump={"pg_stats": [{"pgid": "2.0"}]})
 
 
-def changed(document: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
-    return {**document, key: value}
-
-
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
@@ -160,7 +156,7 @@ def test_a_wrong_exception_is_named_with_what_was_expected(
     tmp_path: Path, key: str, value: Any, says: str
 ) -> None:
     with pytest.raises(ConfigError, match=says) as caught:
-        read(tmp_path, changed(OSD_DUMP, key, value))
+        read(tmp_path, OSD_DUMP | {key: value})
     assert "osd_dump.json" in str(caught.value)
 
 
@@ -230,16 +226,13 @@ def test_a_wrong_table_of_dumps_is_refused(tmp_path: Path, files: Any, says: str
         Study.from_dict({"cluster": {"ceph": files}}, base=tmp_path)
 
 
-def test_every_shared_dump_of_an_osd_map_is_read(shared_data: Path) -> None:
+def test_shared_maps_of_all_ages_state_rules_ratios_and_what_pools_need(shared_data: Path) -> None:
     folder = shared_data / "ceph"
     crush = folder / "ceph-crushmap-rules-order.json"
     report = read_cluster(folder / "osdmap.json", crush=crush)
     # Its pools name rulesets 0 and 2; this map, of another cluster, has rules of both.
     found = [(pool.id, pool.rule_id, pool.kind, pool.pg_num) for pool in report.pools]
     assert found == [(0, 0, "replicated", 64), (1, 2, "erasure", 512)]
-
-
-def test_maps_of_both_ages_state_ratios_and_what_pools_need(shared_data: Path) -> None:
     modern = shared_data / "ceph" / "modern"
     report = read_cluster(modern / "ceph_osd_dump.json", crush=modern / "ceph_osd_crush_dump.json")
     # The map prints floats of 32 bits: 0.94999998807907104 is the nearest to 0.95.

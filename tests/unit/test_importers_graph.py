@@ -111,16 +111,13 @@ def test_columns_are_found_by_name_and_times_are_microseconds() -> None:
     assert row.gap_per_byte_seconds == pytest.approx(2e-9)
 
 
-def test_rows_keep_their_order_and_those_without_a_fit_are_left_out() -> None:
+def test_rows_keep_their_order_without_those_of_no_fit_and_may_have_negative_gaps() -> None:
     read = table("1 6.7 -nan -nan", "2 6.7 1.0 0.001")
     assert [row.size_bytes for row in read.rows] == [2]
     assert [(row.line, "could not fit" in row.reason) for row in read.skipped] == [(2, True)]
     # The first of two rows of one size is the one that serves messages.
     read = table("4 1 1 0", "8 3 1 0", "8 2 1 0", "16 4 1 0")
     assert [round(row.latency_seconds * 1e6) for row in read.rows] == [1, 3, 2, 4]
-
-
-def test_a_negative_gap_is_allowed_while_every_message_takes_time() -> None:
     # Row 16 serves 8 bytes and more: -0.006 + 7 * 0.001 us is above zero; at -0.008 it is below.
     assert len(table("8 1 1 0.001", "16 1 -0.006 0.001").rows) == 2
     with pytest.raises(ConfigError, match=r"line 3: g .* negative for a message of s = 8 bytes"):

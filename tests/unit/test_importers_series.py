@@ -43,16 +43,13 @@ def test_columns_say_their_units(tmp_path: Path, head: str, value: str, expected
     assert found.values.tolist() == [expected] * 4
 
 
-def test_reads_writes_and_both_are_told_apart(tmp_path: Path) -> None:
+def test_reads_and_writes_are_told_apart_and_what_is_missing_is_a_gap(tmp_path: Path) -> None:
     text = "time(s),read bytes,write bytes\n" + "".join(f"{row},1,10\n" for row in range(3))
     assert read(tmp_path, text).values.tolist() == [10.0] * 3
     assert read(tmp_path, text, "reads").values.tolist() == [1.0] * 3
     assert read(tmp_path, text, "both").values.tolist() == [11.0] * 3
     with pytest.raises(ConfigError, match=r"choose what .* with --of"):
         read(tmp_path, text.replace("read bytes,", "x,"), "reads")
-
-
-def test_what_is_missing_negative_or_set_back_is_a_gap(tmp_path: Path) -> None:
     found = read(tmp_path, "time(s),write counter\n0,100\n2,150\n4,20\n6,30\n")
     assert found.values[[0, 2]].tolist() == [50.0, 10.0]
     assert np.isnan(found.values[[1, 3]]).all()

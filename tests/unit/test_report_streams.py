@@ -74,7 +74,7 @@ def values(view: dict[str, Any], column: str) -> list[Any]:
     return [row[column] for row in view["data"]["values"]]
 
 
-def test_lanes_and_streams_are_what_they_carried_beside_the_model() -> None:
+def test_lanes_and_streams_are_what_they_carried_beside_the_model_and_on_the_page() -> None:
     """86 of 100 GiB are clients', 6 borrowed: 80 % by their own share."""
     made = drawn("lanes")
     assert made.heading == (
@@ -102,9 +102,6 @@ def test_lanes_and_streams_are_what_they_carried_beside_the_model() -> None:
     # A group that does not rebuild has no mark at zero for it.
     assert values(groups, "y") == pytest.approx([8.0, 8.0, 8.0, 4.0, 1.1])
     assert values(groups, "ring") == [False] * 3 + [True, True]
-
-
-def test_the_page_has_both_charts_of_a_system_with_lanes_and_streams() -> None:
     made, point = streaming()
     assert [one.name for one in charts.of_system(made, point)][:2] == ["streams", "lanes"]
     page = render(made)

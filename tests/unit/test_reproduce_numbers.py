@@ -200,7 +200,7 @@ def test_a_number_without_rows_was_not_run_and_zero_is_a_number(ask: Asked) -> N
     assert (made["low"], made["high"], made["runs"]) == (178.5, 205.5, 9)
 
 
-def test_an_order_is_the_least_of_some_over_the_greatest_of_others(ask: Asked) -> None:
+def test_orders_and_rank_correlations_are_those_of_lists(ask: Asked) -> None:
     # Medians: A 11, B 8, C 4. A over B and C is 11/8; C over A and B is 4/11.
     def step(above: str, below: str) -> float | None:
         return ask.number(NETWORKS, f"step(name, rate, {above}, {below})", **{"from": MEDIANS})
@@ -209,8 +209,6 @@ def test_an_order_is_the_least_of_some_over_the_greatest_of_others(ask: Asked) -
     assert step("['C']", "['A', 'B']") == pytest.approx(4 / 11)
     assert step("['A']", "['D']") is None
 
-
-def test_a_rank_correlation_is_that_of_lists(ask: Asked) -> None:
     # Rates fall A, B, C as busy shares (0.25, 0.5, 0.9) rise.
     def correlation(across: str, table: str = MEDIANS) -> float | None:
         select = f"rank_correlation(list(rate), list({across}))"

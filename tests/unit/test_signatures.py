@@ -1,4 +1,5 @@
 """Signatures of planted jobs, within bands that were set before the first case was drawn.
+from tests.build import refused
 
 The bands are of 200 cases each (`verification/test_signatures.py`); the tests keep a few of them.
 """
@@ -24,6 +25,7 @@ from resilver.center.signatures.shift import run_both
 from resilver.errors import ConfigError
 from resilver.importers.series import Series
 from resilver.reproduce.planted import Kind, Planted, box, planted
+from tests.build import refused
 from tests.scale import numbers
 
 
@@ -257,8 +259,7 @@ def test_too_few_samples_are_refused() -> None:
         prepare([Series(np.arange(20) * 2.0, np.ones(20), "short")])
     with pytest.raises(ConfigError, match="48 known samples or more"):
         prepare([Series(np.arange(100) * 2.0, np.full(100, np.nan), "gap")])
-    with pytest.raises(ConfigError, match="one run or more"):
-        prepare([])
+    assert "one run or more" in refused(prepare, [])
     with pytest.raises(ConfigError, match="none can be made shorter"):
         prepare([Series(np.arange(100) * 5.0, np.ones(100), "a")], every=2.0)
 
@@ -373,7 +374,6 @@ def test_signatures_are_one_job_s_within_what_is_uncertain() -> None:
     assert differing == ["volume"]
     assert not compare_signatures(one, Signature(640.0, 0.0, 45.0, 2.4e12)).holds
     job = Signature(600.0, 0.0, 60.0, 60e9)
-    with pytest.raises(ConfigError, match="above 0"):
-        shift_signatures(job, job, rate=0.0)
+    assert "above 0" in refused(shift_signatures, job, job, rate=0.0)
     with pytest.raises(ConfigError, match="look at a shorter time"):
         shift_signatures(job, Signature(1.0, 0.0, 0.5, 1.0), rate=1e9, over=1e6)

@@ -196,10 +196,7 @@ def test_every_study_that_is_taken_fits_the_schema() -> None:
     assert len(tables) > 150
     for table in tables:
         assert broken(table, SCHEMA) == [], table
-
-
-def test_what_a_study_of_one_system_has_fits_the_schema() -> None:
-    """Keys that need files beside them, and forms that no other study here has."""
+    # Keys that need files beside them, and forms that no other study here has.
     fabric = {"topology": {"graph": "lab.json", "routers": ["gateway"]}, "hop_limit": 1000}
     study = changed("network", cluster__fabric=fabric, durability={"relative_error": 0.05})
     assert broken(study, SCHEMA) == []

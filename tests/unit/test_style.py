@@ -276,14 +276,11 @@ def test_pages_read_answers_and_results_and_ask_nothing_of_the_core() -> None:
             assert ours <= {"counterfactuals", "errors", "quantities", "record", "whatif"}
 
 
-def test_no_lock_file_is_committed() -> None:
+def test_dependencies_are_pinned_exactly_and_alike_and_no_lock_is_committed() -> None:
     locks = {f"{name}.lock" for name in ("Cargo", "uv", "poetry", "Pipfile", "pdm")}
     locks.add("package-lock.json")
     assert not [name_of(path) for path in files() if path.name in locks]
-
-
-def test_direct_dependencies_are_pinned_exactly_and_alike() -> None:
-    """pyproject.toml pins with ==, constraints.txt says the same, and Cargo.toml pins with =."""
+    # pyproject.toml pins with ==, constraints.txt says the same, and Cargo.toml pins with =.
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = settings["project"]["optional-dependencies"].values()
     direct = [

@@ -31,12 +31,7 @@ def test_answers_hold_are_recorded_and_list_what_differs() -> None:
         assert answer.holds is of.holds and answer.to_dict() == of.to_dict()
 
 
-def _met() -> Any:
-    one = search()
-    met = replace(one, trials=(replace(one.trials[0], in_force=True),))
-    return replace(met, best=met.trials[0])
-
-
+IN_FORCE = replace(search().trials[0], in_force=True)
 HEALING = replace(ranking("osd"), harms=ranking("osd").harms[1:])
 TRIALS = (FillTrial(0.5, HEALING), FillTrial(0.6, ranking()), FillTrial(0.7, None, "no room"))
 
@@ -53,7 +48,7 @@ ANSWERS = {
     ),
     "nothing may fail": replace(HEALING, harms=()),
     "no settings": search(meets=False),
-    "settings in force": _met(),
+    "settings in force": replace(search(), trials=(IN_FORCE,), best=IN_FORCE),
     "a fill that heals": fill(*TRIALS),
     "every fill heals": fill(TRIALS[0]),
     "no fill heals": fill(TRIALS[2]),
