@@ -64,13 +64,14 @@ def write_cluster(
 def write_state(path: Path, shape: Shape) -> Path:
     """Write the state that ceph-balancer's `gather` keeps: xz of one object."""
     found = documents(shape)
+    groups = {**found["pg_dump"], "pg_stats": list(found["pg_dump"]["pg_stats"])}
     parts = {
         "stateversion": 1,
         "timestamp": "2026-01-01T00:00:00",
         "versions": found["versions"],
         "health_detail": {},
         "osd_dump": found["osd_dump"],
-        "pg_dump": _whole(found["pg_dump"]),
+        "pg_dump": {"pg_ready": True, "pg_map": groups},
         "osd_df_dump": found["osd_df"],
         "osd_df_tree_dump": found["osd_df_tree"],
         "df_dump": found["df"],
@@ -284,10 +285,6 @@ def _groups(shape: Shape, loads: Any, sets: Any) -> Iterator[dict[str, Any]]:
         sizes, objects = (column.tolist() for column in loads[pool.id])
         for number, row in enumerate(np.asarray(sets[pool.id]).tolist()):
             yield group(shape, f"{pool.id}.{number:x}", sizes[number], objects[number], row)
-
-
-def _whole(pg_dump: dict[str, Any]) -> dict[str, Any]:
-    return {"pg_ready": True, "pg_map": {**pg_dump, "pg_stats": list(pg_dump["pg_stats"])}}
 
 
 def _write_groups(file: Any, pg_dump: dict[str, Any], pretty: bool) -> None:

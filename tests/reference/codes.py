@@ -6,7 +6,6 @@ pieces is survived where the generator's other rows have full rank.
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from itertools import combinations
 from itertools import product as cartesian
 
 POLYNOMIAL = 0x11D
@@ -62,12 +61,6 @@ def is_survivable(generator: Sequence[Sequence[int]], lost: Sequence[int]) -> bo
     """Whether the rows that are left determine the data."""
     left = [row for piece, row in enumerate(generator) if piece not in lost]
     return len(left) >= len(generator[0]) and rank(left) == len(generator[0])
-
-
-def survived_sets(generator: Sequence[Sequence[int]], losses: int) -> set[tuple[int, ...]]:
-    """The sets of so many lost pieces that are survived."""
-    sets = combinations(range(len(generator)), losses)
-    return {lost for lost in sets if is_survivable(generator, lost)}
 
 
 Survives = Callable[[Sequence[int]], bool]

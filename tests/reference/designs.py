@@ -27,7 +27,17 @@ class Field:
         power = prime_power(elements)
         self.prime, self.degree = power
         self.elements = elements
-        self.generate()
+        # The first reduction is taken under which the variable generates all units.
+        for reduced in range(1, self.elements):
+            powers = [1]
+            while (following := self.times_variable(powers[-1], reduced)) not in (0, 1):
+                if len(powers) == self.elements:
+                    break
+                powers.append(following)
+            if following == 1 and len(powers) == self.elements - 1:
+                self.powers, self.logarithm = powers, {p: i for i, p in enumerate(powers)}
+                return
+        raise AssertionError("a finite field has a generator")
 
     def digits(self, element: int) -> list[int]:
         """The coefficients, the lowest first."""
@@ -49,19 +59,6 @@ class Field:
         for _ in range(top):
             shifted = self.add(shifted, reduced)
         return shifted
-
-    def generate(self) -> None:
-        """Take the first reduction under which the variable generates all units."""
-        for reduced in range(1, self.elements):
-            powers = [1]
-            while (following := self.times_variable(powers[-1], reduced)) not in (0, 1):
-                if len(powers) == self.elements:
-                    break
-                powers.append(following)
-            if following == 1 and len(powers) == self.elements - 1:
-                self.powers, self.logarithm = powers, {p: i for i, p in enumerate(powers)}
-                return
-        raise AssertionError("a finite field has a generator")
 
     def multiply(self, a: int, b: int) -> int:
         """The product, by logarithms."""

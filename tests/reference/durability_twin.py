@@ -8,7 +8,6 @@ the repair; after each event everything is looked at anew. Codes are those that 
 import heapq
 import math
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -246,12 +245,12 @@ class Twin:
         members, parity, _ = self.groups[g]
         lacking = set(self.lacking(g))
         for device in members:
-            if any((level, self.ancestor(device, level)) in self.away for level in self.levels()):
+            if any(
+                (level, self.ancestor(device, level)) in self.away
+                for level in range(self.lowest + 1)
+            ):
                 lacking.add(device)
         return len(lacking) > parity
-
-    def levels(self) -> Iterator[int]:
-        return iter(range(self.lowest + 1))
 
     def takes(self, lost: Lost) -> float:
         """How long the whole repair of a device takes at its present speed."""

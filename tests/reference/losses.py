@@ -6,7 +6,7 @@ each time at which servers fail without those that have, and the sets are compar
 """
 
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -167,13 +167,6 @@ def failed_servers(system: System, seed: int) -> dict[int, list[Span]]:
         for kind, count in counts.items()
         if count
     }
-    return fail_in_turn(system, seed, members_of)
-
-
-def fail_in_turn(
-    system: System, seed: int, members_of: dict[str, dict[str, tuple[int, ...]]]
-) -> dict[int, list[Span]]:
-    """When devices are gone, given the devices of every component by kind and name."""
     gone: dict[int, list[Span]] = {}
     # What is drawn is drawn among what no fault names, and no earlier draw has taken.
     order = sorted(
@@ -257,20 +250,18 @@ def _bucket(kind: str, name: str, number: int, alg: str, items: list[tuple[str, 
     return crush_bucket(kind, name, number, inside, alg)
 
 
-class Crush:
+def by_crush(system: System) -> Callable[[int, Set[int]], list[int]]:
     """CRUSH: the map is written here, and `CrushMap` draws from it."""
+    crush = CrushMap.from_text(crush_text(system))
 
-    def __init__(self, system: System) -> None:
-        self.servers, self.copies = system.server_count, system.copies or 1
-        self.map = CrushMap.from_text(crush_text(system))
-
-    def place(self, crush_input: int, out: Set[int]) -> list[int]:
+    def place(crush_input: int, out: Set[int]) -> list[int]:
         """The servers of an input's copies; servers that are out have reweight zero."""
-        reweight = [0 if server in out else 0x10000 for server in range(self.servers)]
-        chosen = self.map.map_rule(
-            0, np.array([crush_input], np.uint32), self.copies, np.array(reweight, np.uint32)
-        )
+        reweight = [0 if server in out else 0x10000 for server in range(system.server_count)]
+        inputs = np.array([crush_input], np.uint32)
+        chosen = crush.map_rule(0, inputs, system.copies or 1, np.array(reweight, np.uint32))
         return [int(server) for server in chosen[0] if server >= 0]
+
+    return place
 
 
 class Layout:
@@ -280,7 +271,7 @@ class Layout:
         assert system.placement is not None
         self.is_crush = system.placement.algorithm == "crush"
         self.groups = system.placement_group_count
-        place = Crush(system).place if self.is_crush else layout_of(system, seed)
+        place = by_crush(system) if self.is_crush else layout_of(system, seed)
         # A group's set is asked for once an object.
         self.place = cache(place)
 

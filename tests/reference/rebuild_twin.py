@@ -7,6 +7,7 @@ nothing is shared with the core, and nothing is left out.
 
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 
 from resilver.spec import System
 from tests.reference.draws import Stream
@@ -260,16 +261,17 @@ class Rebuild:
             source.waiting.append((buffer, part))
             self.read_what_fits(source)
 
-        def is_lost() -> bool:
-            if not (part.is_lost or buffer.is_lost):
-                return False
-            if not part.is_lost:
-                source.asked -= buffer.size
-            self.part_ended(buffer, part)
-            return True
-
-        size = self.recovery.control_message
+        size, is_lost = self.recovery.control_message, partial(self.is_lost, buffer, part)
         self.network.send(destination.endpoint, source.endpoint, size, requested, is_lost)
+
+    def is_lost(self, buffer: Buffer, part: Part, *, is_read: bool = False) -> bool:
+        """Whether a message of a part is lost, since one of its ends is; then the part ends."""
+        if not (part.is_lost or buffer.is_lost):
+            return False
+        if not (part.is_lost or is_read):
+            part.source.asked -= buffer.size
+        self.part_ended(buffer, part)
+        return True
 
     def read_what_fits(self, source: Device) -> None:
         """A source reads for those who wait, in order, until one does not fit into its memory."""
@@ -300,12 +302,6 @@ class Rebuild:
                 source.asked -= buffer.size
                 self.read_what_fits(source)
 
-        def is_lost() -> bool:
-            if not (part.is_lost or buffer.is_lost):
-                return False
-            self.part_ended(buffer, part)
-            return True
-
         if part.is_lost:
             part.is_unsent = False
             source.disk.bytes["read"] -= buffer.size
@@ -320,10 +316,9 @@ class Rebuild:
         else:
             source.sent += buffer.size
             ends = (source.endpoint, destination.endpoint)
-            arrived = self.network.send(
-                *ends, buffer.size, lambda: self.arrived(buffer, part), is_lost
-            )
-            self.clock.at(arrived, sent)
+            arrived = partial(self.arrived, buffer, part)
+            is_lost = partial(self.is_lost, buffer, part, is_read=True)
+            self.clock.at(self.network.send(*ends, buffer.size, arrived, is_lost), sent)
 
     def arrived(self, buffer: Buffer, part: Part) -> None:
         """A buffer that has arrived is written; then its destination may ask for more."""

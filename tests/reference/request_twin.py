@@ -20,13 +20,6 @@ SAMPLE = 2**16
 
 
 @dataclass
-class Stored:
-    """One object of the sample: the device of each of its pieces."""
-
-    devices: list[int]
-
-
-@dataclass
 class Outcome:
     """What a run came to: counts, sums of delays in picoseconds, and the disks."""
 
@@ -44,16 +37,16 @@ def uniform(stream: Stream) -> float:
     return (stream.word() >> 11) / 2**53
 
 
-def sample_of(system: System, seed: int) -> list[Stored]:
-    """Files drawn with equal chances, all objects of each, until there are enough."""
+def sample_of(system: System, seed: int) -> list[list[int]]:
+    """The devices of each object's pieces, of files drawn with equal chances, until enough."""
     layout, sizes = Layout(system, seed), list(file_sizes(system, seed))
-    draws, sample = Stream(seed, "stripes", 0), list[Stored]()
+    draws, sample = Stream(seed, "stripes", 0), list[list[int]]()
     while len(sample) < SAMPLE:
         file = draws.below(len(sizes))
         for place in range(len(object_sizes(system, sizes[file]))):
             if len(sample) < SAMPLE:
-                at = layout.set_of_object(file * OBJECTS_A_FILE + place, frozenset())
-                sample.append(Stored(at))
+                number = file * OBJECTS_A_FILE + place
+                sample.append(layout.set_of_object(number, frozenset()))
     return sample
 
 
@@ -61,9 +54,8 @@ class Requester:
     """A place where requests enter: its draws of when, of which kind and of where."""
 
     def __init__(self, seed: int, number: int) -> None:
-        self.issue, self.kind, self.target = (
-            Stream(seed, purpose, number) for purpose in ("issue", "kind", "target")
-        )
+        draws = [Stream(seed, purpose, number) for purpose in ("issue", "kind", "target")]
+        self.issue, self.kind, self.target = draws
 
 
 class Requests:
@@ -77,19 +69,18 @@ class Requests:
             Disk(system, self.clock, self.outcome.seen) for _ in range(system.server_count)
         ]
         self.coder_free: Counter[int] = Counter()
-        self.by_primary: dict[int, list[Stored]] = {}
-        for one in sample_of(system, seed):
-            self.by_primary.setdefault(one.devices[0], []).append(one)
+        self.by_primary: dict[int, list[list[int]]] = {}
+        for devices in sample_of(system, seed):
+            self.by_primary.setdefault(devices[0], []).append(devices)
         self.primaries = sorted(self.by_primary)
         entries = system.cluster.fabric.router_count
         self.requesters = [Requester(seed, number) for number in range(entries)]
         self.pieces_asked = 0
-        self.is_over = False
 
     def run(self) -> Outcome:
         """Ask until the time is over."""
         traffic, outcome = self.traffic, self.outcome
-        self.clock.at(picoseconds(traffic.duration), self.end)
+        self.clock.at(picoseconds(traffic.duration), lambda: None)
         share, rest = divmod(traffic.outstanding, len(self.requesters))
         first = [
             (self.gap(requester), number)
@@ -98,7 +89,8 @@ class Requests:
         ]
         for after, number in first:
             self.clock.at(after, lambda number=number: self.issue(number))
-        while not self.is_over:
+        # What would happen from the end on does not.
+        while self.clock.now < picoseconds(traffic.duration):
             self.clock.step()
         outcome.ended_at = self.clock.now
         done = sum(map(len, outcome.delays.values()))
@@ -107,10 +99,6 @@ class Requests:
             disk.fail()
             outcome.busy.append(disk.busy)
         return outcome
-
-    def end(self) -> None:
-        """Stop: what would happen from now on does not."""
-        self.is_over = True
 
     def gap(self, requester: Requester) -> int:
         """After what time a requester issues its next request: a draw, cut to picoseconds."""
@@ -139,9 +127,9 @@ class Requests:
 class Request:
     """One request: what is sent, read, coded and written for it."""
 
-    def __init__(self, clients: Requests, number: int, stored: Stored) -> None:
+    def __init__(self, clients: Requests, number: int, devices: list[int]) -> None:
         code = clients.system.code
-        self.clients, self.number, self.devices = clients, number, stored.devices
+        self.clients, self.number, self.devices = clients, number, devices
         self.issued_at = clients.clock.now
         self.data_pieces = code.data if code is not None else 1
         self.bytes = clients.traffic.request_bytes

@@ -3,7 +3,6 @@
 import doctest
 import importlib
 import re
-from pathlib import Path
 
 import pytest
 
@@ -15,12 +14,9 @@ EXAMPLE = re.compile(r">>> (?!.*\+SKIP)")
 def modules() -> list[str]:
     """The modules whose source shows an example that is to be run."""
     paths = sorted((ROOT / "python" / "resilver").rglob("*.py"))
-    return [module_of(path) for path in paths if EXAMPLE.search(path.read_text(encoding="utf-8"))]
-
-
-def module_of(path: Path) -> str:
-    name = ".".join(path.relative_to(ROOT / "python").with_suffix("").parts)
-    return name.removesuffix(".__init__")
+    shown = (path for path in paths if EXAMPLE.search(path.read_text(encoding="utf-8")))
+    names = (".".join(path.relative_to(ROOT / "python").with_suffix("").parts) for path in shown)
+    return [name.removesuffix(".__init__") for name in names]
 
 
 @pytest.mark.parametrize("name", modules())

@@ -243,16 +243,14 @@ def stored(code: str, placement: dict[str, Any], **cluster: int) -> System:
 
 def positions_of(system: System, seed: int, number: int) -> list[int]:
     """Where the pieces of an object are, without the code under test."""
-    placement = system.placement
+    placement, servers = system.placement, system.server_count
     if placement.algorithm != "crush":
         row = layout_of(system, seed)(number, frozenset())
         return row + [-1] * (system.copies - len(row))
-    cluster = CrushMap.flat(system.server_count, placement.bucket or "straw2").for_codes()
+    cluster = CrushMap.flat(servers, placement.bucket or "straw2").for_codes()
     inputs = np.array([upper_half(mix(number))], dtype=np.uint32)
-    return [
-        device if device < system.server_count else -1
-        for device in cluster.map_rule(0, inputs, system.copies)[0].tolist()
-    ]
+    row = cluster.map_rule(0, inputs, system.copies)[0].tolist()
+    return [device if device < servers else -1 for device in row]
 
 
 def counted(system: System, failed: set[int], seed: int) -> LostObjects:

@@ -100,18 +100,14 @@ def test_namespaces_and_keys_decide_an_objects_group() -> None:
 DEVICES = 48
 
 
-def _map(for_codes: bool = False) -> CrushMap:
-    """Hosts of equal devices, osd.3 excepted: some buckets have equal weights and some not."""
-    crush = CrushMap.build(DEVICES, [("host", "straw2", 4), ("root", "straw2", 0)])
-    crush = crush.reweighted("osd.3", 0.25)
-    return crush.for_codes() if for_codes else crush
-
-
 @pytest.mark.parametrize("for_codes", [False, True])
 def test_rows_do_not_depend_on_their_neighbours(for_codes: bool) -> None:
     # Rule: 20,000 inputs, which several tasks share, map as each of them alone; with a device out
-    # and one that turns half its inputs away, so that some take further attempts.
-    crush = _map(for_codes)
+    # and one that turns half its inputs away, so that some take further attempts. Devices are equal
+    # but osd.3, so that some buckets have equal weights and some not.
+    crush = CrushMap.build(DEVICES, [("host", "straw2", 4), ("root", "straw2", 0)])
+    crush = crush.reweighted("osd.3", 0.25)
+    crush = crush.for_codes() if for_codes else crush
     inputs = np.arange(20_000, dtype=np.uint32)
     reweight = np.full(DEVICES, 0x10000, dtype=np.uint32)
     reweight[[7, 20]] = [0, 0x8000]
