@@ -51,6 +51,16 @@ def node() -> str:
     return program
 
 
+def answered_by_node(script: str, given: Any) -> Any:
+    """What a module answers in Node to what it reads."""
+    done = subprocess.run(
+        [node(), "--input-type=module", "--eval", script],
+        input=json.dumps(given), capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 def asked_of_node(call: str, *values: Any) -> Any:
     """What a function of the runner answers, after the module, in Node."""
     script = (
@@ -62,12 +72,7 @@ def asked_of_node(call: str, *values: Any) -> Any:
         f"const answer = await runner.{call}(instantiate, module, ...values);"
         "process.stdout.write(JSON.stringify(answer));"
     )
-    done = subprocess.run(
-        [node(), "--input-type=module", "--eval", script],
-        input=json.dumps(values), capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return answered_by_node(script, values)
 
 
 def in_node(requests: Sequence[CoreRequest]) -> list[Answer]:

@@ -16,6 +16,19 @@ LOADS = [(0, 0), (0, 3), (2, 5), (7_000_001, 1), (50_000, 20), (10_000_019, 7)]
 SUMS = [{"num_bytes": size, "num_objects": objects} for size, objects in LOADS]
 
 
+def put(document: Any, path: str, value: Any) -> Any:
+    """A document whose member at a path is replaced, or removed for None; dots part the path."""
+    *rest, last = [int(part) if part.isdecimal() else part for part in path.split(".")]
+    node = document
+    for part in rest:
+        node = node[part]
+    if value is None:
+        del node[last]
+    else:
+        node[last] = value
+    return document
+
+
 def bucket(number: int, name: str, kind: str, items: dict[int, int]) -> dict[str, Any]:
     return {
         "id": number,

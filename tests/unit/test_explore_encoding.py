@@ -1,7 +1,6 @@
 """Answers of the native core are the very bytes that the core in a page answers with."""
 
 import json
-import subprocess
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +10,7 @@ from resilver.browser import CoreRequest
 from resilver.errors import ConfigError, SimulationError
 from resilver.explore.encoding import encode_done, encode_failure, encode_state
 from resilver.simulate.from_page import perform
-from tests.browser.core_answers import CORE, RUNNER, asked_of_node, node
+from tests.browser.core_answers import CORE, RUNNER, answered_by_node, asked_of_node
 from tests.browser.core_cases import CLUSTERS, asked
 from tests.build import refused
 
@@ -29,13 +28,8 @@ def decoded(*answers: bytes) -> list[Any]:
         "const buffers = answers.map((one) => Uint8Array.from(Buffer.from(one, 'hex')).buffer);"
         "process.stdout.write(JSON.stringify(buffers.map((one) => plain(decode(one)))));"
     )
-    done = subprocess.run(
-        [node(), "--input-type=module", "--eval", script],
-        input=json.dumps([one.hex() for one in answers]), capture_output=True, text=True,
-        timeout=60,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    found: list[Any] = answered_by_node(script, [one.hex() for one in answers])
+    return found
 
 
 # Every kind of column, with and without values that there are not, and slices, which begin inside

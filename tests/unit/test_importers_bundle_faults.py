@@ -18,6 +18,7 @@ from resilver.importers.ceph.cluster import cluster_of
 from resilver.importers.ceph.dumps import Dumps
 from tests.reference.ceph_cluster import Shape, documents
 from tests.scale import times
+from tests.unit.small_reports import put
 from tests.unit.test_importers_bundle import folder
 
 __all__ = ["folder"]
@@ -30,18 +31,6 @@ def changed(folder: Path, target: Path, name: str, change: Callable[[Any], Any])
     document = json.JSONDecoder().raw_decode(path.read_text())[0]
     path.write_text(json.dumps(change(document) or document))
     return target
-
-
-def put(path: str, value: Any) -> Callable[[Any], None]:
-    """A change of the member at a path, whose parts stand between dots."""
-    *rest, last = [int(part) if part.isdecimal() else part for part in path.split(".")]
-
-    def change(document: Any) -> None:
-        for part in rest:
-            document = document[part]
-        document[last] = value
-
-    return change
 
 
 GROUP_3, OSD_2 = "pg_map.pg_stats.3.", "nodes.2."
@@ -74,7 +63,7 @@ GROUP_3, OSD_2 = "pg_map.pg_stats.3.", "nodes.2."
 def test_dumps_that_contradict_each_other_are_refused(
     folder: Path, tmp_path: Path, name: str, path: str, value: Any, says: str
 ) -> None:
-    bundle = changed(folder, tmp_path / "changed", name, put(path, value))
+    bundle = changed(folder, tmp_path / "changed", name, lambda one: put(one, path, value))
     # One of the two maps is the newest; the older one in the report would hide it.
     if "ratio" in path:
         (bundle / "ceph_report.json").unlink()
@@ -90,7 +79,7 @@ def test_a_purged_osd_may_be_named_and_dumps_that_differ_or_are_cut_off_may_not(
 
     bundle = changed(folder, tmp_path / "changed", "pg_dump", change)
     assert read_cluster(bundle).groups[3].acting == (0, 40)
-    twice = changed(folder, tmp_path / "twice", "osd_df", put("nodes.0.pgs", 1))
+    twice = changed(folder, tmp_path / "twice", "osd_df", lambda one: put(one, "nodes.0.pgs", 1))
     shutil.copy(folder / "ceph_osd_df.json", twice / "later.json")
     with pytest.raises(ConfigError, match=r"two of `ceph osd df`, ceph_osd_df.json and later.json"):
         read_cluster(twice)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from resilver.errors import ConfigError
 from resilver.importers import ClusterReport, read_report
 from tests.scale import times
-from tests.unit.small_reports import CRUSH_TYPES, ONE, bucket, pool
+from tests.unit.small_reports import CRUSH_TYPES, ONE, bucket, pool, put
 
 REPORT: dict[str, Any] = {
     "version": "17.2.0",
@@ -58,15 +58,7 @@ REPORT: dict[str, Any] = {
 
 def changed(path: str, value: Any) -> dict[str, Any]:
     """The report with one member replaced, or removed for None."""
-    report = copy.deepcopy(REPORT)
-    *rest, last = [int(part) if part.isdecimal() else part for part in path.split(".")]
-    node: Any = report
-    for part in rest:
-        node = node[part]
-    if value is None:
-        del node[last]
-    else:
-        node[last] = value
+    report: dict[str, Any] = put(copy.deepcopy(REPORT), path, value)
     return report
 
 

@@ -233,7 +233,7 @@ def test_equal_results_make_equal_pages_in_which_names_are_text() -> None:
     assert found is not None and json.loads(found[1])["charts"]
 
 
-def test_pages_stay_small_and_name_no_folder_and_no_host() -> None:
+def test_pages_stay_small_name_no_host_and_have_ranges_of_seeds_and_a_digest() -> None:
     made = results(servers=tuple(range(8, 8 + 3 * SYSTEMS_MAX)), seeds=1, objects_per_group=2)
     page = render(made)
     assert page.count("<option") == SYSTEMS_MAX
@@ -254,9 +254,6 @@ def test_pages_stay_small_and_name_no_folder_and_no_host() -> None:
     assert "secret-host" not in page and "/home/me" not in page and "/data/r" not in page
     assert "resilver run study.toml -o r" in page
     assert "bytes_per_server = &#34;20 TiB&#34;" in page
-
-
-def test_seeds_are_ranges_and_the_digest_depends_on_every_run() -> None:
     assert seed_ranges([3, 1, 2, 7, 9, 10, 1]) == "1 to 3, 7, 9, 10"
     made = results(seeds=3)
     first, second, _ = made.runs["digest"].to_pylist()

@@ -180,7 +180,7 @@ def test_histograms_links_and_nodes_of_a_run_are_its_own_and_add_up() -> None:
     assert counts == sorted(counts, reverse=True)
 
 
-def test_the_sentence_names_losses_their_causes_and_what_hangs() -> None:
+def test_losses_their_causes_and_fates_are_named_and_what_did_not_happen_is_not() -> None:
     made = traffic_results(seeds=1, faults=("2 disks",))
     (point,) = systems(made)
     table = losses_table(made, point)
@@ -207,9 +207,6 @@ def test_the_sentence_names_losses_their_causes_and_what_hangs() -> None:
         f"3 requests ({100 * 3 / total:.1f} %) are lost: 2 packets cut off by a failure and "
         "1 packet without a live link."
     )
-
-
-def test_words_and_fates_leave_out_what_did_not_happen() -> None:
     row = {"packets_delivered": 90, "packets_dropped": 10, "packets_dropped_cut": 10,
            "packets_dropped_no_link": 0, "packets_deviated": 45}  # fmt: skip
     table = fates_table(row)

@@ -60,7 +60,7 @@ def test_another_entry_is_run_at_the_sizes_to_compare(tmp_path: Path) -> None:
     assert made.holds and "4 numbers need other runs." in summary(made)
 
 
-def test_a_reproduction_has_numbers_pictures_and_words_of_its_runs(tmp_path: Path) -> None:
+def test_a_reproduction_has_numbers_pictures_words_and_costs_of_its_runs(tmp_path: Path) -> None:
     """The groups are those of Table II, whatever the volume; the objects are not."""
     made = make("rebuild-flat-groups", tmp_path)
     found = {one.key: one for one in made.comparisons}
@@ -82,9 +82,6 @@ def test_a_reproduction_has_numbers_pictures_and_words_of_its_runs(tmp_path: Pat
     assert "Not the study as it ships" in text and "population.bytes_per_server=1 GiB" in text
     assert "Δ changed" in text and "Changed study: " in text and "✓ within" not in text
     assert "histogram of the 1000 Genomes files, which is not published" in text
-
-
-def test_a_cost_states_its_measurement(tmp_path: Path) -> None:
     settings = ("population.bytes_per_server=16 MiB", "cluster.servers=16")
     made = make("flagship", tmp_path, settings=settings)
     found = {one.key: one.ours for one in made.comparisons}

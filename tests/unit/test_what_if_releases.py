@@ -209,7 +209,7 @@ def test_new_osds_allocate_as_settings_say_and_the_others_as_they_began(
     assert {osd["min_alloc_bytes"] for osd in ready.input["osds"]} == {65_536}
 
 
-def test_a_replaced_osd_is_like_its_class_and_has_the_settings_of_its_time() -> None:
+def test_a_replaced_osd_is_like_its_class_with_the_settings_and_number_of_its_time() -> None:
     stated = ["osd.35 osd_max_backfills=5", "osd.35 osd_max_backfills=1 @ 1 h"]
     ready = prepared(set_option=stated, replace="osd.35=18 TB @ 2 h")
     changes = [step["change"] for step in ready.input["plan"]]
@@ -227,8 +227,6 @@ def test_a_replaced_osd_is_like_its_class_and_has_the_settings_of_its_time() -> 
     ((new,),) = [one["osds"] for one in changes if one["kind"] == "replace"]
     assert new["device"] == ready.input["osds"][5]["device"]
 
-
-def test_before_luminous_a_new_osd_takes_the_lowest_free_number() -> None:
     def said(*release: int) -> bool:
         notes = prepared(of_release(*release), replace="osd.5,osd.6=18 TB").notes
         return any("takes the lowest free number" in note for note in notes)
