@@ -97,7 +97,7 @@ def test_the_bins_are_the_published_ones_or_follow_their_formula(shared_data: Pa
     assert small.file_count == published["small_files_per_20_pib"] * scale
 
 
-def test_counts_of_drives_add_up_to_the_fleet_and_to_the_printed_rates() -> None:
+def test_counts_of_drives_add_up_to_the_fleet_and_rates_are_their_middle() -> None:
     """Backblaze prints failures / drive-days x 365 in percent to two digits."""
     content = catalog.load("failures", "backblaze-2024").content
     rows = content["drives"].values()
@@ -106,9 +106,6 @@ def test_counts_of_drives_add_up_to_the_fleet_and_to_the_printed_rates() -> None
     for row in rows:
         percent = 100 * row["failures"] / row["days"] * 365
         assert abs(percent - float(row["afr"].removesuffix(" %"))) <= 0.0051, row
-
-
-def test_rates_are_the_middle_of_what_was_counted() -> None:
     # Twice Gamma(n + 1/2) is chi-squared with 2 n + 1 degrees of freedom.
     for name in ("backblaze-2024/ST16000NM002J", "backblaze-2024/WUH721816ALE6L4"):
         entry = catalog.failure(name)

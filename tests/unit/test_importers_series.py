@@ -164,7 +164,7 @@ def test_times_sizes_kinds_and_targets_are_read_with_their_lines(tmp_path: Path)
     assert (trace.label, len(trace.sha256)) == ("requests.csv", 64)
 
 
-def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_or_is_deeper_than_any_says_why(tmp_path: Path) -> None:
     assert "no such file" in refused(read_text, tmp_path / "absent.toml")
     assert "this is a folder" in refused(read_text, tmp_path)
     assert "cannot be read" in refused(read_text, Path("a" * 300))
@@ -173,9 +173,6 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     assert "not UTF-8 text: byte 12 is 0xe9" in refused(read_toml, latin)
     latin.write_bytes(b"\xef\xbb\xbfa = 1\n")
     assert read_toml(latin) == {"a": 1}, "a byte order mark is no part of the text"
-
-
-def test_what_is_deeper_or_longer_than_any_file_is_refused() -> None:
     assert "nested too deeply" in refused(parse_json, "[" * 100_000, Path("x"))
     assert "not usable JSON" in refused(parse_json, "9" * 5000, Path("x"))
     with pytest.raises(ConfigError, match=r"not usable TOML|not valid TOML"):

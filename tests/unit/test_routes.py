@@ -22,7 +22,6 @@ from tests.unit.test_job_rates import passed, titan
 
 DATA = Path(os.environ.get("RESILVER_SHARED_DATA", "../shared/data")) / "lustre"
 NODES = DATA / "titan-nodes.tsv.gz"
-needs_map = pytest.mark.skipif(not NODES.exists(), reason="the map of Titan's nodes is not there")
 
 __all__ = ["titan"]
 
@@ -89,18 +88,16 @@ def test_balanced_costs_what_the_linear_program_costs(
     assert costs[rows, found].sum() == pytest.approx(optimum.fun, rel=1e-9, abs=1e-9)
 
 
-@needs_map
-def test_titan_s_map_follows_from_its_cabinets(titan: Machine) -> None:
+@pytest.mark.skipif(not NODES.exists(), reason="the map of Titan's nodes is not there")
+def test_titan_s_map_follows_from_its_cabinets_and_routes_as_the_one_by_its_rule(
+    titan: Machine,
+) -> None:
     lines = gzip.decompress(NODES.read_bytes()).decode().splitlines()
     read = [line.split("\t") for line in lines if not line.startswith("#")][1:]
     assert [one[1] for one in read] == list(titan.names)
     assert [int(one[0]) for one in read] == titan.nids.tolist()
     assert [list(map(int, one[3:])) for one in read] == titan.places.tolist()
     assert [one[2] == "compute" for one in read] == titan.computes.tolist()
-
-
-@needs_map
-def test_a_machine_of_the_whole_map_routes_as_the_one_by_its_rule(titan: Machine) -> None:
     file = titan.file.model_dump(include={"torus", "nodes", "weights"})
     file |= {"map": str(NODES), "routers": titan.file.routers.model_dump()}
     file["fine_grained"] = titan.file.fine_grained.model_dump()
