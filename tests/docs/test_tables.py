@@ -40,7 +40,7 @@ def test_nothing_is_explained_that_is_no_column() -> None:
 def test_a_what_if_has_a_section_for_each_table_that_names_its_columns_alone() -> None:
     found = sections(OF_WHAT_IF)
     assert list(found) == list(TABLES)
-    others = {*TABLES, "backfillfull", "nearfull", "full", "min_size"}
+    others = {*TABLES, "backfillfull", "nearfull", "full", "max_avail", "min_size"}
     for name, text in found.items():
         columns = {word for word in re.findall(r"`(\w+)`", text)}
         assert set(TABLES[name].names) <= columns
