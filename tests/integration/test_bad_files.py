@@ -18,6 +18,7 @@ from tests.integration.test_import_ceph import SHAPE
 from tests.reference.ceph_cluster import write_cluster
 from tests.terminal import command, output, refusal
 from tests.unit.benchmark_texts import IOR_JSON
+from tests.unit.small_reports import put
 
 
 @pytest.mark.parametrize(
@@ -160,14 +161,7 @@ def dumps(tmp_path: Path) -> Path:
 def changed(dumps: Path, *path: str | int, value: Any = None) -> None:
     """Take a member of the CRUSH map out of a cluster's dumps, or put another value there."""
     file = next(dumps.glob("*crush*"))
-    document = part = json.loads(file.read_text())
-    *rest, last = path
-    for step in rest:
-        part = part[step]
-    if value is None:
-        del part[last]
-    else:
-        part[last] = value
+    document = put(json.loads(file.read_text()), ".".join(map(str, path)), value)
     file.write_text(json.dumps(document))
 
 

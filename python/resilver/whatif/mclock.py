@@ -40,6 +40,12 @@ _FIRST_PROFILES: dict[str, _SharesOf] = {
 _SUB_READS_IN_CLASS: Release = (20, 2, 3)
 """PR 69773, the backport of PR 64618, puts the reads of a coded recovery into its class."""
 
+MEASURED = (
+    "fitted to one of six recoveries that others measured before 17.2.6, on disks and on flash, "
+    "which took 1.73 to 1.94 times as long as Ceph's options say; later releases were not measured"
+)
+"""Why an item of recovery costs what it does (`resilver reproduce ceph-recoveries`)."""
+
 _UNLIMITED = 999_999
 """What Ceph wrote for no limit before the fix, in requests a second."""
 
@@ -76,11 +82,7 @@ def _share(reservation: float, weight: float, limit: float | None) -> dict[str, 
 
 
 def item_cost(release: Release) -> float:
-    """What an item of recovery costs under mClock before the fix, in `osd_recovery_cost`.
-
-    Before 17.2.6 it is fitted to one of six recoveries that others measured, and the other five ask
-    for 1.73 to 1.94 (`resilver reproduce ceph-recoveries`); 17.2.6 was not measured so.
-    """
+    """What an item of recovery costs under mClock, in `osd_recovery_cost`; see `MEASURED`."""
     return 1.78 if release < LIMITS_CUT else 1.0
 
 

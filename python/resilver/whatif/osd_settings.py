@@ -11,6 +11,7 @@ from resilver.whatif.configuration import Configuration, Daemon, Found, Ledger
 from resilver.whatif.declared import SETTINGS
 from resilver.whatif.declared.forms import MANAGED_PG_NUM, has
 from resilver.whatif.mclock import (
+    MEASURED,
     cost_model,
     custom_shares,
     forced_limits,
@@ -35,11 +36,6 @@ _SAME = (
 
 OVERRIDE = "osd_mclock_override_recovery_settings"
 """With this mClock leaves recovery's limits as they are set."""
-
-_MEASURED = (
-    "before 17.2.6 recoveries that others measured took so much longer than its options say: "
-    "1.73 to 1.94 times in six, on disks and on flash"
-)
 
 _OF_MONITORS = (
     "osd_heartbeat_grace",
@@ -267,7 +263,7 @@ class _OneOsd:
         if (cost := item_cost(release)) != 1.0:
             times = f"{cost:g} times osd_recovery_cost"
             name = "cost of an item under mClock"
-            self._ledger.note(name, times, "assumed", _MEASURED, self._osd.name)
+            self._ledger.note(name, times, "assumed", MEASURED, self._osd.name)
         return {
             "kind": "mclock",
             "max_sequential_bandwidth": float(
