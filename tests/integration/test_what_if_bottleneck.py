@@ -64,6 +64,8 @@ def test_the_profile_of_mclock_is_named_where_it_throttles(report: Path) -> None
     assert healed["whole_seconds"] == best["end_seconds"]
     # Before 17.2.6 nobody can set the slots under mClock.
     assert "backfill and recovery slots" not in rows and "sleep of recovery" not in rows
+    # Before 17.2.7 mClock counts requests a second and knows no bandwidth.
+    assert rows["mClock's capacity"]["setting"] == "osd_mclock_max_capacity_iops"
 
 
 def test_nothing_helps_where_the_plan_itself_takes_the_time(report: Path, page: Path) -> None:

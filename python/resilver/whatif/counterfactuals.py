@@ -14,7 +14,7 @@ from resilver.whatif.answer import WhatIf
 from resilver.whatif.declared import SETTINGS
 from resilver.whatif.mclock import profile_shares
 from resilver.whatif.osd_settings import OVERRIDE
-from resilver.whatif.releases import Release
+from resilver.whatif.releases import COSTS_FIXED, Release
 from resilver.whatif.request import Prepared
 
 EFFORT_MAX = 3_000_000
@@ -54,11 +54,6 @@ _ALWAYS = (
         },
     ),
     _Relaxation("network of a host", "--network", {"host_bytes_per_second": _TWICE}),
-    _Relaxation(
-        "mClock's capacity",
-        "osd_mclock_max_capacity_iops, osd_mclock_max_sequential_bandwidth",
-        {"max_capacity_iops": _TWICE, "max_sequential_bandwidth": _TWICE},
-    ),
     _Relaxation(
         "threads of an OSD",
         "osd_op_num_threads_per_shard",
@@ -101,6 +96,10 @@ def _of_settings(ready: Prepared, release: Release) -> Iterator[_Relaxation]:
     names = ", ".join(_SLOTS) + (f" with {OVERRIDE}" if "mclock" in queues else "")
     yield _Relaxation("backfill and recovery slots", names, dict.fromkeys(_SLOTS, _TWICE))
     if "mclock" in queues:
+        limits = ("max_capacity_iops", "max_sequential_bandwidth")
+        limits = limits if release >= COSTS_FIXED else limits[:1]
+        names = ", ".join(f"osd_mclock_{limit}" for limit in limits)
+        yield _Relaxation("mClock's capacity", names, dict.fromkeys(limits, _TWICE))
         profiles = {one.value for one in ready.assumptions if one.name == "osd_mclock_profile"}
         shares = {"shares": profile_shares(_PROFILE, release)}
         words = (", ".join(sorted(profiles)), _PROFILE)
