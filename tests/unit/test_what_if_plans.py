@@ -79,7 +79,7 @@ def test_changes_happen_at_their_times_and_settings_from_then_on() -> None:
         ({"crush_reweight": "osd.3=1.8"}, ["ceph osd crush reweight osd.3 1.8"]),
         ({"drain": "osd.3"}, ["ceph osd crush reweight osd.3 0"]),
         ({"crush_reweight": "host=node-006=1.8"}, ["ceph osd crush reweight-subtree node-006 1.8"]),
-        ({"set_rule": "vms=archive_rule"}, ["ceph osd pool set vms crush_rule archive_rule"]),
+        ({"set_rule": "fast=vms_rule"}, ["ceph osd pool set fast crush_rule vms_rule"]),
         ({"pg_num": "vms=128"}, ["ceph osd pool set vms pg_num 128"]),
         ({"pool_size": "vms=2"}, ["ceph osd pool set vms size 2"]),
         ({"pool_size": "vms=2/2"},
@@ -272,7 +272,6 @@ def test_what_names_nothing_is_refused_with_the_nearest_name(
         ({"drain": "host=node-000"}, "'archive' needs 6 hosts that take data, and 5 would be left"),
         ({"out": "host=node-000"}, "'archive' needs 6 hosts that take data, and 5 would be left"),
         ({"drain": "root=default"}, "'fast' needs 3 hosts that take data, and none would be left"),
-        ({"set_rule": "archive=fast_rule"}, "needs 6 hosts that take data, and 3 would be left"),
         ({"pool_size": "fast=6"}, "needs 6 hosts that take data, and 3 would be left: 3 too few"),
         # One disk of four stays on each host: what half filled 24 disks does not fit on 6.
         ({"out": ",".join(f"osd.{n}" for n in range(24) if n % 4)}, "and the 6 OSDs left hold"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from resilver.importers.ceph import ConfigEntry, OsdMetadata
+from resilver.importers.ceph import ClusterReport, ConfigEntry, OsdMetadata, PoolLimits
 from resilver.whatif.options import Request
 from tests.build import refused
 from tests.unit.what_if_clusters import of_release, prepared, small_report
@@ -57,8 +57,8 @@ def test_an_option_of_a_module_is_kept_by_its_key_before_it_is_a_setting() -> No
         ("12.2.13", "jewel", {"upmap": ["1.1a 0 17", "1.1b 4 9"]},
          f"{LUMINOUS}; pg-upmap-items 1.1a 0 17; pg-upmap-items 1.1b 4 9"),
         ("14.2.22", "unknown", {"upmap": "1.1a"}, f"{LUMINOUS}; rm-pg-upmap-items 1.1a"),
-        ("10.2.7", "", {"set_rule": "vms=archive_rule"}, "pool set vms crush_ruleset 1"),
-        ("12.2.13", "", {"set_rule": "vms=archive_rule"}, "pool set vms crush_rule archive_rule"),
+        ("10.2.7", "", {"set_rule": "fast=vms_rule"}, "pool set fast crush_ruleset 0"),
+        ("12.2.13", "", {"set_rule": "fast=vms_rule"}, "pool set fast crush_rule vms_rule"),
     ],
 )  # fmt: skip
 def test_lines_take_the_form_of_their_release(
@@ -173,6 +173,47 @@ def test_the_monitors_heed_configs_and_refuse_more_copies() -> None:
     assert "size 4 of pool 'vms' would mean 333 PGs an OSD" in said
     # Before 12.2.1 the monitors only warned.
     assert prepared(of_release(12, 2, 0), pg_num="vms=60000").steps
+
+
+def with_limits(release: tuple[int, int, int], **limits: Any) -> ClusterReport:
+    """The cluster whose pool `vms` has limits."""
+    report = of_release(*release)
+    pools = [
+        replace(pool, limits=PoolLimits(**limits)) if pool.name == "vms" else pool
+        for pool in report.pools
+    ]
+    return replace(report, pools=tuple(pools))
+
+
+@pytest.mark.parametrize(
+    ("limits", "change", "says"),
+    [
+        ({"flags": ("nopgchange",)}, {"pg_num": "vms=256"}, "vms nopgchange false"),
+        ({"flags": ("nosizechange",)}, {"pool_size": "vms=2"}, "vms nosizechange false"),
+        ({"pg_num_min": 200}, {"pg_num": "vms=128"}, "pool's pg_num_min, 200"),
+        ({"pg_num_max": 400}, {"pg_num": "vms=512"}, "pool's pg_num_max, 400"),
+        ({}, {"pg_num": "vms=65537"}, "--set-option mon_max_pool_pg_num=65537"),
+        ({}, {"set_rule": "vms=archive_rule"}, "'archive_rule' is for erasure pools"),
+        ({}, {"set_rule": "archive=vms_rule"}, "'vms_rule' is for replicated pools"),
+    ],
+)
+def test_the_monitors_refuse_what_a_pool_forbids(
+    limits: dict[str, Any], change: dict[str, str], says: str
+) -> None:
+    said = refused(prepared, with_limits((18, 2, 4), **limits), **change)
+    assert "the monitors refuse it (E" in said and says in said
+    # Before Quincy the bounds bind the autoscaler alone.
+    if "pg_num_min" in limits or "pg_num_max" in limits:
+        assert prepared(with_limits((16, 2, 15), **limits), **change).steps
+
+
+def test_rules_are_for_sizes_before_quincy() -> None:
+    old, new = of_release(16, 2, 15), of_release(17, 2, 9)
+    crushmap = old.crushmap.replace('"max_size":100', '"max_size":3')
+    assert crushmap != old.crushmap
+    said = refused(prepared, replace(old, crushmap=crushmap), pool_size="vms=4")
+    assert "rule 'vms_rule' is for 1 to 3 copies or shards, and not for 4" in said
+    assert prepared(replace(new, crushmap=crushmap), pool_size="vms=4").steps
 
 
 # What replacing the devices of OSDs comes to.

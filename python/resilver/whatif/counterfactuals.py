@@ -96,8 +96,8 @@ def _of_settings(ready: Prepared, release: Release) -> Iterator[_Relaxation]:
     names = ", ".join(_SLOTS) + (f" with {OVERRIDE}" if "mclock" in queues else "")
     yield _Relaxation("backfill and recovery slots", names, dict.fromkeys(_SLOTS, _TWICE))
     if "mclock" in queues:
-        limits = ("max_capacity_iops", "max_sequential_bandwidth")
-        limits = limits if release >= COSTS_FIXED else limits[:1]
+        limits = ["max_capacity_iops"]
+        limits += ["max_sequential_bandwidth"] * (release >= COSTS_FIXED)
         names = ", ".join(f"osd_mclock_{limit}" for limit in limits)
         yield _Relaxation("mClock's capacity", names, dict.fromkeys(limits, _TWICE))
         profiles = {one.value for one in ready.assumptions if one.name == "osd_mclock_profile"}

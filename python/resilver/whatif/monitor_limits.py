@@ -1,4 +1,4 @@
-"""How many PGs an OSD the monitors let a command come to."""
+"""What the monitors refuse of the commands that change a pool."""
 
 from __future__ import annotations
 
@@ -6,13 +6,72 @@ from resilver.errors import ConfigError
 from resilver.whatif.cluster import Cluster, PoolState
 from resilver.whatif.configuration import Daemon
 from resilver.whatif.declared import SETTINGS
-from resilver.whatif.releases import Release
+from resilver.whatif.releases import QUINCY, Release
 
 _LEAST_OSDS = 3
 """Ceph counts at least so many."""
 
 _BY_RULE: Release = (17, 2, 6)
 """PR 50327, the backport of PR 49507: pools of one rule over the OSDs below its root."""
+
+
+_REFUSE = "the monitors refuse it"
+_POOL_TYPES = {1: "replicated", 3: "erasure", 4: "replicated", 5: "erasure"}
+"""For what pools a rule is; 4 and 5 are rules with multi-step retries."""
+
+
+def check_flag(pool: PoolState, flag: str, what: str) -> None:
+    """Refuse what a flag of the pool forbids (EPERM).
+
+    Args:
+        flag: ``nopgchange`` or ``nosizechange``.
+        what: What is to change.
+    """
+    name = pool.info.name
+    if flag in pool.info.limits.flags:
+        rule = f"{_REFUSE} (EPERM): pool '{name}' has the flag {flag}, so its {what} stays"
+        raise ConfigError(rule, f"unset it: ceph osd pool set {name} {flag} false")
+
+
+def check_pool_bounds(cluster: Cluster, pool: PoolState, pg_num: int) -> None:
+    """Refuse a pg_num beyond what any pool, or this one, may have.
+
+    Raises:
+        ConfigError: It is above `mon_max_pool_pg_num` (ERANGE), or since Quincy (PR 44054) outside
+            the pool's own pg_num_min and pg_num_max (EINVAL).
+    """
+    setting, info = SETTINGS["mon_max_pool_pg_num"], pool.info
+    most = int(cluster.configuration.find(setting.name, Daemon("mon")).value)
+    if pg_num > most:
+        rule = f"{_REFUSE} (ERANGE): pg_num {pg_num} is above {setting.name}, {most}"
+        raise ConfigError(rule, f"add --set-option {setting.name}={pg_num}")
+    least, most = info.limits.pg_num_min, info.limits.pg_num_max
+    for bound, is_beyond, name in (
+        (least, pg_num < least, "pg_num_min"),
+        (most, most and pg_num > most, "pg_num_max"),
+    ):
+        if is_beyond and cluster.release >= QUINCY:
+            rule = f"{_REFUSE} (EINVAL): pg_num {pg_num} is beyond the pool's {name}, {bound}"
+            remedy = f"first: ceph osd pool set {info.name} {name} {pg_num}"
+            raise ConfigError(rule, remedy)
+
+
+def check_rule(cluster: Cluster, pool: PoolState, rule: int, size: int) -> None:
+    """Refuse a rule that is not for such a pool (EINVAL, `CrushWrapper::check_crush_rule`).
+
+    Raises:
+        ConfigError: It is for pools of the other type, or before Quincy for other sizes.
+    """
+    kind, least, most = cluster.tree.rule_masks.get(rule, (None, None, None))
+    name, wanted = cluster.tree.rules[rule][0], _POOL_TYPES.get(kind or 0, pool.info.kind)
+    what = f"{_REFUSE} (EINVAL): rule '{name}'"
+    if wanted != pool.info.kind:
+        problem = f"{what} is for {wanted} pools, and '{pool.info.name}' is {pool.info.kind}"
+        raise ConfigError(problem, f"name a rule for {pool.info.kind} pools")
+    is_outside = (least is not None and size < least) or (most is not None and size > most)
+    if is_outside and cluster.release < QUINCY:
+        problem = f"{what} is for {least} to {most} copies or shards, and not for {size}"
+        raise ConfigError(problem, "name another rule, or change its sizes in the map first")
 
 
 def check_pg_num(cluster: Cluster, pool: PoolState, pg_num: int, size: int) -> None:
@@ -49,7 +108,7 @@ def check_pg_num(cluster: Cluster, pool: PoolState, pg_num: int, size: int) -> N
     which = ("pools with its rule", "below its root") if by_rule else ("all pools", "that are in")
     what = f"pg_num {pg_num} and size {size} of pool '{pool.info.name}'"
     rule = (
-        f"the monitors refuse it (ERANGE): {what} would mean {per_osd:,} PGs an OSD ({total:,} "
+        f"{_REFUSE} (ERANGE): {what} would mean {per_osd:,} PGs an OSD ({total:,} "
         f"copies or shards of {which[0]} on {osds} OSDs {which[1]}), more than "
         f"mon_max_pg_per_osd, {most}"
     )
@@ -69,10 +128,7 @@ def _osds_below(cluster: Cluster, rule: int) -> int:
     found: set[int] = set()
     for step in cluster.tree.rules[rule][1]:
         if step["op"] == "take":
-            root, _, wanted = str(step["item_name"]).partition("~")
-            below = cluster.tree.below(root) if root in cluster.tree.places else []
-            devices = cluster.tree.devices
-            found |= {osd for osd in below if wanted in ("", devices[osd].device_class)}
+            found |= cluster.osds_below(str(step["item_name"]))
     return len(found)
 
 

@@ -22,11 +22,17 @@ from resilver.whatif.declared.forms import (
     has,
     require,
 )
-from resilver.whatif.monitor_limits import check_pg_num, own_steps
+from resilver.whatif.monitor_limits import (
+    check_flag,
+    check_pg_num,
+    check_pool_bounds,
+    check_rule,
+    own_steps,
+)
 from resilver.whatif.naming import Made, listed, number, pair, targets
 
 _PGID = re.compile(r"(\d+)\.([0-9a-f]+)")
-_PG_NUM_MAX = 2**16
+_PG_NUM_MAX = 2**24
 _SIZE_MAX = 10
 _ENTRIES_MAX = 10_000
 
@@ -39,7 +45,9 @@ def set_rule(value: str, cluster: Cluster) -> Made:
     if rule not in rules and not (rule.isdigit() and int(rule) in cluster.tree.rules):
         remedy = name_remedy(rule, list(rules), "rules")
         raise ConfigError("the map has no rule of this name", remedy, value=show(rule))
-    pool.rule = rules[rule] if rule in rules else int(rule)
+    wanted = rules[rule] if rule in rules else int(rule)
+    check_rule(cluster, pool, wanted, pool.size)
+    pool.rule = wanted
     label = cluster.tree.rules[pool.rule][0]
     # Before Luminous a rule was named by its number.
     word = (
@@ -59,6 +67,8 @@ def pg_num(value: str, cluster: Cluster) -> Made:
     wanted = int(number(count, 1, _PG_NUM_MAX, "pg_num"))
     if wanted < pool.pg_num:
         require(MERGES, cluster.release, value)
+    check_flag(pool, "nopgchange", "pg_num")
+    check_pool_bounds(cluster, pool, wanted)
     check_pg_num(cluster, pool, wanted, pool.size)
     words = ["ceph", "osd", "pool", "set", pool.info.name]
     steps = [("pg_num", wanted)]
@@ -66,6 +76,11 @@ def pg_num(value: str, cluster: Cluster) -> Made:
         steps = own_steps(cluster, pool, wanted)
     lines = [shlex.join([*words, key, str(step)]) for key, step in steps]
     pool.pg_num = wanted
+    if wanted & (wanted - 1):
+        cluster.note(
+            f"{wanted:,} PGs of pool {pool.info.name} are no power of two: some hold twice as much "
+            "data as others."
+        )
     change = {"kind": "pg_num", "pool": pool.info.id, "pg_num": wanted}
     return Made([change], f"pool {pool.info.name} is to have {wanted:,} PGs", lines)
 
@@ -81,6 +96,8 @@ def pool_size(value: str, cluster: Cluster) -> Made:
     size = int(number(first, 1, _SIZE_MAX, "a pool's size"))
     # `ceph osd pool set size` sets min_size to its rule for a new pool.
     min_size = int(number(least, 1, size, "min_size")) if sign else size - size // 2
+    check_flag(pool, "nosizechange", "size")
+    check_rule(cluster, pool, pool.rule, size)
     check_pg_num(cluster, pool, pool.pg_num, size)
     pool.size, pool.min_size = size, min_size
     words = ["ceph", "osd", "pool", "set", pool.info.name]

@@ -56,6 +56,8 @@ class Tree:
         places: The buckets by name.
         devices: The OSDs by number.
         rules: The rules by number: name and steps.
+        rule_masks: The rules by number: the type of each, the least and the most copies or shards
+            of its pools; None for what the map does not state.
     """
 
     def __init__(self, crushmap: str) -> None:
@@ -65,6 +67,10 @@ class Tree:
         self.types = [str(one["name"]) for one in by_number]
         self.rules: dict[int, tuple[str, list[dict[str, Any]]]] = {
             one["rule_id"]: (one["rule_name"], one["steps"]) for one in found["rules"]
+        }
+        self.rule_masks: dict[int, tuple[int | None, ...]] = {
+            one["rule_id"]: tuple(one.get(key) for key in ("type", "min_size", "max_size"))
+            for one in found["rules"]
         }
         classes = {one["id"]: one.get("class", "") for one in found.get("devices", ())}
         names = {one["id"]: one["name"] for one in found.get("devices", ())}

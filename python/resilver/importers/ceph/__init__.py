@@ -27,4 +27,5 @@ from resilver.importers.ceph.model import (
     OsdInfo,
     OsdUsage,
     PoolInfo,
+    PoolLimits,
 )

@@ -32,6 +32,9 @@ _APPLICATIONS = frozenset(("cephfs", "mgr", "mgr_devicehealth", "nfs", "rbd", "r
 
 _PLUGINS = frozenset(("clay", "isa", "jerasure", "lrc", "shec"))
 
+_OPTIONS = ("pg_num_min", "pg_num_max", "target_size_bytes", "target_size_ratio")
+"""Options of a pool that it may be without."""
+
 _SETTINGS = re.compile(r"(?:osd_|mon_osd_|mon_max_|mon_target_|bluestore_|bdev_|filestore_)\w+")
 """Settings of how OSDs work and monitors judge them, whose values are numbers or words."""
 
@@ -140,6 +143,7 @@ def _osd_dump(cluster: ClusterReport, names: Renaming, limit: Any) -> dict[str, 
 
 def _pool(pool: PoolInfo, names: Renaming) -> dict[str, Any]:
     profile = {"erasure_code_profile": names.profiles[pool.profile.name]} if pool.profile else {}
+    limits = pool.limits
     return {
         "pool": pool.id,
         "pool_name": names.pools[pool.name],
@@ -151,9 +155,18 @@ def _pool(pool: PoolInfo, names: Renaming) -> dict[str, Any]:
         "pg_num": pool.pg_num,
         "pg_num_target": pool.pg_num_target,
         "pg_placement_num": pool.pgp_num,
-        "flags_names": "hashpspool" if pool.hashpspool else "",
+        "flags_names": ",".join(
+            [*["hashpspool"] * pool.hashpspool, *filter(_FLAG.fullmatch, limits.flags)]
+        ),
         "stripe_width": pool.stripe_width,
-        "options": {"recovery_priority": pool.recovery_priority},
+        "options": {
+            "recovery_priority": pool.recovery_priority,
+            "pg_autoscale_bias": limits.autoscale_bias,
+            **{name: getattr(limits, name) for name in _OPTIONS if getattr(limits, name)},
+        },
+        "pg_autoscale_mode": "".join(re.findall(r"^[a-z]{1,8}$", limits.autoscale_mode)),
+        "quota_max_bytes": limits.quota_bytes,
+        "quota_max_objects": limits.quota_objects,
         "application_metadata": {
             name if name in _APPLICATIONS else "other": {} for name in pool.applications
         },

@@ -43,6 +43,33 @@ class ErasureProfile:
 
 
 @dataclass(frozen=True)
+class PoolLimits:
+    """What the monitors and the autoscaler hold a pool to.
+
+    Attributes:
+        flags: What is set on the pool beside ``hashpspool``, such as ``nopgchange``, by name.
+        quota_bytes: The user data from which on clients write no more; 0 for no quota.
+        quota_objects: Likewise, objects.
+        pg_num_min: The fewest PGs; 0 where the pool states none.
+        pg_num_max: The most PGs; 0 where the pool states none.
+        autoscale_mode: ``on``, ``warn`` or ``off``.
+        autoscale_bias: By which the autoscaler multiplies the pool's PGs.
+        target_size_bytes: User data that the pool is expected to hold; 0 for none.
+        target_size_ratio: The share of the capacity that it is expected to take; 0 for none.
+    """
+
+    flags: tuple[str, ...] = ()
+    quota_bytes: int = 0
+    quota_objects: int = 0
+    pg_num_min: int = 0
+    pg_num_max: int = 0
+    autoscale_mode: str = "off"
+    autoscale_bias: float = 1.0
+    target_size_bytes: int = 0
+    target_size_ratio: float = 0.0
+
+
+@dataclass(frozen=True)
 class PoolStretch:
     """What a stretch pool asks of the OSDs that serve a PG: ``peering_crush_bucket_...`` of it.
 
@@ -90,6 +117,7 @@ class PoolInfo(Pool):
         pg_num_target: The `pg_num` that the manager is on the way to.
         applications: What uses it: ``rbd``, ``cephfs``, ``rgw``, ``mgr``; by name.
         stretch: What it asks of the OSDs that serve a PG; None where it is no stretch pool.
+        limits: Its quotas, its options and its flags.
     """
 
     profile: ErasureProfile | None = None
@@ -99,6 +127,7 @@ class PoolInfo(Pool):
     pg_num_target: int = 0
     applications: tuple[str, ...] = ()
     stretch: PoolStretch | None = None
+    limits: PoolLimits = PoolLimits()
 
     @property
     def data_pieces(self) -> int | None:

@@ -14,6 +14,7 @@ from resilver.importers.ceph.model import (
     ErasureProfile,
     OsdInfo,
     PoolInfo,
+    PoolLimits,
     PoolStretch,
     StretchMode,
 )
@@ -66,6 +67,7 @@ def read_pools(osdmap: Node, crushmap: Node) -> tuple[PoolInfo, ...]:
             pg_num_target=node.integer_of("pg_num_target", least=1, most=2**24, default=pg_num),
             applications=_applications(node),
             stretch=_stretch(node, size),
+            limits=_limits(node),
         )
     return tuple(pools[key] for key in sorted(pools))
 
@@ -83,6 +85,22 @@ def _recovery_priority(pool: Node) -> int:
     if (options := pool.get("options")) is None:
         return 0
     return options.integer_of("recovery_priority", least=-10, most=10, default=0)
+
+
+def _limits(pool: Node) -> PoolLimits:
+    options = pool.get("options") or Node({}, pool.path, pool.file)
+    bias, ratio = options.get("pg_autoscale_bias"), options.get("target_size_ratio")
+    return PoolLimits(
+        flags=tuple(sorted({*pool.text_of("flags_names").split(",")} - {"", "hashpspool"})),
+        quota_bytes=pool.integer_of("quota_max_bytes", default=0),
+        quota_objects=pool.integer_of("quota_max_objects", default=0),
+        pg_num_min=options.integer_of("pg_num_min", most=2**24, default=0),
+        pg_num_max=options.integer_of("pg_num_max", most=2**24, default=0),
+        autoscale_mode=pool.text_of("pg_autoscale_mode", "off"),
+        autoscale_bias=bias.number(0.0, 1e3) if bias else 1.0,
+        target_size_bytes=options.integer_of("target_size_bytes", default=0),
+        target_size_ratio=ratio.number(0.0, 1e6) if ratio else 0.0,
+    )
 
 
 def _applications(pool: Node) -> tuple[str, ...]:

@@ -123,6 +123,14 @@ _ROWS: tuple[tuple[str, Kind, Value, float, float | None, str], ...] = (
         None,
         "How many PGs an OSD may be off its share before the balancer acts.",
     ),
+    (
+        "mgr/pg_autoscaler/threshold",
+        "number",
+        3.0,
+        1,
+        None,
+        "By which factor a pool's pg_num may be off before the autoscaler acts.",
+    ),
 )
 
 _SPANS = {
@@ -136,6 +144,7 @@ _SPANS = {
     # Before, it was upmap_max_iterations, and the deviation a share of an OSD's groups.
     "mgr/balancer/upmap_max_optimizations": Span(OCTOPUS),
     "mgr/balancer/upmap_max_deviation": Span((14, 2, 5)),
+    "mgr/pg_autoscaler/threshold": Span(OCTOPUS),
 }
 
 _EARLIER: dict[str, Value] = {"mon_osd_down_out_interval": 300.0, "mon_osd_min_in_ratio": 0.3}
@@ -149,7 +158,7 @@ def monitors() -> Iterator[Setting]:
     """The settings of monitors and manager."""
     for name, kind, default, least, most, sentence in _ROWS:
         daemon = "mgr" if name.startswith(("mgr", "target")) else "mon"
-        source = "balancer" if name.startswith("mgr/") else "options"
+        source = name.split("/")[1] if name.startswith("mgr/") else "options"
         span = _SPANS.get(name, Span())
         defaults: tuple[tuple[Release, Value], ...] = ((ALWAYS, default),)
         if name in _EARLIER:
@@ -172,6 +181,23 @@ def _caps() -> Iterator[Setting]:
         "OSDs below its root, before of all pools over all OSDs that are in",
         least=1,
         span=Span(_CAPPED),
+    )
+    yield Setting(
+        "mon_max_pool_pg_num",
+        "mon",
+        "whole",
+        ((ALWAYS, 65536),),
+        "The most PGs of a pool.",
+        least=1,
+    )
+    yield Setting(
+        "mon_target_pg_per_osd",
+        "global",
+        "whole",
+        ((OCTOPUS, 100),),
+        "How many PGs an OSD the autoscaler aims at.",
+        least=1,
+        span=Span(OCTOPUS),
     )
     yield Setting(
         "mon_osd_max_split_count",
