@@ -41,6 +41,8 @@ class PoolRoom:
         stored_bytes: User data in it; None where no dump states it.
         max_avail_bytes: MAX AVAIL of `ceph df`: what fits if each OSD got the share of its CRUSH
             weight, until the first is full. None where no OSD of its rule is in.
+        quota_left_bytes: What fits until the pool's quota; None where it has none, or no dump says
+            what is in it.
         nearfull: What fits before the first OSD is nearfull, by the pool's PGs; None where none of
             them is on an OSD of known capacity.
         backfillfull: Likewise for backfillfull; None also before Luminous, which has no such ratio.
@@ -50,6 +52,7 @@ class PoolRoom:
     pool: PoolInfo
     stored_bytes: int | None
     max_avail_bytes: int | None
+    quota_left_bytes: int | None
     nearfull: Fits | None
     backfillfull: Fits | None
     full: Fits | None
@@ -130,6 +133,7 @@ def room(
             pool,
             stored[pool.id],
             _max_avail(data, pool, ratios),
+            _quota_left(pool, stored[pool.id]),
             *(_fits(data, gained[pool.id], getattr(ratios, state)) for state in STATES),
         )
         for pool in data.pools
@@ -157,6 +161,11 @@ def group_shares(pg_num: int) -> npt.NDArray[np.float64]:
     numbers = np.arange(whole)
     numbers[pg_num:] &= (whole >> 1) - 1
     return np.bincount(numbers, minlength=pg_num) / whole
+
+
+def _quota_left(pool: PoolInfo, stored: int | None) -> int | None:
+    quota = pool.limits.quota_bytes
+    return max(quota - stored, 0) if quota and stored is not None else None
 
 
 def _gained(data: StoredData, pool: PoolInfo) -> npt.NDArray[np.float64]:

@@ -15,6 +15,7 @@ _TEXTS = frozenset(
         "before",
         "host",
         "kind",
+        "mode",
         "name",
         "osds",
         "pairs",
@@ -66,6 +67,9 @@ TABLES: Mapping[str, pa.Schema] = {
     "stuck": _schema(
         "pgid pool state reason since_seconds osds degraded_objects misplaced_objects"
     ),
+    "autoscaler": _schema(
+        "pool name mode start_groups start_wanted_groups end_groups end_wanted_groups"
+    ),
     "lacking": _schema("pgid pool from_seconds until_seconds survives osds"),
     "risks": _schema(
         "pool name lacking_groups fewest_failures critical_osds lacking_seconds loss_chance"
@@ -90,6 +94,8 @@ MAX AVAIL of `ceph df`, and the OSD that it goes by. ``safe_fill`` has a row whe
 it is asked how full the cluster may be so that any part of a level can fail and heal, and how full
 it is; the first is null where PGs of the part would find too few other OSDs.
 In ``film``, which is empty unless frames are asked for, ``waits_for`` is null where nothing waits.
+In ``autoscaler`` a row is a pool, without those whose roots share OSDs; its wanted groups are what
+Ceph's autoscaler would make of it.
 In ``lacking`` a row is a spell of a group, ``until_seconds`` null where it lasts to the end. In
 ``risks`` the first row, whose ``pool`` is null, is of all pools together.
 In ``osds`` the four crossings are null where the OSD never got there, and 0 where it begins there.

@@ -76,6 +76,7 @@ def _performed(ready: Prepared, told: Told | None, done: int = 0, total: int = 1
     tables = {name: since(start, conform(name, healed.tables.get(name))) for name in TABLES}
     horizon = ready.input["horizon_seconds"] - start
     tables["risks"] = risks_table(tables["lacking"], ready.facts, ready.failure_rates, horizon)
+    tables["autoscaler"] = pa.Table.from_pylist(list(ready.autoscaler), TABLES["autoscaler"])
     times = tables["timeline"]["time_seconds"]
     return WhatIf(
         plan=ready.plan,

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ceph import ClusterReport
-from resilver.units import Bytes, Seconds
+from resilver.units import Bytes, Seconds, exact_bytes
 from resilver.whatif.answer import Assumption, ClusterFacts, PlannedStep
+from resilver.whatif.autoscaler import autoscaler_notes, autoscaler_rows, wishes
 from resilver.whatif.cluster import Cluster, cluster_json, ratios_of, read_state
 from resilver.whatif.configuration import Configuration, Ledger, read_setting, release_of
 from resilver.whatif.failing import failure_rates
 from resilver.whatif.filling import make_fuller
 from resilver.whatif.options import Request
 from resilver.whatif.plan import Plan, resolve
+from resilver.words import plural
 
 _LOAD_PART = re.compile(r"\s*([\d.]+)\s+(reads?|writes?)/s\s+of\s+(.+?)\s*")
 _PER_SECOND_MAX = 1e9
@@ -35,6 +38,7 @@ class Prepared:
         assumptions: What the answer rests on.
         notes: What a reader must know of the dumps.
         failure_rates: Failures a second of an OSD of each device class.
+        autoscaler: What the autoscaler would make of pools: the rows of the table of this name.
     """
 
     input: dict[str, Any]
@@ -44,6 +48,7 @@ class Prepared:
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...]
     failure_rates: Mapping[str, float]
+    autoscaler: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def text(self) -> str:
@@ -77,8 +82,11 @@ def prepare(
     balancer, of_balancer = _balancer(report)
     first.note("balancer", *of_balancer, "")
     facts = _facts(cluster, release)
-    cluster.notes += _of_empty_pools(cluster)
+    cluster.notes += [*_of_empty_pools(cluster), *_of_quotas(cluster)]
+    wished = wishes(cluster)
     steps, told = resolve(plan, cluster, anyway=request.anyway)
+    wishes_after = wishes(cluster)
+    cluster.notes += autoscaler_notes(wished, wishes_after, _flags_after(report, steps))
     horizon = _horizon(request.horizon, told)
     made = {
         **start,
@@ -95,7 +103,9 @@ def prepare(
     classes = {facts.classes.get(osd, "") for osd in facts.places}
     rates = failure_rates(request.afr, classes, cluster.ledger)
     rows = [*first.assumptions(osds), *cluster.ledger.assumptions(osds)]
-    return Prepared(made, plan.name, tuple(told), facts, tuple(rows), tuple(cluster.notes), rates)
+    wanted = tuple(autoscaler_rows(wished, wishes_after))
+    notes = tuple(cluster.notes)
+    return Prepared(made, plan.name, tuple(told), facts, tuple(rows), notes, rates, wanted)
 
 
 def _horizon(text: str, steps: Sequence[PlannedStep]) -> float:
@@ -188,6 +198,33 @@ def _of_empty_pools(cluster: Cluster) -> list[str]:
         return []
     which = f"Pool {empty[0]} is" if len(empty) == 1 else f"Pools {', '.join(empty)} are"
     return [f"{which} empty: PGs there may lack OSDs, and never lack data."]
+
+
+def _of_quotas(cluster: Cluster) -> Iterator[str]:
+    """Which pools are at their quotas, where the monitors let clients write no more."""
+    objects: Counter[int] = Counter()
+    for load in cluster.report.loads:
+        objects[load.pool] += load.objects
+    for pool in cluster.pools.values():
+        limits = pool.info.limits
+        for quota, held, words in (
+            (limits.quota_bytes, pool.stored_bytes, exact_bytes(limits.quota_bytes)),
+            (limits.quota_objects, objects[pool.info.id], plural(limits.quota_objects, "object")),
+        ):
+            if quota and held >= quota:
+                yield (
+                    f"Pool '{pool.info.name}' is at its quota, {words}: Ceph lets its clients "
+                    "write no more."
+                )
+
+
+def _flags_after(report: ClusterReport, steps: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The flags of the map after a plan."""
+    flags = set(report.flags)
+    for step in steps:
+        if step["change"]["kind"] == "flags":
+            flags = (flags | {*step["change"]["set"]}) - {*step["change"]["unset"]}
+    return flags
 
 
 def _whereabouts(cluster: Cluster) -> dict[str, Any]:

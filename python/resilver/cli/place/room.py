@@ -40,11 +40,13 @@ def room_answer(asked: Asked) -> Answer:
         "over its up sets; data that is still to move is counted where it is now."
     )
     rows = [_row(pool) for pool in largest]
+    has_quota = any(row["quota_left_bytes"] is not None for row in rows)
     columns = (
         ("name", "pool", "text"),
         ("stored_bytes", "stored", "bytes"),
         ("full_bytes", "until full", "bytes"),
         ("first_full", "first full", "text"),
+        *[("quota_left_bytes", "until its quota", "bytes")] * has_quota,
         ("nearfull_bytes", "until nearfull", "bytes"),
         ("backfillfull_bytes", "until backfillfull", "bytes"),
         ("max_avail_bytes", "MAX AVAIL", "bytes"),
@@ -116,6 +118,8 @@ def _sentence(pool: PoolRoom, rooms: Room) -> str:
     else:
         text += f"and osd.{near.osd} is nearfull already"
     text += f" ({_ratio(rooms.ratios.nearfull)})"
+    if pool.quota_left_bytes is not None and pool.quota_left_bytes < full.bytes:
+        text += f". Its quota lets in {size_of(pool.quota_left_bytes)}"
     if pool.max_avail_bytes is not None:
         text += f". Ceph's MAX AVAIL is {size_of(pool.max_avail_bytes)}"
     return f"{text}."
@@ -131,6 +135,7 @@ def _notes(rooms: Room) -> list[str]:
 def _row(pool: PoolRoom) -> dict[str, Any]:
     row: dict[str, Any] = {"pool": pool.pool.id, "name": pool.pool.name}
     row |= {"stored_bytes": pool.stored_bytes, "max_avail_bytes": pool.max_avail_bytes}
+    row["quota_left_bytes"] = pool.quota_left_bytes
     for state, fits in pool.by_state.items():
         row[f"{state}_bytes"] = None if fits is None else fits.bytes
         row[f"{state}_osd"] = None if fits is None else fits.osd

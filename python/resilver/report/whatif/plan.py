@@ -25,6 +25,7 @@ _WAITS = (
     "wait for a slot whatever makes slots turn over slowly."
 )
 _ROOM = "How much more user data fits until full or nearfull, and by MAX AVAIL"
+_AUTOSCALER = "Pools of which Ceph's autoscaler would change pg_num"
 _COMMANDS = "Nothing was changed on the cluster. These commands change it."
 _ROWS = 12
 """Rows that a terminal shows."""
@@ -112,6 +113,7 @@ def _sections(facts: Facts) -> list[Section]:
         _table("risks", "If further OSDs fail", tables.risks_table(facts)),
         course.course_chart(facts),
         course.rates_chart(facts),
+        _table("autoscaler", _AUTOSCALER, tables.autoscaler_table(facts)),
     )
     fill = (
         fill_chart(facts),

@@ -71,6 +71,25 @@ def room_table(facts: Facts) -> Table:
     )
 
 
+def autoscaler_table(facts: Facts) -> Table:
+    """A row a pool that the autoscaler would change, at the start or at the end."""
+    moments = ("start", "end")
+    rows = [
+        row
+        for row in facts.rows("autoscaler")
+        if any(row[f"{moment}_groups"] != row[f"{moment}_wanted_groups"] for moment in moments)
+    ]
+    return table_of(
+        rows,
+        ("name", "pool", "text"),
+        ("mode", "pg_autoscale_mode", "text"),
+        ("start_groups", "PGs at the start", "count"),
+        ("start_wanted_groups", "wanted", "count"),
+        ("end_groups", "at the end", "count"),
+        ("end_wanted_groups", "wanted at the end", "count"),
+    )
+
+
 def risks_table(facts: Facts) -> Table:
     """A row a pool that lacked copies or shards: how likely further failures lose its data."""
     pools = [row for row in facts.rows("risks") if row["pool"] is not None]

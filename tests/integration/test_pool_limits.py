@@ -1,0 +1,65 @@
+"""Quotas, bounds, flags and the autoscaler of pools, as an operator meets them in the command."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.terminal import json_output, output, refusal
+
+TIB = 2**40
+
+
+@pytest.fixture(scope="module")
+def limited(small: Path) -> Path:
+    """The cluster, whose pool `vms` has a quota, bounds and a flag, and the autoscaler on."""
+    path = small / "ceph_osd_dump.json"
+    text = path.read_text(encoding="utf-8")
+    dump, end = json.JSONDecoder().raw_decode(text, text.index("{"))
+    for pool in dump["pools"]:
+        if pool["pool_name"] == "vms":
+            pool |= {"quota_max_bytes": 20 * TIB, "pg_autoscale_mode": "on"}
+            pool["options"] = {**pool.get("options", {}), "pg_num_max": 2048}
+        if pool["pool_name"] == "fast":
+            pool["flags_names"] += ",nopgchange"
+            pool["quota_max_objects"] = 1
+    path.write_text(text[: text.index("{")] + json.dumps(dump) + text[end:], encoding="utf-8")
+    return small
+
+
+def test_a_quota_is_said_with_the_room(limited: Path) -> None:
+    vms, archive, _ = json_output("place", limited, "--room")["pools"]
+    assert vms["quota_left_bytes"] == 20 * TIB - vms["stored_bytes"] < vms["full_bytes"]
+    assert archive["quota_left_bytes"] is None
+    said = output("place", limited, "--room")
+    assert "Its quota lets in" in " ".join(said.split()) and "until its quota" in said
+
+
+def test_a_pool_at_its_quota_and_the_autoscaler_stand_in_the_notes(
+    limited: Path, tmp_path: Path
+) -> None:
+    found = json_output("what-if", limited, "--pg-num", "vms=1024", "--horizon", "1 h", code=None)
+    notes = " ".join(found["notes"])
+    assert "Pool 'fast' is at its quota, 1 object:" in notes and "Pool 'vms' is at" not in notes
+    assert "will set pg_num back, as pool 'vms' has 1,024 PGs and should have 128" in notes
+    (row,) = (row for row in found["tables"]["autoscaler"] if row["name"] == "vms")
+    assert (row["start_groups"], row["end_groups"], row["end_wanted_groups"]) == (64, 1024, 128)
+    page = tmp_path / "page.html"
+    words = ("--grow", "vms=+30%", "--pg-num", "vms=1000", "--horizon", "1 h", "-o", page)
+    output("what-if", limited, *words, code=None)
+    text = page.read_text(encoding="utf-8")
+    assert "Pool 'vms' is at its quota, 20 TiB" in text.replace("&#39;", "'")
+    assert "1,000 PGs of pool vms are no power of two" in text
+    assert "Pools of which Ceph" in text and "pg_autoscale_mode" in text
+
+
+def test_what_the_monitors_refuse_is_refused_with_the_command_that_allows_it(
+    limited: Path,
+) -> None:
+    said = refusal("what-if", limited, "--pg-num", "fast=256")
+    assert "pool 'fast' has the flag nopgchange" in said
+    assert "ceph osd pool set fast nopgchange false" in said
+    said = refusal("what-if", limited, "--pg-num", "vms=4096")
+    assert "the pool's pg_num_max, 2048" in said and "ceph osd pool set vms pg_num_max 4096" in said
+    said = refusal("what-if", limited, "--set-rule", "vms=archive_rule")
+    assert "EINVAL" in said and "is for erasure pools" in said
