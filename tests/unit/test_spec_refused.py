@@ -200,6 +200,12 @@ def test_every_study_that_is_taken_fits_the_schema() -> None:
     assert broken(changed("streamed", faults=[{"corrupt": corrupt}], **keys), SCHEMA) == []
 
 
+def test_no_section_takes_a_key_that_it_does_not_have() -> None:
+    """What fails is named by its level, and levels by the study."""
+    closed = {name: one.get("additionalProperties") for name, one in SCHEMA["definitions"].items()}
+    assert [name for name, more in closed.items() if more is not False] == ["Failing"]
+
+
 @pytest.mark.parametrize(
     ("study", "change", "where"),
     [
