@@ -1,6 +1,11 @@
-"""Whatever becomes of a file, each reader reads it or refuses it as input, and says which file."""
+"""Whatever becomes of a file, each reader reads it or refuses it as input, and says which file.
+
+What is refused for which reason, with the line or the place, are the rows of
+`tests/cases/files.toml`.
+"""
 
 import random
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from resilver import read_state
+from resilver.browser import CoreRequest
 from resilver.calibration.bench_plan import SINGLE_HOST, read_plan, reduced, write_plan
 from resilver.calibration.disk import calibrate_report
 from resilver.errors import ConfigError
@@ -25,6 +31,7 @@ from resilver.importers.series import read_series
 from resilver.importers.sizes import import_sizes, read_sizes
 from resilver.importers.trace import read_trace
 from resilver.text import parse_json, read_text, read_toml
+from tests.build import CASES, assert_said, refused
 from tests.mutants import mutant
 from tests.scale import numbers, times
 from tests.unit.benchmark_texts import TEXTS as BENCHMARKS
@@ -88,14 +95,26 @@ def plan(path: Path) -> None:
 
 
 Reader = Callable[[Path], Any]
+PLAIN: dict[str, Reader] = {
+    "series": read_series,
+    "jobs": read_jobs,
+    "sizes": histogram,
+    "trace": trace,
+    "netgauge": lambda path: read_netgauge(path).rows[0],
+    "graph": lambda path: read_graph(path).hosts[0],
+    "log": read_log,
+    "failures": read_failures,
+    "point to point": lambda path: min(read_point_to_point(path).bytes_per_second),
+    "fio": disk,
+    "JSON": lambda path: parse_json(read_text(path), path),
+    "TOML": read_toml,
+    "request": lambda path: CoreRequest.from_json(read_text(path)),
+}
 READERS: dict[str, tuple[str, str, Reader]] = {
     **{f"benchmark {name}": (text, "a.txt", benchmarks) for name, text in BENCHMARKS.items()},
     **{f"log {name}": (text, "a.txt", logs) for name, text in LOGS.items()},
     **{f"listing, {name}": (text, "a.txt", listing) for name, text in LISTINGS.items()},
-    **{
-        f"graph {name}": (text, name, lambda path: read_graph(path).hosts[0])
-        for name, text in GRAPHS.items()
-    },
+    **{f"graph {name}": (text, name, PLAIN["graph"]) for name, text in GRAPHS.items()},
     "counters": (dump(1, {"a-OST0000": 5}, free=3), "a.txt", counters),
     "lfs df": (TABLE + "a-OST0000_UUID 1000 900 100 90% /a\n", "a.txt", state),
     "lctl dl": (DEVICES, "a.txt", state),
@@ -106,7 +125,7 @@ READERS: dict[str, tuple[str, str, Reader]] = {
     ),
     "sacct": (SACCT, "a.txt", read_jobs),
     "sacct in columns": (COLUMNS, "a.txt", read_jobs),
-    "histogram": ("# total_count: 5\n0 4096 2\n\n4096 8192 3\n", "a.txt", histogram),
+    "histogram": ("# total_count: 5\n0 4096 2\n\n4096 8192 3\n", "a.txt", PLAIN["sizes"]),
     "trace": ("time,kind,size,target\n0 s,read,4 KiB,a.1\n1 ms,write,9,\n", "a.csv", trace),
     "failures": (
         "component,start,end,failed\na,0,10.5 d,1\na,252 h,31 d,0\n",
@@ -116,21 +135,13 @@ READERS: dict[str, tuple[str, str, Reader]] = {
     "netgauge": (
         "# size L g G\n8 6.7 1.0 0.002\n16 6.7 -nan -nan\n32 6.8 -0.01 0.002\n",
         "a.txt",
-        lambda path: read_netgauge(path).rows[0],
+        PLAIN["netgauge"],
     ),
-    "point to point": (
-        "# size time(us)\n1024 2\n4096 4\n",
-        "a.txt",
-        lambda path: min(read_point_to_point(path).bytes_per_second),
-    ),
+    "point to point": ("# size time(us)\n1024 2\n4096 4\n", "a.txt", PLAIN["point to point"]),
     "fio": (WHOLE, "a.json", disk),
     "plan": (write_plan(reduced(SINGLE_HOST, 900, 30, 15)), "a.json", plan),
     "TOML": ('a = [1, "b"]\n[c]\nd = 1e3\n', "a.toml", read_toml),
-    "JSON": (
-        '{"a": [1, "b", null], "c": {"d": -1e3}}',
-        "a.json",
-        lambda path: parse_json(read_text(path), path),
-    ),
+    "JSON": ('{"a": [1, "b", null], "c": {"d": -1e3}}', "a.json", PLAIN["JSON"]),
 }
 """Of each reader a text that it reads, a name for its file, and the reader with what then holds."""
 
@@ -172,3 +183,18 @@ def test_a_damaged_series_in_hdf5_is_read_or_refused(seed: int, tmp_path: Path) 
     path = tmp_path / "a.h5"
     path.write_bytes(mutant(data, path.name, random.Random(seed)))
     read_or_refused(path, state)
+
+
+ROWS = tomllib.loads((CASES / "files.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("reader", "row"), [(reader, row) for reader, rows in ROWS.items() for row in rows]
+)
+def test_a_file_is_refused(reader: str, row: tuple[str, str], tmp_path: Path) -> None:
+    text, says = row
+    path = tmp_path / "a.csv"
+    path.write_text(text, encoding="utf-8")
+    said = refused(PLAIN[reader], path)
+    assert_said(says, said)
+    assert "a.csv" in said or reader == "request"
