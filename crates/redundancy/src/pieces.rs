@@ -64,6 +64,11 @@ impl Pieces {
         Self(self.0 & other.0)
     }
 
+    /// The pieces in either set.
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// The pieces in this set that are not in `other`.
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)

@@ -56,7 +56,7 @@ impl Judge {
         }
         let mut margin = self.distance.saturating_sub(lost.len()).max(1);
         if code.pieces() <= SEARCHED_PIECES {
-            while !dies_of(code, lost, 0, margin) {
+            while code.survives(lost, margin) {
                 margin += 1;
             }
         }
@@ -101,18 +101,6 @@ impl Judge {
         }
         needed
     }
-}
-
-/// Whether some `further` pieces from number `first` on, lost as well, lose data.
-fn dies_of(code: &Code, lost: Pieces, first: u32, further: u32) -> bool {
-    if further == 0 {
-        return !code.is_survivable(lost);
-    }
-    (first..code.pieces()).filter(|&piece| !lost.contains(piece)).any(|piece| {
-        let mut lost = lost;
-        lost.insert(piece);
-        dies_of(code, lost, piece + 1, further - 1)
-    })
 }
 
 #[cfg(test)]

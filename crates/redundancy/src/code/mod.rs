@@ -2,16 +2,16 @@
 
 mod lrc;
 mod product;
+mod survival;
 mod text;
 
 use serde::Deserialize;
 
 use crate::error::{check_pieces, check_sizes};
 use crate::matrix::Matrix;
-use crate::pieces::combination_count;
 use crate::repair_sets::RepairSets;
 use crate::{CodeError, LinearCode, Pieces, reed_solomon};
-use lrc::{ENUMERATION_LIMIT, groups_of};
+use lrc::groups_of;
 use product::Table;
 pub(crate) use text::levels;
 
@@ -326,33 +326,6 @@ impl Code {
         };
         rows(gathered).transposed().solved(&rows(wanted).transposed()).map(|factors| factors.transposed())
     }
-
-    /// How many sets of `losses` lost pieces are survived, and how many sets there are.
-    ///
-    /// [`None`] where they would have to be looked at one by one and are more than [`Code::ENUMERATION_LIMIT`].
-    pub fn survivable(&self, losses: u32) -> Option<(u64, u64)> {
-        self.counted(losses, |lost| self.is_survivable(lost))
-    }
-
-    /// The same by rows and columns of a product code, as [`Code::is_survivable_by_lines`] judges.
-    pub fn survivable_by_lines(&self, losses: u32) -> Option<(u64, u64)> {
-        self.counted(losses, |lost| self.is_survivable_by_lines(lost))
-    }
-
-    /// Counts the sets that `is_survived`, which holds up to the fault tolerance and for none beyond the parity.
-    fn counted(&self, losses: u32, is_survived: impl Fn(Pieces) -> bool) -> Option<(u64, u64)> {
-        let all = combination_count(self.pieces(), losses);
-        if losses <= self.fault_tolerance || losses > self.parity() {
-            return Some((if losses <= self.fault_tolerance { all } else { 0 }, all));
-        }
-        (all <= Self::ENUMERATION_LIMIT).then(|| {
-            let survived = Pieces::combinations(self.pieces(), losses).filter(|&lost| is_survived(lost));
-            (survived.count() as u64, all)
-        })
-    }
-
-    /// The most sets that [`Code::survivable`] looks at.
-    pub const ENUMERATION_LIMIT: u64 = ENUMERATION_LIMIT;
 
     /// The survivors in order of preference, and how many there are.
     fn order(&self, lost: Pieces, prefer: &[u32]) -> (usize, [u8; Pieces::LIMIT as usize]) {
