@@ -49,6 +49,17 @@ impl Code {
         self.inner.locality()
     }
 
+    #[getter]
+    fn repair_parts(&self) -> u32 {
+        self.inner.repair_parts()
+    }
+
+    /// The place of each piece in a PG's set.
+    #[getter]
+    fn places(&self) -> Vec<u32> {
+        self.inner.group_places()
+    }
+
     fn generator<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         matrix(py, self.inner.generator())
     }

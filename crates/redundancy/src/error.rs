@@ -10,7 +10,8 @@ pub enum CodeError {
     /// The text names no code.
     #[error(
         "code = '{0}': a code is written 'copies 3', 'rs 8+3' (8 data pieces and 3 of parity), 'lrc 8+5 local 4' (one of the \
-         5 of parity for each 4 data pieces), 'lrc 12+2+2' (2 local and 2 global parities, maximally recoverable) or 'product rs 4+2 x rs 3+1' (columns and rows), and one whose pieces are stored \
+         5 of parity for each 4 data pieces), 'lrc 12+2+2' (2 local and 2 global parities, maximally recoverable), 'product rs 4+2 x rs 3+1' (columns and rows), or, of Ceph's plugins, 'ceph lrc 4+2 local 3', 'ceph lrc DDc_DDc_ \
+         DDDc____ ____DDDc', 'clay 4+2 d 5' or 'shec 4+3 c 2', and one whose pieces are stored \
          under another 'rs 17+3 over rs 8+2'; write it so"
     )]
     Unreadable(String),
@@ -99,6 +100,16 @@ pub enum CodeError {
         globals: u32,
         /// The most.
         limit: u32,
+    },
+    /// A code of Ceph's plugins breaks a rule of its plugin.
+    #[error("code = '{name}': {rule}; {remedy}")]
+    Plugin {
+        /// The code.
+        name: String,
+        /// What does not hold.
+        rule: String,
+        /// What does.
+        remedy: String,
     },
     /// How many losses it survives cannot be found out.
     #[error(

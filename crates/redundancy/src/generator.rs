@@ -20,13 +20,13 @@ pub(crate) struct LinearCode {
 
 impl LinearCode {
     /// The sets of few enough pieces that it survives, as bits of their numbers; empty for more pieces than a table takes.
-    pub(crate) fn survived_sets(&self, fault_tolerance: u32) -> Vec<u64> {
+    pub(crate) fn survived_sets(&self, fault_tolerance: u32, survives: impl Fn(Pieces) -> bool) -> Vec<u64> {
         if self.pieces() > TABLE_PIECES {
             return Vec::new();
         }
         let mut survived = vec![0u64; (1usize << self.pieces()).div_ceil(64)];
         for losses in fault_tolerance + 1..=self.parity() {
-            for lost in Pieces::combinations(self.pieces(), losses).filter(|&lost| self.determines(lost)) {
+            for lost in Pieces::combinations(self.pieces(), losses).filter(|&lost| survives(lost)) {
                 survived[(lost.bits() / 64) as usize] |= 1 << (lost.bits() % 64);
             }
         }

@@ -16,8 +16,8 @@ pub(super) struct Judge {
     pub pieces: u32,
     /// Pieces that hold data.
     pub data: u32,
-    /// Pieces that the repair of one reads at most.
-    pub reads: u32,
+    /// Pieces that the repair of one reads at most, parts of pieces counted as parts.
+    pub reads: f64,
     /// Whether the number of lost pieces alone says it.
     is_counted: bool,
 }
@@ -31,6 +31,7 @@ impl Judge {
         let is_counted = levels.len() == 1 && lowest.fault_tolerance() == lowest.parity();
         // A piece of a code without parity is made of nothing.
         let reads = if lowest.parity() == 0 { 0 } else { lowest.locality() };
+        let reads = f64::from(reads) / f64::from(lowest.repair_parts());
         Ok(Self {
             distance: tree.fault_tolerance() + 1,
             pieces: tree.pieces(),
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn a_code_that_counts_dies_of_one_more_than_its_parities() {
         let judge = Judge::parse("rs 8+3").unwrap();
-        assert_eq!((judge.distance, judge.pieces, judge.data, judge.reads), (4, 11, 8, 8));
+        assert_eq!((judge.distance, judge.pieces, judge.data, judge.reads), (4, 11, 8, 8.0));
         assert_eq!(judge.margin(&[]), 4);
         assert_eq!(judge.margin(&[0, 9]), 2);
         assert_eq!(judge.margin(&[0, 1, 2, 3, 4]), 0);

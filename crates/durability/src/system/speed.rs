@@ -52,7 +52,7 @@ impl Plan {
             let pool = self.pool(group);
             let members = pool.judge.read_with(place).map(|other| pool.members(group)[other as usize]);
             let others: Vec<u32> = members.filter(|&member| member != NO_DEVICE && member != device).collect();
-            let each = pool.piece_bytes(group) * f64::from(pool.judge.reads) / others.len() as f64 / bytes;
+            let each = pool.piece_bytes(group) * pool.judge.reads / others.len() as f64 / bytes;
             read.extend(others.into_iter().map(|other| (other, each)));
         }
         read.sort_unstable_by_key(|&(other, _)| other);

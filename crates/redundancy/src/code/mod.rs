@@ -1,6 +1,7 @@
 //! Codes: what an object's pieces are made of, which losses they survive, and what a repair gathers.
 
 mod lrc;
+mod plugins;
 mod product;
 mod survival;
 mod text;
@@ -12,6 +13,7 @@ use crate::matrix::Matrix;
 use crate::repair_sets::RepairSets;
 use crate::{CodeError, LinearCode, Pieces, reed_solomon};
 use lrc::groups_of;
+use plugins::Plugin;
 use product::Table;
 pub(crate) use text::levels;
 
@@ -29,6 +31,14 @@ pub(crate) enum Kind {
     Product(Box<Table>),
     /// Each piece of the columns' code is kept as a group, a row, under the rows' own code.
     Levels(Box<Table>),
+    /// As a plugin of Ceph decodes.
+    Plugin {
+        /// The code as it is written.
+        name: String,
+        plugin: Plugin,
+        /// The shard that each piece is: of a PG, its place in the set.
+        places: Vec<u32>,
+    },
 }
 
 /// A code by which an object is kept in pieces, the data first.
@@ -55,8 +65,8 @@ pub struct Code {
 }
 
 impl Code {
-    /// The code that `text` names: `"copies 3"`, `"rs 8+3"`, `"lrc 8+5 local 4"`, `"lrc 12+2+2"`, `"product rs 4+2 x rs 3+1"`, or
-    /// several levels such as `"rs 2+1 over rs 4+2"`.
+    /// The code that `text` names: `"copies 3"`, `"rs 8+3"`, `"lrc 8+5 local 4"`, `"lrc 12+2+2"`, `"product rs 4+2 x rs 3+1"`, of
+    /// Ceph's plugins `"ceph lrc 4+2 local 3"`, `"clay 4+2 d 5"` or `"shec 4+3 c 2"`, or several levels such as `"rs 2+1 over rs 4+2"`.
     ///
     /// A set holds up to 64 pieces; [`crate::CodeTree::parse`] judges levels of more.
     pub fn parse(text: &str) -> Result<Self, CodeError> {
@@ -116,10 +126,11 @@ impl Code {
         Ok(Self::positional(kind, linear, fault_tolerance, None))
     }
 
-    /// The place of each piece where those of a group stand together, group by group; its own number under a code of one level.
+    /// The place of each piece where those of a group stand together, group by group, and of Ceph's lrc its shard; else its own number.
     pub fn group_places(&self) -> Vec<u32> {
         match &self.kind {
             Kind::Levels(table) => table.places(),
+            Kind::Plugin { places, .. } => places.clone(),
             _ => (0..self.pieces()).collect(),
         }
     }
@@ -142,7 +153,10 @@ impl Code {
         // A code of several levels judges its groups one by one, without the sets of pieces.
         let survived = match kind {
             Kind::Levels(_) => Vec::new(),
-            _ => linear.survived_sets(fault_tolerance),
+            Kind::Plugin { ref plugin, .. } => {
+                linear.survived_sets(fault_tolerance, |lost| plugin.decodes(&linear, lost))
+            }
+            _ => linear.survived_sets(fault_tolerance, |lost| linear.determines(lost)),
         };
         let mut code = Self { kind, linear, fault_tolerance, locality: 0, survived, repair_sets };
         let mut gathered = Vec::new();
@@ -172,6 +186,7 @@ impl Code {
             }
             Kind::Product(table) => format!("product {}", table.name(" x ")),
             Kind::Levels(table) => table.name(" over "),
+            Kind::Plugin { name, .. } => name.clone(),
         }
     }
 
@@ -218,7 +233,10 @@ impl Code {
         match self.survived.get((lost.bits() / 64) as usize) {
             Some(word) => word >> (lost.bits() % 64) & 1 == 1,
             // What lines survive the rank does too, and lines are the quicker question.
-            None => self.survives_by_lines(lost) || self.linear.determines(lost),
+            None => match &self.kind {
+                Kind::Plugin { plugin, .. } => plugin.decodes(&self.linear, lost),
+                _ => self.survives_by_lines(lost) || self.linear.determines(lost),
+            },
         }
     }
 
@@ -262,6 +280,10 @@ impl Code {
                         || self.linear.gather_least(lost, piece, order, gathered));
                 return is_made;
             }
+            Kind::Plugin { .. } => {
+                let read = self.gathers(lost, Pieces::of([piece]));
+                return self.ordered(read.map(|(pieces, _)| pieces), order, gathered);
+            }
             Kind::Replication | Kind::ReedSolomon => {
                 let needed = self.data() as usize;
                 gathered.extend(order.iter().take(needed).map(|&survivor| u32::from(survivor)));
@@ -276,8 +298,14 @@ impl Code {
             gathered.extend(members.filter(|&survivor| group.contains(survivor)));
             return true;
         };
-        let Some(best) = sets.best(lost, piece, order) else { return false };
-        gathered.extend(order.iter().map(|&survivor| u32::from(survivor)).filter(|&survivor| best.contains(survivor)));
+        self.ordered(sets.best(lost, piece, order), order, gathered)
+    }
+
+    /// Adds a set of pieces in order of preference; whether there is one.
+    fn ordered(&self, pieces: Option<Pieces>, order: &[u8], gathered: &mut Vec<u32>) -> bool {
+        let Some(pieces) = pieces else { return false };
+        gathered
+            .extend(order.iter().map(|&survivor| u32::from(survivor)).filter(|&survivor| pieces.contains(survivor)));
         true
     }
 
@@ -298,7 +326,7 @@ impl Code {
     /// Puts into `gathered` what a read of all the data takes, in order of preference; whether that can be.
     ///
     /// These are `data` pieces: the surviving data, which need no decoding, and of the parities the first by `prefer` that
-    /// add to them. Copies are all alike, so the first one by `prefer` is read.
+    /// add to them. Copies are all alike, so the first one by `prefer` is read. A plugin of Ceph may read more.
     pub fn read(&self, lost: Pieces, prefer: &[u32], gathered: &mut Vec<u32>) -> bool {
         gathered.clear();
         let (survivors, order) = self.order(lost, prefer);
@@ -311,6 +339,10 @@ impl Code {
             return false;
         }
         let data = Pieces::first(self.data());
+        if let Kind::Plugin { plugin, .. } = &self.kind {
+            let read = plugin.gathers(&self.linear, lost, data);
+            return self.ordered(read.map(|(pieces, _)| pieces), order, gathered);
+        }
         gathered.extend(order.iter().map(|&survivor| u32::from(survivor)).filter(|&survivor| data.contains(survivor)));
         let is_complete = self.linear.complete_data(data.and(lost), order, gathered);
         self.keep_if(is_complete, gathered)
