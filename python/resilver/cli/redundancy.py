@@ -26,8 +26,9 @@ class RedundancyRequest:
         "CODE",
         text='Codes: "rs 8+3" (also "ec 8+3", "8+3"), "copies 3" ("replica 3"), "raid6 8+2", '
         '"raidz2 10", "lrc 8+5 local 4", "lrc 12+2+2" (12 data, 2 local and 2 global parities, as '
-        'Azure\'s), "product rs 4+2 x rs 3+1", or one over another: "rs 17+3 over rs 8+2"; several '
-        "are compared.",
+        'Azure\'s), "product rs 4+2 x rs 3+1", one over another: "rs 17+3 over rs 8+2", or of '
+        'Ceph\'s plugins: "ceph lrc 4+2 local 3", "clay 4+2 d 5", "shec 4+3 c 2"; several are '
+        "compared.",
         default=(),
     )
     lost: str | None = option(

@@ -94,7 +94,11 @@ def _codes(trees: Sequence[CodeTree], records: Sequence[Record]) -> Table:
         # A share of a server's bandwidth is derived for one level, where all are peers.
         return ["n/a" if one[key] is None else _percent(one[key]) for one in records]
 
-    sizes = [sorted(set(tree.levels[-1].repair_sizes)) for tree in trees]
+    def read(tree: CodeTree) -> str:
+        code = tree.levels[-1]
+        parts = f" x 1/{code.repair_parts}" if code.repair_parts > 1 else ""
+        return " or ".join(f"{size}{parts}" for size in sorted(set(code.repair_sizes)))
+
     columns = [
         ("code", "code", [one["code"] for one in records]),
         ("sizes", "data + parity", [f"{one['data']} + {one['parity']}" for one in records]),
@@ -103,7 +107,7 @@ def _codes(trees: Sequence[CodeTree], records: Sequence[Record]) -> Table:
         ("tolerance", "losses always survived", [str(one["fault_tolerance"]) for one in records]),
         ("reads", "strips read per stripe", [str(one["stripe_read"]) for one in records]),
         ("writes", "strips written per stripe", [str(one["stripe_write"]) for one in records]),
-        ("rebuilds", "strips read per rebuild", [" or ".join(map(str, one)) for one in sizes]),
+        ("rebuilds", "strips read per rebuild", [read(tree) for tree in trees]),
         ("read_share", "read / bandwidth", share("read_share")),
         ("write_share", "write / bandwidth", share("write_share")),
         ("rebuild_share", "rebuild / bandwidth", share("rebuild_share")),

@@ -16,7 +16,7 @@ from resilver import _core
 from resilver.analytic.code_figures import CodeFigures
 from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, show
-from resilver.spec.code import read_code
+from resilver.spec.code import is_of_plugin, read_code
 
 _NUMBER_MAX = 2**32 - 1
 
@@ -55,6 +55,8 @@ class Code:
         fault_tolerance: How many pieces may be lost wherever they are.
         locality: How many pieces are gathered to rebuild a single lost one: the most over all
             pieces.
+        repair_parts: Parts that each of these is cut into, of which one is read: 1, but of Clay.
+        places: The place of each piece in a PG's set; other than its number of Ceph's lrc alone.
         generator: How the data make the pieces, shape (pieces, data): factors over GF(2^8), with
             the polynomial 0x11d. Its first rows are the unit matrix.
     """
@@ -65,6 +67,8 @@ class Code:
     pieces: int
     fault_tolerance: int
     locality: int
+    repair_parts: int
+    places: tuple[int, ...]
     generator: npt.NDArray[np.uint8]
     _core: Any = field(repr=False)
 
@@ -77,7 +81,7 @@ class Code:
     @property
     def figures(self) -> CodeFigures:
         """What its operations gather and send, as exact fractions."""
-        gathered = Fraction(sum(self.repair_sizes), self.pieces)
+        gathered = Fraction(sum(self.repair_sizes), self.pieces * self.repair_parts)
         return CodeFigures(self.name, self.data, self.parity, gathered, self.fault_tolerance)
 
     @property
@@ -254,8 +258,9 @@ def redundancy(text: str) -> Code:
     """The code of a line of text.
 
     Args:
-        text: ``rs 8+3``, ``lrc 8+5 local 4``, ``copies 3`` or ``product rs 4+2 x rs 3+1``, or in
-            other systems' words: ``ec 8+3``, ``8+3``, ``replica 3``, ``raid6 8+2``, ``raidz2 10``.
+        text: ``rs 8+3``, ``lrc 8+5 local 4``, ``copies 3`` or ``product rs 4+2 x rs 3+1``, in other
+            systems' words ``ec 8+3``, ``8+3``, ``replica 3``, ``raid6 8+2``, ``raidz2 10``, or of
+            Ceph's plugins ``ceph lrc 4+2 local 3``, ``clay 4+2 d 5``, ``shec 4+3 c 2``.
 
     Returns:
         The code.
@@ -281,6 +286,8 @@ def code_of_core(core: Any) -> Code:
         pieces=core.pieces,
         fault_tolerance=core.fault_tolerance,
         locality=core.locality,
+        repair_parts=core.repair_parts,
+        places=tuple(core.places),
         generator=np.asarray(core.generator(), dtype=np.uint8),
         _core=core,
     )
@@ -295,7 +302,8 @@ def core_of_text(kind: Callable[[str], Any], text: str) -> Any:
     Raises:
         ConfigError: It is no text, or the core refuses it.
     """
-    label = read_code(text, "code").label
+    is_own = isinstance(text, str) and is_of_plugin(text)
+    label = text if is_own else read_code(text, "code").label
     with core_errors():
         return kind(label)
 

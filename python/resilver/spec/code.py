@@ -196,6 +196,11 @@ def read_code(value: object, key: str = "") -> ErasureCode:
     """
     if not isinstance(value, str):
         raise ConfigError("a code is text", _FORMS, key, show(value))
+    if is_of_plugin(value):
+        rule = (
+            "codes of Ceph's plugins are those of real clusters, of `durability` and `redundancy`"
+        )
+        raise ConfigError(rule, _FORMS, key, show(value))
     words = value.lower().replace("+", " + ").split()
     code = _over([_parsed(level) for level in _split(words, "over")])
     if code is not None:
@@ -207,6 +212,11 @@ def read_code(value: object, key: str = "") -> ErasureCode:
     if family in _RAIDS and _are_numbers(*words[1:2]):
         rule = f"a set of {family} has {plural(_RAIDS[family], 'parity disk')}"
     raise ConfigError(rule, hint + _FORMS, key, show(value))
+
+
+def is_of_plugin(text: str) -> bool:
+    """Whether a text names a code of Ceph's plugins lrc, clay and shec, which the core reads."""
+    return re.match(r"\s*(ceph|clay|shec)\b", text, re.IGNORECASE) is not None
 
 
 def _parsed(words: Sequence[str]) -> ErasureCode | None:
@@ -319,6 +329,12 @@ def lrc_notes(text: str) -> list[str]:
     >>> [note.partition(",")[0] for note in lrc_notes("rs 2+1 over lrc 12+2+2")]
     ['lrc 12+2+2 is maximally recoverable']
     """
+    if is_of_plugin(text):
+        note = (
+            f"{text} is decoded as Ceph's plugin does it: from the last layer to the first, once. "
+            "A local parity and another shard of its group are too many losses."
+        )
+        return [note] if "lrc" in text else []
     codes = (code_of(found.group()) for found in re.finditer(_LRC, text))
     return [_lrc_note(code) for code in dict.fromkeys(codes) if code is not None and code.variant]
 

@@ -112,6 +112,8 @@ mod tests {
     fn a_code_that_counts_dies_of_one_more_than_its_parities() {
         let judge = Judge::parse("rs 8+3").unwrap();
         assert_eq!((judge.distance, judge.pieces, judge.data, judge.reads), (4, 11, 8, 8.0));
+        // Of Clay halves of five.
+        assert_eq!(Judge::parse("clay 4+2").unwrap().reads, 2.5);
         assert_eq!(judge.margin(&[]), 4);
         assert_eq!(judge.margin(&[0, 9]), 2);
         assert_eq!(judge.margin(&[0, 1, 2, 3, 4]), 0);
