@@ -46,7 +46,7 @@ ARROWS: dict[str, set[str]] = {
     "fabric": {"units", "kernel"},
     "system": {"units", "kernel", *PARTS},
     "walk": set(),
-    "ceph": {"units", "kernel", "crush"},
+    "ceph": {"units", "kernel", "crush", "redundancy"},
     "durability": {"units", "kernel", "flow", "redundancy"},
     "python": {"units", "kernel", "system", "walk", "ceph", "durability", *PARTS},
     "web": {"units", "crush", "system", "ceph"},

@@ -1,6 +1,7 @@
 //! What comes across the border: a cluster as it stands, its settings, and the changes to come.
 
 use resilver_crush::pool::Pool;
+use resilver_redundancy::Code;
 use serde::Deserialize;
 
 use crate::settings::{ClusterSettings, OsdSettings};
@@ -133,6 +134,9 @@ pub struct PoolInput {
     pub recovery_priority: i32,
     /// The `pg_num` that the manager is on the way to.
     pub pg_num_target: u32,
+    /// Its code, where it is not one of which any `data_pieces` restore the data and a repair reads so many.
+    #[serde(default)]
+    pub code: Option<Code>,
     /// What a stretch pool asks of the OSDs that serve a PG.
     #[serde(default)]
     pub stretch: Option<Stretch>,

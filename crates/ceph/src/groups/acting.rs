@@ -39,7 +39,7 @@ pub fn choose(
     is_up: &impl Fn(u32) -> bool,
 ) -> Peers {
     let left = places_held(&group.pieces, protection, |piece| piece.is_whole() && is_up(piece.osd));
-    if left < protection.data_pieces {
+    if !protection.survives(left, 0) {
         return Peers { primary: NO_PRIMARY, ..Peers::default() };
     }
     let (acting, primary) = if protection.is_coded() {

@@ -1,6 +1,7 @@
 //! Placement groups: what each holds, who has it, who serves it, and what is missing.
 
 mod acting;
+mod coding;
 mod returning;
 mod split;
 mod start;
@@ -12,10 +13,13 @@ pub use split::{merge_into, split_from};
 pub use start::{GroupTable, start_groups, with_positions};
 pub use tally::{Moving, Tally, places_held, words};
 
+use std::sync::Arc;
+
 use resilver_crush::NONE;
 use resilver_crush::pool::PoolKind;
 
 use crate::input::PoolInput;
+use coding::Coding;
 
 /// How far a piece is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +80,7 @@ impl Piece {
 }
 
 /// What a pool's protection comes to for its groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Protection {
     /// Copies or pieces.
     pub kind: PoolKind,
@@ -88,6 +92,8 @@ pub struct Protection {
     pub data_pieces: u32,
     /// Bytes of a stripe of all data pieces.
     pub stripe_width: u64,
+    /// Its code; none where any `data_pieces` are enough.
+    pub code: Option<Arc<Coding>>,
 }
 
 impl Protection {
@@ -100,6 +106,25 @@ impl Protection {
             min_size: pool.min_size,
             data_pieces: pool.data_pieces.max(1),
             stripe_width: pool.stripe_width,
+            code: pool.code.as_ref().map(|code| Arc::new(Coding::of(code))),
+        }
+    }
+
+    /// Whether the data is there whichever so many more of the places that are held are lost.
+    #[must_use]
+    pub fn survives(&self, held: u64, losses: u32) -> bool {
+        match &self.code {
+            None => held.count_ones() >= self.data_pieces + losses,
+            Some(code) => code.survives(held, losses),
+        }
+    }
+
+    /// How many of the places that are held may be lost, whichever they are; below 0 where the data is lost already.
+    #[must_use]
+    pub fn spare(&self, held: u64) -> i64 {
+        match &self.code {
+            None => i64::from(held.count_ones()) - i64::from(self.data_pieces),
+            Some(code) => (0..self.size).take_while(|&losses| code.survives(held, losses)).count() as i64 - 1,
         }
     }
 

@@ -14,7 +14,7 @@ pub struct Tally {
     pub is_undersized: bool,
     /// It serves nobody.
     pub is_inactive: bool,
-    /// The next loss may lose data or stop it: copies left are at most 1, pieces at most those that hold data.
+    /// The next loss may lose data or stop it: one copy is left, or the code survives no further loss.
     pub is_at_risk: bool,
     /// What is up does not have the data.
     pub is_down: bool,
@@ -45,7 +45,7 @@ impl Tally {
         let left = places_held(&group.pieces, protection, |piece| piece.is_whole() && is_up(piece.osd));
         let (degraded, misplaced) =
             if coded { lacking_pieces(group, protection) } else { lacking_copies(group, protection.size, serving) };
-        let is_down = left < protection.data_pieces;
+        let is_down = !protection.survives(left, 0);
         Tally {
             degraded,
             misplaced,
@@ -54,7 +54,7 @@ impl Tally {
                 || serving < protection.min_size
                 || group.withheld.is_some()
                 || barrier.is_some_and(|barrier| !barrier.admits(&group.acting)),
-            is_at_risk: left <= protection.data_pieces,
+            is_at_risk: !protection.survives(left, 1),
             is_down,
             is_remapped: group.acting != group.up,
         }
@@ -170,14 +170,14 @@ pub fn words(group: &Group, moving: Moving, held_elsewhere: bool) -> String {
     words.join("+")
 }
 
-/// Places of a group's data that pieces which pass a test fill: copies, or different positions of a code.
+/// Places of a group's data that pieces which pass a test fill, a bit each: the positions of a code, or the first ones for so many copies.
 #[must_use]
-pub fn places_held(pieces: &[Piece], protection: &Protection, holds: impl Fn(&Piece) -> bool) -> u32 {
+pub fn places_held(pieces: &[Piece], protection: &Protection, holds: impl Fn(&Piece) -> bool) -> u64 {
     let mut positions = 0_u64;
-    let mut copies = 0;
+    let mut copies = 0_u32;
     for piece in pieces.iter().filter(|piece| holds(piece)) {
         positions |= 1 << piece.position;
         copies += 1;
     }
-    if protection.is_coded() { positions.count_ones() } else { copies }
+    if protection.is_coded() { positions } else { u64::MAX.checked_shr(64 - copies.min(64)).unwrap_or(0) }
 }

@@ -71,7 +71,7 @@ impl Healing {
     fn protect(&mut self, place: usize) {
         self.sync_all();
         self.protections[place] = Protection::of(&self.map.pools()[place]);
-        self.clients.protect(place, self.protections[place]);
+        self.clients.protect(place, self.protections[place].clone());
         self.counts.measure(&self.groups, &self.protections);
         // Every group differs from the set that it is given next.
         for &number in &self.table.of_pool[place] {

@@ -104,9 +104,13 @@ impl Clients {
         self.serving[group.pool] -= before.weight;
         self.add(group.pool, &before, false);
         if group.exists && !group.tally.is_inactive && group.primary >= 0 {
-            let protection = self.protections[group.pool];
+            let protection = &self.protections[group.pool];
+            let served = group.serving(true).fold(0_u64, |set, (_, position)| set | 1 << position);
             let writes: Vec<u32> = group.serving(protection.is_coded()).map(|(osd, _)| osd).collect();
-            let reads = if protection.is_coded() {
+            let reads = if let Some(positions) = protection.code.as_ref().and_then(|code| code.reads(served)) {
+                let of_data = group.serving(true).filter(|&(_, position)| positions >> position & 1 == 1);
+                of_data.map(|(osd, _)| osd).collect()
+            } else if protection.is_coded() {
                 writes.iter().copied().take(protection.data_pieces as usize).collect()
             } else {
                 vec![group.primary as u32]

@@ -59,6 +59,7 @@ impl Healing {
             piece_bytes: group.contents.moved_piece_bytes(protection),
             data_pieces: protection.data_pieces,
             sources: Vec::new(),
+            source_parts: 1,
             targets: Vec::new(),
             by_log: false,
         };

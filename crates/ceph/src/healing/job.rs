@@ -104,6 +104,8 @@ pub(crate) struct Running {
     /// OSDs that are read, an entry a piece.
     pub(crate) read: Vec<u32>,
     pub(crate) piece_bytes: u64,
+    /// Bytes of an object that each of them reads.
+    pub(crate) read_bytes: u64,
     /// Objects counted so far, of so many.
     pub(crate) seen: u64,
     pub(crate) objects: u64,

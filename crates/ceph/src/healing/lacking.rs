@@ -65,7 +65,7 @@ impl Healing {
         let protection = &self.protections[group.pool];
         let is_dead = |osd: u32| self.died.contains_key(&osd) && !self.map.runs(osd);
         let held = places_held(&group.pieces, protection, |piece| piece.is_whole() && !is_dead(piece.osd));
-        if held >= protection.size {
+        if held.count_ones() >= protection.size {
             return None;
         }
         // Of a position that two OSDs hold, one counts.
@@ -81,6 +81,6 @@ impl Healing {
         }
         let mut osds: Vec<u32> = holders.into_iter().map(|(_, osd)| osd).collect();
         osds.sort_unstable();
-        Some((osds, i64::from(held) - i64::from(protection.data_pieces)))
+        Some((osds, protection.spare(held)))
     }
 }

@@ -24,8 +24,8 @@ fn next_phase(group: &Group, targets: &[(u32, u8)]) -> Option<Phase> {
     Some(Phase { objects: most - next, targets })
 }
 
-/// (kind, OSDs that are read) of a phase: what the primary does for each object.
-fn way_of(group: &Group, protection: &Protection, targets: &[(u32, u8)]) -> (WorkKind, Vec<u32>) {
+/// (kind, OSDs that are read, of how many parts of a piece each reads one) of a phase: what the primary does for each object.
+fn way_of(group: &Group, protection: &Protection, targets: &[(u32, u8)]) -> (WorkKind, Vec<u32>, u32) {
     let whole: Vec<(u32, u8)> = group
         .serving(protection.is_coded())
         .filter(|&(osd, position)| group.piece(osd, position).is_some_and(|piece| piece.is_whole()))
@@ -34,17 +34,20 @@ fn way_of(group: &Group, protection: &Protection, targets: &[(u32, u8)]) -> (Wor
     if !protection.is_coded() {
         let pulls = targets.iter().any(|&(osd, _)| osd == primary);
         let source = whole.iter().map(|&(osd, _)| osd).find(|&osd| osd != primary);
-        return if pulls { (WorkKind::Pull, source.into_iter().collect()) } else { (WorkKind::Push, Vec::new()) };
+        return if pulls { (WorkKind::Pull, source.into_iter().collect(), 1) } else { (WorkKind::Push, Vec::new(), 1) };
     }
     let of_position = |position: u8| whole.iter().find(|&&(_, other)| other == position).map(|&(osd, _)| osd);
     let forward: Option<Vec<u32>> = targets.iter().map(|&(_, position)| of_position(position)).collect();
-    match forward {
-        Some(sources) => (WorkKind::Forward, sources),
-        None => {
-            let decoded = whole.iter().take(protection.data_pieces as usize);
-            (WorkKind::Decode, decoded.map(|&(osd, _)| osd).collect())
-        }
+    if let Some(sources) = forward {
+        return (WorkKind::Forward, sources, 1);
     }
+    let set = |members: &[(u32, u8)]| members.iter().fold(0_u64, |set, &(_, position)| set | 1 << position);
+    let (of_code, parts) = match protection.code.as_ref().and_then(|code| code.gathers(set(&whole), set(targets))) {
+        Some((positions, parts)) => (positions, parts),
+        None => (set(&whole[..whole.len().min(protection.data_pieces as usize)]), 1),
+    };
+    let decoded = whole.iter().filter(|&&(_, position)| of_code >> position & 1 == 1);
+    (WorkKind::Decode, decoded.map(|&(osd, _)| osd).collect(), parts)
 }
 
 impl Healing {
@@ -68,13 +71,13 @@ impl Healing {
             return;
         }
         let group = &self.groups[number as usize];
-        let protection = self.protections[group.pool];
+        let protection = &self.protections[group.pool];
         let job = &self.jobs[number as usize];
         let Some(phase) = next_phase(group, job.targets()) else {
             self.finish_group(number);
             return;
         };
-        let (kind, sources) = way_of(group, &protection, &phase.targets);
+        let (kind, sources, source_parts) = way_of(group, protection, &phase.targets);
         let repairs = group.forced || group.tally.is_undersized || group.tally.degraded > 0;
         let class = if repairs { OpClass::Recovery } else { OpClass::BestEffort };
         let mut targets = phase.targets;
@@ -86,9 +89,10 @@ impl Healing {
             group: ItemKey::new(group.pool, group.number, 0).0,
             primary: group.primary as u32,
             objects: phase.objects,
-            piece_bytes: group.contents.moved_piece_bytes(&protection),
+            piece_bytes: group.contents.moved_piece_bytes(protection),
             data_pieces: protection.data_pieces,
             sources: sources.clone(),
+            source_parts,
             targets: targets.iter().map(|&(osd, _)| osd).collect(),
             by_log: job.kind() == ClaimKind::Recovery,
         };
@@ -107,8 +111,18 @@ impl Healing {
             self.works_on[osd as usize].push(id);
         }
         let (piece_bytes, objects) = (work.piece_bytes, work.objects);
-        self.works[id as usize] =
-            Some(Running { owner, targets, read, piece_bytes, seen: 0, objects, accounted: self.now, is_over: false });
+        let read_bytes = piece_bytes / u64::from(work.source_parts);
+        self.works[id as usize] = Some(Running {
+            owner,
+            targets,
+            read,
+            piece_bytes,
+            read_bytes,
+            seen: 0,
+            objects,
+            accounted: self.now,
+            is_over: false,
+        });
         self.digest.fold_pair(self.now.picoseconds(), u64::from(id) << 32 | u64::from(owner.claimant()));
         self.plane.start(self.now, id, work);
         self.under_way += 1;
@@ -265,7 +279,7 @@ impl Healing {
         }
         for &osd in &running.read {
             if let Some(space) = self.fill.space_mut(osd) {
-                space.sent += bytes;
+                space.sent += came * running.read_bytes;
             }
         }
         // A group that lacks copies may move others too: what made lacking ones anew is what it lacks no more.

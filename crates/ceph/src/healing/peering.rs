@@ -17,8 +17,8 @@ impl Healing {
         if !group.exists {
             return;
         }
-        let protection = self.protections[group.pool];
-        let mut peers = groups::choose(group, &protection, self.map.barrier(group.pool), &|osd| self.map.is_up(osd));
+        let protection = &self.protections[group.pool];
+        let mut peers = groups::choose(group, protection, self.map.barrier(group.pool), &|osd| self.map.is_up(osd));
         let group = &mut self.groups[number as usize];
         (group.acting, group.primary, group.withheld) = (peers.acting, peers.primary, None);
         for &(osd, position) in &peers.fill {

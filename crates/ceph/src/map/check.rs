@@ -174,6 +174,10 @@ pub(super) fn check_sizes(pool: &PoolInput, size: u32, min_size: u32) -> Result<
         let rule = format!("of the {size} pieces of an object 1 to {size} hold data");
         return Err(CephError::invalid(field("data_pieces"), pool.data_pieces, rule, "correct it, or the size"));
     }
+    if let Some(code) = pool.code.as_ref().filter(|code| (code.data(), code.pieces()) != (pool.data_pieces, size)) {
+        let rule = format!("it has {} shards of data of {size}", pool.data_pieces);
+        return Err(CephError::invalid(field("code"), code.name(), rule, "correct it, or the sizes"));
+    }
     if min_size == 0 || min_size > size {
         let rule = format!("it is from 1 to the size, {size}");
         return Err(CephError::invalid(field("min_size"), min_size, rule, "give a number in between"));

@@ -40,7 +40,7 @@ fn least_bytes(healing: &Healing) -> Vec<u64> {
 fn is_lost(healing: &Healing, group: &Group, gone: &BTreeSet<u32>) -> bool {
     let protection = &healing.protections[group.pool];
     let held = places_held(&group.pieces, protection, |piece| piece.is_whole() && !gone.contains(&piece.osd));
-    group.contents.objects > 0 && held < protection.data_pieces
+    group.contents.objects > 0 && !protection.survives(held, 0)
 }
 
 /// A row a pool.

@@ -30,10 +30,12 @@ fn without_data(healing: &Healing, group: &Group) -> (String, bool) {
     let up = places_held(&group.pieces, protection, |piece| piece.is_whole() && healing.answers(piece.osd));
     let what = if needed == 1 {
         "no complete copy is up".to_owned()
+    } else if protection.code.is_some() {
+        format!("{} complete shards are up, from which its code does not restore the others", up.count_ones())
     } else {
-        format!("{up} complete pieces are up, and it takes {needed}")
+        format!("{} complete pieces are up, and it takes {needed}", up.count_ones())
     };
-    if kept >= needed {
+    if protection.survives(kept, 0) {
         (format!("{what}; it waits for {}", osds_text(&down)), true)
     } else if down.is_empty() {
         (format!("{what}, and no OSD that is down has any"), false)

@@ -36,6 +36,11 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
+    /// What a source reads of its piece in a round.
+    pub fn source_bytes(&self, work: &Work) -> f64 {
+        self.bytes / f64::from(work.source_parts)
+    }
+
     /// Those of a work whose primary has these settings: a chunk is a number of bytes of an object, so of a piece the k-th part.
     pub fn of(work: &Work, settings: &OsdSettings) -> Self {
         let chunk = settings.osd_recovery_max_chunk.div_ceil(u64::from(work.data_pieces.max(1))).max(1);

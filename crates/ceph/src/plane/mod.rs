@@ -72,6 +72,8 @@ pub struct Work {
     pub data_pieces: u32,
     /// OSDs that are read, an entry a piece; empty for `Push` and `Delete`, where it is the primary.
     pub sources: Vec<u32>,
+    /// Parts that a piece is cut into, of which each source reads one: 1, but where Clay makes a lone shard.
+    pub source_parts: u32,
     /// OSDs that get a piece of each object; empty for `Delete`.
     pub targets: Vec<u32>,
     /// Whether it is repair by log: the same, with other priorities.

@@ -117,6 +117,7 @@ pub fn push(primary: u32, target: u32, objects: u64, bytes: u64) -> Work {
         piece_bytes: bytes,
         data_pieces: 1,
         sources: vec![],
+        source_parts: 1,
         targets: vec![target],
         by_log: false,
     }

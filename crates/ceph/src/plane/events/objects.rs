@@ -180,7 +180,11 @@ impl State {
         let deletes = run.work.kind == WorkKind::Delete;
         let write = step == Step::Store || deletes;
         // What is deleted is one small write of the OSD's own accounts.
-        let (bytes, times) = if deletes { (0.0, 1) } else { (run.rounds.bytes, times) };
+        let (bytes, times) = match step {
+            _ if deletes => (0.0, 1),
+            Step::Fetch => (run.rounds.source_bytes(&run.work), times),
+            _ => (run.rounds.bytes, times),
+        };
         Request {
             source: Source::Object(object),
             step,
@@ -198,7 +202,8 @@ impl State {
     pub fn cost_at(&self, object: u32, osd: u32, asked: Asked) -> f64 {
         let Object { work, times, .. } = self.objects[object as usize];
         let run = &self.works[work as usize];
-        law::cost(&self.osd(osd).settings, asked, &run.work, run.rounds.bytes * f64::from(times))
+        let bytes = if asked == Asked::Pull { run.rounds.source_bytes(&run.work) } else { run.rounds.bytes };
+        law::cost(&self.osd(osd).settings, asked, &run.work, bytes * f64::from(times))
     }
 
     /// Whether the work that a request is of still goes on.

@@ -209,6 +209,8 @@ impl PathMaker<'_> {
     fn gather(&mut self) {
         let times = f64::from(self.rounds.count);
         let primary = self.work.primary;
+        let (of_piece, bytes) = (self.rounds.bytes, self.rounds.source_bytes(self.work));
+        self.rounds.bytes = bytes;
         for &source in &self.work.sources {
             if source != primary {
                 self.wire(source, primary);
@@ -225,6 +227,7 @@ impl PathMaker<'_> {
             }
             self.branch += 1;
         }
+        self.rounds.bytes = of_piece;
     }
 
     /// Each target writes its piece and says so.
@@ -294,7 +297,7 @@ pub(super) fn uses(stations: &Stations, work: &Work) -> Vec<Use> {
     let rounds = Rounds::of(work, &stations.osd(work.primary).settings);
     let (times, bytes) = (f64::from(rounds.count), rounds.bytes);
     let read = |osd: u32| {
-        let device = &stations.osd(osd).device;
+        let (device, bytes) = (&stations.osd(osd).device, rounds.source_bytes(work));
         let seconds = times * device.read(bytes) / f64::from(device.channels.max(1));
         Use { osd, read_bytes: times * bytes, written_bytes: 0.0, seconds }
     };

@@ -97,6 +97,7 @@ fn small_objects_cost_as_much_as_the_floor() {
         objects: 1,
         piece_bytes: bytes,
         data_pieces: 1,
+        source_parts: 1,
         sources: vec![],
         targets: vec![1],
         by_log: false,

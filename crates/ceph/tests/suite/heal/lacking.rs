@@ -1,6 +1,7 @@
 //! Who holds what is left of a group, and until when.
 
 use resilver_ceph::{Change, ClusterInput, Healing, tables};
+use resilver_redundancy::Code;
 
 use super::{Outcome, at, filled};
 use crate::common::{cluster, coded, replicated};
@@ -55,6 +56,22 @@ fn each_further_death_is_survived_by_one_less() {
     assert!(found.contains(&0) && found.iter().all(|left| (0..=1).contains(left)), "{found:?}");
     let whole = run(&small(Vec::new()));
     assert!(whole.texts("lacking", "osds").is_empty());
+}
+
+// Rule: of 4 + 4 pieces any 4 are enough, of an lrc by the layers DDc_DDc_, DDDc____ and ____DDDc not: where a shard is lost and then its
+// group's parity, the layers do not restore both.
+#[test]
+fn a_code_says_how_many_more_a_group_survives() {
+    for (code, survives) in [(None, 3), (Some("ceph lrc 4+2 local 3"), 0)] {
+        let mut input = small(vec![at(10.0, Change::Fail { osds: vec![5] })]);
+        input.pools = vec![coded(5, 32, 4, 4)];
+        input.pools[0].code = code.map(|code| Code::parse(code).unwrap());
+        filled(&mut input, 100, 400 << 20);
+        let outcome = run(&input);
+        let found = outcome.counts("lacking", "survives");
+        assert!(!found.is_empty() && found.iter().all(|&left| left == survives), "{found:?}");
+        assert_eq!(outcome.counts("timeline", "at_risk_groups").iter().any(|&groups| groups > 0), survives == 0);
+    }
 }
 
 // Rule: what an OSD holds that is stopped in order is away and not lost, whether it comes back or not.
