@@ -267,7 +267,8 @@ def test_all_problems_of_all_sections_are_told_at_once() -> None:
     ("profile", "says"),
     [
         (None, 'pool "rbd" is erasure coded, and the osdmap does not hold its profile'),
-        ({"plugin": "shec", "k": "2", "m": "1"}, 'by the plugin "shec", which is not modelled'),
+        ({"plugin": "own", "k": "2", "m": "1"}, 'by the plugin "own", which is not modelled'),
+        ({"plugin": "shec", "k": "2", "m": "1"}, 'expected a member named "c"'),
         ({"plugin": "isa", "k": "two", "m": "1"}, "expected an integer from 1"),
         ({"plugin": "isa", "k": "7", "m": "1"},
          'expected 8, the pieces of its erasure code profile "p"'),

@@ -91,6 +91,9 @@ def cluster_pools(report: ClusterReport, osds: Osds) -> tuple[tuple[StoredPool, 
                 "its PGs'."
             )
         sets = osds.numbered(sets[:, : pool.size])
+        if pool.kind == "erasure":
+            # Of an lrc the data is not first in a set.
+            sets = sets[:, code_tree(code).levels[0].places]
         holds = stored > 0
         piece_bytes = np.ceil(stored[holds] / code_tree(code).data).astype(np.int64)
         pools.append(StoredPool(pool.name, code, sets[holds], piece_bytes))
@@ -108,7 +111,7 @@ def _code(report: ClusterReport, pool: PoolInfo) -> str:
         return f"copies {pool.size}"
     if pool.code is None:
         rule = f"pool '{pool.name}' is coded in a way that is not modelled"
-        remedy = "use a cluster whose pools are replicated or Reed-Solomon coded"
+        remedy = "use a cluster whose pools are replicated or coded by Ceph's own plugins"
         raise ConfigError(rule, remedy, place=report.label)
     return pool.code
 

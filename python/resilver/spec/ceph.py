@@ -84,7 +84,9 @@ def _code_problem(pool: PoolInfo, path: Path) -> Problem:
         rule = (
             f'pool "{pool.name}" is coded by the plugin "{profile.plugin}", which is not modelled'
         )
-        remedy = f"use a cluster whose pools are coded by {' or '.join(MDS_PLUGINS)}"
+        remedy = (
+            f"use a cluster whose pools are coded by {', '.join(MDS_PLUGINS)}, lrc, clay or shec"
+        )
     return Problem(rule, remedy, place=str(path))
 
 

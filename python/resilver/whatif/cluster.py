@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
-from resilver.importers.ceph import NEW_CLUSTER, ClusterReport, ConfigEntry, PoolInfo
+from resilver.importers.ceph import (
+    MDS_PLUGINS,
+    NEW_CLUSTER,
+    ClusterReport,
+    ConfigEntry,
+    PoolInfo,
+)
+from resilver.simulate import code_tree
 from resilver.units import exact_bytes
 from resilver.whatif.configuration import (
     Configuration,
@@ -242,14 +249,6 @@ def new_min_alloc(cluster: Cluster, kind: OsdKind) -> int:
     return int(cluster.configuration.find(name, kind.daemon).value)
 
 
-_OTHER_CODES = {
-    "clay": " Clay reads less for a single lost shard, so recovery is faster.",
-    "lrc": " LRC reads fewer for a lost shard, and may lose data while more than that are left.",
-    "shec": " SHEC reads fewer for a lost shard, and may lose data while more than that are left.",
-}
-"""How codes differ from the MDS code that stands for them."""
-
-
 def _check_codes(report: ClusterReport) -> list[str]:
     """Refuse pools of unknown k and m; notes on those for which an MDS code stands."""
     coded = [pool for pool in report.pools if pool.kind == "erasure" and pool.code is None]
@@ -262,10 +261,16 @@ def _check_codes(report: ClusterReport) -> list[str]:
         for pool in coded
         if pool.profile is None
     )
+    for pool in report.pools:
+        try:
+            code_tree(pool.code or "copies 1")
+        except ConfigError as error:
+            place = f"{report.label}, pool '{pool.name}'"
+            raise ConfigError(replace(problem, place=place) for problem in error.problems) from None
     return [
         f"Pool '{pool.name}' uses the plugin '{profile.plugin}', simulated as an MDS code: any "
         f"{profile.data} of its {pool.size} shards restore data, and recovery reads "
-        f"{profile.data} whole shards.{_OTHER_CODES.get(profile.plugin, '')}"
+        f"{profile.data} whole shards."
         for pool in coded
         if (profile := pool.profile) is not None
     ]
@@ -339,6 +344,8 @@ def _pool_json(pool: PoolState) -> dict[str, Any]:
         "name": info.name,
         "min_size": info.min_size,
         "data_pieces": pool.data_pieces,
+        # Codes of which any k shards restore the data have no need of their equations.
+        "code": info.code if info.profile and info.profile.plugin not in MDS_PLUGINS else None,
         "stripe_width": info.stripe_width if info.kind == "erasure" else 0,
         "recovery_priority": info.recovery_priority,
         "pg_num_target": info.pg_num_target or info.pg_num,

@@ -107,8 +107,7 @@ def _osd_dump(cluster: ClusterReport, names: Renaming, limit: Any) -> dict[str, 
         }
     profiles = {
         names.profiles[profile.name]: {
-            "k": str(profile.data),
-            "m": str(profile.parity),
+            **(dict(profile.values) or {"k": str(profile.data), "m": str(profile.parity)}),
             "plugin": profile.plugin if profile.plugin in _PLUGINS else "other",
         }
         for profile in (pool.profile for pool in cluster.pools)

@@ -24,22 +24,28 @@ class ErasureProfile:
         name: Its name.
         plugin: The plugin that codes, such as ``jerasure``.
         data: k, the pieces that hold data.
-        parity: m, the others.
+        parity: The others: m, and of lrc its local parities too.
+        own_code: The code of lrc, clay and shec as `resilver redundancy` writes it, or empty.
+        values: (key, value) of the profile that say that code.
     """
 
     name: str
     plugin: str
     data: int
     parity: int
+    own_code: str = ""
+    values: tuple[tuple[str, str], ...] = ()
 
     @property
     def code(self) -> str | None:
-        """The code as a study names it, or None where none of ours is the plugin's.
+        """The code as `resilver redundancy` writes it; None where none of ours is the plugin's.
 
         >>> ErasureProfile("default", "jerasure", 4, 2).code
         'rs 4+2'
         """
-        return f"rs {self.data}+{self.parity}" if self.plugin in MDS_PLUGINS else None
+        if self.plugin in MDS_PLUGINS:
+            return f"rs {self.data}+{self.parity}"
+        return self.own_code or None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from resilver.importers.buckets import DEVICE_ID_MAX, BucketTree
 from resilver.importers.ceph.exceptions import read_exceptions
 from resilver.importers.ceph.facts import Ratios
 from resilver.importers.ceph.model import (
-    MDS_PLUGINS,
     SIZE_MAX,
     ErasureProfile,
     OsdInfo,
@@ -18,6 +17,7 @@ from resilver.importers.ceph.model import (
     PoolStretch,
     StretchMode,
 )
+from resilver.importers.ceph.plugins import KEYS, plugin_code
 from resilver.importers.jsonpath import Node
 
 _FLAG_HASHPSPOOL = 1
@@ -202,14 +202,19 @@ def _profile(pool: Node, osdmap: Node) -> ErasureProfile | None:
     profile = profiles.get(name.text()) if name is not None and profiles is not None else None
     if name is None or profile is None:
         return None
-    plugin = profile.get("plugin")
-    # Ceph writes all of a profile's values as text.
-    data, parity = (profile.at(key).whole(1, SIZE_MAX) for key in ("k", "m"))
-    if plugin is None or plugin.text() in MDS_PLUGINS:
-        size = pool.at("size")
-        if size.integer(1, SIZE_MAX) != data + parity:
-            size.fail(f'{data + parity}, the pieces of its erasure code profile "{name.text()}"')
-    return ErasureProfile(name.text(), plugin.text() if plugin else "jerasure", data, parity)
+    plugin = node.text() if (node := profile.get("plugin")) is not None else "jerasure"
+    if plugin in KEYS:
+        data, parity, code, values = plugin_code(plugin, profile)
+        own = (code, tuple(values.items()))
+    else:
+        # Ceph writes all of a profile's values as text.
+        data, parity = (profile.at(key).whole(1, SIZE_MAX) for key in ("k", "m"))
+        own = ("", ())
+    coded = ErasureProfile(name.text(), plugin, data, parity, *own)
+    size = pool.at("size")
+    if coded.code is not None and size.integer(1, SIZE_MAX) != data + parity:
+        size.fail(f'{data + parity}, the pieces of its erasure code profile "{name.text()}"')
+    return coded
 
 
 def _hashpspool(pool: Node) -> bool:
