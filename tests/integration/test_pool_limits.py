@@ -61,5 +61,11 @@ def test_what_the_monitors_refuse_is_refused_with_the_command_that_allows_it(
     assert "ceph osd pool set fast nopgchange false" in said
     said = refusal("what-if", limited, "--pg-num", "vms=4096")
     assert "the pool's pg_num_max, 2048" in said and "ceph osd pool set vms pg_num_max 4096" in said
+    # What it says to set is enough.
+    options = ("mon_max_pool_pg_num=70000", "mon_max_pg_per_osd=20000")
+    words = ["--horizon", "10 s", *(word for one in options for word in ("--set-option", one))]
+    assert "70,000 PGs" in output(
+        "what-if", limited, "--pg-num", "archive=70000", *words, code=None
+    )
     said = refusal("what-if", limited, "--set-rule", "vms=archive_rule")
     assert "EINVAL" in said and "is for erasure pools" in said

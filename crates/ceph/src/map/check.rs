@@ -155,15 +155,15 @@ fn check_barrier(field: &str, barrier: i32, crush: &CrushMap) -> Result<(), Ceph
     Err(CephError::invalid(field, barrier, rule, "give the number that the map has for it"))
 }
 
-/// The most groups of a pool: Ceph's `mon_max_pool_pg_num`.
-const PG_NUM_LIMIT: u32 = 65_536;
+/// The most groups of a pool that are followed, far above what Ceph's `mon_max_pool_pg_num` lets through by default.
+const PG_NUM_LIMIT: u32 = 1 << 24;
 
 /// That a pool may come to have so many groups.
 pub(super) fn check_pg_num(field: &str, pg_num: u32) -> Result<(), CephError> {
     if (1..=PG_NUM_LIMIT).contains(&pg_num) {
         return Ok(());
     }
-    let rule = format!("a pool comes to have 1 to {PG_NUM_LIMIT} groups (mon_max_pool_pg_num)");
+    let rule = format!("a pool comes to have 1 to {PG_NUM_LIMIT} groups");
     Err(CephError::invalid(field, pg_num, rule, "give a number in between"))
 }
 

@@ -223,7 +223,7 @@ fn refusals() {
             Change::PgNum { pool: 2, pg_num: 8 },
             "pg-num: pool = 2: a change is of a pool that the cluster has; the pools are 1, 5",
         ),
-        (Change::PgNum { pool: 5, pg_num: 0 }, "a pool comes to have 1 to 65536 groups"),
+        (Change::PgNum { pool: 5, pg_num: 0 }, "a pool comes to have 1 to 16777216 groups"),
         (upmap(64, &[(0, 1)]), "upmap of group 5.40 = 64: the pool has 64 groups"),
         (upmap(63, &[(0, -1)]), "upmap of group 5.3f = osd.-1"),
         (Change::CrushReweight { item: "osd.99".into(), weight: 1.0 }, "crush-reweight = osd.99"),
