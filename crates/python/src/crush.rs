@@ -44,7 +44,7 @@ fn tunables(name: &str) -> PyResult<Tunables> {
     Tunables::profile(name).ok_or_else(|| placement_error(format!("placement.tunables = '{name}' is not a profile")))
 }
 
-/// A location, borrowed.
+/// Pairs, borrowed.
 fn pairs(location: &[(String, String)]) -> Vec<(&str, &str)> {
     location.iter().map(|(type_name, bucket)| (type_name.as_str(), bucket.as_str())).collect()
 }
@@ -137,6 +137,17 @@ impl CrushMap {
     /// Another map with another weight of an item.
     fn reweighted(&self, name: &str, weight: f64) -> PyResult<Self> {
         self.map.reweighted(name, weight).map(wrap).map_err(placement_error)
+    }
+
+    /// Another map with trees turned into device classes.
+    fn reclassified(
+        &self,
+        classes: Vec<(String, String)>,
+        roots: Vec<(String, String)>,
+        buckets: Vec<(String, String, String)>,
+    ) -> PyResult<Self> {
+        let buckets: Vec<_> = buckets.iter().map(|row| (row.0.as_str(), row.1.as_str(), row.2.as_str())).collect();
+        self.map.reclassified(&pairs(&classes), &pairs(&roots), &buckets).map(wrap).map_err(placement_error)
     }
 
     /// Another map with every bucket's weight summed anew.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -223,6 +223,38 @@ class CrushMap:
         """Sum every bucket's weight anew from the devices up, as `crushtool --reweight` does."""
         with core_errors():
             return CrushMap(self.core.recomputed())
+
+    def reclassified(
+        self,
+        classes: Iterable[Sequence[str]] = (),
+        roots: Iterable[Sequence[str]] = (),
+        buckets: Iterable[Sequence[str]] = (),
+    ) -> CrushMap:
+        """Turn trees of one kind of device into device classes, as `crushtool --reclassify` does.
+
+        Args:
+            classes: Buckets, each with the class that all devices below it get first.
+            roots: Buckets, each with the class that rules take of it from now on.
+            buckets: Patterns (``%-ssd``, ``ssd-%`` or a name), each with a class and the bucket
+                that a plain name is merged into and that new buckets go into.
+
+        Raises:
+            PlacementError: A name or a pattern fits nothing, two patterns fit one bucket, or a rule
+                takes a class of such a root already.
+
+        >>> crush = CrushMap.build(4, [("host", "straw2", 2), ("root", "straw2", 0)])
+        >>> classes = crush.reclassified([("root", "hdd")], [("root", "hdd")])
+        >>> "step take root class hdd" in classes.to_text()
+        True
+        """
+        with core_errors():
+            return CrushMap(
+                self.core.reclassified(
+                    [(name, own) for name, own in classes],
+                    [(name, own) for name, own in roots],
+                    [(match, own, parent) for match, own, parent in buckets],
+                )
+            )
 
     def _number_for(self, name: str) -> int:
         """The number that a new device's name says, else the first beyond all devices."""

@@ -10,7 +10,7 @@ use crate::map::error::MapError;
 use crate::map::place::Place;
 
 /// A weight as it comes back from single precision, in which Ceph hands weights on when it moves items.
-fn single(weight: u32) -> u32 {
+pub(super) fn single(weight: u32) -> u32 {
     (weight as f32) as u32
 }
 
@@ -114,7 +114,7 @@ impl EditMap {
             let rule = "the map allows a kind of bucket for the one to be made";
             return Err(MapError::invalid("tunable allowed_bucket_algs", allowed, rule, "set it to 54"));
         };
-        let id = (1..).map(|number| -number).find(|id| !self.buckets.contains_key(id)).unwrap_or(-1);
+        let id = self.free_id();
         self.put(EditBucket::made(id, name.to_owned(), type_id, kind, &[(item, 0)]));
         for sets in self.choose_args.values_mut() {
             let weights = vec![vec![0]; positions(sets)];

@@ -73,15 +73,32 @@ impl EditMap {
         let largest = self.draft.devices.iter().map(|device| device.id).max();
         // Ceph keeps no room for devices that have neither a name nor a bucket.
         self.draft.extent.max_devices = largest.map_or(0, |id| id.saturating_add(1)).max(0);
-        let mut slots = self.draft.extent.max_buckets;
-        while slots < self.slots {
-            slots = if slots == 0 { 8 } else { slots * 2 };
-        }
-        self.draft.extent.max_buckets = slots;
+        self.double_slots();
         self.draft.buckets = self.buckets.into_values().map(EditBucket::close).collect::<Vec<DraftBucket>>();
         let list = |sets: Sets| sets.into_values().filter(|set| !set.weights.is_empty() || set.ids.is_some()).collect();
         self.draft.choose_args = self.choose_args.into_iter().map(|(key, sets)| (key, list(sets))).collect();
         Ok(self.draft.finish()?)
+    }
+
+    /// Ceph doubles the room for buckets whenever one has none.
+    fn double_slots(&mut self) {
+        let slots = &mut self.draft.extent.max_buckets;
+        while *slots < self.slots {
+            *slots = if *slots == 0 { 8 } else { *slots * 2 };
+        }
+    }
+
+    /// The first free id of a bucket.
+    pub(super) fn free_id(&self) -> i32 {
+        (1..).map(|number| -number).find(|id| !self.buckets.contains_key(id)).unwrap_or(-1)
+    }
+
+    /// The same, with room for it alone, as `CrushWrapper::get_new_bucket_id` makes room.
+    pub(super) fn new_id(&mut self) -> i32 {
+        self.double_slots();
+        let id = self.free_id();
+        self.draft.extent.max_buckets = self.draft.extent.max_buckets.max(!id as u32 + 1);
+        id
     }
 
     /// The id of a name.
@@ -89,6 +106,24 @@ impl EditMap {
         let none =
             || MapError::invalid("item", name, "an edit is of a device or bucket that the map has", "correct the name");
         self.ids.get(name).copied().ok_or_else(none)
+    }
+
+    /// The id of a bucket that is no shadow.
+    pub(super) fn bucket_named(&self, name: &str) -> Result<i32, MapError> {
+        let id = self.id_of(name)?;
+        if self.buckets.contains_key(&id) && !self.is_shadow(id) {
+            return Ok(id);
+        }
+        Err(MapError::invalid("item", name, "this edit is of a bucket, and this is none", "name a bucket"))
+    }
+
+    /// Gives a bucket another name.
+    pub(super) fn set_name(&mut self, id: i32, name: &str) {
+        if let Some(mut bucket) = self.buckets.remove(&id) {
+            self.ids.remove(&bucket.name);
+            bucket.name = name.to_owned();
+            self.put(bucket);
+        }
     }
 
     /// Every bucket's id, from -1 down: the order in which Ceph goes through them.

@@ -8,6 +8,7 @@ mod arguments;
 mod bucket;
 mod location;
 mod map;
+mod reclassify;
 mod recompute;
 mod shadows;
 

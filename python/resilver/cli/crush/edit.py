@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _BUCKET_KINDS = ("uniform", "list", "tree", "straw", "straw2", "vring")
 _FORMATS: dict[str, MapFormat] = {".txt": "text", ".text": "text", ".json": "json"}
 _PLACED = ("--add-item", "--update-item", "--move")
+_AT_THE_END = ("--set-subtree-class", "--reclassify-root", "--reclassify-bucket")
 _ID_MAX = 2**31
 
 
@@ -85,6 +86,9 @@ def edits_of(editing: Editing) -> tuple[list[Edit], list[Problem]]:
         else:
             placed = [edit for edit in edits if edit.option in _PLACED]
             (placed[-1].location if placed else first)[words[0]] = words[1]
+    if editing.reclassify and not {edit.option for edit in edits} & {*_AT_THE_END[1:]}:
+        rule, remedy = "nothing is reclassified", f"add {' or '.join(_AT_THE_END[1:])}"
+        problems.append(Problem(rule, remedy, "--reclassify"))
     if problems:
         return edits, problems
     placed = [edit for edit in edits if edit.option in _PLACED]
@@ -115,6 +119,8 @@ def edited(editing: Editing) -> MapSource:
         source = open_map(editing.words[0])
     crush = source.crush
     for edit in edits_of(editing)[0]:
+        if edit.option in _AT_THE_END:
+            continue
         try:
             crush = edit.made(crush)
         except PlacementError as error:
@@ -122,6 +128,12 @@ def edited(editing: Editing) -> MapSource:
             raise PlacementError(f"{source.label}: {error}{remedy}") from None
         if edit.option == "--add-item":
             _note_second_place(crush, edit)
+    if editing.reclassify:
+        words = [[row for name, row in editing.tokens if name == one] for one in _AT_THE_END]
+        try:
+            crush = crush.reclassified(*words)
+        except PlacementError as error:
+            raise PlacementError(f"{source.label}: {error}") from None
     if editing.reweight:
         crush = crush.recomputed()
     return source if crush is source.crush else MapSource(source.label, crush)

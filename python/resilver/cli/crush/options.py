@@ -129,6 +129,28 @@ class Editing:
         metavar="FILE",
         text="Make the edits of a file here, one a line: add-item 16 1.0 osd.16 --loc host h4.",
     )
+    reclassify: bool = option(
+        rich_help_panel="Edit",
+        text="Turn legacy trees into device classes, after all other edits.",
+        default=False,
+    )
+    subtree_class: tuple[str, ...] = _change(
+        "--set-subtree-class",
+        metavar="NAME CLASS",
+        text="Give all devices below a bucket a class first.",
+        of=("--reclassify",),
+    )
+    reclassify_root: tuple[str, ...] = _change(
+        metavar="NAME CLASS",
+        text="Let rules that take this tree take its devices of a class.",
+        of=("--reclassify",),
+    )
+    reclassify_bucket: tuple[str, ...] = _change(
+        metavar="MATCH CLASS PARENT",
+        text="Merge buckets such as %-ssd into those without it, the bucket of a whole name into "
+        "PARENT.",
+        of=("--reclassify",),
+    )
     reweight: bool = option(
         rich_help_panel="Edit", text="Recompute all buckets' weights.", default=False
     )

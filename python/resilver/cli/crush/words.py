@@ -17,7 +17,7 @@ _COUNTS = {"--weight": 2, "-w": 2, **{name: len(words) for name, words in WORDS.
 # Ceph's tools take an underscore for a dash within an option's name; these have both spellings in
 # the field's scripts.
 _CEPH_NAMES = ("--show_", "--min_", "--max_", "--num_", "--pool_")
-_CEPH_EDITS = ("--add_", "--update_", "--remove_", "--reweight_")
+_CEPH_EDITS = ("--add_", "--update_", "--remove_", "--reweight_", "--reclassify_", "--set_subtree_")
 
 
 class CrushCommand(Command):
