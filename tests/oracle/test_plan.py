@@ -5,6 +5,7 @@ The sets and what monitors remove are osdmaptool's.
 
 import json
 import random
+import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
@@ -25,6 +26,7 @@ from tests.oracle.osdmap_file import (
     tool,
     write,
 )
+from tests.oracle.test_reclassify import legacy
 from tests.scale import numbers
 from tests.terminal import Terminal
 
@@ -92,11 +94,10 @@ def dumps(folder: Path, spec: OsdMapSpec, text: str) -> Path:
     return made
 
 
-def sets(folder: Path) -> Sets:
+def sets(folder: Path, spec: OsdMapSpec) -> Sets:
     """The set of each PG: of copies in any order, of shards in theirs."""
-    of_copies = {pool for pool, spec in POOLS.items() if not spec.erasure}
     return {
-        gid: sorted(answer.up) if gid[0] in of_copies else answer.up
+        gid: answer.up if spec.pools[gid[0]].erasure else sorted(answer.up)
         for gid, answer in answers(folder).items()
     }
 
@@ -138,7 +139,7 @@ def test_nothing_moves_until_a_step_releases_it(
     answer: dict[str, Any] = {}
     first = spec
     write(folder, spec, maps[0])
-    where = sets(folder)
+    where = sets(folder, spec)
     for number, (before, after) in enumerate(pairwise(maps)):
         (tmp_path / f"{number}").mkdir()
         bundle = dumps(tmp_path / f"{number}", spec, before)
@@ -152,11 +153,11 @@ def test_nothing_moves_until_a_step_releases_it(
         write(folder, spec, after)
         spec = cleaned(folder, spec)
         write(folder, spec, after)
-        goal = sets(folder)
+        goal = sets(folder, spec)
         spec = run(spec, [line for step in steps for line in step["hold"]])
         write(folder, spec, after)
         assert cleaned(folder, spec) == spec
-        assert sets(folder) == where
+        assert sets(folder, spec) == where
 
     # Back, whichever steps were made: the map before, and the entries that there were.
     for count in (0, len(steps) // 2, len(steps)):
@@ -168,11 +169,36 @@ def test_nothing_moves_until_a_step_releases_it(
     for step in steps:
         spec = run(spec, step["release"])
         write(folder, spec, maps[-1])
-        now = sets(folder)
+        now = sets(folder, spec)
         left -= {gid for gid in moved if now[gid] == goal[gid]}
         assert all(now[gid] == (where if gid in left else goal)[gid] for gid in goal)
         assert 0 < step["bytes"] <= 2**30
     assert not left
+
+
+def edited(folder: Path, *words: str) -> str:
+    """The text of the written map after an edit of crushtool's."""
+    tool("crushtool", "-i", "crush.bin", *words, "-o", "after.bin", folder=folder)
+    return tool("crushtool", "-d", "after.bin", folder=folder)
+
+
+def assert_held(
+    folder: Path, spec: OsdMapSpec, after: str, answer: dict[str, Any], where: Sets
+) -> None:
+    """By the map after, all PGs but those that are named stay, until the steps release them."""
+    write(folder, spec, after)
+    goal = sets(folder, spec)
+    held = run(spec, [line for step in answer["steps"] for line in step["hold"]])
+    write(folder, held, after)
+    assert cleaned(folder, held) == held
+    now = sets(folder, spec)
+    moved = {
+        f"{pool}.{number:x}" for pool, number in now if now[pool, number] != where[pool, number]
+    }
+    assert moved == {one["pgid"] for one in answer["loose"]}
+    released = run(held, [line for step in answer["steps"] for line in step["release"]])
+    write(folder, released, after)
+    assert sets(folder, spec) == goal
 
 
 @pytest.mark.parametrize("seed", numbers(5))
@@ -181,18 +207,50 @@ def test_those_that_cannot_be_held_are_named(tmp_path: Path, terminal: Terminal,
     draw = random.Random(seed)
     spec, before, *_ = drawn(draw)
     bundle = dumps(tmp_path, spec, before)
-    where, drained = sets(tmp_path), draw.randrange(3)
+    where, drained = sets(tmp_path, spec), draw.randrange(3)
     words = ("--drain", f"osd.{drained}", "--release", "18.2.4")
     answer = terminal.json_output("plan", bundle, *words, code=1)
+    after = edited(tmp_path, "--reweight-item", f"osd.{drained}", "0")
+    assert answer["loose"]
+    assert_held(tmp_path, spec, after, answer, where)
 
-    weightless = ("--reweight-item", f"osd.{drained}", "0", "-o", "after.bin")
-    tool("crushtool", "-i", "crush.bin", *weightless, folder=tmp_path)
-    after = tool("crushtool", "-d", "after.bin", folder=tmp_path)
-    spec = run(spec, [line for step in answer["steps"] for line in step["hold"]])
-    write(tmp_path, spec, after)
-    assert cleaned(tmp_path, spec) == spec
-    now = sets(tmp_path)
-    loose = {
-        f"{pool}.{number:x}" for pool, number in now if now[pool, number] != where[pool, number]
-    }
-    assert {one["pgid"] for one in answer["loose"]} == loose
+
+@pytest.mark.parametrize("seed", numbers(8))
+def test_a_reclassified_map_moves_what_crushtool_says_it_moves(
+    tmp_path: Path, terminal: Terminal, seed: int
+) -> None:
+    """Nothing where all its mappings are the same."""
+    text, words = legacy(random.Random(seed))
+    if "--set-subtree-class" not in words:  # Else rules find no OSD of the class.
+        words += ["--set-subtree-class", "default", "hdd"]
+    count = text.count("\ndevice ")
+    pools = {pool: PoolSpec(3, GROUPS, GROUPS, pool - 1) for pool in (1, 2)}
+    spec = OsdMapSpec(pools, [EXISTS | UP] * count, [ONE] * count)
+    bundle = dumps(tmp_path, spec, text)
+    where = sets(tmp_path, spec)
+    ways = ("--reclassify", " ".join(words), "--release", "18.2.4")
+    answer = terminal.json_output("plan", bundle, *ways, code=None)
+    after = edited(tmp_path, *words)
+    compared = ["crushtool", "-i", "crush.bin", "--compare", "after.bin"]
+    if subprocess.run(compared, cwd=tmp_path, capture_output=True).returncode == 0:
+        assert answer["steps"] == answer["loose"] == []
+    assert_held(tmp_path, spec, after, answer, where)
+
+
+@pytest.mark.parametrize("seed", numbers(4))
+def test_a_move_is_held_and_then_made(tmp_path: Path, terminal: Terminal, seed: int) -> None:
+    """An OSD goes to a host that is not there yet, and another host gets another name."""
+    spec, before, *_ = drawn(random.Random(seed))
+    bundle = dumps(tmp_path, spec, before)
+    where = sets(tmp_path, spec)
+    ways = ("--crush-move", "osd.0 host=new root=default", "--crush-rename", "host2 other")
+    answer = terminal.json_output("plan", bundle, *ways, "--release", "18.2.4", code=None)
+    commands = [line for step in answer["at_once"]["steps"] for line in step["commands"]]
+    assert commands == [
+        "ceph osd crush rename-bucket host2 other",
+        "ceph osd crush move osd.0 host=new root=default",
+    ]
+    assert answer["steps"]
+    place = ("--loc", "host", "new", "--loc", "root", "default")
+    after = edited(tmp_path, "--move", "osd.0", *place).replace("host2", "other")
+    assert_held(tmp_path, spec, after, answer, where)

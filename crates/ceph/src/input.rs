@@ -4,6 +4,7 @@ use resilver_crush::pool::Pool;
 use resilver_redundancy::Code;
 use serde::Deserialize;
 
+pub use crate::load::PoolLoad;
 use crate::settings::{ClusterSettings, OsdSettings};
 
 /// A cluster and a plan.
@@ -227,20 +228,6 @@ pub struct NetworkInput {
     pub latency_seconds: f64,
 }
 
-/// What clients ask of a pool, evenly over its bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PoolLoad {
-    /// Reads a second.
-    pub reads_per_second: f64,
-    /// Bytes of a read.
-    pub read_bytes: u64,
-    /// Writes a second.
-    pub writes_per_second: f64,
-    /// Bytes of a write.
-    pub write_bytes: u64,
-}
-
 /// A change and its time.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -300,6 +287,20 @@ pub enum Change {
         item: String,
         /// Its weight, or that of each device below it.
         weight: f64,
+    },
+    /// `ceph osd crush move`: a device or bucket, with all it holds, to another place.
+    CrushMove {
+        /// The item's name.
+        item: String,
+        /// (type, bucket); buckets that are not there yet are made.
+        location: Vec<(String, String)>,
+    },
+    /// `ceph osd crush rename-bucket`.
+    CrushRename {
+        /// The bucket's name.
+        item: String,
+        /// Its name from now on.
+        name: String,
     },
     /// New OSDs, up and in.
     Add {

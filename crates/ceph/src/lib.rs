@@ -10,6 +10,7 @@ pub mod fill;
 pub mod groups;
 mod healing;
 mod input;
+mod load;
 pub mod map;
 mod outcome;
 mod plane;

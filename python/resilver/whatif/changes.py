@@ -11,7 +11,7 @@ from pathlib import Path
 from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.ceph import ConfigEntry
 from resilver.text import CRUSH_MAGIC, read_bytes
-from resilver.whatif import pool_changes
+from resilver.whatif import map_changes, pool_changes
 from resilver.whatif.adding import add
 from resilver.whatif.cluster import Cluster
 from resilver.whatif.configuration import Ledger, read_setting
@@ -194,6 +194,9 @@ CHANGES: dict[str, Callable[[str, Cluster], Made]] = {
     "flag": partial(_flags, is_set=True),
     "unflag": partial(_flags, is_set=False),
     "map": _map,
+    "reclassify": map_changes.reclassify,
+    "crush_rename": map_changes.crush_rename,
+    "crush_move": map_changes.crush_move,
     "add": _add,
     "replace": replace,
     "set_rule": pool_changes.set_rule,

@@ -173,7 +173,7 @@ def parts_at(
     Raises:
         ConfigError: The map of that time has no such level, or nothing of it that runs.
     """
-    running, crushmap = {osd.id for osd in report.osds if osd.up}, report.crushmap
+    running, tree = {osd.id for osd in report.osds if osd.up}, Tree(report.crushmap)
     for change in (s["change"] for s in base.input["plan"] if s["at_seconds"] <= start):
         kind, osds = change["kind"], change.get("osds", ())
         if kind in ("fail", "stop"):
@@ -183,8 +183,11 @@ def parts_at(
         elif kind == "add":
             running |= {one["osd"]["id"] for one in osds}
         elif kind == "crush":
-            crushmap = change["crushmap"]
-    tree = Tree(crushmap)
+            tree = Tree(change["crushmap"])
+        elif kind == "crush_move":
+            tree.move(change["item"], change["location"])
+        elif kind == "crush_rename":
+            tree.rename(change["item"], change["name"])
     parts: dict[str, tuple[int, ...]]
     if level == tree.types[0]:
         parts = {f"osd.{osd}": (osd,) for osd in sorted(running)}

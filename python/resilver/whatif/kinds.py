@@ -43,6 +43,19 @@ KINDS: tuple[ChangeKind, ...] = (
         "new.crush",
     ),
     ChangeKind(
+        "reclassify",
+        "WORDS",
+        "Turn legacy trees into device classes, in the words of `crushtool --reclassify`.",
+        "--reclassify-root default hdd --reclassify-bucket %-ssd ssd default",
+    ),
+    ChangeKind("crush_rename", "OLD NEW", "Rename a bucket of the CRUSH map.", "node3 node9"),
+    ChangeKind(
+        "crush_move",
+        "NAME TYPE=NAME...",
+        "Move an OSD or a bucket in the CRUSH map, with all it holds.",
+        "node3 rack=r2",
+    ),
+    ChangeKind(
         "add",
         "WHAT",
         "Add hosts or OSDs like an existing one, or of another size.",
@@ -120,6 +133,9 @@ KINDS: tuple[ChangeKind, ...] = (
 
 BY_KEY = {kind.key: kind for kind in KINDS}
 
-MAP_KINDS = ("map", "set_rule", "reweight", "crush_reweight", "drain", "in", "out")
+MAP_KINDS = (
+    "map", "reclassify", "crush_rename", "crush_move",
+    "set_rule", "reweight", "crush_reweight", "drain", "in", "out",
+)  # fmt: skip
 """The changes that change where the map places PGs, and nothing else. Of OSDs to be added nobody
 knows the numbers, which CRUSH goes by."""

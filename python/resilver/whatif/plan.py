@@ -17,7 +17,7 @@ from resilver.whatif.changes import CHANGES, setting_text
 from resilver.whatif.cluster import Cluster, ratios_of
 from resilver.whatif.configuration import read_setting
 from resilver.whatif.fitting import Need, PlanDoesNotFit, Room, misfit, room_of
-from resilver.whatif.kinds import BY_KEY, KINDS
+from resilver.whatif.kinds import BY_KEY, KINDS, MAP_KINDS
 from resilver.whatif.naming import Made
 
 AT = re.compile(r"(.*?)\s*@\s*([^@]+)", re.DOTALL)
@@ -242,9 +242,7 @@ def _made(one: Wanted, cluster: Cluster) -> Made:
         ) from None
 
 
-TAKES_ROOM = frozenset(
-    ("map", "replace", "set_rule", "pool_size", "crush_reweight", "reweight", "drain", "in", "out")
-)
+TAKES_ROOM = frozenset((*MAP_KINDS, "replace", "pool_size"))
 """The kinds of change after which a pool may have less room."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -155,6 +155,46 @@ class Tree:
             remedy = name_remedy(name, of_kind, f"{kind}s")
             raise ConfigError(rule, remedy, value=show(f"{kind}={name}"))
         return place
+
+    def by_type(self, location: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """A location, the lowest type first."""
+        return sorted(location, key=lambda place: self.types.index(place[0]))
+
+    def move(self, name: str, location: Iterable[tuple[str, str]]) -> None:
+        """Hang an OSD or a bucket elsewhere; buckets that are not there yet are made.
+
+        Args:
+            name: Its name.
+            location: Types and buckets, of which the lowest gets the item.
+        """
+        numbers = {device.name: number for number, device in self.devices.items()}
+        item: str | int = name if name in self.places else numbers[name]
+        moved = self.places[item] if isinstance(item, str) else self.devices[item]
+        if moved.parent:
+            self.places[moved.parent].items.remove(item)
+        moved.parent = ""
+        for kind, bucket in self.by_type(location):
+            is_new = bucket not in self.places
+            place = self.add_place(bucket, kind, "") if is_new else self.places[bucket]
+            place.items.append(item)
+            moved.parent = bucket
+            if not is_new:
+                break
+            item, moved = bucket, place
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a bucket another name."""
+        place = self.places[new] = self.places.pop(old)
+        place.name = new
+        for item in place.items:
+            (self.places[item] if isinstance(item, str) else self.devices[item]).parent = new
+        if place.parent:
+            items = self.places[place.parent].items
+            items[items.index(old)] = new
+        for step in (step for _, steps in self.rules.values() for step in steps):
+            root, shadow, device_class = str(step.get("item_name", "")).partition("~")
+            if root == old:
+                step["item_name"] = f"{new}{shadow}{device_class}"
 
     def add_place(self, name: str, kind: str, parent: str) -> Place:
         """A new, empty bucket below another."""

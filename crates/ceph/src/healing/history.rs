@@ -43,6 +43,8 @@ pub(super) fn sentence(change: &Change, map: &OsdMap) -> String {
             format!("{} {verb} at {speed} speed", named(osds))
         }
         Change::CrushReweight { item, weight } => format!("CRUSH weight of {item} is {weight}"),
+        Change::CrushMove { item, .. } => format!("{item} moved in the CRUSH map"),
+        Change::CrushRename { item, name } => format!("{item} renamed to {name}"),
         Change::Add { osds } => {
             let numbers: Vec<u32> = osds.iter().map(|added| added.osd.id).collect();
             format!("{} {} added", named(&numbers), are(&numbers))

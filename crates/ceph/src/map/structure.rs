@@ -80,6 +80,17 @@ impl OsdMap {
             Change::Add { osds } => self.add(osds)?,
             Change::Replace { osds } => self.replace(osds)?,
             Change::Crush { crushmap } => self.set_crush(crushmap)?,
+            Change::CrushMove { item, location } => {
+                let field = CephError::crush(format!("crush-move {item}"));
+                self.crush = self.crush.moved(item, &borrowed(location)).map_err(field)?;
+                Touched::Everything
+            }
+            // Nothing is placed by names.
+            Change::CrushRename { item, name } => {
+                let field = CephError::crush(format!("crush-rename {item}"));
+                self.crush = self.crush.renamed(item, name).map_err(field)?;
+                Touched::Nothing
+            }
             // Every other change is made where states are.
             _ => Touched::Nothing,
         })
@@ -113,8 +124,7 @@ impl OsdMap {
                 return Err(CephError::invalid("add", format!("osd.{}", osd.id), rule, "number it higher"));
             }
             let refuse = || CephError::crush(format!("add {name}"));
-            let place: Vec<(&str, &str)> = location.iter().map(|(kind, bucket)| (&kind[..], &bucket[..])).collect();
-            crush = crush.with_item(osd.id as i32, *weight, name, &place).map_err(refuse())?;
+            crush = crush.with_item(osd.id as i32, *weight, name, &borrowed(location)).map_err(refuse())?;
             let top = top_of(&crush, osd.id as i32);
             if item_of(&self.crush, &crush.item_name(top)).is_none() {
                 let rule = "the topmost bucket of a location is one that the map has";
@@ -193,4 +203,8 @@ impl OsdMap {
         let moved = |&group: &u32| pool.placement_seed(group) != before[group as usize];
         Touched::Groups((0..pool.pg_num).filter(moved).map(|group| (place, group)).collect())
     }
+}
+
+fn borrowed(location: &[(String, String)]) -> Vec<(&str, &str)> {
+    location.iter().map(|(kind, bucket)| (&kind[..], &bucket[..])).collect()
 }

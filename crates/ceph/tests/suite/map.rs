@@ -184,6 +184,20 @@ fn a_new_map_takes_over() {
     assert!(map.exists(35));
 }
 
+// Rule: names place nothing, and an OSD that moves is placed by the weight of its new host.
+#[test]
+fn a_renamed_host_keeps_its_groups_and_gets_those_of_an_osd_that_moves_in() {
+    let mut map = OsdMap::new(&small()).unwrap();
+    let before = all_sets(&map);
+    let rename = Change::CrushRename { item: "host.1".into(), name: "other".into() };
+    assert_eq!(map.apply(&rename), Ok(Touched::Nothing));
+    assert_eq!(all_sets(&map), before);
+    let moves = Change::CrushMove { item: "osd.35".into(), location: vec![("host".into(), "other".into())] };
+    assert_eq!(map.apply(&moves), Ok(Touched::Everything));
+    assert_eq!(map.crush().ancestor(35, "host"), map.crush().ancestor(3, "host"));
+    assert_ne!(all_sets(&map), before);
+}
+
 /// A map whose rule has another number than those of the pools.
 fn ruleless() -> String {
     let mut dump: serde_json::Value = serde_json::from_str(&small().crushmap).unwrap();
@@ -214,6 +228,9 @@ fn too_few_domains_make_short_sets() {
 fn refusals() {
     let mut map = OsdMap::new(&small()).unwrap();
     let upmap = |group, pairs: &[(i32, i32)]| Change::Upmap { pool: 5, group, pairs: pairs.to_vec() };
+    let moved =
+        |item: &str, host: &str| Change::CrushMove { item: item.into(), location: vec![("host".into(), host.into())] };
+    let renamed = |item: &str, name: &str| Change::CrushRename { item: item.into(), name: name.into() };
     for (change, said) in [
         (
             Change::Out { osds: vec![3, 36] },
@@ -228,6 +245,10 @@ fn refusals() {
         (upmap(63, &[(0, -1)]), "upmap of group 5.3f = osd.-1"),
         (Change::CrushReweight { item: "osd.99".into(), weight: 1.0 }, "crush-reweight = osd.99"),
         (Change::CrushReweight { item: "osd.9".into(), weight: -1.0 }, "a weight is from 0 to below 32768"),
+        (moved("host.1", "osd.9"), "crush-move host.1: location = osd.9: it is a device"),
+        (moved("host.99", "host.1"), "crush-move host.99: item = host.99"),
+        (renamed("osd.1", "osd.99"), "crush-rename osd.1: item = osd.1: this edit is of a bucket"),
+        (renamed("host.1", "host.2"), "crush-rename host.1: bucket = host.2: an item has this name already"),
         (Change::Reweight { osds: vec![1], weight: ONE + 1 }, "it is from 0 to 1"),
         (
             Change::Add { osds: vec![add(36, "", &[("host", "nowhere")])] },

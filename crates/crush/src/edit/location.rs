@@ -202,6 +202,18 @@ impl EditMap {
         self.insert(item, single(weight), name, location, false)
     }
 
+    /// Gives a bucket another name, and its shadows theirs.
+    pub(super) fn rename(&mut self, bucket: &str, name: &str) -> Result<(), MapError> {
+        check_name("bucket", name)?;
+        let id = self.bucket_named(bucket)?;
+        if self.ids.contains_key(name) {
+            return Err(MapError::invalid("bucket", name, "an item has this name already", "choose another name"));
+        }
+        self.set_name(id, name);
+        self.rebuild_shadows();
+        Ok(())
+    }
+
     /// Takes an item out of every bucket, and out of the map with its name: `CrushWrapper::remove_item`.
     ///
     /// # Arguments

@@ -122,6 +122,24 @@ impl CrushMap {
         map.finish()
     }
 
+    /// The map with another name of a bucket, which places nothing elsewhere: `ceph osd crush rename-bucket`.
+    ///
+    /// # Errors
+    /// There is no such bucket, or the name is taken or no name.
+    ///
+    /// # Examples
+    /// ```
+    /// use resilver_crush::{BucketKind, CrushMap};
+    /// let map = CrushMap::build(4, &[("host", BucketKind::Straw2, 2), ("root", BucketKind::Straw2, 0)]).unwrap();
+    /// let renamed = map.renamed("host1", "node1").unwrap();
+    /// assert_eq!(renamed.ancestor(3, "host").map(|host| renamed.item_name(host)), Some("node1".to_owned()));
+    /// ```
+    pub fn renamed(&self, bucket: &str, name: &str) -> Result<Self, MapError> {
+        let mut map = EditMap::new(self);
+        map.rename(bucket, name)?;
+        map.finish()
+    }
+
     /// The map with another weight of an item wherever it stands, and of all above it: `crushtool --reweight-item`.
     ///
     /// # Arguments
