@@ -77,10 +77,31 @@ def test_a_cluster_that_heals_is_not_planned_for(tmp_path: Path, terminal: Termi
     (bundle / "ceph_report.json").unlink()
     said = terminal.refusal("plan", bundle, "--out", "osd.7")
     assert "osd.3 is down and in" in said
-    document["osds"][3]["up"] = 1
-    (bundle / "ceph_osd_dump.json").write_text(json.dumps(document))
+
+
+def test_a_backfill_is_cancelled_but_for_pgs_that_lack_an_osd(
+    tmp_path: Path, terminal: Terminal
+) -> None:
+    """One PG is served by three OSDs, of which the map has two, and is held; one by two OSDs."""
+    bundle = write_cluster(tmp_path / "dumps", SHAPE, stderr=False)
+    (bundle / "ceph_report.json").unlink()
     path = bundle / "ceph_pg_dump.json"
-    groups = json.loads(path.read_text())
-    groups["pg_map"]["pg_stats"][5]["stat_sum"]["num_objects_misplaced"] = 7
-    path.write_text(json.dumps(groups))
-    assert "is not where the map has it" in terminal.refusal("plan", bundle, "--out", "osd.7")
+    document = json.loads(path.read_text())
+    rows = [row for row in document["pg_map"]["pg_stats"] if len(row["up"]) == 3]
+    held, short = rows[:2]
+    # A host has four OSDs, and the set may have one of each.
+    hosts = {osd // 4 for osd in held["up"]}
+    other = next(osd for row in rows for osd in row["up"] if osd // 4 not in hosts)
+    held["acting"] = [other, *held["up"][1:]]
+    short["acting"] = short["up"][1:]
+    path.write_text(json.dumps(document))
+    script = tmp_path / "steps.sh"
+    answer = terminal.json_output("plan", bundle, code=1)
+    terminal.output("plan", bundle, "-o", script, code=1)
+    (step,) = answer["steps"]
+    pair = f"{held['pgid']} {held['up'][0]} {other}"
+    assert step["hold"] == [f"ceph osd pg-upmap-items {pair}"]
+    assert step["release"] == [f"ceph osd rm-pg-upmap-items {held['pgid']}"]
+    assert [one["pgid"] for one in answer["loose"]] == [short["pgid"]]
+    text = script.read_text()
+    assert "moves as it does now" in text and "setcrushmap" not in text

@@ -254,3 +254,29 @@ def test_a_move_is_held_and_then_made(tmp_path: Path, terminal: Terminal, seed: 
     place = ("--loc", "host", "new", "--loc", "root", "default")
     after = edited(tmp_path, "--move", "osd.0", *place).replace("host2", "other")
     assert_held(tmp_path, spec, after, answer, where)
+
+
+@pytest.mark.parametrize("seed", numbers(4))
+def test_a_backfill_under_way_is_cancelled_and_taken_up_again(
+    tmp_path: Path, terminal: Terminal, seed: int
+) -> None:
+    """The map has changed, and PGs are served from where they were: there they are held.
+
+    So they are while the map changes once more.
+    """
+    spec, before, after, later = drawn(random.Random(seed))
+    write(tmp_path, spec, before)
+    acting = {gid: answer.up for gid, answer in answers(tmp_path).items()}
+    where = sets(tmp_path, spec)
+    write(tmp_path, spec, after)
+    goal = sets(tmp_path, spec)
+    remapped = {gid: acting[gid] for gid in where if where[gid] != goal[gid]}
+    bundle = dumps(tmp_path, replace(spec, pg_temp=remapped), after)
+    answer = terminal.json_output("plan", bundle, "--release", "18.2.4")
+    assert answer["steps"] and answer["at_once"]["steps"] == []
+    held = run(spec, [line for step in answer["steps"] for line in step["hold"]])
+    assert run(held, answer["back"]) == spec
+    assert_held(tmp_path, spec, after, answer, where)
+    (tmp_path / "later.txt").write_text(later)
+    words = ("--map", tmp_path / "later.txt", "--release", "18.2.4")
+    assert_held(tmp_path, spec, later, terminal.json_output("plan", bundle, *words), where)

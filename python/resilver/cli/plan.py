@@ -57,13 +57,16 @@ def plan(
     Finds the upmap entries that hold every PG where it is while the map changes, and checks them as
     the monitors do; then releases PGs in steps of a stated size, each of which can be taken back.
     Nothing is run on the cluster. New OSDs come in with osd_crush_initial_weight 0 first, and get
-    their weights in a plan from a bundle that has them.
+    their weights in a plan from a bundle that has them. Without a change, the backfill under way is
+    cancelled: PGs stay where they are now, and are released in steps.
 
     Exits with 1 if some PGs cannot be held, or are not clean at the end.
 
     Examples:
 
     resilver plan bundle.tar.zst --map new.crush
+
+    resilver plan now.tar.zst -o steps.sh
 
     resilver plan bundle.tar.zst --crush-reweight host=node9=16.4 --step "2 TiB" -o steps.sh
     """

@@ -44,7 +44,7 @@ def hold(
     step_bytes: int | None = None,
     told: Told | None = None,
 ) -> HeldChange:
-    """Hold the data of a cluster while its map changes.
+    """Hold the data of a cluster where it is while its map changes, or while it is backfilled.
 
     The core makes the change three times: to the end with nothing held; for the sets that CRUSH
     alone gives afterwards; and with the entries that should bring each PG back to where it is, less
@@ -52,14 +52,15 @@ def hold(
 
     Args:
         report: The cluster, as its dumps say.
-        change: What changes, at the start.
+        change: What changes, at the start; nothing where a backfill under way is to be cancelled.
         request: What is known of the cluster beside.
         step_bytes: The most that a step of the release moves, if it is more than one PG; a tenth of
             all where it is None.
         told: Told how far it is.
 
     Raises:
-        ConfigError: A change cannot be held, or the release has no upmap entries.
+        ConfigError: A change cannot be held, there is nothing to hold, or the release has no upmap
+            entries.
         PlanDoesNotFit: What the change leaves cannot hold the pools.
         Interrupted: `told` answered False.
     """
@@ -71,6 +72,7 @@ def hold(
         (row["pool"], row["group"]): _pairs(row["pairs"]) for row in placed["upmaps"].to_pylist()
     }
     coded = {pool.id for pool in report.pools if pool.kind == "erasure"}
+    copies = {pool.id: pool.size for pool in report.pools}
     before = _entries(report)
     sizes = _sizes(report, placed["sets"].to_pylist(), coded)
     groups: dict[_Key, HeldGroup] = {}
@@ -80,18 +82,14 @@ def hold(
         key, wanted = (row["pool"], row["group"]), _osds(row["before"])
         if key not in sizes or HOLE in wanted:
             continue
-        after, drop = UpmapEntry(*key, left.get(key, before.get(key, ()))), UpmapEntry(*key, ())
+        after = UpmapEntry(*key, left.get(key, before.get(key, ())))
         pairs = pairs_back(_osds(row["raw"]), wanted, is_coded=key[0] in coded)
         if pairs is not None:
             entries.append(UpmapEntry(*key, pairs))
-            hold_lines: tuple[str, ...] = (entries[-1].command,)
-            release: tuple[str, ...] = (after.command,)
-        else:
+            groups[key] = HeldGroup((entries[-1].command,), (after.command,), sizes[key])
+        elif len(wanted) == copies[key[0]]:  # A shorter one would stay short.
             whole[key] = wanted
-            line = " ".join(["ceph osd pg-upmap", drop.pgid, *map(str, wanted)])
-            hold_lines = (*[drop.command] * (key in before), line)
-            release = (f"ceph osd rm-pg-upmap {drop.pgid}", *[after.command] * bool(after.pairs))
-        groups[key] = HeldGroup(hold_lines, release, sizes[key])
+            groups[key] = _held_whole(after, wanted, sizes[key], has_pairs=key in before)
     tried = _sizes(report, _placed(first, entries, whole)["sets"].to_pylist(), coded)
     # Those that are not back get no entry, and move as the change alone moves them.
     loose = {key: size for key, size in sizes.items() if key in tried or key not in groups}
@@ -106,6 +104,14 @@ def hold(
         steps=_in_steps(held, most),
         loose=tuple((UpmapEntry(*key, ()).pgid, size) for key, size in loose.items()),
     )
+
+
+def _held_whole(after: UpmapEntry, wanted: list[int], size: int, *, has_pairs: bool) -> HeldGroup:
+    """A PG that is held by an entry of its whole set, where it may have pairs now."""
+    drop = UpmapEntry(after.pool, after.group, ())
+    line = " ".join(["ceph osd pg-upmap", drop.pgid, *map(str, wanted)])
+    release = (f"ceph osd rm-pg-upmap {drop.pgid}", *[after.command] * bool(after.pairs))
+    return HeldGroup((*[drop.command] * has_pairs, line), release, size)
 
 
 def _entries(report: ClusterReport) -> dict[_Key, tuple[tuple[int, int], ...]]:
@@ -159,9 +165,10 @@ def pairs_back(
 def _check(report: ClusterReport, change: Plan, release: Release) -> None:
     if not has(UPMAP, release):
         raise ConfigError(FORMS[UPMAP].problem("upmap entries", release))
-    if not change.changes:
+    if not change.changes and all(group.acting == group.up for group in report.groups):
         known = ", ".join(BY_KEY[key].option for key in MAP_KINDS)
-        raise ConfigError("there is no change to hold", f"give one of {known}")
+        rule = "there is no change to hold, and no PG is backfilled that could be held"
+        raise ConfigError(rule, f"give one of {known}")
     for wanted in change.changes:
         if wanted.at_seconds:
             rule, remedy = "the map changes at once, and data moves later", "leave the time out"
@@ -175,10 +182,6 @@ def _check(report: ClusterReport, change: Plan, release: Release) -> None:
         if pool.pg_num_target not in (0, pool.pg_num):
             rule = f"pool '{pool.name}' is on its way from {pool.pg_num:,} to "
             raise ConfigError(f"{rule}{pool.pg_num_target:,} PGs", _WAIT, place=report.label)
-    for group in report.groups:
-        if group.acting != group.up or group.degraded or group.misplaced:
-            rule = f"PG {group.pgid} is not where the map has it"
-            raise ConfigError(rule, _WAIT, place=report.label)
 
 
 def _placed(

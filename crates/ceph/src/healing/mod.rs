@@ -99,6 +99,8 @@ pub struct Healing {
     /// The level of which any part is to be able to fail, where it is asked how full the cluster may be for that.
     safe_level: String,
     pub(crate) lists_sets: bool,
+    /// Where groups are at the start that are not in their up set, by pool and number, where sets are listed.
+    pub(crate) first_acting: BTreeMap<(usize, u32), Vec<i32>>,
     pub(crate) plane: Box<dyn DataPlane + Send + Sync>,
     reservations: Reservations,
     agents: Vec<Box<dyn Agent + Send + Sync>>,
@@ -162,6 +164,8 @@ impl Healing {
         let mut plan = plan.collect::<Result<Vec<_>, HealError>>()?;
         plan.sort_by_key(|&(at, _)| at);
         let jobs = vec![Job::default(); groups.len()];
+        let remapped = groups.iter().filter(|group| input.lists_sets && group.acting != group.up);
+        let first_acting = remapped.map(|group| ((group.pool, group.number), group.acting.clone())).collect();
         let pools = protections.len();
         let counts = Counts::new(pools);
         let mut healing = Healing {
@@ -169,6 +173,7 @@ impl Healing {
             first_room: Room::default(),
             safe_level: input.safe_level.clone(),
             lists_sets: input.lists_sets,
+            first_acting,
             first_groups: groups.len(),
             first_holders: groups.iter().map(first_holders).collect(),
             merged: Vec::new(),

@@ -1,4 +1,4 @@
-//! PGs that the changes place elsewhere: their sets by the map before, by CRUSH alone after, and by the map after.
+//! PGs that the map places elsewhere at the end: where they are at the start, their sets by CRUSH alone, and by the map after.
 
 use super::{Column, Table, counts, texts};
 use crate::healing::Healing;
@@ -8,7 +8,7 @@ fn osds_text(set: &[i32]) -> String {
     set.iter().map(i32::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// A row a PG whose up set is another at the end than at the start.
+/// A row a PG whose up set at the end is another than the set that has its data at the start.
 pub(super) fn sets(healing: &Healing) -> Table {
     let mut bare = healing.map.clone();
     for pool in &mut bare.pools {
@@ -24,11 +24,12 @@ pub(super) fn sets(healing: &Healing) -> Table {
             sets
         });
         for group in 0..before.groups().min(after.groups()) {
-            if before.set(group) != after.set(group) {
+            let acting = healing.first_acting.get(&(place, group)).map_or(before.set(group), Vec::as_slice);
+            if acting != after.set(group) {
                 pools.push(pool.pool.id);
                 groups.push(u64::from(group));
-                for (column, sets) in columns.iter_mut().zip([before, raw, after]) {
-                    column.push(osds_text(sets.set(group)));
+                for (column, set) in columns.iter_mut().zip([acting, raw.set(group), after.set(group)]) {
+                    column.push(osds_text(set));
                 }
             }
         }

@@ -35,8 +35,9 @@ def held_answer(held: HeldChange, *, is_script_printed: bool) -> Answer:
         ("bytes", "moves at once", "bytes", [size for _, size in held.loose]),
     )
     apart = [Shown("loose", "PGs that cannot be held", left, printed=_NAMED)] if held.loose else []
+    what = listed([step.text for step in once.steps] or ["the backfill under way is cancelled"])
     return Answer(
-        f"In which steps does data move if {listed([step.text for step in once.steps])}?",
+        f"In which steps does data move if {what}?",
         _sentences(held),
         sections_of(("What moves at once", apart), ("What moves in steps", parts, _ORDER)),
         held.to_dict(),
@@ -66,11 +67,14 @@ def _sentences(held: HeldChange) -> list[str]:
         names = [pgid for pgid, _ in held.loose[:_NAMED]]
         names += [f"{len(held.loose) - _NAMED:,} more"] * (len(held.loose) > _NAMED)
         size = size_of(sum(size for _, size in held.loose))
+        when, more = "as it does now", ""
+        if held.at_once.steps:
+            when, more = "as soon as the map has changed", " Smaller changes of weights hold more."
         said = [
-            f"{plural(len(held.loose), 'PG')} ({listed(names)}) cannot be held: {size} moves as "
-            "soon as the map has changed.",
+            f"{plural(len(held.loose), 'PG')} ({listed(names)}) cannot be held: {size} moves "
+            f"{when}.",
             "Their OSDs are out, weigh nothing or break the rule, so that monitors would remove "
-            "the entries, or their set lacks an OSD. Smaller changes of weights hold more.",
+            f"the entries, or their set lacks an OSD.{more}",
         ]
     if held.held:
         size = size_of(sum(group.bytes for group in held.held))
@@ -103,8 +107,10 @@ def _script(held: HeldChange) -> Iterator[str]:
     resume = [line.replace(" set ", " unset ") for line in waits]
     yield "# Run a part, see that its check holds, then the next."
     yield f"# Prepare. To go back: {'; '.join([*resume, *on]) or 'nothing'}"
-    yield from ("ceph osd getcrushmap -o before.crush", *off, *held.preparing)
-    yield "# Change the map, and hold the data. To go back from here on: the lines at the end."
+    kept = ["ceph osd getcrushmap -o before.crush"] if change else []
+    yield from (*kept, *off, *held.preparing)
+    first = "Change the map, and hold" if change else "Hold"
+    yield f"# {first} the data. To go back from here on: the lines at the end."
     yield from change
     yield from (line for group in held.held for line in group.hold)
     yield "# Check: ceph status shows no misplaced objects but those of PGs that cannot be held."
@@ -117,5 +123,6 @@ def _script(held: HeldChange) -> Iterator[str]:
         yield "# Check: ceph status shows every PG active+clean."
     yield from (f"# At the end: {line}" for line in on)
     yield "# To go back: these lines, without the sign before them."
-    lines = [*waits, "ceph osd setcrushmap -i before.crush", *held.returning, *held.back]
+    crush = ["ceph osd setcrushmap -i before.crush"] if change else []
+    lines = [*waits, *crush, *held.returning, *held.back]
     yield from (f"# {line}" for line in (*lines, *resume, *on))
