@@ -73,12 +73,12 @@ def test_a_script(report: Path, tmp_path: Path) -> None:
 
 # Rule: what entries need of the release and of clients is a comment before them.
 def test_what_entries_need_is_said(report: Path, tmp_path: Path) -> None:
-    def said(**osdmap: str) -> str:
+    def said(way: str = "ceph", **osdmap: str) -> str:
         document = json.loads(report.read_text(encoding="utf-8"))
         document["version"] = osdmap.pop("version", document["version"])
         document["osdmap"].update(osdmap)
         (tmp_path / "r.json").write_text(json.dumps(document), encoding="utf-8")
-        words = ("--balance", "ceph", "--entries", 5, "-o", "upmaps.sh")
+        words = ("--balance", way, "--entries", 5, "-o", "upmaps.sh")
         assert command("place", "r.json", *words, cwd=tmp_path).returncode == 0
         return (tmp_path / "upmaps.sh").read_text(encoding="utf-8")
 
@@ -86,6 +86,12 @@ def test_what_entries_need_is_said(report: Path, tmp_path: Path) -> None:
     assert "# Ceph has upmap entries since 12.2.0, and this cluster runs 10.2.7" in said()
     assert needs in said(version="14.2.22", require_min_compat_client="jewel").splitlines()
     assert "luminous" not in said(version="14.2.22", require_min_compat_client="luminous")
+    needs = "# clients of Reef or later: ceph osd set-require-min-compat-client reef"
+    assert needs in said("read", version="18.2.4", require_min_compat_client="quincy").splitlines()
+    script = said("read", version="18.2.4", require_min_compat_client="reef").splitlines()
+    assert not any("set-require" in line for line in script)
+    assert {len(line.split()) for line in script if line[:1] != "#"} == {5}
+    assert all(line.startswith(("#", "ceph osd pg-upmap-primary ")) for line in script)
 
 
 # Rule: without bytes, groups can still be evened out, and nothing is said of fill; bytes cannot.

@@ -15,3 +15,10 @@ from .pools import (
     object_group as object_group,
     rule_shares as rule_shares,
 )
+from .primaries import (
+    PrimaryEntry as PrimaryEntry,
+    primary_counts as primary_counts,
+    read_score as read_score,
+    upmap_primaries as upmap_primaries,
+    with_primaries as with_primaries,
+)

@@ -317,6 +317,6 @@ def release_of(report: ClusterReport, stated: str, ledger: Ledger | None = None)
     return noted(ASSUMED_RELEASE, "assumed", "no dump says the release; --release does")
 
 
-def has_old_clients(report: ClusterReport) -> bool:
-    """Whether the map lets clients in that heed no upmap entries: those before Luminous."""
-    return RELEASE_NAMES.get(report.require_min_compat_client, ALWAYS) < LUMINOUS
+def has_old_clients(report: ClusterReport, least: Release = LUMINOUS) -> bool:
+    """Whether the map lets clients in that heed no entries: for upmaps those before Luminous."""
+    return RELEASE_NAMES.get(report.require_min_compat_client, ALWAYS) < least

@@ -21,6 +21,8 @@ LIMITS_CUT: Release = (17, 2, 6)
 COSTS_FIXED: Release = (17, 2, 7)
 """PR 49973, the backport of PR 49975 (Reef 18.2.0): mClock counts bytes a second, not requests."""
 
+REEF: Release = (18, 0, 0)
+
 RELEASE_NAMES = {
     "jewel": (10, 2, 11),
     "kraken": (11, 2, 1),

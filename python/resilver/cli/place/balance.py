@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer, Form, Lines, Section, Shown
-from resilver.cli.crush.source import as_cluster, open_source
+from resilver.cli.crush.source import ClusterSource, as_cluster, open_source
 from resilver.cli.place.options import Asked
+from resilver.crush import (
+    CrushMap,
+    primary_counts,
+    read_score,
+    upmap_primaries,
+    with_primaries,
+)
 from resilver.errors import ConfigError
 from resilver.record import record
 from resilver.request import value_of
+from resilver.simulate import BalancePlan, OsdShares, balance_by_bytes, balance_by_groups
 from resilver.tables import table
+from resilver.whatif.configuration import has_old_clients
+from resilver.whatif.declared.forms import FORMS, NEW_CLIENTS, UPMAP, UPMAP_PRIMARY, has
+from resilver.whatif.releases import REEF
 from resilver.words import plural, size_of
 
 if TYPE_CHECKING:
     from resilver.importers import ClusterReport
-    from resilver.simulate import BalancePlan, OsdShares
 
 _DEVIATION = 5
+_ENTRIES = 100
 _WITHIN_PERCENT = 1.0
 
 _MEASURES = {
@@ -35,10 +47,12 @@ def balance_answer(asked: Asked) -> Answer:
     """Upmap entries, and how even the cluster is before and after.
 
     Raises:
-        ConfigError: There is no such pool, an option is no number, bytes are not stated, or no OSD
-            holds anything.
+        ConfigError: There is no such pool, an option is no number, bytes are not stated, no OSD
+            holds anything, or the release or the pool has no entries of this kind.
     """
     source = as_cluster(open_source(asked.words[0], asked), "--balance").reweighted(asked.weights)
+    if asked.balance == "read":
+        return _reads_answer(source, asked)
     report = source.report
     plan = _plan(report, [pool.id for pool in source.pools(asked.pool)], asked)
     if not plan.before.groups.any():
@@ -50,10 +64,25 @@ def balance_answer(asked: Asked) -> Answer:
         for key, (words, form) in _MEASURES.items()
         if before[key] is not None
     ]
-    verdict, notes = _sentence(plan, asked), [*_needs(report, plan), *_reweights(report, plan)]
-    commands = [entry.command for entry in plan.entries]
-    lines = [f"{words:<26}{one:>9}{other:>9}" for words, one, other in rows]
-    comments = [verdict, f"{'':<26}   before    after", *lines, *_needs(report, plan)]
+    record = _record(plan, asked) | {"before": before, "after": after, "osds": _osds(plan)}
+    needs, commands = _needs(report, plan), [entry.command for entry in plan.entries]
+    answer = _answer(source, asked, _sentence(plan, asked), rows, commands, needs, record)
+    return replace(answer, notes=[*needs, *_reweights(report, plan)])
+
+
+def _answer(
+    source: ClusterSource,
+    asked: Asked,
+    verdict: str,
+    rows: list[tuple[str, str, str]],
+    commands: list[str],
+    needs: list[str],
+    record: dict[str, Any],
+) -> Answer:
+    """Entries and what they do, as a table and as a script."""
+    width = max(26, *(len(words) for words, _, _ in rows))
+    lines = [f"{words:<{width}}{one:>9}{other:>9}" for words, one, other in rows]
+    comments = [verdict, f"{'':<{width}}   before    after", *lines, *needs]
     script = "".join(f"{line}\n" for line in [*(f"# {line}" for line in comments), *commands])
     what, one, other = zip(*rows, strict=True)
     made = table(
@@ -64,20 +93,53 @@ def balance_answer(asked: Asked) -> Answer:
     sections = [Section("Balance", (Shown("balance", "Before and after", made),))]
     if asked.output is None:
         sections.append(Section("Commands", (Lines("commands", "Commands", commands),)))
-    record = _record(plan, asked) | {"before": before, "after": after, "osds": _osds(plan)}
-    title = f"Balance of {source.label}"
-    forms = {"": Form(lambda: script)}
-    return Answer(title, [verdict], sections, record, notes=notes, forms=forms)
+    title, forms = f"Balance of {source.label}", {"": Form(lambda: script)}
+    return Answer(title, [verdict], sections, record, notes=needs, forms=forms)
+
+
+def _reads_answer(source: ClusterSource, asked: Asked) -> Answer:
+    """Other primaries of the replicated pools, so that each OSD serves its share of the reads."""
+    report, osds = source.report, source.report.osd_states
+    if report.release is not None and not has(UPMAP_PRIMARY, report.release):
+        rule = FORMS[UPMAP_PRIMARY].problem(UPMAP_PRIMARY, report.release).rule
+        raise ConfigError(rule, "upgrade first", "--balance", '"read"')
+    crush, left = CrushMap.from_json(report.crushmap), asked.entries
+    rows: list[tuple[str, str, str]] = []
+    entries, pools = [], []
+    for pool in source.pools(asked.pool):
+        if pool.kind != "replicated" and asked.pool is None:
+            continue
+        found = upmap_primaries(crush, pool, osds, entries=left, label=report.label)
+        left = None if left is None else left - len(found)
+        entries += found
+        states = pool, with_primaries(pool, found)
+        most = [max(primary_counts(crush, one, osds), default=0) for one in states]
+        scores = [read_score(crush, one, osds) for one in states]
+        rows.append((f"most primaries, {pool.name}", f"{most[0]:,}", f"{most[1]:,}"))
+        first, last = ["n/a" if one is None else f"{one:.2f}" for one in scores]
+        rows.append((f"read_balance_score, {pool.name}", first, last))
+        pools.append({"pool": pool.name, "most_primaries": most, "scores": scores})
+    if not pools:
+        rule = "no pool is replicated, and the shards of a code have their places"
+        raise ConfigError(rule, "leave --balance read out", place=source.label)
+    said = "no entry makes primaries more even."
+    if entries:
+        said = f"{plural(len(entries), 'PG')} would get another primary, and no data moves."
+    is_needed = bool(entries) and has_old_clients(report, REEF)
+    needs = ["clients of Reef or later: ceph osd set-require-min-compat-client reef"] * is_needed
+    listed = [record(entry, "pgid", "osd", "command") for entry in entries]
+    commands = [entry.command for entry in entries]
+    known = {"by": "read", "entries": listed, "pools": pools}
+    return _answer(source, asked, f"By reads: {said}", rows, commands, needs, known)
 
 
 def _plan(report: ClusterReport, pools: list[int], asked: Asked) -> BalancePlan:
-    from resilver.simulate import balance_by_bytes, balance_by_groups
-
+    entries = asked.entries or _ENTRIES
     if asked.balance == "ceph":
         deviation = asked.deviation or _DEVIATION
-        return balance_by_groups(report, pools, entries=asked.entries, deviation=deviation)
+        return balance_by_groups(report, pools, entries=entries, deviation=deviation)
     percent = _WITHIN_PERCENT if asked.within is None else asked.within
-    options: dict[str, Any] = {"entries": asked.entries, "within": percent / 100}
+    options: dict[str, Any] = {"entries": entries, "within": percent / 100}
     if asked.move_at_most is not None:
         options["moved_bytes"] = int(value_of(asked, "move_at_most") or 0)
     return balance_by_bytes(report, pools, **options)
@@ -95,9 +157,6 @@ def _sentence(plan: BalancePlan, asked: Asked) -> str:
 
 def _needs(report: ClusterReport, plan: BalancePlan) -> list[str]:
     """What the entries need of the release and of clients, where the map does not have it."""
-    from resilver.whatif.configuration import has_old_clients
-    from resilver.whatif.declared.forms import FORMS, NEW_CLIENTS, UPMAP, has
-
     release = report.release
     if release is not None and not has(UPMAP, release):
         return [FORMS[UPMAP].problem("upmap entries", release).rule]

@@ -148,14 +148,13 @@ class Comparing:
 class Balancing:
     """Which upmap entries are wanted."""
 
-    balance: Literal["ceph", "bytes"] | None = _balance(
-        text="Find upmap entries: ceph as Ceph's balancer does, by PGs; bytes our own, by bytes.",
+    balance: Literal["ceph", "bytes", "read"] | None = _balance(
+        text="Find upmap entries: ceph as Ceph's balancer does, by PGs; bytes our own, by bytes; "
+        "read other primaries, so that reads are even and no data moves.",
     )
-    entries: int = _balance(
+    entries: int | None = _balance(
         min=1,
-        text="Most copies that move.",
-        default=100,
-        show_default=True,
+        text="Most copies that move, by default 100; with read, most PGs, by default all.",
         of=("--balance",),
     )
     deviation: int | None = _balance(

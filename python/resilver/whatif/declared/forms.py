@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from resilver.errors import ConfigError
-from resilver.whatif.releases import EVER, LUMINOUS, MIMIC, NAUTILUS, OCTOPUS, QUINCY, Release, Span
+from resilver.whatif.releases import (
+    EVER,
+    LUMINOUS,
+    MIMIC,
+    NAUTILUS,
+    OCTOPUS,
+    QUINCY,
+    REEF,
+    Release,
+    Span,
+)
 
 CONFIG_SET = "`ceph config set`"
 ORCHESTRATOR = "`ceph orch`"
 DESTROY = "`ceph osd destroy`"
 CRUSH_RULE = "`ceph osd pool set POOL crush_rule`"
 UPMAP = "`ceph osd pg-upmap-items`"
+UPMAP_PRIMARY = "`ceph osd pg-upmap-primary`"
 BALANCER = "a balancer"
 BALANCER_RUNS = "a balancer that is always loaded"
 FORCE_GROUPS = "`ceph pg force-recovery`"
@@ -32,6 +43,8 @@ FORMS: dict[str, Span] = {
     CRUSH_RULE: Span(LUMINOUS),
     # Release notes of 12.2.0; clients must be of that release too.
     UPMAP: Span(LUMINOUS),
+    # Release notes of 18.2.0; clients must be of that release too.
+    UPMAP_PRIMARY: Span(REEF),
     BALANCER: Span(LUMINOUS),
     BALANCER_RUNS: Span(NAUTILUS),
     # PendingReleaseNotes of 12.1.2.
