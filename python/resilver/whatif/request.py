@@ -20,7 +20,6 @@ from resilver.whatif.failing import failure_rates
 from resilver.whatif.filling import make_fuller
 from resilver.whatif.options import Request
 from resilver.whatif.plan import Plan, resolve
-from resilver.words import plural
 
 _LOAD_PART = re.compile(r"\s*([\d.]+)\s+(reads?|writes?)/s\s+of\s+(.+?)\s*")
 _PER_SECOND_MAX = 1e9
@@ -209,7 +208,7 @@ def _of_quotas(cluster: Cluster) -> Iterator[str]:
         limits = pool.info.limits
         for quota, held, words in (
             (limits.quota_bytes, pool.stored_bytes, exact_bytes(limits.quota_bytes)),
-            (limits.quota_objects, objects[pool.info.id], plural(limits.quota_objects, "object")),
+            (limits.quota_objects, objects[pool.info.id], f"{limits.quota_objects:,} objects"),
         ):
             if quota and held >= quota:
                 yield (
