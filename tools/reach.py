@@ -142,7 +142,7 @@ class Reach:
                 # A group of commands is a tuple of its help and of them.
                 group = {ast.literal_eval(key)} if key and isinstance(value, ast.Tuple) else set()
                 for call in [node for node in ast.walk(value) if isinstance(node, ast.Call)]:
-                    word, function, _, *kind = (ast.literal_eval(part) for part in call.args)
+                    word, function, *kind = (ast.literal_eval(part) for part in call.args)
                     node, *kinds = (
                         f"resilver.cli.{of.replace(':', '.')}" for of in (function, *kind)
                     )

@@ -22,8 +22,7 @@ HOUSE = {
     "python/resilver/pack/rates.toml": "",
     "python/resilver/cli/__init__.py": "def run(): from resilver.cli.app import app\n",
     "python/resilver/cli/app.py": (
-        'A = {"x": [Promise("place", "place:place", ""), Promise("study", "study:study", "")]}\n'
-        "app = A\n"
+        'A = {"x": [Promise("place", "place:place"), Promise("study", "study:study")]}\napp = A\n'
     ),
     "python/resilver/cli/place.py": "from resilver.units import one\ndef place(): return one()\n",
     "python/resilver/cli/study.py": "def study(): from resilver.spec import read; read()\n",

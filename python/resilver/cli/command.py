@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
@@ -94,14 +96,12 @@ class Promise:
     Args:
         name: Its name.
         function: Its function, as `module:name` below `resilver.cli`.
-        summary: What an overview says of it: the first paragraph of the function's docstring.
         kind: How its words are read, a class of commands in the same form; by default `Command`.
         reads: The kinds of file that its arguments may be; none where they may be any.
     """
 
     name: str
     function: str
-    summary: str
     kind: str = "command:Command"
     reads: tuple[str, ...] = ()
 
@@ -109,9 +109,23 @@ class Promise:
 class Promised(Command):
     """A command of an overview, without its options until it is asked for."""
 
+    @property
+    def _promise(self) -> Promise:
+        promise: Promise = getattr(self.callback, "promise")  # noqa: B009
+        return promise
+
+    @property
+    def help(self) -> str | None:
+        """What an overview says of it: the first paragraph of its function's docstring."""
+        return _summary(self._promise.function)
+
+    @help.setter
+    def help(self, text: str | None) -> None:
+        """Keep nothing of what the library makes of the function that stands for the command."""
+
     def made(self) -> Command:
         """The command with its options."""
-        promise: Promise = getattr(self.callback, "promise")  # noqa: B009
+        promise = self._promise
         lone = typer.Typer(add_completion=False, rich_markup_mode="rich")
         command(lone, self.rich_help_panel, name=self.name, cls=_found(promise.kind))(
             _found(promise.function)
@@ -131,12 +145,21 @@ def _found(place: str) -> Any:
     return getattr(importlib.import_module(f"resilver.cli.{module}"), name)
 
 
+def _summary(place: str) -> str:
+    """The first paragraph of a function's docstring, read from a file that is not imported."""
+    module, _, name = place.partition(":")
+    text = Path(__file__).parent.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8")
+    found = re.search(rf'^def {name}\(.*?"""(.*?)(?:\n\n|""")', text, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return " ".join(found[1].split())
+
+
 def promise(app: typer.Typer, promised: Promise, panel: str | None = None) -> None:
     """List a command whose module is imported when it is asked for.
 
     Args:
         app: The commands that it joins.
-        promised: Where it is, and what the overview says of it.
+        promised: Where it is.
         panel: The heading of `--help` that it stands under.
     """
 
@@ -144,8 +167,7 @@ def promise(app: typer.Typer, promised: Promise, panel: str | None = None) -> No
         raise AssertionError("the command that was made is performed instead")
 
     setattr(perform, "promise", promised)  # noqa: B010
-    add = app.command(promised.name, cls=Promised, help=promised.summary, rich_help_panel=panel)
-    add(perform)
+    app.command(promised.name, cls=Promised, rich_help_panel=panel)(perform)
 
 
 class Group(TyperGroup):
