@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from resilver.answer import Answer
 from resilver.cli.options import file_output
-from resilver.cli.progress import SELDOM_SECONDS, Display
+from resilver.cli.progress import HealDisplay
 from resilver.cli.saving import check_output
 from resilver.cli.what_if import kinds_class, values_of
 from resilver.request import argument, option, size, value_of
 from resilver.whatif.kinds import BY_KEY, MAP_KINDS
 from resilver.whatif.options import HardwareRequest, Request
-
-if TYPE_CHECKING:
-    from resilver.simulate.ceph import HealProgress
 
 _KINDS = kinds_class(BY_KEY[key] for key in MAP_KINDS)
 
@@ -76,12 +72,7 @@ def plan(
     check_output(asked.output, (), (asked.bundle, *map(Path, values_of(changes)["map"])))
     report = perform.read_bundle(asked.bundle)
     step_bytes = value_of(asked, "step")
-    with Display(quiet=quiet or as_json, every=SELDOM_SECONDS) as display:
-
-        def told(_: int, __: int, state: HealProgress) -> bool:
-            display.show(f"{state.unclean_groups:,} of {state.groups:,} PGs to go")
-            return True
-
+    with HealDisplay(quiet=quiet or as_json) as told:
         request = Request(**vars(hardware))
         most = None if step_bytes is None else max(int(step_bytes), 1)
         held = holding.hold(report, perform.changes_of(values_of(changes)), request, most, told)

@@ -12,8 +12,10 @@ from rich.text import Text
 
 from resilver.cli.console import messages, say
 from resilver.cli.progress_view import ProgressView, step_line
+from resilver.units import format_duration
 
 if TYPE_CHECKING:
+    from resilver.simulate.ceph import HealProgress
     from resilver.study import StudyProgress
 
 SELDOM_SECONDS = 30.0
@@ -68,6 +70,24 @@ class Display:
         """Tell something on the way."""
         if not self._is_quiet:
             say(text)
+
+
+class HealDisplay(Display):
+    """Shows how far a cluster's recovery is simulated, now and then where that takes long."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        super().__init__(quiet=quiet, every=SELDOM_SECONDS)
+
+    def __call__(self, done: int, total: int, state: HealProgress) -> bool:
+        """Show the present state of one run, or how many of several are done; never give up."""
+        left = f"{state.unclean_groups:,} of {state.groups:,} PGs to go"
+        text = f"{left} after {format_duration(state.simulated_seconds)}"
+        if total != 1:
+            # Several are under way, each at another time of its own.
+            of = f" of {total:,}" if total else ""
+            text = f"{done:,}{of} runs done"
+        self.show(text)
+        return True
 
 
 class StudyDisplay(Display):

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from resilver.answer import Answer
 from resilver.cli.import_cluster import dumps_of
 from resilver.cli.options import page_output
-from resilver.cli.progress import SELDOM_SECONDS, Display
+from resilver.cli.progress import HealDisplay
 from resilver.request import argument, option
 from resilver.whatif.options import HardwareRequest, Request
-
-if TYPE_CHECKING:
-    from resilver.simulate.ceph import HealProgress
 
 
 @dataclass(frozen=True)
@@ -77,12 +73,7 @@ def watch(
     older = None
     if asked.grow_from is not None:
         older = cluster_of(dumps_of(str(asked.grow_from), quiet=True))
-    with Display(quiet=quiet or as_json, every=SELDOM_SECONDS) as display:
-
-        def told(done: int, total: int, state: HealProgress) -> bool:
-            display.show(f"{done:,} of {total:,} runs done" if total > 1 else "as it is")
-            return True
-
+    with HealDisplay(quiet=quiet or as_json) as told:
         request = Request(**asdict(hardware), counterfactuals=False)
         found = perform(report, asked.level, request, asked.grow, older, told)
     return watched_answer(found)

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer
 from resilver.cli.options import file_output
-from resilver.cli.progress import SELDOM_SECONDS, Display
+from resilver.cli.progress import HealDisplay
 from resilver.cli.replying import command_line
 from resilver.errors import Problem, raise_all, show
 from resilver.request import argument, option
-from resilver.units import format_duration
 from resilver.whatif.kinds import KINDS, ChangeKind
 from resilver.whatif.options import FRAMES, Request
 
 if TYPE_CHECKING:
-    from resilver.simulate.ceph import HealProgress
     from resilver.whatif.answer import WhatIf
     from resilver.whatif.several import FillSearch, Maintenance, PlansCompared, Ranking, Search
 
@@ -151,7 +149,7 @@ def what_if(
     from resilver.report.whatif import answer_of
 
     _check(question, request)
-    with _Display(quiet=quiet or as_json, every=SELDOM_SECONDS) as told:
+    with HealDisplay(quiet=quiet or as_json) as told:
         found = _ask(question, request, changes, told)
     why, following = _following(found, question, changes, request)
     typed, shared = (
@@ -191,7 +189,7 @@ def _check(question: Question, request: Request) -> None:
     raise_all(problems)
 
 
-def _ask(question: Question, request: Request, changes: Changes, told: _Display) -> Found:
+def _ask(question: Question, request: Request, changes: Changes, told: HealDisplay) -> Found:
     from resilver.whatif import each, headroom, maintaining, pace, perform, searching
 
     # The film is for whoever reads the tables of a plan.
@@ -245,15 +243,3 @@ def _following(
         return "", ()
     more = replace(changes, add=(*changes.add, f"1 {level} like {worst.name}"))
     return f"Next, to add a {level} that the rule can use", (question, more, request)
-
-
-class _Display(Display):
-    def __call__(self, done: int, total: int, state: HealProgress) -> bool:
-        left = f"{state.unclean_groups:,} of {state.groups:,} PGs to go"
-        text = f"{left} after {format_duration(state.simulated_seconds)}"
-        if total != 1:
-            # Several are under way, each at another time of its own.
-            of = f" of {total:,}" if total else ""
-            text = f"{done:,}{of} runs done"
-        self.show(text)
-        return True
