@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.importers.jsonpath import Node
@@ -33,6 +34,7 @@ _SECONDS_MAX = 1e7
 _MISSIZED = 0.01
 _NAMED_MOST = 4
 _RUN_AGAIN = "run that job again"
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
@@ -93,18 +95,7 @@ def read_fio(paths: Iterable[Path]) -> FioReport:
         ConfigError: A file cannot be read, is not fio's JSON, or holds jobs that failed, did
             nothing, or ran beside each other; with every such job.
     """
-    reports: list[FioReport] = []
-    problems: list[Problem] = []
-    seen: set[Path] = set()
-    for path in paths:
-        try:
-            if (real := path.resolve()) in seen:
-                refuse(path, "this file is given twice", "give it once")
-            seen.add(real)
-            reports.append(parse_fio(read_text(path), path))
-        except ConfigError as error:
-            problems += error.problems
-    raise_all(problems)
+    reports = read_each(paths, lambda path: parse_fio(read_text(path), path))
     if not reports:
         raise ConfigError("no file of fio's is given", "name at least one JSON file")
     return FioReport(
@@ -113,6 +104,27 @@ def read_fio(paths: Iterable[Path]) -> FioReport:
         tuple(job for report in reports for job in report.jobs),
         tuple(text for report in reports for text in report.skipped),
     )
+
+
+def read_each(paths: Iterable[Path], read: Callable[[Path], _Read]) -> list[_Read]:
+    """What is read of each of several files.
+
+    Raises:
+        ConfigError: With every file that cannot be read, or is given twice.
+    """
+    found: list[_Read] = []
+    problems: list[Problem] = []
+    seen: set[Path] = set()
+    for path in paths:
+        try:
+            if (real := path.resolve()) in seen:
+                refuse(path, "this file is given twice", "give it once")
+            seen.add(real)
+            found.append(read(path))
+        except ConfigError as error:
+            problems += error.problems
+    raise_all(problems)
+    return found
 
 
 def names_of(labels: Sequence[str]) -> str:

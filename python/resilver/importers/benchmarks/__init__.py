@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
+from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.benchmarks import (
     elbencho,
     fair_lio,
@@ -25,22 +25,24 @@ from resilver.importers.benchmarks import (
     sgpdd,
     suite,
 )
-from resilver.importers.benchmarks.table import LAYERS, Benchmark, Benchmarks, Found
+from resilver.importers.benchmarks.table import LAYERS, Benchmarks, Found
+from resilver.importers.benchmarks.table import Benchmark as Benchmark
+from resilver.importers.fio import read_each
 from resilver.text import decode, read_bytes, refuse
 
-READERS: tuple[tuple[Callable[[str], bool], Callable[[str, Path], Found]], ...] = (
+READERS: tuple[tuple[Callable[[str], object], Callable[[str, Path], Found]], ...] = (
     (own.is_own, own.read_own),
     (suite.is_suite, suite.read_suite),
     (elbencho.is_elbencho_csv, elbencho.read_elbencho_csv),
     (fio_rows.is_fio, fio_rows.read_fio_rows),
     (ior_json.is_ior_json, ior_json.read_ior_json),
     (elbencho.is_elbencho_json, elbencho.read_elbencho_json),
-    (ior.is_ior, ior.read_ior),
-    (mdtest.is_mdtest, mdtest.read_mdtest),
+    (ior.KNOWN.search, ior.read_ior),
+    (mdtest.KNOWN.search, mdtest.read_mdtest),
     (io500.is_io500, io500.read_io500),
-    (obdfilter.is_obdfilter, obdfilter.read_obdfilter),
-    (sgpdd.is_sgpdd, sgpdd.read_sgpdd),
-    (fair_lio.is_fair_lio, fair_lio.read_fair_lio),
+    (obdfilter.KNOWN.search, obdfilter.read_obdfilter),
+    (sgpdd.KNOWN.search, sgpdd.read_sgpdd),
+    (fair_lio.KNOWN.search, fair_lio.read_fair_lio),
 )
 """What tells each program's output, and what reads it; the first that knows a text reads it.
 
@@ -92,26 +94,15 @@ def read_benchmarks(
         remedy = name_remedy(fio_layer, data_layers, "layers")
         raise ConfigError("fio measures data", remedy, key="fio_layer", value=show(fio_layer))
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    rows, notes, problems = list[Benchmark](), list[str](), list[Problem]()
-    seen: set[Path] = set()
-    for path in (Path(one).expanduser() for one in listed):
-        try:
-            if (real := path.resolve()) in seen:
-                refuse(path, "this file is given twice", "give it once")
-            seen.add(real)
-            of_file = _read(path)
-        except ConfigError as error:
-            problems += error.problems
-            continue
-        rows += [
-            replace(one, layer=fio_layer) if one.program == fio_rows.PROGRAM else one
-            for one in of_file.rows
-        ]
-        notes += of_file.notes
-    raise_all(problems)
-    if not rows:
+    files = read_each((Path(one).expanduser() for one in listed), _read)
+    if not files:
         raise ConfigError("no benchmark is given", "name at least one file")
-    return Benchmarks(tuple(rows), tuple(dict.fromkeys(notes)))
+    rows = tuple(
+        replace(one, layer=fio_layer) if one.program == fio_rows.PROGRAM else one
+        for file in files
+        for one in file.rows
+    )
+    return Benchmarks(rows, tuple(dict.fromkeys(note for file in files for note in file.notes)))
 
 
 def _read(path: Path) -> Found:

@@ -19,6 +19,8 @@ from resilver.importers.benchmarks.table import MIB, Found, count_of, mode_of, r
 from resilver.text import refuse
 
 PROGRAM = "fair-lio"
+KNOWN = re.compile(r"^(?:\S+: )?run time: [\d.]+ seconds", re.MULTILINE)
+"""What fair-lio prints first of a run."""
 
 _TIME = re.compile(r"run time: (\d{1,9}\.\d{6}) seconds( \(end of device reached\))?")
 _QUEUE = re.compile(r"queue depth: (\d{1,6})")
@@ -33,11 +35,6 @@ _RULE = re.compile(r"-{8,}")
 _UNITS = (MIB, 1e6)
 _ROUNDED = 0.0051
 _TENTH = 0.1
-
-
-def is_fair_lio(text: str) -> bool:
-    """Whether a text begins with what fair-lio prints."""
-    return re.search(r"^(?:\S+: )?run time: [\d.]+ seconds", text, re.MULTILINE) is not None
 
 
 @dataclass
@@ -67,7 +64,8 @@ def read_fair_lio(text: str, path: Path) -> Found:
     host = ""
     lines = [line.rstrip() for line in text.splitlines()]
     for number, line in enumerate(lines, start=1):
-        if number > 1 and _RULE.fullmatch(lines[number - 2]) and _is_rule(lines, number):
+        around = [*lines[max(number - 2, 0) : number - 1], *lines[number : number + 1]]
+        if len(around) == 2 and all(map(_RULE.fullmatch, around)):
             # dshbak puts the hosts of what follows between two rules.
             host = line.strip()
             continue
@@ -76,10 +74,6 @@ def read_fair_lio(text: str, path: Path) -> Found:
     for run in runs.values():
         found.notes.append(f"{path.name}: the run that begins at line {run.line} is cut off")
     return found.whole("no run of fair-lio in it is whole", "give its whole output")
-
-
-def _is_rule(lines: list[str], index: int) -> bool:
-    return index < len(lines) and _RULE.fullmatch(lines[index]) is not None
 
 
 def _step(runs: dict[str, _Run], host: str, line: str, number: int, found: Found) -> bool:

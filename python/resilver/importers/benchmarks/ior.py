@@ -17,6 +17,8 @@ from resilver.importers.benchmarks.table import MIB, Found, count_of, mode_of, r
 from resilver.text import refuse
 
 PROGRAM = "IOR"
+KNOWN = re.compile(r"^IOR-\S+: MPI Coordinated Test of Parallel I/O", re.MULTILINE)
+"""What IOR prints first."""
 
 _OPTION = re.compile(r"\s*([A-Za-z][A-Za-z ]{1,22}?)\s*[:=]\s*(\S.*)")
 _COUNT = re.compile(r"(\d{1,12})\b")
@@ -27,11 +29,6 @@ _MAX = re.compile(r"Max (Write|Read):\s+(\d+\.\d\d) MiB/sec \(")
 _WRONG = re.compile(r"WARNING: Incorrect data on (write|read) \((\d+) errors found\)")
 _FAILED = re.compile(r"ERROR: (.*)|.*(?:exited on signal|non-zero (?:exit|status)|MPI_ABORT was).*")
 _DIGITS = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
-
-
-def is_ior(text: str) -> bool:
-    """Whether a text is what IOR prints."""
-    return re.search(r"^IOR-\S+: MPI Coordinated Test of Parallel I/O", text, re.M) is not None
 
 
 @dataclass

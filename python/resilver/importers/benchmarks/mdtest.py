@@ -15,17 +15,13 @@ from resilver.importers.benchmarks.table import Found, count_of, rate_of
 
 PROGRAM = "mdtest"
 
-_LAUNCHED = re.compile(r"mdtest-\S{1,80} was launched with (\d{1,14}) total task\(s\)")
+KNOWN = re.compile(r"mdtest-\S{1,80} was launched with (\d{1,14}) total task\(s\)")
+"""What mdtest prints first of a run."""
 _RATES = re.compile(r"SUMMARY(?: rate)?(?: \(in ops/sec\))?: \(of \d+ iterations\)")
 _OTHER = re.compile(r"SUMMARY|-- finished at|-- started at")
 _ROW = re.compile(r" {2,}((?:File|Directory|Tree) [a-z]+(?: [a-z]+)?) *:? +((?:-?[0-9.]+ *)+)")
 _OF_ITERATIONS, _OF_RANKS = 4, 3
 _NUMBER = re.compile(r"\d{1,14}\.\d{3}")
-
-
-def is_mdtest(text: str) -> bool:
-    """Whether a text is what mdtest prints."""
-    return _LAUNCHED.search(text) is not None
 
 
 def read_mdtest(text: str, path: Path) -> Found:
@@ -40,7 +36,7 @@ def read_mdtest(text: str, path: Path) -> Found:
     found, is_rates, processes, columns = Found(path, PROGRAM), False, None, _OF_ITERATIONS
     for number, line in enumerate(text.splitlines(), start=1):
         place = f"{path}, line {number}"
-        if launched := _LAUNCHED.search(line):
+        if launched := KNOWN.search(line):
             processes, is_rates = count_of(launched[1], place, "total task(s)"), False
         elif _RATES.match(line.strip()):
             is_rates, columns = True, _OF_ITERATIONS

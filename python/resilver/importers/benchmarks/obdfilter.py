@@ -16,6 +16,8 @@ from resilver.importers.benchmarks.table import MIB, Found, count_of, rate_of
 from resilver.text import refuse
 
 PROGRAM = "obdfilter-survey"
+KNOWN = re.compile(r"^ost +\d+ sz +\d+K rsz ", re.MULTILINE)
+"""What begins a line of a summary."""
 
 _LINE = re.compile(
     r"ost +(\d+) sz +\d+K rsz +(\d+)K? obj +(\d+) thr +(\d+)\b(?P<tests>.*)", re.IGNORECASE
@@ -27,11 +29,6 @@ _TEST = re.compile(
 )
 _BEGUN = re.compile(rf"\b(?:{_NAMES})\b")
 _CASE = re.compile(r"Obdfilter-survey for case=(\w+)")
-
-
-def is_obdfilter(text: str) -> bool:
-    """Whether a text is a summary of obdfilter-survey."""
-    return re.search(r"^ost +\d+ sz +\d+K rsz ", text, re.MULTILINE) is not None
 
 
 def read_obdfilter(text: str, path: Path) -> Found:

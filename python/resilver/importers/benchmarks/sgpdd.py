@@ -14,6 +14,8 @@ from pathlib import Path
 from resilver.importers.benchmarks.table import MIB, Found, count_of, rate_of
 
 PROGRAM = "sgpdd-survey"
+KNOWN = re.compile(r"^(?:dev +\d+ +)?(?:total_size|sz) +\d+K rsz +\d+K? crg ", re.MULTILINE)
+"""What begins a line of a summary."""
 
 _LINE = re.compile(
     r"(?:dev +(?P<dev>\d+) +)?(?:total_size|sz) +\d+K rsz +(?P<rsz>\d+)K? "
@@ -22,12 +24,6 @@ _LINE = re.compile(
 _TEST = re.compile(r"\b(write|read) +([0-9.]+) MB/s +\d+ x +[0-9.]+ = +[0-9.]+ MB/s")
 _FAILED = re.compile(r"\b(write|read) +(\d+) failed")
 _ON = "sgpdd-survey on "
-
-
-def is_sgpdd(text: str) -> bool:
-    """Whether a text is a summary of sgpdd-survey."""
-    line = r"^(?:dev +\d+ +)?(?:total_size|sz) +\d+K rsz +\d+K? crg "
-    return re.search(line, text, re.MULTILINE) is not None
 
 
 def read_sgpdd(text: str, path: Path) -> Found:
