@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter, itemgetter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from resilver.importers.csv_rows import plain_cell
@@ -80,17 +80,24 @@ def table_of(
     Args:
         rows: The things.
         columns: For each its name, heading and kind, and what it holds of a thing: by default the
-            attribute of its name, or the value under it where things are mappings.
+            attribute of its name, the value under it where things are mappings, or what is in its
+            place where they are tuples.
         note: What the table leaves out or merges.
         filled: Leave out columns that have no value at all.
     """
     made = []
-    own = itemgetter if rows and isinstance(rows[0], Mapping) else attrgetter
-    for name, heading, kind, *of in columns:
-        value = of[0] if of else own(name)
+    for place, (name, heading, kind, *of) in enumerate(columns):
+        value = of[0] if of else partial(_own, name=name, place=place)
         made.append((name, heading, kind, [value(one) for one in rows]))
     shown = [one for one in made if not filled or any(value is not None for value in one[3])]
     return table(*shown, note=note)
+
+
+def _own(one: Any, name: str, place: int) -> object:
+    """What a thing itself has for a column."""
+    if isinstance(one, Mapping):
+        return one[name]
+    return one[place] if type(one) is tuple else getattr(one, name)
 
 
 def _cell(value: object, kind: str) -> Cell:

@@ -53,6 +53,23 @@ def data_of(table: Table, units: Mapping[str, float] | None = None, **columns: s
     return rows(**values)
 
 
+def side_by_side(
+    table: Table, value: str, kinds: Mapping[str, str], unit: float = 1.0, **columns: str
+) -> Spec:
+    """Data of a chart from a table with a column a kind, as `data_of` has it: a mark a cell.
+
+    Args:
+        value: The column of the chart that takes the values of all of them.
+        kinds: What the values of each of these columns of the table are of.
+        unit: What one unit of their axis is in the table's.
+    """
+    of_kinds = {
+        kind: data_of(table, {value: unit}, **columns, **{value: column})["values"]
+        for column, kind in kinds.items()
+    }
+    return {"values": [{"kind": kind, **row} for kind, of in of_kinds.items() for row in of]}
+
+
 def has(data: Spec, column: str) -> bool:
     """Whether data have a column with a value in it; Vega complains of axes over nothing."""
     return any(row.get(column) is not None for row in data["values"])

@@ -88,8 +88,21 @@ def plain(value: Any) -> Any:
 
 def rows(**columns: Iterable[Any]) -> Spec:
     """Data of a chart from its columns, all of one length."""
-    lines = zip(*columns.values(), strict=True)
-    return {"values": [dict(zip(columns, map(plain, line), strict=True)) for line in lines]}
+    return marks(" ".join(columns), zip(*columns.values(), strict=True))
+
+
+def marks(columns: str, values: Iterable[Iterable[Any]]) -> Spec:
+    """Data of a chart from its marks.
+
+    Args:
+        columns: The names of the columns.
+        values: What each mark has in these.
+
+    >>> marks("kind x", [("read", 1.0), ("write", 2.0)])
+    {'values': [{'kind': 'read', 'x': 1.0}, {'kind': 'write', 'x': 2.0}]}
+    """
+    names = columns.split()
+    return {"values": [dict(zip(names, map(plain, mark), strict=True)) for mark in values]}
 
 
 def axis(

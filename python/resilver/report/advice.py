@@ -10,7 +10,7 @@ import numpy as np
 from resilver.answer import Answer, Shown, sections_of
 from resilver.charts.idioms import data_of, lines, series
 from resilver.charts.named import bars
-from resilver.charts.vega import Chart, Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, marks
 from resilver.errors import ConfigError, show
 from resilver.quantities import decimal_rate, duration
 from resilver.tables import Table, table
@@ -143,7 +143,6 @@ def load_chart(found: Advice, layer: str) -> Chart:
         for kind in kinds
         for at, load in enumerate(_falling([row[kind] for row in loads]))
     ]
-    kind, share, load = zip(*shown, strict=True)
     made = table(
         ("part", layer[:-1], "text", [row["part"] for row in loads]),
         ("before", "before", "number", [row["before"] for row in loads]),
@@ -154,7 +153,7 @@ def load_chart(found: Advice, layer: str) -> Chart:
     def spec() -> Spec:
         across = axis("x", f"% of {layer}, the most loaded first", ends=(0, 100))
         upwards = axis("y", "streams that seem to share one")
-        data, named = rows(kind=kind, x=share, y=load), series(kinds)
+        data, named = marks("kind x y", shown), series(kinds)
         return lines(data, across, upwards, named, noun="when", steps="step-after", height=200)
 
     heading = (

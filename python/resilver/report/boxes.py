@@ -10,7 +10,7 @@ import numpy as np
 from resilver.charts.idioms import coloured, curve, points, series, stars
 from resilver.charts.scales import log_ticks
 from resilver.charts.style import GREY, SERIES
-from resilver.charts.vega import Chart, Spec, axis, letters, rows
+from resilver.charts.vega import Chart, Spec, axis, letters, marks, rows
 from resilver.report.arrays import Floats
 from resilver.report.metrics import REBUILD_RATE, REBUILD_TIME
 from resilver.report.sweep import LABELS_ROOM, Sweep, finding, sweep_table
@@ -112,41 +112,28 @@ def _box_layers(data: Sweep, names: Sequence[str]) -> list[Spec]:
 
 def _box_rows(data: Sweep, names: Sequence[str]) -> Spec:
     """The five numbers of each box in the unit of the axis, with its place and its series."""
-    found = [
-        (names[rank], data.place(box.x) + data.offset(rank), box)
-        for rank, (_, boxes) in enumerate(data.series)
-        for box in boxes
-    ]
-    five = ("q1", "median", "q3", "low", "high")
-    divisor, half = data.scale.divisor, 0.4 * data.slot
-    return rows(
-        kind=[name for name, _, _ in found],
-        x=[x for _, x, _ in found],
-        x0=[x - half for _, x, _ in found],
-        x1=[x + half for _, x, _ in found],
-        **{name: [getattr(box, name) / divisor for _, _, box in found] for name in five},
-    )
+    half, five = 0.4 * data.slot, ("q1", "median", "q3", "low", "high")
+    found = []
+    for rank, (_, boxes) in enumerate(data.series):
+        for box in boxes:
+            x = data.place(box.x) + data.offset(rank)
+            numbers = (getattr(box, name) / data.scale.divisor for name in five)
+            found.append((names[rank], x, x - half, x + half, *numbers))
+    return marks(f"kind x x0 x1 {' '.join(five)}", found)
 
 
 def _dot_rows(data: Sweep, names: Sequence[str]) -> Spec:
     """A point a run."""
-    found = [
-        (names[rank], data.place(box.x) + data.offset(rank) + 0.3 * data.slot * aside, box, at)
-        for rank, (_, boxes) in enumerate(data.series)
-        for box in boxes
-        for at, aside in enumerate(jitter(box.values.size).tolist())
-    ]
-    words = [data.metric.words(float(box.values[at])) for _, _, box, at in found]
-    return rows(
-        kind=[name for name, _, _, _ in found],
-        x=[x for _, x, _, _ in found],
-        y=[box.values[at] / data.scale.divisor for _, _, box, at in found],
-        short=words,
-        text=[
-            f"{box.label}, seed {box.seeds[at]}: {word}"
-            for (_, _, box, at), word in zip(found, words, strict=True)
-        ],
-    )
+    found = []
+    for rank, (_, boxes) in enumerate(data.series):
+        for box in boxes:
+            runs = zip(box.values.tolist(), box.seeds, jitter(box.values.size), strict=True)
+            for value, seed, aside in runs:
+                x = data.place(box.x) + data.offset(rank) + 0.3 * data.slot * aside
+                words = data.metric.words(value)
+                text = f"{box.label}, seed {seed}: {words}"
+                found.append((names[rank], x, value / data.scale.divisor, words, text))
+    return marks("kind x y short text", found)
 
 
 def _star_rows(data: Sweep, published: Sequence[Published]) -> Spec:

@@ -10,7 +10,7 @@ from resilver.answer import Answer, Form, Lines, Shown, sections_of
 from resilver.charts.idioms import lines, series
 from resilver.charts.scales import log_ticks
 from resilver.charts.style import BLUE, DASHES, MARKS, VERMILLION
-from resilver.charts.vega import Chart, Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, marks
 from resilver.quantities import decimal_rate
 from resilver.report.benchmarks import MODE_WORDS
 from resilver.tables import table, table_of
@@ -248,12 +248,12 @@ def failures_answer(calibration: FailureCalibration) -> Answer:
         (name, scale * one.value, scale * one.low, scale * one.high) for name, one, scale in fits
     ]
     lines.insert(2, ("failures / years (%)", 100 * found.counted_afr, None, None))
-    names, values, low, high = zip(*lines, strict=True)
-    figures = table(
-        ("figure", "figure", "text", names),
-        ("fitted", "fitted", "number", values),
-        ("low", "95 % from", "number", low),
-        ("high", "to", "number", high),
+    figures = table_of(
+        lines,
+        ("figure", "figure", "text"),
+        ("fitted", "fitted", "number"),
+        ("low", "95 % from", "number"),
+        ("high", "to", "number"),
     )
     ages = table_of(
         found.ages,
@@ -282,7 +282,7 @@ def _panel(lines_of: Sequence[Line], across: str, upwards: str, *, log: bool) ->
         for name, is_model, sizes, rates in lines_of
         for size, rate in zip(sizes, rates, strict=True)
     ]
-    kinds, xs, ys = zip(*found, strict=True)
+    _, xs, ys = zip(*found, strict=True)
     names = list(dict.fromkeys(name for name, _, _, _ in lines_of))
     shades = series(names, (BLUE, VERMILLION))
     first = min(xs).bit_length() - 1
@@ -294,9 +294,9 @@ def _panel(lines_of: Sequence[Line], across: str, upwards: str, *, log: bool) ->
         low, high = min(ys), max(ys)
         ends = (low / 1.2, high * 1.2)
         heights = axis("y", upwards, ends=ends, log=10, ticks=log_ticks(low, high))
-    order = dict.fromkeys(kinds)
+    order = dict.fromkeys(kind for kind, _, _ in found)
     return lines(
-        rows(kind=kinds, x=xs, y=ys),
+        marks("kind x y", found),
         axis("x", across, ends=(float(min(xs)), float(max(xs))), log=2, ticks=ticks),
         heights,
         {kind: shades[kind.rpartition(", ")[0]] for kind in order},

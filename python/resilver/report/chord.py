@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver.charts.style import BLUE, INK, ORANGE, VERMILLION
-from resilver.charts.vega import READ, Chart, Spec, colours, rows
+from resilver.charts.vega import READ, Chart, Spec, colours, marks
 from resilver.report.arrays import Floats, Integers, column, rows_of_run
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns
-from resilver.tables import table
+from resilver.tables import table_of
 from resilver.words import percent, plural, size_of
 
 if TYPE_CHECKING:
@@ -273,20 +273,24 @@ def transfers(results: StudyTables, point: SystemRuns) -> Chart | None:
             f"{point.holder}s are merged in blocks of {flow.servers_per_arc:,} neighbouring ones."
         )
     note = note[:1].upper() + note[1:]
-    pairs = [(int(i), int(j)) for i, j in zip(*np.nonzero(flow.matrix), strict=True)]
+    pairs = [(int(i), int(j)) for i, j in np.argwhere(flow.matrix)]
     pairs.sort(key=lambda pair: (-flow.matrix[pair], pair))
-    moved = [float(flow.matrix[pair]) for pair in pairs]
+    moved = [
+        (flow.labels[i], flow.labels[j], flow.matrix[i, j], flow.matrix[i, j] / total)
+        for i, j in pairs
+    ]
     return Chart(
         "transfers",
         f"{flow.labels[top]} receives most, {percent(float(flow.received[top]) / total)} of all "
         f"bytes; {plural(flow.pairs, 'pair')} of {point.holder}s exchange {size_of(total)}",
         f"{text} {note}".strip(),
         lambda: chord_spec(flow),
-        table(
-            ("source", "source", "text", [flow.labels[i] for i, _ in pairs]),
-            ("destination", "destination", "text", [flow.labels[j] for _, j in pairs]),
-            ("bytes", "data", "bytes", moved),
-            ("share", "share of all", "share", [one / total for one in moved]),
+        table_of(
+            moved,
+            ("source", "source", "text"),
+            ("destination", "destination", "text"),
+            ("bytes", "data", "bytes"),
+            ("share", "share of all", "share"),
             note=note,
         ),
         "transfers by source and destination",
@@ -305,10 +309,9 @@ def chord_spec(flow: Flows) -> Spec:
     # The circle leaves room for the longest name, of which a narrow window shows the beginning.
     reach = f"(width / 2 - (width < 560 ? 64 : {14 + 6 * longest}))"
     shapes = _shapes(flow, arcs, ribbons)
-    paths, kinds, opacities, texts, parts, others = zip(*shapes, strict=True)
     middle = {"value": {"expr": "width / 2"}}
     drawn: Spec = {
-        "data": rows(p=paths, kind=kinds, o=opacities, text=texts, part=parts, other=others),
+        "data": marks("p kind o text part other", shapes),
         "mark": {"type": "point", "filled": True, "size": {"expr": f"pow(2 * {reach}, 2)"}},
         "encoding": {
             "x": middle,
@@ -359,11 +362,7 @@ def _names(named: list[tuple[Arc, str]], reach: str, is_right: bool) -> Spec:
     turn = -90.0 if is_right else 90.0
     place = {"type": "quantitative", "scale": None, "axis": None}
     return {
-        "data": rows(
-            a=[middle for middle, _ in own],
-            g=[math.degrees(middle) + turn for middle, _ in own],
-            text=[text for _, text in own],
-        ),
+        "data": marks("a g text", ((at, math.degrees(at) + turn, text) for at, text in own)),
         "transform": [
             {"calculate": f"width / 2 + ({reach} + 5) * sin(datum.a)", "as": "x"},
             {"calculate": f"height / 2 - ({reach} + 5) * cos(datum.a)", "as": "y"},

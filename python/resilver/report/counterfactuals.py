@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from resilver.charts.named import bars
 from resilver.charts.style import BLUE, ORANGE
-from resilver.charts.vega import Chart, Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, marks
 from resilver.counterfactuals import HELPS_SHARE, Counterfactual, best_first, bottleneck
 from resilver.quantities import duration
 from resilver.study.results import StudyTables
@@ -149,9 +149,8 @@ def tornado_spec(effects: Sequence[Effect]) -> Spec:
         for side, value, change in zip(sides, (one.low, one.high), one.changes, strict=True)
         if change is not None
     ]
-    names, kinds, changes, texts = zip(*found, strict=True)
     what = "the rebuild time" if effects[0].metric == "rebuild_seconds" else "the goodput"
-    data = rows(name=names, kind=kinds, x=changes, text=texts)
+    data = marks("name kind x text", found)
     shown = dict(zip(sides, (BLUE, ORANGE), strict=True))
     across = axis("x", f"change of {what} (%)")
     return bars(data, across, shown, step=36, room=170, grouped=True, signed=True)

@@ -13,7 +13,7 @@ from resilver.charts.vega import READ, UPRIGHT, Chart, Spec, axis, lines_up, row
 from resilver.report.arrays import Floats, column, rows_of_run
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns
-from resilver.tables import table
+from resilver.tables import table, table_of
 from resilver.units import format_duration
 from resilver.words import percent, plural
 
@@ -138,7 +138,6 @@ def delays(results: StudyTables, point: SystemRuns) -> Chart | None:
         for low, high, count, share in zip(one.low, one.high, one.count, one.share, strict=True)
         if count
     ]
-    kind, low, high, count, share = zip(*bins, strict=True)
     return Chart(
         "delays",
         words[0].upper() + words[1:],
@@ -146,12 +145,13 @@ def delays(results: StudyTables, point: SystemRuns) -> Chart | None:
         "the share of the reads and of the writes that took so long, each of the two adding up to "
         "100 %. Half of the requests lie left of the dashed line and 99 % left of the dotted one.",
         lambda: _delays_spec(kinds),
-        table(
-            ("kind", "requests", "text", kind),
-            ("low_seconds", "from", "seconds", low),
-            ("high_seconds", "to", "seconds", high),
-            ("requests", "requests", "count", count),
-            ("share", "share", "share", share),
+        table_of(
+            bins,
+            ("kind", "requests", "text"),
+            ("low_seconds", "from", "seconds"),
+            ("high_seconds", "to", "seconds"),
+            ("requests", "requests", "count"),
+            ("share", "share", "share"),
         ),
         "requests by delay",
     )

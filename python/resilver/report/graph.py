@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.charts.style import BLUE, FAILED, GREY, INK, LOAD, ORANGE, PAPER
-from resilver.charts.vega import READ, Spec, axis, colours, rows, told_apart
+from resilver.charts.vega import READ, Spec, axis, colours, marks, rows, told_apart
 from resilver.report.arrays import Flags, Floats, Integers
 from resilver.report.topology_lines import Lines, lines_of
 from resilver.words import percent, plural
@@ -148,7 +148,6 @@ def _links(
 def _strokes(
     shapes: list[tuple[str, float, float, float]], top: float | None, middle: Floats
 ) -> Spec:
-    path, load, wide, opacity = zip(*shapes, strict=True)
     size = {"expr": f"pow(width / {_GRID}, 2)"}
     mark: Spec = {"type": "point", "filled": False, "fillOpacity": 0, "size": size, "stroke": GREY}
     encoding: Spec = {
@@ -165,8 +164,7 @@ def _strokes(
             "scale": {"domain": [0, top], "range": list(LOAD), "interpolate": "rgb"},
             "legend": {"title": "busy (%)", "gradientLength": 160, "titleOrient": "left"},
         }
-    xs, ys = zip(*[middle.tolist()] * len(shapes), strict=True)
-    data = rows(p=path, load=load, w=wide, o=opacity, x=xs, y=ys)
+    data = marks("p load w o x y", ((*shape, *middle) for shape in shapes))
     return {"data": data, "mark": mark, "encoding": encoding}
 
 
@@ -249,8 +247,8 @@ def _with_room(
     unit = np.array((0.94 * width, 0.94 * width * ratio)) / extent
     scaled = places * unit
     # A name stands eleven pixels above or below its node, and a mark is a circle of eight.
-    marks = np.array(taken).reshape(-1, 2) * unit
-    at_marks = np.concatenate([marks + np.array((0.0, y)) for y in (11.0, -12.0)])
+    ranks = np.array(taken).reshape(-1, 2) * unit
+    at_marks = np.concatenate([ranks + np.array((0.0, y)) for y in (11.0, -12.0)])
     around = np.column_stack([at_marks, np.full(len(at_marks), 9.0)])
     shown: set[int] = set()
     placed = around
@@ -302,11 +300,7 @@ def _ranked(lines: Lines, hottest: Sequence[int]) -> list[tuple[int, Floats]]:
 
 def _ranks(chosen: list[tuple[int, Floats]]) -> list[Spec]:
     """The numbers of the busiest links in circles."""
-    data = rows(
-        x=[at[0] for _, at in chosen],
-        y=[at[1] for _, at in chosen],
-        rank=[str(r) for r, _ in chosen],
-    )
+    data = marks("x y rank", ((*at, str(rank)) for rank, at in chosen))
     disc = {"type": "point", "filled": True, "size": 190, "color": PAPER, "opacity": 1}
     disc |= {"stroke": BLUE, "strokeWidth": 1.5}
     number: Spec = {"type": "text", "fontSize": 10, "fontWeight": "bold", "color": INK}

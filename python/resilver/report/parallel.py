@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from resilver.charts.idioms import Kinds, coloured, levels, lines, series
 from resilver.charts.style import GREY
-from resilver.charts.vega import READ, UPRIGHT, Spec, axis, letters, rows
+from resilver.charts.vega import READ, UPRIGHT, Spec, axis, letters, marks, rows
 from resilver.tables import Table, table_of
 
 _STEP = 10.0
@@ -192,9 +192,8 @@ def _run_layers(made: Parallel, named: Kinds) -> list[Spec]:
     if made.runs[1] < 2:
         return []
     runs = [(one.name, made.x(one) + ASIDE, value) for one in made.places for value in one.values]
-    kinds, xs, ys = zip(*runs, strict=True)
     dot = {"type": "point", "filled": True, "size": 16, "opacity": 0.35}
-    return [{"data": rows(kind=kinds, x=xs, y=ys), **coloured(dot, named)}]
+    return [{"data": marks("kind x y", runs), **coloured(dot, named)}]
 
 
 def parallel_table(made: Parallel) -> Table:

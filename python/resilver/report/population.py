@@ -13,7 +13,7 @@ import numpy as np
 from resilver.answer import Answer, Shown, sections_of
 from resilver.charts.idioms import coloured, columns
 from resilver.charts.style import BLUE, INK, VERMILLION
-from resilver.charts.vega import Chart, Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, marks
 from resilver.report.arrays import Floats, Integers
 from resilver.tables import Table, table, table_of
 from resilver.units import exact_bytes, format_bytes
@@ -211,7 +211,7 @@ def _panel(sizes: PopulationSizes, column: int, title: str, ends: tuple[int, int
     mean = sizes.expected_mean_file_bytes or 1.0
     low, high = ends
     bars: list[tuple[float, float, str]] = []
-    marks: list[tuple[float, float, float, str]] = []
+    expected: list[tuple[float, float, float, str]] = []
     for rank, (aside, values, shares) in enumerate(
         (
             (-0.2, sizes.drawn[:, column], sizes.expected[:, 0]),
@@ -224,17 +224,16 @@ def _panel(sizes: PopulationSizes, column: int, title: str, ends: tuple[int, int
                 bars.append((x, y, _KINDS[rank]))
             # Marks of shares that no bar shows would lie on the axis and hide it.
             if not column and share > _LEAST_SHOWN:
-                marks.append((x - 0.2, x + 0.2, 100.0 * share, _KINDS[2]))
+                expected.append((x - 0.2, x + 0.2, 100.0 * share, _KINDS[2]))
     step = next((step for step in (1, 2, 5) if high - low <= 7 * step), 10)
     ticks = {float(k): exact_bytes(2**k) for k in range(low, high + 1) if k % step == 0}
     kinds = dict(zip(_KINDS, (VERMILLION, BLUE, INK), strict=True))
     across = axis("x", f"{what} size", ends=(low - 0.2, max(high, low + 1) + 0.2), ticks=ticks)
     upwards = axis("y", f"share of all {what}s (%)")
     over: list[Spec] = []
-    if marks:
-        keys = zip(("x", "x2", "y", "kind"), zip(*marks, strict=True), strict=True)
+    if expected:
         rule = coloured({"type": "rule", "strokeWidth": 2}, kinds, x2={"field": "x2"})
-        over = [{"data": rows(**dict(keys)), **rule}]
-    drawn = rows(**dict(zip(("x", "y", "kind"), zip(*bars, strict=True), strict=False)))
+        over = [{"data": marks("x x2 y kind", expected), **rule}]
+    drawn = marks("x y kind", bars)
     view = columns(drawn, across, upwards, kinds, wide=0.4, height=170, over=over)
     return view | {"title": {"text": title, "fontSize": 12}}

@@ -9,7 +9,7 @@ import numpy as np
 from resilver.answer import Answer, Form, Shown, sections_of
 from resilver.charts.idioms import curve, data_of, lines, panels, uprights
 from resilver.charts.style import BLUE, GREY
-from resilver.charts.vega import Chart, Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, marks, rows
 from resilver.quantities import decimal_bytes, decimal_rate, duration
 from resilver.tables import Table, table, table_of
 
@@ -74,28 +74,22 @@ def figures_table(found: FoundSignature) -> Table:
     ]
     if len(found.runs.runs) > 1:
         rows_of.append(("bursts common to runs", f"{len(found.common):,}", ""))
-    names, values, more = zip(*rows_of, strict=True)
-    return table(
-        ("figure", "figure", "text", names),
-        ("value", "value", "text", values),
-        ("known_to", "known to", "text", more),
-    )
+    columns = (("figure", "figure"), ("value", "value"), ("known_to", "known to"))
+    return table_of(rows_of, *((name, heading, "text") for name, heading in columns))
 
 
 def runs_table(found: FoundSignature) -> Table:
     """The runs, those that are used and those that are not."""
     step = found.runs.step
     used = [
-        (run.name, len(run.values) * step, float(np.nansum(run.values))) for run in found.runs.runs
+        (run.name, len(run.values) * step, np.nansum(run.values), "") for run in found.runs.runs
     ]
-    left_out = found.runs.left_out
-    names = [name for name, _, _ in used] + [name for name, _ in left_out]
-    nothing: list[float | None] = [None] * len(left_out)
-    return table(
-        ("run", "run", "text", names),
-        ("seconds", "lasts", "seconds", [*(seconds for _, seconds, _ in used), *nothing]),
-        ("bytes", "moved in it", "TB", [*(moved for _, _, moved in used), *nothing]),
-        ("remark", "remark", "text", [""] * len(used) + [why for _, why in left_out]),
+    return table_of(
+        [*used, *((name, None, None, why) for name, why in found.runs.left_out)],
+        ("run", "run", "text"),
+        ("seconds", "lasts", "seconds"),
+        ("bytes", "moved in it", "TB"),
+        ("remark", "remark", "text"),
     )
 
 
@@ -119,9 +113,8 @@ def runs_chart(found: FoundSignature) -> Chart:
                     (time / unit, rate / _GB, kinds[1])
                     for time, rate in _outline(found, at, found.signature)
                 ]
-            time, rate, kind = zip(*lines_of, strict=True)
             view = lines(
-                rows(kind=kind, x=time, y=rate),
+                marks("x y kind", lines_of),
                 axis("x", f"{title} from the begin of the run", ends=(0.0, longest / unit)),
                 axis("y", "GB/s", tickCount=3),
                 dict(zip(kinds, (GREY, BLUE), strict=False)),

@@ -10,7 +10,7 @@ from resilver.charts.idioms import lines, series
 from resilver.charts.over_time import Marks, Panel, over_time
 from resilver.charts.scales import Scale, byte_scale, rate_scale, time_scale, time_title
 from resilver.charts.style import BLUE, GREEN, ORANGE, VERMILLION
-from resilver.charts.vega import Chart, Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis, marks
 from resilver.report.arrays import Floats, intervals_of, moments_within, rows_of_run
 from resilver.report.faults import fault_marks_text
 from resilver.study.results import StudyTables
@@ -204,10 +204,9 @@ def _together_spec(courses: Sequence[tuple[str, Floats, Floats]], ends: Sequence
         for seconds, share in zip(times, done, strict=True)
         if seconds >= low
     ]
-    kinds, xs, ys = zip(*points, strict=True)
     title = f"time since the failure ({time.unit}{', logarithmic' if is_wide else ''})"
     between = (low / time.divisor, max(ends) / time.divisor)
     across = axis("x", title, ends=between, log=10 if is_wide else 0)
     upwards = axis("y", "of what is rebuilt (%)", ends=(0.0, 100.0))
-    data, named = rows(kind=kinds, x=xs, y=ys), series(names)
+    data, named = marks("kind x y", points), series(names)
     return lines(data, across, upwards, named, noun="system", width=2.25, height=300, zooms="zoom")

@@ -12,7 +12,7 @@ from resilver.record import record
 from resilver.report.graph import graph_spec
 from resilver.report.topology_lines import sketch
 from resilver.spec.topology_kinds import KINDS, oversubscription
-from resilver.tables import Table, table
+from resilver.tables import Table, table_of
 from resilver.words import plural
 
 if TYPE_CHECKING:
@@ -138,12 +138,7 @@ def _bisection(one: Topology) -> str:
 
 
 def _measures(rows: Sequence[Row]) -> Table:
-    names, values, texts = zip(*rows, strict=True)
-    return table(
-        ("measure", "measure", "text", names),
-        ("value", "value", "text", values),
-        ("of", "of", "text", texts),
-    )
+    return table_of(rows, *((name, name, "text") for name in ("measure", "value", "of")))
 
 
 def _sizes(one: Topology) -> list[Row]:
@@ -196,10 +191,11 @@ def _radices(one: Topology) -> Mapping[tuple[str, int], int]:
 
 def _radix_table(one: Topology) -> Table:
     radices = _radices(one)
-    return table(
-        ("kind", "kind", "text", [kind for kind, _ in radices]),
-        ("ports", "ports", "count", [ports for _, ports in radices]),
-        ("nodes", "nodes", "count", radices.values()),
+    return table_of(
+        [(kind, ports, count) for (kind, ports), count in radices.items()],
+        ("kind", "kind", "text"),
+        ("ports", "ports", "count"),
+        ("nodes", "nodes", "count"),
     )
 
 
@@ -212,22 +208,19 @@ def _ratios(one: Topology) -> str:
 def _compared(built: Sequence[Topology]) -> Table:
     """A row a network; what bounds a bisection from above is marked."""
     is_bound = not all(one.bisection_is_exact for one in built)
-    return table(
-        ("topology", "topology", "text", [one.spec.label for one in built]),
-        ("hosts", "hosts", "count", [one.hosts for one in built]),
-        ("routers", "routers", "count", [one.routers for one in built]),
-        ("switches", "switches", "count", [one.switches for one in built]),
-        ("links", "links", "count", [one.links for one in built]),
-        ("diameter", "diameter", "count", [one.diameter for one in built]),
-        ("mean_hops", "mean hops", "number", [one.mean_hops for one in built]),
-        ("router_hops", "router hops", "number", [one.mean_router_disk_hops for one in built]),
-        ("value", "bisection", "text", [_bisection(one) for one in built]),
-        ("links_per_host", "links a host", "number", [one.links / one.hosts for one in built]),
+    return table_of(
+        built,
+        ("topology", "topology", "text", lambda one: one.spec.label),
+        *((noun, noun, "count") for noun in ("hosts", "routers", "switches", "links", "diameter")),
+        ("mean_hops", "mean hops", "number"),
+        ("router_hops", "router hops", "number", lambda one: one.mean_router_disk_hops),
+        ("value", "bisection", "text", _bisection),
+        ("links_per_host", "links a host", "number", lambda one: one.links / one.hosts),
         (
             "oversubscription",
             "oversubscription",
             "text",
-            [_ratios(one).replace(" : ", ":") or "n/a" for one in built],
+            lambda one: _ratios(one).replace(" : ", ":") or "n/a",
         ),
         note="≤: the least cut found; the bisection is at most this." if is_bound else "",
     )

@@ -10,7 +10,7 @@ from resilver.answer import Answer, Shown, sections_of
 from resilver.charts.idioms import lines, series, uprights
 from resilver.charts.vega import Chart, Spec, axis, rows
 from resilver.quantities import decimal_bytes, decimal_rate, duration
-from resilver.tables import Table, table
+from resilver.tables import Table, table, table_of
 
 if TYPE_CHECKING:
     from resilver.center.signatures import ShiftPlan, Signature, SignaturesCompared
@@ -43,19 +43,19 @@ def compared_table(found: SignaturesCompared) -> Table:
     """The figures of both."""
     told = {"volume": decimal_bytes}
     rows_of = [
-        [row.what, *(told.get(row.what, duration)(value) for value in values), row.holds]
+        (row.what, *map(told.get(row.what, duration), values), "yes" if row.holds else "no")
         for row in found.differences
         for values in [(row.one, row.other, abs(row.one - row.other), row.allowed)]
     ]
-    what, one, other, apart, allowed, holds = zip(*rows_of, strict=True)
     names = job_names(found.one, found.other)
-    return table(
-        ("figure", "figure", "text", what),
-        ("one", names[0], "text", one),
-        ("other", names[1], "text", other),
-        ("apart", "difference", "text", apart),
-        ("allowed", "tolerance", "text", allowed),
-        ("same", "same", "text", ["yes" if one else "no" for one in holds]),
+    return table_of(
+        rows_of,
+        ("figure", "figure", "text"),
+        ("one", names[0], "text"),
+        ("other", names[1], "text"),
+        ("apart", "difference", "text"),
+        ("allowed", "tolerance", "text"),
+        ("same", "same", "text"),
     )
 
 
@@ -96,15 +96,14 @@ def starts_table(plan: ShiftPlan) -> Table:
     """What the starts that matter cost."""
     mine, theirs = job_names(plan.one, plan.other)
     starts = (("together", 0.0), ("best", plan.best), ("worst", plan.worst))
-    rows_of = [(name, at, *plan.lost(at)) for name, at in starts]
-    rows_of.append(("on average", float("nan"), *plan.mean))
-    names, at, one, other = zip(*rows_of, strict=True)
-    return table(
-        ("start", "start", "text", names),
-        ("start_seconds", "second starts after", "seconds", at),
-        ("both_seconds", "both lose", "seconds", np.array(one) + np.array(other)),
-        ("one_seconds", f"{mine} loses", "seconds", one),
-        ("other_seconds", f"{theirs} loses", "seconds", other),
+    lost = [(name, at, plan.lost(at)) for name, at in starts]
+    return table_of(
+        [(name, at, sum(of), *of) for name, at, of in [*lost, ("on average", None, plan.mean)]],
+        ("start", "start", "text"),
+        ("start_seconds", "second starts after", "seconds"),
+        ("both_seconds", "both lose", "seconds"),
+        ("one_seconds", f"{mine} loses", "seconds"),
+        ("other_seconds", f"{theirs} loses", "seconds"),
     )
 
 

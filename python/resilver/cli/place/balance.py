@@ -19,7 +19,7 @@ from resilver.errors import ConfigError
 from resilver.record import record
 from resilver.request import value_of
 from resilver.simulate import BalancePlan, OsdShares, balance_by_bytes, balance_by_groups
-from resilver.tables import table
+from resilver.tables import table_of
 from resilver.whatif.configuration import has_old_clients
 from resilver.whatif.declared.forms import FORMS, NEW_CLIENTS, UPMAP, UPMAP_PRIMARY, has
 from resilver.whatif.releases import REEF
@@ -84,12 +84,8 @@ def _answer(
     lines = [f"{words:<{width}}{one:>9}{other:>9}" for words, one, other in rows]
     comments = [verdict, f"{'':<{width}}   before    after", *lines, *needs]
     script = "".join(f"{line}\n" for line in [*(f"# {line}" for line in comments), *commands])
-    what, one, other = zip(*rows, strict=True)
-    made = table(
-        ("measure", "", "text", what),
-        ("before", "before", "text", one),
-        ("after", "after", "text", other),
-    )
+    heads = (("measure", ""), ("before", "before"), ("after", "after"))
+    made = table_of(rows, *((name, heading, "text") for name, heading in heads))
     sections = [Section("Balance", (Shown("balance", "Before and after", made),))]
     if asked.output is None:
         sections.append(Section("Commands", (Lines("commands", "Commands", commands),)))

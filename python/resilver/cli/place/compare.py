@@ -21,7 +21,7 @@ from resilver.errors import ConfigError
 from resilver.importers.buckets import read_buckets
 from resilver.importers.ceph import OsdInfo
 from resilver.record import record
-from resilver.tables import table
+from resilver.tables import table, table_of
 from resilver.words import percent, plural, size_of
 
 # Rows of the tables of devices and hosts that a terminal shows: those with the most to do.
@@ -245,12 +245,8 @@ def _section(
         (f"{one.unit}s in another order only", f"{result.reordered_sets:,}", ""),
         (f"{one.unit}s with another primary", f"{result.primary_changes:,}", ""),
     ]
-    what, value, context = zip(*rows, strict=True)
-    made = table(
-        ("what", "what moves", "text", what),
-        ("value", "amount", "text", value),
-        ("context", "", "text", context),
-    )
+    columns = (("what", "what moves", "text"), ("value", "amount", "text"), ("context", "", "text"))
+    made = table_of(rows, *columns)
     parts = [Shown(f"{one.key}-moves", one.title, made)]
     kind = "bytes" if one.set_bytes is not None else "count"
     for moves in result.levels:

@@ -16,7 +16,7 @@ from resilver.cli.place.placements import Placement, placements
 from resilver.errors import ConfigError
 from resilver.placement_quality import Balance, Quality, quality, rebuild_targets, replica_sets
 from resilver.request import value_of
-from resilver.tables import table
+from resilver.tables import table_of
 from resilver.words import chance
 
 if TYPE_CHECKING:
@@ -66,9 +66,8 @@ def quality_answer(asked: Asked) -> Answer:
         loss = _loss(placement, judged, asked, order)
         rows = [*_measures(placement, judged, targets), *_loss_rows(loss, asked, order)]
         verdict.append(_sentence(placement, judged, loss))
-        columns = zip(("measure", "value", "context"), ("measure", "value", ""), strict=True)
-        values = zip(*rows, strict=True)
-        made = table(*((*one, "text", data) for one, data in zip(columns, values, strict=True)))
+        heads = (("measure", "measure"), ("value", "value"), ("context", ""))
+        made = table_of(rows, *((name, heading, "text") for name, heading in heads))
         shown = Shown(f"placement-{rank}", placement.title, made)
         sections.append(Section(placement.title, (shown,)))
         record.append(

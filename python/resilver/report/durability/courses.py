@@ -12,7 +12,7 @@ import pyarrow as pa
 from resilver.charts.idioms import fields, heat, lines, series
 from resilver.charts.scales import Scale, log_ticks, time_scale
 from resilver.charts.style import BLUE
-from resilver.charts.vega import Chart, Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, marks, rows, tip
 from resilver.data_loss.answer import Durability
 from resilver.report.arrays import Floats, column
 from resilver.report.durability import tables, words
@@ -136,14 +136,13 @@ def _lines(
             for name, at, value, low, high in points
             if value >= floor
         ]
-    kinds, xs, values, lows, highs = zip(*points, strict=True)
     end = max(float(times[-1]) for times, *_ in courses) / time.divisor
     across = axis("x", f"time ({time.unit})", ends=(0.0, end))
     ticks = [at for at in log_ticks(floor, top) if floor <= at <= top] if is_log else None
     upwards = axis("y", "probability of data loss", ends=(floor, top), log=10 * is_log, ticks=ticks)
     upwards["axis"] |= _SCIENTIFIC if is_log or top < 1e-2 else {}
     read = tip(("kind", "system"), ("x", f"until ({time.unit})"), ("y", "probability"))
-    data = rows(kind=kinds, x=xs, y=values, low=lows, high=highs)
+    data = marks("kind x y low high", points)
     return lines(data, across, upwards, series(names), height=300, read=read, cut=True)
 
 

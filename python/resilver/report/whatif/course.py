@@ -18,7 +18,7 @@ from resilver.report.whatif.figures import clients_by_pool
 from resilver.report.whatif.sentences import unwritten_words
 from resilver.report.whatif.source import Facts
 from resilver.report.whatif.tables import places, places_table, pools_table
-from resilver.tables import cell_text, table
+from resilver.tables import cell_text, table, table_of
 from resilver.words import against, plural
 
 _COUNT = Scale(1.0, "")
@@ -121,13 +121,11 @@ def course_chart(facts: Facts) -> Chart | None:
         heading,
         (text + marks_words(facts)).strip(),
         lambda: over_time(edges, panels, SINCE, _marks(facts)),
-        table(
-            ("time_seconds", "at", "seconds", facts.times),
-            *(
-                (column, column.replace("_", " "), "count", facts.series(column))
-                for column in columns
-            ),
-            ("deleting_groups", "deleting", "count", facts.series("deleting_groups")),
+        table_of(
+            facts.rows("timeline"),
+            ("time_seconds", "at", "seconds"),
+            *((column, column.replace("_", " "), "count") for column in columns),
+            ("deleting_groups", "deleting", "count"),
         ),
         "objects and PGs over time",
     )
@@ -161,15 +159,11 @@ def rates_chart(facts: Facts) -> Chart | None:
         f"All OSDs together recover up to {cell_text(most, 'rate')}",
         f"Bytes written a second, and objects re-replicated a second. {marks_words(facts)}".strip(),
         lambda: over_time(edges, tuple(panels), SINCE, _marks(facts)),
-        table(
-            ("time_seconds", "until", "seconds", facts.times),
-            *((column, name, "rate", facts.series(column)) for column, name, _ in _RATES),
-            (
-                "recovered_objects_per_second",
-                "objects a second",
-                "number",
-                facts.series("recovered_objects_per_second"),
-            ),
+        table_of(
+            facts.rows("timeline"),
+            ("time_seconds", "until", "seconds"),
+            *((column, name, "rate") for column, name, _ in _RATES),
+            ("recovered_objects_per_second", "objects a second", "number"),
         ),
         "rates over time",
     )
@@ -238,24 +232,24 @@ def clients_chart(facts: Facts) -> Chart | None:
     if any((values < 0.9995).any() for _, _, values in served):
         panels.append(Panel("served (%)", Scale(0.01, ""), tuple(served), filled=False))
 
-    every = [(names.get(pool, str(pool)), row) for pool, of_pool in of.items() for row in of_pool]
+    every = [
+        row | {"pool": names.get(pool, str(pool))}
+        for pool, of_pool in of.items()
+        for row in of_pool
+    ]
     return Chart(
         "clients",
         f"Of clients' requests, 99 % are answered within {duration(worst)} at the worst",
         "The delay that 99 % of each pool's requests stay below, over time, and the share of what "
         f"its clients ask that is served. {marks_words(facts)}".strip(),
         lambda: over_time(edges, tuple(panels), SINCE, _marks(facts)),
-        table(
-            ("pool", "pool", "text", [name for name, _ in every]),
-            *(
-                (column, heading, kind, [row[column] for _, row in every])
-                for column, heading, kind in (
-                    ("time_seconds", "at", "seconds"),
-                    ("p99_seconds", "99 % within", "seconds"),
-                    ("mean_seconds", "mean", "seconds"),
-                    ("served_share", "served", "share"),
-                )
-            ),
+        table_of(
+            every,
+            ("pool", "pool", "text"),
+            ("time_seconds", "at", "seconds"),
+            ("p99_seconds", "99 % within", "seconds"),
+            ("mean_seconds", "mean", "seconds"),
+            ("served_share", "served", "share"),
         ),
         "clients over time",
     )

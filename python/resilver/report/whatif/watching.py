@@ -11,7 +11,7 @@ from resilver.report.whatif.capacity import safe_fill_sentence
 from resilver.report.whatif.plan import assumption_parts
 from resilver.report.whatif.sentences import assumption_sentences
 from resilver.report.whatif.source import Facts
-from resilver.tables import Table, table
+from resilver.tables import Table, table_of
 from resilver.whatif.several import noun_of
 from resilver.whatif.watched import metrics_text
 from resilver.words import plural
@@ -85,8 +85,5 @@ def gauges_table(found: Watched) -> Table:
         for one in found.gauges
         for labels, value in one.samples
     ]
-    return table(
-        ("gauge", "gauge", "text", [row[0] for row in rows]),
-        ("of", "of", "text", [row[1] for row in rows]),
-        ("value", "value", "number", [row[2] for row in rows]),
-    )
+    columns = (("gauge", "gauge", "text"), ("of", "of", "text"), ("value", "value", "number"))
+    return table_of(rows, *columns)
