@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.charts.vega import Chart
 from resilver.quantities import daily, duration
-from resilver.tables import Column, Table, cell_text, table
+from resilver.tables import Column, Table, cell_text, table_of
 from resilver.units import format_duration
 
 if TYPE_CHECKING:
@@ -346,11 +346,13 @@ def figure_words(figure: Figure) -> str:
     return cell_text(figure.value, _KINDS.get(figure.kind, figure.kind))
 
 
-def figures_table(figures: Sequence[Figure]) -> Table:
-    """Figures with their derivations, a row each."""
-    return table(
-        ("figure", "figure", "text", [one.what for one in figures]),
-        ("value", "value", "text", [figure_words(one) for one in figures]),
-        ("derivation", "derivation", "text", [one.derivation for one in figures]),
-        ("si_value", "in SI units", "number", [one.value for one in figures]),
+def figures_shown(name: str, title: str, figures: Sequence[Figure]) -> Shown | None:
+    """Figures with their derivations, a row each, and SI values in the CSV; None of none."""
+    made = table_of(
+        figures,
+        ("figure", "figure", "text", lambda one: one.what),
+        ("value", "value", "text", figure_words),
+        ("derivation", "derivation", "text"),
+        ("si_value", "in SI units", "number", lambda one: one.value),
     )
+    return Shown(name, title, made, 3) if figures else None

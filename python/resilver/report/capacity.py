@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from resilver.answer import Section, Shown
-from resilver.answer.model import figures_table
+from resilver.answer import Section, Shown, sections_of
+from resilver.answer.model import figures_shown
 from resilver.charts.idioms import columns, data_of, levels, lines, points, series
 from resilver.charts.scales import decimal_scale
 from resilver.charts.vega import Chart, Spec, axis, rows, tip
@@ -52,8 +51,7 @@ def capacity_sentences(sizing: Sizing) -> list[str]:
             )
         said.append(text + ".")
     if found is not None and found.listing is not None:
-        own = sizing.file.capacity.purge if sizing.file.capacity else None
-        wanted = own.days if own is not None else 14
+        wanted = _purge_days(sizing)
         days, files, size, owners = next(one for one in found.purges if one[0] == wanted)
         of = "" if owners is None else f" of {plural(owners, 'owner')}"
         said.append(
@@ -73,6 +71,12 @@ def capacity_sentences(sizing: Sizing) -> list[str]:
         best = sizing.dealt.optimum
         said.append(text + ("." if best is None else f"; the least possible is {best:.3f}."))
     return said
+
+
+def _purge_days(sizing: Sizing) -> int:
+    """The age of the files that a purge deletes, by default 14 days."""
+    purge = sizing.file.capacity.purge if sizing.file.capacity else None
+    return 14 if purge is None else purge.days
 
 
 def slope_words(found: Trend) -> str:
@@ -111,32 +115,35 @@ def _days(seconds: float) -> str:
 
 def capacity_sections(sizing: Sizing) -> list[Section]:
     """What an answer shows of time."""
-    sections: list[Section] = []
-    found = sizing.outlook
-    if found is not None and found.figures:
-        figures = Shown("capacity", "Fill over time", figures_table(found.figures), 3)
-        chart = () if found.year is None else (fill_chart(found, sizing.file.knees),)
-        sections.append(Section("Fill over time", (*chart, figures)))
-    if found is not None and found.rates:
-        rates = Shown("rates", "Share of the bandwidth", rates_table(found))
-        texts = () if found.rates[0].is_measured else (STAND_IN_NOTE,)
-        sections.append(Section("What the fill leaves of the bandwidth", (rates,), texts))
-    if found is not None and found.listing is not None:
-        own = sizing.file.capacity.purge if sizing.file.capacity else None
-        days = own.days if own is not None else 14
-        purges = Shown("purges", "What a purge frees now", purges_table(found))
-        sections.append(Section("Ages", (ages_chart(found.listing.bytes_by_day, days), purges)))
-    if found is not None and found.fills:
-        fills = Shown("file-systems", "The file systems", fills_table(found))
-        text = (
-            "Slopes are Theil and Sen's, with an interval of 95 % that takes the snapshots for "
-            "independent: it is too narrow where use comes in waves longer than their distance."
-        )
-        sections.append(Section("What targets gain", (targets_chart(found), fills), (text,)))
-    if sizing.dealt is not None:
-        dealt = Shown("namespaces", "Projects by namespace", namespaces_table(sizing))
-        sections.append(Section("Namespaces", (dealt,)))
-    return sections
+    found, dealt = sizing.outlook, sizing.dealt
+    spaces = dealt and Shown("namespaces", "Projects by namespace", namespaces_table(sizing))
+    if found is None:
+        return sections_of(("Namespaces", [spaces]))
+    year, listing = found.year, found.listing
+    is_measured = bool(found.rates) and found.rates[0].is_measured
+    slopes = (
+        "Slopes are Theil and Sen's, with an interval of 95 % that takes the snapshots for "
+        "independent: it is too narrow where use comes in waves longer than their distance."
+    )
+    filling = [
+        year and fill_chart(found, sizing.file.knees),
+        figures_shown("capacity", "Fill over time", found.figures),
+    ]
+    rates = Shown("rates", "Share of the bandwidth", rates_table(found))
+    purges = Shown("purges", "What a purge frees now", purges_table(found))
+    fills = Shown("file-systems", "The file systems", fills_table(found))
+    ages = [ages_chart(listing.bytes_by_day, _purge_days(sizing)), purges] if listing else []
+    return sections_of(
+        ("Fill over time", filling),
+        (
+            "What the fill leaves of the bandwidth",
+            [rates] if found.rates else [],
+            "" if is_measured else STAND_IN_NOTE,
+        ),
+        ("Ages", ages),
+        ("What targets gain", [targets_chart(found), fills] if found.fills else [], slopes),
+        ("Namespaces", [spaces]),
+    )
 
 
 def fill_chart(found: Outlook, knees: tuple[float, ...]) -> Chart:
@@ -250,10 +257,10 @@ def purges_table(found: Outlook) -> Table:
     """What purges of several ages free now."""
     return table_of(
         found.purges,
-        ("days", "not used for, days", "count", itemgetter(0)),
-        ("files", "files", "count", itemgetter(1)),
-        ("bytes", "frees", "TB", itemgetter(2)),
-        ("owners", "owners", "count", itemgetter(3)),
+        ("days", "not used for, days", "count"),
+        ("files", "files", "count"),
+        ("bytes", "frees", "TB"),
+        ("owners", "owners", "count"),
         filled=True,
     )
 
@@ -276,10 +283,11 @@ def namespaces_table(sizing: Sizing) -> Table:
     """Which projects are where, a row a project, by namespace."""
     assert sizing.dealt is not None and sizing.file.namespaces is not None
     dealt = zip(sizing.dealt.namespace, sizing.file.namespaces.projects, strict=True)
-    ordered = sorted(dealt, key=lambda one: one[0])
-    return table(
-        ("namespace", "namespace", "count", [place for place, _ in ordered]),
-        ("project", "project", "text", [one.name for _, one in ordered]),
-        ("capacity_bytes", "capacity", "TB", [one.capacity for _, one in ordered]),
-        ("bandwidth_bytes_per_second", "bandwidth", "TB/s", [one.bandwidth for _, one in ordered]),
+    rows_of = [(place, one.name, one.capacity, one.bandwidth) for place, one in dealt]
+    return table_of(
+        sorted(rows_of, key=lambda row: row[0]),
+        ("namespace", "namespace", "count"),
+        ("project", "project", "text"),
+        ("capacity_bytes", "capacity", "TB"),
+        ("bandwidth_bytes_per_second", "bandwidth", "TB/s"),
     )

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver.answer import Answer, Part, Shown, sections_of
-from resilver.answer.model import figures_table
-from resilver.charts.idioms import curve, fields, heat, lines, points, series
+from resilver.answer.model import figures_shown
+from resilver.charts.idioms import curve, fields, heat, lines, points, series, side_by_side
 from resilver.charts.style import BLUE, VERMILLION
 from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.report.arrays import Floats
@@ -201,21 +201,23 @@ def next_table(found: MeasuredProfile) -> Table:
 
 def rounds_table(one: Culling) -> Table:
     """The rounds of one draw."""
-    mean = one.rounds[0].mean
+    base = one.rounds[0].mean
     return table_of(
-        list(enumerate(one.rounds)),
-        ("round", "round", "count", lambda row: row[0]),
-        ("outside", "outside", "count", lambda row: row[1].outside),
-        ("replaced", "replaced so far", "count", lambda row: row[1].replaced),
-        ("mean_share", "mean group", "number", lambda row: row[1].mean / mean),
-        ("slowest", "slowest group", "number", lambda row: row[1].slowest / mean),
+        [
+            (number, each.outside, each.replaced, each.mean / base, each.slowest / base)
+            for number, each in enumerate(one.rounds)
+        ],
+        ("round", "round", "count"),
+        ("outside", "outside", "count"),
+        ("replaced", "replaced so far", "count"),
+        ("mean_share", "mean group", "number"),
+        ("slowest", "slowest group", "number"),
         note="Rates over the mean group's before any round.",
     )
 
 
 def rounds_chart(one: Culling) -> Chart:
     """The mean and the slowest group by round."""
-    base = one.rounds[0].mean
     heading = (
         f"{one.replaced:,} disks in {len(one.rounds) - 1} rounds bring the slowest group "
         f"{100 * (one.slowest_gain - 1):.3g} % up"
@@ -224,23 +226,15 @@ def rounds_chart(one: Culling) -> Chart:
         "The rate of the mean and of the slowest group by disks replaced, over the mean group's "
         "before; a point is a round. A file over all groups moves at the slowest group's rate."
     )
-    kinds = ("mean group", "slowest group")
+    made, kinds = rounds_table(one), {"mean_share": "mean group", "slowest": "slowest group"}
 
     def spec() -> Spec:
-        data = rows(
-            kind=[kind for kind in kinds for _ in one.rounds],
-            x=[each.replaced for each in one.rounds] * 2,
-            y=[each.mean / base for each in one.rounds]
-            + [each.slowest / base for each in one.rounds],
-            text=[f"round {number}" for number in range(len(one.rounds))] * 2,
-        )
-        read = tip(("text", "round"), ("x", "replaced"), ("y", "rate"))
-        upwards = axis("y", "rate of a group", zero=False)
-        return lines(
-            data, axis("x", "disks replaced"), upwards, series(kinds), dots="true", read=read
-        )
+        data = side_by_side(made, "y", kinds, x="replaced", round="round")
+        read = tip(("round", "round"), ("x", "replaced"), ("y", "rate"))
+        across, upwards = axis("x", "disks replaced"), axis("y", "rate of a group", zero=False)
+        return lines(data, across, upwards, series(kinds.values()), dots="true", read=read)
 
-    return Chart("rounds", heading, text, spec, rounds_table(one), "Rounds", printed=40)
+    return Chart("rounds", heading, text, spec, made, "Rounds", printed=40)
 
 
 def envelope_chart(found: MeasuredProfile) -> Chart:
@@ -251,17 +245,12 @@ def envelope_chart(found: MeasuredProfile) -> Chart:
     outside = len(found.next)
     heading = f"{outside:,} of {plural(len(rates), 'group')} lie below the envelope"
     text = "Groups from the slowest to the fastest, and dashed the least that each must move."
-    kinds = ("within", "outside")
+    kinds, groups = ("within", "outside"), [found.rates.groups[int(at)] for at in order]
 
     def spec() -> Spec:
         ranks = range(1, len(rates) + 1)
-        data = rows(
-            x=ranks,
-            y=rates,
-            least=least,
-            kind=[kinds[bool(a < b)] for a, b in zip(rates, least, strict=True)],
-            text=[found.rates.groups[int(at)] for at in order],
-        )
+        kind = [kinds[bool(rate < lowest)] for rate, lowest in zip(rates, least, strict=True)]
+        data = rows(x=ranks, y=rates, least=least, kind=kind, text=groups)
         across = axis("x", "group, from the slowest", ends=(0.0, len(rates) + 1.0))
         upwards = axis("y", "rate (MB/s)", zero=False)
         read = tip(("text", "group"), ("y", "MB/s"), ("least", "least"))
@@ -269,7 +258,7 @@ def envelope_chart(found: MeasuredProfile) -> Chart:
         return points(data, across, upwards, series(kinds), read=read, over=over)
 
     made = table(
-        ("group", "group", "text", [found.rates.groups[int(at)] for at in order]),
+        ("group", "group", "text", groups),
         ("rate_bytes_per_second", "rate", "TB/s", (1e6 * rates).tolist()),
         ("least_bytes_per_second", "least", "TB/s", (1e6 * least).tolist()),
     )
@@ -297,7 +286,10 @@ def measured_answer(profile: MeasuredProfile) -> Answer:
         "Groups against the envelope",
         measured_sentences(profile),
         sections_of(
-            ("The groups", [envelope_chart(profile), _figures(profile)]),
+            (
+                "The groups",
+                [envelope_chart(profile), figures_shown("figures", "Figures", profile.figures)],
+            ),
             ("What to replace next", [following] if profile.next else []),
             ("Rounds to come", rounds, text),
             ("Every group", [heat_chart(states, groups, units, judged.within, judged.of)]),
@@ -321,13 +313,9 @@ def lot_answer(profile: LotProfile) -> Answer:
         lot_sentences(profile),
         sections_of(
             ("Rounds of culling", [rounds_chart(median), heat]),
-            ("Figures", [_figures(profile)]),
+            ("Figures", [figures_shown("figures", "Figures", profile.figures)]),
         ),
         profile.to_dict(),
         profile.holds,
         source={"Source": profile.file.source},
     )
-
-
-def _figures(profile: MeasuredProfile | LotProfile) -> Shown:
-    return Shown("figures", "Figures", figures_table(profile.figures), 3)

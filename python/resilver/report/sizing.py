@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from resilver.answer import Answer, Part, Section, Shown
-from resilver.answer.model import figures_table
+from resilver.answer import Answer, Section, Shown, sections_of
+from resilver.answer.model import figures_shown
 from resilver.charts.idioms import series
 from resilver.charts.named import bars
 from resilver.charts.vega import Chart, Spec, axis, rows, tip
@@ -18,6 +18,16 @@ from resilver.words import listed, plural
 
 if TYPE_CHECKING:
     from resilver.center import SizedOffer, Sizing
+
+
+_DOMINATED = (
+    "Nothing is weighed into a score. An offer is dominated where another is no worse in anything "
+    "that both state and better in some."
+)
+_KNEE = "A file system that stays below a knee is larger than what it stores by:"
+_ISLANDS = (
+    "What is copied where each system has a file system of its own, and not where all share one:"
+)
 
 
 def answer_sentences(sizing: Sizing) -> list[str]:
@@ -162,37 +172,21 @@ def sizing_answer(sizing: Sizing) -> Answer:
 
 def _sections(sizing: Sizing) -> list[Section]:
     """What an answer shows of demands and offers."""
-    sections: list[Section] = []
-    if sizing.demands:
-        demands = Shown("demands", "What is asked", figures_table(sizing.demands), 3)
-        sections.append(Section("The demand", (demands,)))
-    if sizing.offers:
-        parts: list[Part | None] = []
-        if many := len(sizing.offers) > 1:
-            offers = offers_table(sizing.offers)
-            parts.append(Shown("offers", "The offers", offers, is_turned=True))
-        parts.append(units_chart(sizing))
-        text = (
-            "Nothing is weighed into a score. An offer is dominated where another is no worse in "
-            "anything that both state and better in some."
-        )
-        shown = [part for part in parts if part is not None]
-        sections.append(Section("The offers", shown, (text,) if many else ()))
-    for rank, offer in enumerate(sizing.offers):
+    offers, side = sizing.offers, None
+    if is_compared := len(offers) > 1:
+        side = Shown("offers", "The offers", offers_table(offers), is_turned=True)
+    of_offers = []
+    for rank, offer in enumerate(offers):
         words = f"{offer.name}: {plural(offer.units, 'unit')}"
-        figures = Shown(f"figures-{rank}", words, figures_table(offer.figures), 3)
+        figures = figures_shown(f"figures-{rank}", words, offer.figures)
         needs = Shown(f"needs-{rank}", f"{offer.name}: units by demand", needs_table(offer))
-        sections.append(Section(offer.name, (needs, figures) if offer.needs else (figures,)))
-    sections += capacity_sections(sizing)
-    if sizing.knees and sizing.offers:
-        text = "A file system that stays below a knee is larger than what it stores by:"
-        knees = Shown("knees", "Head room", figures_table(sizing.knees), 3)
-        sections.append(Section("Head room", (knees,), (text,)))
-    if sizing.copied is not None:
-        text = (
-            "What is copied where each system has a file system of its own, and not where all "
-            "share one:"
-        )
-        islands = Shown("islands", "Islands", figures_table(sizing.copied.figures), 3)
-        sections.append(Section("Islands", (islands,), (text,)))
-    return sections
+        of_offers.append((offer.name, [needs if offer.needs else None, figures]))
+    copied = () if sizing.copied is None else sizing.copied.figures
+    return sections_of(
+        ("The demand", [figures_shown("demands", "What is asked", sizing.demands)]),
+        ("The offers", [side, units_chart(sizing)], _DOMINATED if is_compared else ""),
+        *of_offers,
+        *capacity_sections(sizing),
+        ("Head room", [figures_shown("knees", "Head room", sizing.knees if offers else ())], _KNEE),
+        ("Islands", [figures_shown("islands", "Islands", copied)], _ISLANDS),
+    )
