@@ -12,7 +12,7 @@ from resilver.cli.options import page_output, stated
 from resilver.request import argument, days, number, option, refuse, seconds, value_of
 
 if TYPE_CHECKING:
-    from resilver.report.usage import StatRates
+    from resilver.center.stat_cost import StatCost
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def usage(asked: Asked) -> Answer:
         below=asked.below,
         stripes=asked.stripes,
     )
-    return usage_answer(found, asked.by, _rates(asked), owner_name, asked.top)
+    return usage_answer(found, asked.by, _takes(asked, found.stat), owner_name, asked.top)
 
 
 @functools.cache
@@ -92,14 +92,12 @@ def owner_name(number: str) -> str:
         return number
 
 
-def _rates(asked: Asked) -> StatRates | None:
-    """How fast servers answer; None where nothing says."""
-    from resilver.report.usage import StatRates
-
+def _takes(asked: Asked, stat: StatCost) -> tuple[float, int] | None:
+    """How long a stat of everything takes so many clients; None where nothing says."""
     first = value_of(asked, "mds_time")
     if first is None:
         rule = "the time of a stat of everything needs that of the metadata server"
         refuse(asked, ("ost_time", "mds_rate", "clients"), rule, "add --mds-time")
         return None
     second, most = value_of(asked, "ost_time") or 0.0, value_of(asked, "mds_rate")
-    return StatRates(first, second, asked.clients, most)
+    return stat.seconds(first, second, asked.clients, most), asked.clients

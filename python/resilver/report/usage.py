@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer, Form, Shown, sections_of
+from resilver.charts.idioms import series, side_by_side
 from resilver.charts.named import bars
 from resilver.charts.style import BLUE, SKY
-from resilver.charts.vega import Chart, Spec, axis, rows
+from resilver.charts.vega import Chart, Spec, axis
 from resilver.quantities import decimal_bytes
 from resilver.report.capacity import ages_chart
-from resilver.tables import Table, table, table_of
+from resilver.tables import Table, table_of
 from resilver.units import exact_bytes, format_duration
 from resilver.words import percent, plural
 
@@ -25,23 +25,11 @@ _FIRST = {"owner": "owner", "age": "days unused", "path": "folder", "size": "fro
 _STRIPES = (1, 2, 4, 8, 16)
 
 
-@dataclass(frozen=True)
-class StatRates:
-    """How fast servers answer a `stat`, as the caller says; see `StatCost.seconds`."""
-
-    mds_seconds: float
-    ost_seconds: float
-    clients: int = 1
-    mds_per_second: float | None = None
-
-    def seconds(self, found: Usage) -> float:
-        """How long a `stat` of everything takes."""
-        return found.stat.seconds(
-            self.mds_seconds, self.ost_seconds, self.clients, self.mds_per_second
-        )
+Takes = tuple[float, int]
+"""How many seconds a `stat` of everything takes, and how many clients share it."""
 
 
-def usage_sentences(found: Usage, rates: StatRates | None = None) -> list[str]:
+def usage_sentences(found: Usage, takes: Takes | None = None) -> list[str]:
     """What it comes to: what is there, what a purge frees, what a `stat` of all asks."""
     verb = "holds" if found.files == 1 else "hold"
     purge = found.purge
@@ -50,11 +38,11 @@ def usage_sentences(found: Usage, rates: StatRates | None = None) -> list[str]:
         f"occupies {decimal_bytes(found.allocated_bytes)}.",
         f"A purge of {purge.days} d frees {decimal_bytes(purge.allocated_bytes)} in "
         f"{plural(purge.files, 'file')} of {plural(purge.owners, 'owner')}.",
-        *stat_sentences(found, rates),
+        *stat_sentences(found, takes),
     ]
 
 
-def stat_sentences(found: Usage, rates: StatRates | None = None) -> list[str]:
+def stat_sentences(found: Usage, takes: Takes | None = None) -> list[str]:
     """What a `stat` of everything asks of which servers, and how long it takes."""
     cost = found.stat
     said = f"A stat of everything sends the metadata servers {plural(cost.entries, 'request')}"
@@ -68,9 +56,10 @@ def stat_sentences(found: Usage, rates: StatRates | None = None) -> list[str]:
             share = cost.at(1) / (cost.entries + cost.ost_requests)
             said += f" With one stripe a file it would be {percent(share)} of that."
     answer = [said]
-    if rates is not None:
-        who = "one client" if rates.clients == 1 else f"{rates.clients:,} clients"
-        answer.append(f"It takes {who} {format_duration(rates.seconds(found))}.")
+    if takes is not None:
+        seconds, clients = takes
+        who = "one client" if clients == 1 else f"{clients:,} clients"
+        answer.append(f"It takes {who} {format_duration(seconds)}.")
     return answer
 
 
@@ -122,29 +111,25 @@ def stat_chart(found: Usage) -> Chart:
     heading += "with one"
     text = "Requests of a stat of everything, by the stripes of each file: one to a metadata "
     text += "server for each entry, and one to an object target for each stripe."
-    kinds = ("metadata servers", "object targets")
+    kinds = {"mds_requests": "metadata servers", "ost_requests": "object targets"}
+    made = table_of(
+        [(name, cost.entries, osts) for name, osts in named],
+        ("stripes", "stripes", "text"),
+        *((column, f"to {kind}", "count") for column, kind in kinds.items()),
+    )
 
     def spec() -> Spec:
-        data = rows(
-            name=[name for name, _ in named for _ in kinds],
-            kind=[kind for _ in named for kind in kinds],
-            x=[count for _, osts in named for count in (cost.entries, osts)],
-        )
-        shown = dict(zip(kinds, (BLUE, SKY), strict=True))
+        data = side_by_side(made, "x", kinds, name="stripes")
+        shown = series(kinds.values(), (BLUE, SKY))
         return bars(data, axis("x", "requests"), shown, noun="files", step=30, stacked=True)
 
-    made = table(
-        ("stripes", "stripes", "text", [name for name, _ in named]),
-        ("mds_requests", "to metadata servers", "count", [cost.entries] * len(named)),
-        ("ost_requests", "to object targets", "count", [osts for _, osts in named]),
-    )
     return Chart("stat", heading, text, spec, made, "requests of a stat")
 
 
 def usage_answer(
     found: Usage,
     by: str = "owner",
-    rates: StatRates | None = None,
+    takes: Takes | None = None,
     owner: Callable[[str], str] = str,
     top: int = 20,
 ) -> Answer:
@@ -152,13 +137,13 @@ def usage_answer(
 
     Args:
         by: Of which table a terminal shows rows.
-        rates: How fast servers answer, if known.
+        takes: How long a `stat` of everything takes, if known.
         owner: The name of an owner of this number.
         top: How many owners and folders are shown.
     """
     record = found.to_dict()
-    if rates is not None:
-        record["stat"]["seconds"] = rates.seconds(found)
+    if takes is not None:
+        record["stat"]["seconds"], _ = takes
     tables = []
     for key, heading in HEADINGS.items():
         made = usage_table(found, key, owner)
@@ -167,7 +152,7 @@ def usage_answer(
     purges = Shown("purges", "What a purge frees", purges_table(found), printed=0)
     return Answer(
         "Who uses the file system",
-        usage_sentences(found, rates),
+        usage_sentences(found, takes),
         sections_of(
             ("What a purge frees", [ages_chart(found.bytes_by_day, found.purge_days), purges]),
             ("Who and what uses it", tables),
@@ -194,11 +179,12 @@ def scan_answer(found: Scanned, output: str | None = None, *, is_strict: bool = 
     text += f"{decimal_bytes(found.allocated_bytes)}."
     totals = {kind: total for kind, total in found.totals.items() if total.entries}
     count = sum(total.entries for total in totals.values())
-    made = table(
-        ("kind", "kind", "text", [_WORDS.get(kind, "special files") for kind in totals]),
-        ("entries", "count", "count", [total.entries for total in totals.values()]),
-        ("size_bytes", "hold", "TB", [total.size_bytes for total in totals.values()]),
-        ("allocated_bytes", "occupy", "TB", [total.allocated_bytes for total in totals.values()]),
+    made = table_of(
+        [(_WORDS.get(kind, "special files"), *total) for kind, total in totals.items()],
+        ("kind", "kind", "text"),
+        ("entries", "count", "count"),
+        ("size_bytes", "hold", "TB"),
+        ("allocated_bytes", "occupy", "TB"),
     )
     said = [text]
     if found.seconds >= 0.5:
