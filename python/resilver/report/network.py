@@ -10,10 +10,10 @@ import numpy as np
 from resilver.charts.vega import Chart
 from resilver.report.arrays import Flags, Floats, Integers, column, rows_of_run
 from resilver.report.graph import graph_spec
-from resilver.report.traffic_sentence import failed_disks
+from resilver.report.traffic_sentence import failed_disks, losses_by_server
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns, number
-from resilver.tables import Table, table
+from resilver.tables import Table, table, table_of
 from resilver.words import percent, plural
 
 HOTTEST = 10
@@ -219,36 +219,34 @@ def fates_table(row: dict[str, Any]) -> Table | None:
         return None
     total = delivered + dropped
     found = [
-        (words, count)
+        (words, count, count / total if total else None)
         for name, words in _FATES
         if (count := number(row, name)) is not None and (count or name in _ALWAYS)
     ]
-    return table(
-        ("fate", "packets", "text", [words for words, _ in found]),
-        ("packets", "how many", "count", [count for _, count in found]),
-        ("share", "share", "share", [count / total if total else None for _, count in found]),
+    return table_of(
+        found,
+        ("fate", "packets", "text"),
+        ("packets", "how many", "count"),
+        ("share", "share", "share"),
     )
 
 
 def losses_table(results: StudyTables, point: SystemRuns) -> Table | None:
     """Up to `HOTTEST` servers that lost requests in a median run, most first; None without any."""
-    data = rows_of_run(results.servers, point.median["run"])
-    lost = np.nan_to_num(column(data, "requests_lost"))
-    completed = np.nan_to_num(column(data, "requests_completed"))
-    order = [int(at) for at in np.argsort(-lost, kind="stable")[:HOTTEST] if lost[at] > 0.0]
-    if not order:
+    losing = losses_by_server(results, point)
+    if not losing:
         return None
-    gone = failed_disks(results, point)
-    names = [str(data["name"][at].as_py()) for at in order]
-    hidden = int((lost > 0.0).sum()) - len(order)
+    gone, lost = failed_disks(results, point), sum(row["requests_lost"] for row in losing)
+    hidden = len(losing) - HOTTEST
     more = f"{hidden:,} more {point.holder}s have losses; the table `servers` has all."
-    return table(
-        ("server", point.holder, "text", names),
-        ("requests_lost", "requests lost", "count", lost[order]),
-        ("share", "share of all that are lost", "share", lost[order] / lost.sum()),
-        ("requests_completed", "requests completed", "count", completed[order]),
-        ("state", "state", "text", ["failed" if name in gone else "works" for name in names]),
-        note=more if hidden else "",
+    return table_of(
+        losing[:HOTTEST],
+        ("server", point.holder, "text", lambda row: row["name"]),
+        ("requests_lost", "requests lost", "count"),
+        ("share", "share of all that are lost", "share", lambda row: row["requests_lost"] / lost),
+        ("requests_completed", "requests completed", "count"),
+        ("state", "state", "text", lambda row: "failed" if row["name"] in gone else "works"),
+        note=more if hidden > 0 else "",
     )
 
 

@@ -6,11 +6,10 @@ import re
 from collections import Counter
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from resilver.quantities import decimal_bytes
-from resilver.report.arrays import column, rows_of_run
+from resilver.report.arrays import rows_of_run
 from resilver.report.jobs import jobs_sentence
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import Row, SystemRuns, number
@@ -137,13 +136,13 @@ def _lost(results: StudyTables, point: SystemRuns, lost: list[float]) -> str:
     text = f"{plural(count, 'request')} ({percent(count / total)}) {verb} lost"
     named = losses_by_server(results, point)
     if named:
-        shown = [name for name, _ in named[:_NAMES_SHOWN_MAX]]
+        shown = [row["name"] for row in named[:_NAMES_SHOWN_MAX]]
         more = len(named) - len(shown)
         if more:
             shown.append(f"{more:,} more")
         text += f", sent to {listed(shown)}"
         gone = failed_disks(results, point)
-        if all(name in gone for name, _ in named):
+        if all(row["name"] in gone for row in named):
             return f"{text}, whose {'disk' if len(named) == 1 else 'disks'} had failed."
     causes = _drops(row)
     if causes:
@@ -173,13 +172,11 @@ def failed_disks(results: StudyTables, point: SystemRuns) -> set[str]:
     return gone | set(re.split(r"[,\s]+", str(point.median.get("failed_disks") or "")))
 
 
-def losses_by_server(results: StudyTables, point: SystemRuns) -> list[tuple[str, int]]:
-    """The servers whose requests were lost in the median run, with how many, most first."""
-    table = rows_of_run(results.servers, point.median["run"])
-    lost = np.nan_to_num(column(table, "requests_lost"))
-    names = table["name"].to_pylist()
-    order = np.argsort(-lost, kind="stable")
-    return [(str(names[at]), int(lost[at])) for at in order if lost[at] > 0.0]
+def losses_by_server(results: StudyTables, point: SystemRuns) -> list[Row]:
+    """The servers whose requests were lost in the median run, rows of `servers`, most first."""
+    found = rows_of_run(results.servers, point.median["run"]).to_pylist()
+    losing = [row for row in found if number(row, "requests_lost")]
+    return sorted(losing, key=lambda row: -row["requests_lost"])
 
 
 _STRETCHES_SHOWN_MAX = 3
