@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-import pyarrow as pa
+from collections.abc import Sequence
+from statistics import median
+from typing import TYPE_CHECKING
 
 from resilver.charts.idioms import lines, series
 from resilver.charts.scales import time_scale
-from resilver.charts.vega import Chart, Spec, axis, rows, tip
+from resilver.charts.vega import Chart, Spec, axis, marks, tip
 from resilver.quantities import decimal_bytes
-from resilver.report.arrays import Floats, column, rows_of_run
+from resilver.report.arrays import rows_of_run
 from resilver.spec import Traffic
 from resilver.spec.jobs import names_of
 from resilver.study.results import StudyTables
-from resilver.study.system_runs import SystemRuns
-from resilver.tables import table
+from resilver.study.system_runs import Row, SystemRuns
+from resilver.tables import table_of
 from resilver.units import exact_duration, format_duration
 from resilver.words import plural
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _JOBS_SHOWN_MAX = 8
 _TOLD_MAX = 4
@@ -26,66 +28,47 @@ _AS_ALONE = 1.01
 """Below so many times as long a burst takes as long as alone."""
 
 
-@dataclass(frozen=True, eq=False)
-class JobBursts:
-    """The bursts of a job in a run.
+def job_bursts(results: StudyTables, point: SystemRuns) -> dict[str, list[Row]]:
+    """The bursts of each job in the system's median run, rows of the table `jobs` by its name.
 
-    Attributes:
-        name: The job's.
-        began: When each burst that ended began, in seconds.
-        seconds: How long it took.
-        slowed: That over how long it takes alone.
-        unended: Bursts that were asked for and did not end.
+    Those that were asked for and did not end have a null for `ended_seconds`; none without jobs.
     """
-
-    name: str
-    began: Floats
-    seconds: Floats
-    slowed: Floats
-    unended: int
-
-
-def job_bursts(results: StudyTables, point: SystemRuns) -> list[JobBursts]:
-    """The bursts of each job in the system's median run; none without jobs."""
     found: pa.Table | None = getattr(results, "jobs", None)
-    data = None if found is None else rows_of_run(found, point.median["run"])
-    if data is None or not data.num_rows:
-        return []
-    names = np.array(data["job"].to_pylist(), dtype=object)
-    began, seconds = column(data, "began_seconds"), column(data, "seconds")
-    slowed, has_ended = column(data, "slowed"), ~np.isnan(column(data, "ended_seconds"))
-    made = []
-    for name in dict.fromkeys(names.tolist()):
-        own = (names == name) & has_ended
-        unended = int(np.sum((names == name) & ~has_ended))
-        made.append(JobBursts(name, began[own], seconds[own], slowed[own], unended))
-    return made
+    bursts: dict[str, list[Row]] = {}
+    for row in [] if found is None else rows_of_run(found, point.median["run"]).to_pylist():
+        bursts.setdefault(row["job"], []).append(row)
+    return bursts
+
+
+def _ended(bursts: Sequence[Row]) -> list[Row]:
+    return [row for row in bursts if row["ended_seconds"] is not None]
 
 
 def jobs_sentence(results: StudyTables, point: SystemRuns) -> str:
     """How long the bursts of each job take, a sentence each; empty without jobs."""
     bursts = job_bursts(results, point)
-    told = [_of_job(one) for one in bursts[:_TOLD_MAX]]
+    told = [_of_job(*one) for one in list(bursts.items())[:_TOLD_MAX]]
     if len(bursts) > _TOLD_MAX:
         told.append(f"{plural(len(bursts) - _TOLD_MAX, 'job')} more.")
     return " ".join(told)
 
 
-def _of_job(one: JobBursts) -> str:
+def _of_job(name: str, bursts: Sequence[Row]) -> str:
     """The bursts of one job in words; the median where they differ."""
-    if not one.seconds.size:
-        return f"{one.name}: no burst ends."
-    took = f"bursts take {format_duration(float(np.median(one.seconds)))}"
-    slowed, worst = float(np.median(one.slowed)), float(one.slowed.max())
+    ended = _ended(bursts)
+    if not ended:
+        return f"{name}: no burst ends."
+    took = f"bursts take {format_duration(median(row['seconds'] for row in ended))}"
+    slowed, worst = (of(row["slowed"] for row in ended) for of in (median, max))
     if worst < _AS_ALONE:
         words = f"{took}, as long as alone"
     else:
         words = f"{took}, {slowed:.3g} times as long as alone"
         words += f" ({worst:.3g} times at the most)" if worst > slowed * _AS_ALONE else ""
-    if one.unended:
-        words += f"; {plural(one.unended, 'burst')} {'has' if one.unended == 1 else 'have'} not"
+    if unended := len(bursts) - len(ended):
+        words += f"; {plural(unended, 'burst')} {'has' if unended == 1 else 'have'} not"
         words += " ended by the end of the run"
-    return f"{one.name}: {words}."
+    return f"{name}: {words}."
 
 
 def jobs_words(traffic: Traffic) -> str:
@@ -102,48 +85,57 @@ def jobs_words(traffic: Traffic) -> str:
 
 def jobs(results: StudyTables, point: SystemRuns) -> Chart | None:
     """How long bursts take over time, a line a job; None where none ended."""
-    bursts = [one for one in job_bursts(results, point) if one.seconds.size]
-    if not bursts:
+    ended = {name: _ended(bursts) for name, bursts in job_bursts(results, point).items()}
+    slowest = {
+        name: max(row["slowed"] for row in bursts) for name, bursts in ended.items() if bursts
+    }
+    if not slowest:
         return None
     # Those that are slowed most are shown where there are many.
-    shown = sorted(bursts, key=lambda one: -float(one.slowed.max()))[:_JOBS_SHOWN_MAX]
-    shown = [one for one in bursts if one in shown]
-    named = series(one.name for one in shown)
-    time = time_scale(max(float(one.began.max()) for one in bursts))
+    most_first = sorted(slowest, key=lambda name: -slowest[name])
+    shown = [name for name in slowest if name in most_first[:_JOBS_SHOWN_MAX]]
+    every = [row for name in slowest for row in ended[name]]
+    time = time_scale(max(row["began_seconds"] for row in every))
 
     def make() -> Spec:
-        data = rows(
-            kind=[one.name for one in shown for _ in one.began],
-            x=[at / time.divisor for one in shown for at in one.began],
-            y=[times for one in shown for times in one.slowed],
-            text=[f"{one.name}: {format_duration(s)}" for one in shown for s in one.seconds],
+        data = marks(
+            "kind x y text",
+            (
+                (
+                    *(name, row["began_seconds"] / time.divisor, row["slowed"]),
+                    f"{name}: {format_duration(row['seconds'])}",
+                )
+                for name in shown
+                for row in ended[name]
+            ),
         )
         across = axis("x", f"burst began ({time.unit})")
         upwards = axis("y", "times as long as alone")
         read = tip(("text", "burst"), ("y", "times as long as alone"))
+        named = series(shown)
         return lines(data, across, upwards, named, dots="true", height=240, read=read)
 
-    slowest = max(bursts, key=lambda one: float(one.slowed.max()))
-    most = float(slowest.slowed.max())
+    most = slowest[most_first[0]]
     heading = "Every burst takes as long as alone"
     if most >= _AS_ALONE:
-        heading = f"The slowest burst is of {slowest.name}: {most:.3g} times as long as alone"
+        heading = f"The slowest burst is of {most_first[0]}: {most:.3g} times as long as alone"
     text = (
         "How long each burst took over how long it takes where nothing is in its way, by when it "
         "began; a line a job, a point a burst that ended."
     )
-    if len(bursts) > len(shown):
-        text += f" The {len(shown)} jobs of {len(bursts)} that are slowed most are drawn."
+    if len(slowest) > len(shown):
+        text += f" The {len(shown)} jobs of {len(slowest)} that are slowed most are drawn."
     return Chart(
         "jobs",
         heading,
         text,
         make,
-        table(
-            ("job", "job", "text", [one.name for one in bursts for _ in one.began]),
-            ("began_seconds", "began", "seconds", np.concatenate([one.began for one in bursts])),
-            ("seconds", "took", "seconds", np.concatenate([one.seconds for one in bursts])),
-            ("slowed", "over alone", "number", np.concatenate([one.slowed for one in bursts])),
+        table_of(
+            every,
+            ("job", "job", "text"),
+            ("began_seconds", "began", "seconds"),
+            ("seconds", "took", "seconds"),
+            ("slowed", "over alone", "number"),
         ),
         "bursts of jobs",
     )
