@@ -8,7 +8,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from resilver.answer.document import parts
@@ -17,9 +16,9 @@ from resilver.report.faults import fault_seconds
 from resilver.report.html import render
 from resilver.report.provenance import seed_ranges, study_digest
 from resilver.report.sentence import describe
-from resilver.report.servers import Servers, by_server, finishing
+from resilver.report.servers import by_server, finishing
 from resilver.report.study import SYSTEMS_MAX
-from resilver.study.system_runs import largest, systems
+from resilver.study.system_runs import Row, largest, systems
 from resilver.tables import ROWS_CARRIED_MAX, Column, Table, to_csv
 from resilver.units import format_duration
 from resilver.words import against
@@ -28,23 +27,19 @@ from tests.browser.report_fixture import MemoryResults, replaced, results
 GIB = 2**30
 
 
-def servers(**changes: object) -> Servers:
+def servers(groups: tuple[int | None, ...] = (1, 5, 0, 0), kinds: str = "") -> list[Row]:
     """Three survivors, of which c rebuilds nothing, and d, which failed."""
-    values: dict[str, object] = {
-        **dict.fromkeys(("completed", "lost", "backlog"), np.zeros(4)),
-        "names": ("a", "b", "c", "d"),
-        "holder": "server",
-        "classes": ("",) * 4,
-        "failed": np.array([False, False, False, True]),
-        "pieces": np.array([2.0, 10.0, 0.0, 0.0]),
-        "bytes": np.array([2.0, 10.0, 0.0, 0.0]) * GIB,
-        "groups": np.array([1.0, 5.0, 0.0, 0.0]),
-        "finish_seconds": np.array([40.0, 90.0, np.nan, np.nan]),
-        "device_share": np.array([0.2, 0.9, 0.1, 0.0]),
-        "link_share": np.array([0.05, 0.25, 0.0, 0.0]),
-        "share_of": "rebuild",
-    }
-    return Servers(**(values | changes))  # type: ignore[arg-type]
+    named = zip("abcd", (2, 10, 0, 0), groups, (40.0, 90.0, None, None), strict=True)
+    return [
+        {
+            **dict.fromkeys(("requests_completed", "requests_lost", "write_backlog_requests"), 0),
+            **dict.fromkeys(("class", "kind"), kind),
+            **{"name": name, "failed": name == "d", "placement_groups_gained": gained},
+            **{"rebuilt_objects": pieces, "rebuilt_bytes": pieces * GIB, "finish_seconds": end},
+            **{"device_share": 0.09 * pieces, "link_share": 0.025 * pieces},
+        }
+        for (name, pieces, gained, end), kind in zip(named, kinds.split() or [""] * 4, strict=True)
+    ]
 
 
 def test_findings_of_servers_name_the_busiest_the_idle_and_the_last() -> None:
@@ -59,14 +54,14 @@ def test_findings_of_servers_name_the_busiest_the_idle_and_the_last() -> None:
         "On average servers gain 2 groups of some 2 replicas. Groups so few scatter by chance, by "
         "71 % of that mean up and down where each is drawn by itself; more groups are more even."
     )
-    for groups in (np.array([1.0, 5.0, 42.0, 0.0]), None):
-        assert "by chance" not in by_server(servers(groups=groups), point).description
+    for groups in ((1, 5, 42, 0), (None,) * 4):
+        assert "by chance" not in by_server(servers(groups), point).description
     # Two rebuild, until 40 and 90 s; why b is last is not to be read from bytes.
     made = finishing(servers(), point)
     assert made is not None and made.heading == (
         "b finishes last, after 1 min 30 s; half of them are done after 1 min 5 s"
     )
-    data = servers(classes=("hdd", "ssd", "hdd", "ssd"))
+    data = servers(kinds="hdd ssd hdd ssd")
     for made in (by_server(data, point), finishing(data, point)):
         text = json.dumps(made.make())
         assert '"hdd"' in text and '"ssd"' in text

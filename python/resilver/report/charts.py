@@ -19,7 +19,7 @@ from resilver.report.jobs import jobs
 from resilver.report.lanes import lanes
 from resilver.report.metrics import REBUILD_RATE, REBUILD_TIME, STREAM_METRICS, TRAFFIC_METRICS
 from resilver.report.network import network
-from resilver.report.servers import busy, by_server, finishing, servers
+from resilver.report.servers import busy, by_server, devices, finishing
 from resilver.report.streams import streams
 from resilver.report.sweep import sweep
 from resilver.report.timeline import degraded, timeline, together
@@ -31,8 +31,8 @@ Make = Callable[[StudyTables, SystemRuns], Chart | None]
 OF_REBUILD: dict[str, Make] = {
     "timeline": timeline,
     "degraded": degraded,
-    "servers": lambda results, point: by_server(servers(results, point), point),
-    "finish": lambda results, point: finishing(servers(results, point), point),
+    "servers": lambda results, point: by_server(devices(results, point), point),
+    "finish": lambda results, point: finishing(devices(results, point), point),
     "transfers": transfers,
 }
 """The charts of one run in which something was rebuilt, in the order of the page."""
@@ -44,7 +44,7 @@ OF_RUN: dict[str, Make] = {
     "delays": distributions.delays,
     "hops": distributions.hops,
     "channels": distributions.channels,
-    "busy": lambda results, point: busy(servers(results, point)),
+    "busy": lambda results, point: busy(devices(results, point), point),
     "network": network,
 }
 """The charts of one run whatever it did, after those of its rebuild."""

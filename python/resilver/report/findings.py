@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from statistics import fmean
+
 import numpy as np
 
 from resilver.report.arrays import column, rows_of_run
@@ -121,18 +124,17 @@ def losses(point: SystemRuns) -> str | None:
     return f"Data loss {where}: {spread}, unrecoverable."
 
 
-def busiest_words(names: tuple[str, ...], amounts: np.ndarray) -> tuple[str, str] | None:
+def busiest_words(names: Sequence[str], amounts: Sequence[float]) -> tuple[str, str] | None:
     """Who rebuilds most, and how many times the mean; None where nobody rebuilds.
 
     Args:
         amounts: The bytes that each rebuilt.
     """
-    mean = float(np.mean(amounts)) if amounts.size else 0.0
-    if mean <= 0.0:
+    most = max(amounts, default=0.0)
+    if most <= 0.0:
         return None
-    top = int(np.argmax(amounts))
-    ratio = float(amounts[top]) / mean
+    ratio = most / fmean(amounts)
     if ratio < 1.0005:
         return "even", "all rebuild equally much"
     words = f"{ratio:.2g}" if ratio < 10 else f"{ratio:,.0f}"
-    return f"{words}x the mean", names[top]
+    return f"{words}x the mean", names[amounts.index(most)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from resilver.answer import KeyFigure as KeyFigure
 from resilver.report.findings import busiest_words, nothing_rebuilt
-from resilver.report.servers import servers
+from resilver.report.servers import devices
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns, largest, number, serves_only, systems
 from resilver.tables import cell_text
@@ -189,11 +189,11 @@ def _spread(results: StudyTables, point: SystemRuns) -> KeyFigure | None:
     """The busiest device's share of the work against the mean, in the median run."""
     if nothing_rebuilt(point) is not None:
         return None
-    data = servers(results, point)
-    alive = data.alive
-    found = busiest_words(tuple(data.names[at] for at in alive), data.bytes[alive])
+    alive = [row for row in devices(results, point) if not row["failed"]]
+    amounts = [row["rebuilt_bytes"] for row in alive]
+    found = busiest_words([row["name"] for row in alive], amounts)
     if found is None:
         return None
     text, detail = found
-    ratio = float(data.bytes[alive].max() / data.bytes[alive].mean())
-    return KeyFigure(f"Most loaded {data.holder}", ratio, "1", text, detail)
+    ratio = max(amounts) / statistics.fmean(amounts)
+    return KeyFigure(f"Most loaded {point.holder}", ratio, "1", text, detail)

@@ -3,97 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
+from statistics import fmean, median
 
 from resilver.charts.idioms import columns, panels, points, series
 from resilver.charts.scales import byte_scale, time_scale
 from resilver.charts.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
-from resilver.charts.vega import Chart, Spec, axis, rows, tip
-from resilver.report.arrays import Flags, Floats, Integers, column, descending, rows_of_run
+from resilver.charts.vega import Chart, Spec, axis, marks, rows, tip
+from resilver.report.arrays import rows_of_run
 from resilver.study.results import StudyTables
-from resilver.study.system_runs import SystemRuns, number
-from resilver.tables import Table, table
+from resilver.study.system_runs import Row, SystemRuns, number
+from resilver.tables import Table, table_of
 from resilver.units import format_duration
 from resilver.words import against, percent, plural
 
 _FEW_GROUPS = 16.0
 """Below this many groups a device, chance scatters them by more than a quarter of their mean."""
+_SUMS = (
+    *("rebuilt_objects", "rebuilt_bytes"),
+    *("requests_completed", "requests_lost", "write_backlog_requests"),
+)
+"""Columns of which nothing is none."""
 
 
-@dataclass(frozen=True, eq=False)
-class Servers:
-    """What each device took part in, one entry a device, by index.
+def devices(results: StudyTables, point: SystemRuns) -> list[Row]:
+    """What each device took part in during the system's median run, by index.
 
-    Args:
-        names: The devices' names.
-        holder: What they are called, in the singular: "server" or "OSD".
-        classes: The class of each device, empty where they have none.
-        failed: Which failed.
-        pieces: Replicas or pieces rebuilt on it.
-        bytes: Their bytes.
-        groups: Placement groups gained; None where the system has no groups.
-        finish_seconds: When its last rebuilt byte was written, from the first fault; NaN if it
-            rebuilt nothing.
-        device_share: Share of the time its device was busy; NaN if unknown.
-        link_share: Share of the time its link was busy; NaN if unknown.
-        share_of: Which time: that of the rebuild, or all that counts where clients are served too.
-        completed: Clients' requests that each completed.
-        lost: Clients' requests to it that were lost.
-        backlog: Writes acknowledged and not yet on it at the end.
+    Returns:
+        The rows of the table `servers`, with sums of 0 for null; `finish_seconds` from the first
+        fault on, null where it rebuilt nothing; `device_share` and `link_share`, for which share of
+        the time of `share_of` each was busy, null where unknown; and its `class`, and `kind`, which
+        is the class where there are several.
     """
-
-    names: tuple[str, ...]
-    holder: str
-    classes: tuple[str, ...]
-    failed: Flags
-    pieces: Floats
-    bytes: Floats
-    groups: Floats | None
-    finish_seconds: Floats
-    device_share: Floats
-    link_share: Floats
-    share_of: str
-    completed: Floats
-    lost: Floats
-    backlog: Floats
-
-    @property
-    def alive(self) -> Integers:
-        """The indices of those that survive."""
-        return np.flatnonzero(~self.failed)
-
-    def class_of(self, index: int) -> str:
-        """The class of a device; empty where there is one class, or none."""
-        return self.classes[index] if len(set(self.classes)) > 1 else ""
-
-
-def servers(results: StudyTables, point: SystemRuns) -> Servers:
-    """The devices of the system's median run."""
-    data = rows_of_run(results.servers, point.median["run"])
     # Beside clients, busy times begin with the warm-up's end and hold more than the rebuild.
-    window = number(point.median, "statistics_seconds")
-    seconds = window or number(point.median, "rebuild_seconds") or np.nan
-    groups = column(data, "placement_groups_gained")
-    kinds = data["class"].to_pylist() if "class" in data.column_names else [None] * data.num_rows
-    begin = point.first_fault_seconds
-    return Servers(
-        names=tuple(str(name) for name in data["name"].to_pylist()),
-        holder=point.holder,
-        classes=tuple(str(kind or "") for kind in kinds),
-        failed=np.array(data["failed"].to_pylist(), dtype=bool),
-        pieces=np.nan_to_num(column(data, "rebuilt_objects")),
-        bytes=np.nan_to_num(column(data, "rebuilt_bytes")),
-        groups=None if np.isnan(groups).all() else np.nan_to_num(groups),
-        finish_seconds=column(data, "finish_seconds") - begin,
-        device_share=column(data, "device_busy_seconds") / seconds,
-        link_share=column(data, "link_busy_seconds") / seconds,
-        share_of="time" if window else "rebuild",
-        completed=np.nan_to_num(column(data, "requests_completed")),
-        lost=np.nan_to_num(column(data, "requests_lost")),
-        backlog=np.nan_to_num(column(data, "write_backlog_requests")),
-    )
+    seconds = number(point.median, "statistics_seconds") or number(point.median, "rebuild_seconds")
+    found: list[Row] = rows_of_run(results.servers, point.median["run"]).to_pylist()
+    is_mixed = len({row.get("class") for row in found}) > 1
+    for row in found:
+        row |= {name: number(row, name) or 0.0 for name in _SUMS}
+        end = number(row, "finish_seconds")
+        row["finish_seconds"] = None if end is None else end - point.first_fault_seconds
+        for what in ("device", "link"):
+            of = number(row, f"{what}_busy_seconds")
+            row[f"{what}_share"] = None if of is None or not seconds else of / seconds
+        row["class"] = str(row.get("class") or "")
+        row["kind"] = row["class"] if is_mixed else ""
+    return found
+
+
+def share_of(point: SystemRuns) -> str:
+    """Of which time busy shares are: the rebuild's, or all that counts beside clients."""
+    return "time" if number(point.median, "statistics_seconds") else "rebuild"
+
+
+def _most_first(found: Sequence[Row], column: str) -> list[Row]:
+    return sorted(found, key=lambda row: -row[column])
+
+
+def _has_groups(found: Sequence[Row]) -> bool:
+    return any(row["placement_groups_gained"] is not None for row in found)
 
 
 def hosts(results: StudyTables, point: SystemRuns) -> dict[str, str]:
@@ -120,88 +87,84 @@ def rank_axis(title: str, count: int) -> Spec:
     return made
 
 
-def by_server(data: Servers, point: SystemRuns) -> Chart:
+def by_server(every: Sequence[Row], point: SystemRuns) -> Chart:
     """What each survivor rebuilt, most first, with the placement groups it gained."""
-    alive = data.alive
-    order = alive[descending(data.pieces[alive])]
-    piece, holder = point.piece, data.holder
+    order = _most_first([row for row in every if not row["failed"]], "rebuilt_objects")
+    piece, holder, has_groups = point.piece, point.holder, _has_groups(every)
 
     def make() -> Spec:
         values = rows(
-            rank=range(1, order.size + 1),
-            part=[data.names[at] for at in order],
-            y=data.pieces[order],
-            text=[_server_text(data, at, piece) for at in order],
-            **({} if data.groups is None else {"g": data.groups[order]}),
-            kind=[data.class_of(at) or f"{piece}s" for at in order],
+            rank=range(1, len(order) + 1),
+            part=[row["name"] for row in order],
+            y=[row["rebuilt_objects"] for row in order],
+            text=[_server_text(row, piece, has_groups) for row in order],
+            **({"g": [row["placement_groups_gained"] or 0 for row in order]} if has_groups else {}),
+            kind=[row["kind"] or f"{piece}s" for row in order],
         )
-        across = rank_axis(f"surviving {holder}s, most {piece}s first", order.size)
-        ends = (0.0, 1.06 * max(1.0, float(data.pieces[order].max())))
+        across = rank_axis(f"surviving {holder}s, most {piece}s first", len(order))
+        ends = (0.0, 1.06 * max(1.0, order[0]["rebuilt_objects"]))
         upwards = axis("y", f"{piece}s rebuilt", ends=ends)
         bars = columns(values, across, upwards, _kinds(values), zooms=True)
-        if data.groups is None:
+        if not has_groups:
             return bars
-        ends = (0.0, 1.06 * max(1.0, float(data.groups.max())))
-        upwards = axis("g", "placement groups", ends=ends, tickMinStep=1)
+        most = max(row["placement_groups_gained"] or 0 for row in every)
+        upwards = axis("g", "placement groups", ends=(0.0, 1.06 * max(1.0, most)), tickMinStep=1)
         read = tip(("part", holder), ("g", "placement groups gained"))
         gained = points(values, across, upwards, ORANGE, size=28, height=110, read=read, clip=True)
         return panels([bars, gained])
 
     text = f"What each surviving {holder} rebuilds, most first"
-    if data.groups is not None:
-        text += "; below, how many placement groups it gains"
+    text += "; below, how many placement groups it gains" if has_groups else ""
     return Chart(
         "servers",
-        _servers_finding(data, point),
-        f"{text}.{_granularity(data, piece)}",
+        _servers_finding(order, piece, has_groups),
+        f"{text}.{_granularity(order, point) if has_groups else ''}",
         make,
-        servers_table(data, order, piece),
+        servers_table(order, point),
         f"rebuilt {piece}s by {holder}",
         is_for_experts=True,
     )
 
 
-def _granularity(data: Servers, piece: str) -> str:
+def _granularity(alive: Sequence[Row], point: SystemRuns) -> str:
     """A hint where survivors gain so few groups each that chance alone makes them uneven."""
-    if data.groups is None:
-        return ""
-    groups, pieces = data.groups[data.alive], data.pieces[data.alive]
-    mean = float(groups.mean())
+    groups = [row["placement_groups_gained"] or 0 for row in alive]
+    mean = fmean(groups)
     if not 0.0 < mean < _FEW_GROUPS:
         return ""
-    each = plural(float(pieces.sum() / groups.sum()), piece)
+    each = plural(sum(row["rebuilt_objects"] for row in alive) / sum(groups), point.piece)
     # Counts of groups that fall independently of each other are Poisson distributed: their standard
     # deviation is the root of their mean.
     return (
-        f" On average {data.holder}s gain {mean:.2g} groups of some {each}. Groups so few scatter "
+        f" On average {point.holder}s gain {mean:.2g} groups of some {each}. Groups so few scatter "
         f"by chance, by {percent(mean**-0.5)} of that mean up and down where each is drawn by "
         "itself; more groups are more even."
     )
 
 
-def _server_text(data: Servers, at: int, piece: str) -> str:
-    kind = f", {data.class_of(at)}" if data.class_of(at) else ""
-    gained = f", {plural(data.groups[at], 'placement group')}" if data.groups is not None else ""
-    end = float(data.finish_seconds[at])
-    done = "rebuilds nothing" if np.isnan(end) else f"done after {format_duration(end)}"
-    return f"{data.names[at]}{kind}: {plural(float(data.pieces[at]), piece)}{gained}, {done}"
+def _server_text(row: Row, piece: str, has_groups: bool) -> str:
+    kind = f", {row['kind']}" if row["kind"] else ""
+    gained = row["placement_groups_gained"] or 0
+    groups = f", {plural(gained, 'placement group')}" if has_groups else ""
+    end = row["finish_seconds"]
+    done = "rebuilds nothing" if end is None else f"done after {format_duration(end)}"
+    return f"{row['name']}{kind}: {plural(row['rebuilt_objects'], piece)}{groups}, {done}"
 
 
-def _servers_finding(data: Servers, point: SystemRuns) -> str:
-    """How unevenly the rebuilt pieces fall on the survivors."""
-    alive = data.alive
-    pieces = data.pieces[alive]
-    top = int(alive[descending(pieces)[0]])
-    mean = float(pieces.mean())
+def _servers_finding(alive: Sequence[Row], piece: str, has_groups: bool) -> str:
+    """How unevenly the rebuilt pieces fall on the survivors, those with the most first."""
+    first = alive[0]
+    pieces = [row["rebuilt_objects"] for row in alive]
+    mean = fmean(pieces)
     # A mean of half a piece must not be called 0.
     mean_text = f"{mean:,.0f}" if mean == round(mean) or mean > 10 else f"{mean:,.1f}"
-    text = f"{data.names[top]} rebuilds {plural(float(data.pieces[top]), point.piece)}"
+    text = f"{first['name']} rebuilds {plural(pieces[0], piece)}"
     if mean > 0.0:
-        text += f", {against(float(data.pieces[top]) / mean, f'the mean of {mean_text}')}"
-    if data.groups is not None:
-        text += f", from {plural(float(data.groups[top]), 'placement group')}"
-    idle = int(np.count_nonzero(pieces == 0))
-    return f"{text}; {idle:,} of {alive.size:,} survivors rebuild nothing" if idle else text
+        text += f", {against(pieces[0] / mean, f'the mean of {mean_text}')}"
+    if has_groups:
+        text += f", from {plural(first['placement_groups_gained'] or 0, 'placement group')}"
+    idle = pieces.count(0)
+    return f"{text}; {idle:,} of {len(alive):,} survivors rebuild nothing" if idle else text
 
 
 def _kinds(values: Spec) -> dict[str, str]:
@@ -213,31 +176,36 @@ _FIRST_NAME = {"condition": {"test": "datum.rank === 1", "field": "part"}, "valu
 """The text of the first mark is its name; others have none."""
 
 
-def finishing(data: Servers, point: SystemRuns) -> Chart | None:
+def finishing(every: Sequence[Row], point: SystemRuns) -> Chart | None:
     """When each survivor finished: sorted, and against the bytes it rebuilt."""
-    active = np.flatnonzero(~np.isnan(data.finish_seconds) & ~data.failed)
-    if not active.size:
+    active = [row for row in every if row["finish_seconds"] is not None and not row["failed"]]
+    if not active:
         return None
-    order = active[descending(data.finish_seconds[active])]
-    last, holder = int(order[0]), data.holder
-    time = time_scale(float(data.finish_seconds[last]))
-    size = byte_scale(float(data.bytes[active].max()))
+    order = _most_first(active, "finish_seconds")
+    holder, end = point.holder, order[0]["finish_seconds"]
+    most = max(row["rebuilt_bytes"] for row in active)
+    time, size, has_groups = time_scale(end), byte_scale(most), _has_groups(every)
 
     def make() -> Spec:
-        values = rows(
-            rank=range(1, order.size + 1),
-            x=data.bytes[order] / size.divisor,
-            y=data.finish_seconds[order] / time.divisor,
-            kind=[data.class_of(at) or holder for at in order],
-            text=[_server_text(data, at, point.piece) for at in order],
-            part=[data.names[at] for at in order],
+        values = marks(
+            "rank x y kind text part",
+            (
+                (
+                    rank,
+                    row["rebuilt_bytes"] / size.divisor,
+                    row["finish_seconds"] / time.divisor,
+                    row["kind"] or holder,
+                    _server_text(row, point.piece, has_groups),
+                    row["name"],
+                )
+                for rank, row in enumerate(order, 1)
+            ),
         )
-        top = 1.14 * float(data.finish_seconds[last]) / time.divisor
-        upwards = axis("y", f"finished after ({time.unit})", ends=(0.0, top))
-        wide = 1.08 * float(data.bytes[order].max()) / size.divisor
+        upwards = axis("y", f"finished after ({time.unit})", ends=(0.0, 1.14 * end / time.divisor))
+        wide = 1.08 * most / size.divisor
         views: list[Spec] = []
         for across, align, aside in (
-            (rank_axis(f"{holder}s that rebuild, last to finish first", order.size), "left", 8),
+            (rank_axis(f"{holder}s that rebuild, last to finish first", len(order)), "left", 8),
             (axis("x", f"data rebuilt on it ({size.unit})", ends=(0.0, wide)), "right", -8),
         ):
             words = {"type": "text", "align": align, "dx": aside, "dy": -8, "color": VERMILLION}
@@ -256,121 +224,113 @@ def finishing(data: Servers, point: SystemRuns) -> Chart | None:
         f"and against how much it rebuilds. {holder[0].upper()}{holder[1:]}s on one line through "
         "the origin write at one rate."
     )
-    return Chart(
-        "finish",
-        _finish_finding(data, active, last),
-        text,
-        make,
-        servers_table(data, order, point.piece),
-        f"finishing time by {holder}",
-        is_for_experts=True,
+    heading = f"{order[0]['name']} finishes last, after {format_duration(end)}"
+    if len(order) == 1:
+        heading += f": it is the only {holder} that rebuilds"
+    else:
+        half = format_duration(median(row["finish_seconds"] for row in order))
+        heading += f"; half of them are done after {half}"
+    made, title = servers_table(order, point), f"finishing time by {holder}"
+    return Chart("finish", heading, text, make, made, title, is_for_experts=True)
+
+
+def _named(found: Sequence[Row], point: SystemRuns) -> list[tuple[str, str, str]]:
+    """The columns that say which device it is."""
+    classes = [("class", "class", "text")] if any(row["class"] for row in found) else []
+    return [("name", point.holder, "text"), *classes]
+
+
+def servers_table(order: Sequence[Row], point: SystemRuns) -> Table:
+    """One row a device, in the order given."""
+    return table_of(
+        order,
+        *_named(order, point),
+        ("rebuilt_pieces", f"{point.piece}s rebuilt", "count", lambda row: row["rebuilt_objects"]),
+        ("rebuilt_bytes", "data rebuilt", "bytes"),
+        ("placement_groups_gained", "placement groups gained", "count"),
+        ("finish_seconds", "finished after", "seconds"),
+        ("device_busy_share", "device busy", "share", lambda row: row["device_share"]),
+        ("link_busy_share", "link busy", "share", lambda row: row["link_share"]),
     )
 
 
-def _finish_finding(data: Servers, active: Integers, last: int) -> str:
-    """Who finishes last, and how much later than half of those that rebuild."""
-    words = format_duration(float(data.finish_seconds[last]))
-    text = f"{data.names[last]} finishes last, after {words}"
-    if active.size < 2:
-        return f"{text}: it is the only {data.holder} that rebuilds"
-    half = format_duration(float(np.median(data.finish_seconds[active])))
-    return f"{text}; half of them are done after {half}"
-
-
-def servers_table(data: Servers, order: Sequence[int] | Integers, piece: str) -> Table:
-    """One row a device, in the order given; `piece` is what is rebuilt, in the singular."""
-    at = np.asarray(order)
-    groups = [None] * at.size if data.groups is None else data.groups[at]
-    return table(
-        ("name", data.holder, "text", [data.names[i] for i in at]),
-        *([("class", "class", "text", [data.classes[i] for i in at])] if any(data.classes) else []),
-        ("rebuilt_pieces", f"{piece}s rebuilt", "count", data.pieces[at]),
-        ("rebuilt_bytes", "data rebuilt", "bytes", data.bytes[at]),
-        ("placement_groups_gained", "placement groups gained", "count", groups),
-        ("finish_seconds", "finished after", "seconds", data.finish_seconds[at]),
-        ("device_busy_share", "device busy", "share", data.device_share[at]),
-        ("link_busy_share", "link busy", "share", data.link_share[at]),
-    )
-
-
-def busy(data: Servers) -> Chart | None:
+def busy(every: Sequence[Row], point: SystemRuns) -> Chart | None:
     """The busy share of each device and its link, busiest device first; None where nobody knows."""
-    known = np.flatnonzero(~np.isnan(data.device_share))
-    if not known.size:
+    order = [row for row in every if row["device_share"] is not None]
+    if not order:
         return None
-    order = known[descending(data.device_share[known])]
-    has_links = not np.isnan(data.link_share[order]).all()
-
-    top = int(order[0])
-    is_shared = data.share_of == "time" and data.pieces.any()
+    order = _most_first(order, "device_share")
+    of, first = share_of(point), order[0]
+    links = [row["link_share"] for row in order if row["link_share"] is not None]
+    is_shared = of == "time" and any(row["rebuilt_objects"] for row in every)
     when = ", with the rebuild or with clients" if is_shared else ""
     text = (
-        f"The share of the {data.share_of} for which each {data.holder}'s device"
-        f"{' and link were' if has_links else ' was'} busy{when}, busiest first."
+        f"The share of the {of} for which each {point.holder}'s device"
+        f"{' and link were' if links else ' was'} busy{when}, busiest first."
     )
     heading = (
-        f"Devices are busy {percent(float(np.mean(data.device_share[order])))} of the "
-        f"{data.share_of} on average; the busiest, {data.names[top]}'s, "
-        f"{percent(float(data.device_share[top]))}"
+        f"Devices are busy {percent(fmean(row['device_share'] for row in order))} of the "
+        f"{of} on average; the busiest, {first['name']}'s, {percent(first['device_share'])}"
     )
-    if has_links:
-        heading += f", the busiest link {percent(float(np.nanmax(data.link_share[order])))}"
-    if waiting := float(data.backlog.sum()):
+    if links:
+        heading += f", the busiest link {percent(max(links))}"
+    if waiting := sum(row["write_backlog_requests"] for row in every):
         heading += f"; {plural(waiting, 'acknowledged write')} still wait for them at the end"
-    made, title = _busy_table(data, order), f"busy shares by {data.holder}"
-    return Chart("busy", heading, text, lambda: _busy_spec(data, order), made, title, True)
+    made, title = _busy_table(order, point), f"busy shares by {point.holder}"
+    return Chart("busy", heading, text, lambda: _busy_spec(order, point), made, title, True)
 
 
-def _busy_spec(data: Servers, order: Integers) -> Spec:
+def _busy_spec(order: Sequence[Row], point: SystemRuns) -> Spec:
     """A mark a device by its class, or as failed, and one for its link."""
-    has_links = not np.isnan(data.link_share[order]).all()
-    kinds = [data.class_of(at) or "device" for at in order]
-    kinds = ["failed" if data.failed[at] else kind for at, kind in zip(order, kinds, strict=True)]
-    devices = [
-        (rank, kind, 100.0 * float(data.device_share[at]), _busy_text(data, at, "its device"), at)
-        for rank, (at, kind) in enumerate(zip(order, kinds, strict=True), 1)
-    ]
-    links = [
-        (rank, "link", 100.0 * float(data.link_share[at]), _busy_text(data, at, "its link"), at)
-        for rank, at in enumerate(order, 1)
-        if has_links
-    ]
-    ranks, of_marks, shares, texts, parts = zip(*devices, *links, strict=True)
-    names = list(dict.fromkeys(of_marks))
+    data = marks(
+        "rank kind y text part",
+        (
+            (
+                rank,
+                kind or ("failed" if row["failed"] else row["kind"] or "device"),
+                100.0 * row[share],
+                _busy_text(row, row[share], what),
+                row["name"],
+            )
+            for share, kind, what in (
+                ("device_share", "", "its device"),
+                ("link_share", "link", "its link"),
+            )
+            for rank, row in enumerate(order, 1)
+            if row[share] is not None
+        ),
+    )
+    names = list(dict.fromkeys(row["kind"] for row in data["values"]))
     by_name = {"link": ORANGE, "failed": VERMILLION}
     spare = iter((BLUE, GREEN, PURPLE) * len(names))
     named = {name: by_name.get(name) or next(spare) for name in names}
-    marks = rows(
-        rank=ranks, kind=of_marks, y=shares, text=texts, part=[data.names[at] for at in parts]
+    across = rank_axis(f"{point.holder}s, busiest device first", len(order))
+    most = max(row["y"] for row in data["values"])
+    ends = (0.0, min(104.0, max(1.08 * most, 0.1)))
+    upwards = axis("y", f"busy share of the {share_of(point)} (%)", ends=ends)
+    return points(data, across, upwards, named, zooms="zoom")
+
+
+def _busy_text(row: Row, share: float, what: str) -> str:
+    kind = f" ({row['kind']})" if row["kind"] else ""
+    text = f"{row['name']}{kind}: {what} is busy {percent(share)}"
+    served = row["requests_completed"]
+    text += f", {plural(served, 'request')}" if served else ""
+    return f"{text}{', failed' if row['failed'] else ''}"
+
+
+def _busy_table(order: Sequence[Row], point: SystemRuns) -> Table:
+    clients = (
+        ("requests_completed", "requests completed", "count"),
+        ("requests_lost", "requests lost", "count"),
+        ("write_backlog_requests", "writes waiting at the end", "count"),
     )
-    across = rank_axis(f"{data.holder}s, busiest device first", order.size)
-    ends = (0.0, min(104.0, max(1.08 * max(shares), 0.1)))
-    upwards = axis("y", f"busy share of the {data.share_of} (%)", ends=ends)
-    return points(marks, across, upwards, named, zooms="zoom")
-
-
-def _busy_text(data: Servers, at: int, what: str) -> str:
-    share = data.device_share if "device" in what else data.link_share
-    kind = f" ({data.class_of(at)})" if data.class_of(at) else ""
-    text = f"{data.names[at]}{kind}: {what} is busy {percent(float(share[at]))}"
-    served = f", {plural(float(data.completed[at]), 'request')}" if data.completed[at] else ""
-    return f"{text}{served}{', failed' if data.failed[at] else ''}"
-
-
-def _busy_table(data: Servers, order: Integers) -> Table:
-    at = order
-    served = data.completed.any() or data.lost.any()
-    clients: list[tuple[str, str, str, Floats]] = [
-        ("requests_completed", "requests completed", "count", data.completed[at]),
-        ("requests_lost", "requests lost", "count", data.lost[at]),
-        ("write_backlog_requests", "writes waiting at the end", "count", data.backlog[at]),
-    ]
-    states = ["failed" if data.failed[i] else "works" for i in at]
-    return table(
-        ("name", data.holder, "text", [data.names[i] for i in at]),
-        *([("class", "class", "text", [data.classes[i] for i in at])] if any(data.classes) else []),
-        ("device_busy_share", "device busy", "share", data.device_share[at]),
-        ("link_busy_share", "link busy", "share", data.link_share[at]),
-        *(clients if served else []),
-        ("state", "state", "text", states),
+    has_clients = any(row["requests_completed"] or row["requests_lost"] for row in order)
+    return table_of(
+        order,
+        *_named(order, point),
+        ("device_busy_share", "device busy", "share", lambda row: row["device_share"]),
+        ("link_busy_share", "link busy", "share", lambda row: row["link_share"]),
+        *(clients if has_clients else ()),
+        ("state", "state", "text", lambda row: "failed" if row["failed"] else "works"),
     )
