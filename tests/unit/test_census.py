@@ -88,9 +88,9 @@ def test_files_are_drawn_as_the_histogram_expects(name: str) -> None:
     found = census(population, servers=1024, copies=3, seed=7)
     expected = expected_by_class(population.histogram.bins)
     counted = PopulationSizes.of_census(name, "", found, expected)
-    files = counted.file_count
+    files = counted.total("files")
     tested = 0
-    for row in counted.rows():
+    for row in counted.classes:
         mean = files * row["expected_file_share"]
         if mean >= 100:
             deviation = math.sqrt(mean * (1 - row["expected_file_share"]))
@@ -99,7 +99,7 @@ def test_files_are_drawn_as_the_histogram_expects(name: str) -> None:
         elif mean == 0:
             assert row["files"] == 0
     assert tested >= 10
-    assert sum(row["expected_file_share"] for row in counted.rows()) == pytest.approx(1.0)
+    assert sum(row["expected_file_share"] for row in counted.classes) == pytest.approx(1.0)
 
 
 def test_another_volume_may_be_asked_for_and_seeds_differ() -> None:

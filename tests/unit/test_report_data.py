@@ -275,8 +275,11 @@ def test_what_stands_side_by_side_stands_below_each_other_in_a_narrow_window() -
 
 def test_bars_of_a_population_stand_on_the_axis() -> None:
     # Three files of 1 KiB and one of 2 KiB, uncut: 75 % and 25 % of the number, 3/5 of the volume.
-    drawn = np.array([[3, 3072, 3, 3072], [1, 2048, 1, 2048]])
-    sizes = PopulationSizes("p", "whole files", 10, drawn, np.zeros((2, 2)))
+    classes = [
+        {"min_bytes": 1024, "files": 3, "file_bytes": 3072, "objects": 3, "object_bytes": 3072},
+        {"min_bytes": 2048, "files": 1, "file_bytes": 2048, "objects": 1, "object_bytes": 2048},
+    ]
+    sizes = PopulationSizes("p", "whole files", classes)
     for view in population_spec([sizes])["vconcat"]:
         (bars,) = view["layer"]
         assert bars["mark"]["type"] == "rect" and bars["encoding"]["y2"] == {"datum": 0}

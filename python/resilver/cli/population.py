@@ -19,7 +19,7 @@ from resilver.units import VOLUME_MAX, exact_bytes
 
 if TYPE_CHECKING:
     from resilver.report.population import PopulationSizes
-    from resilver.spec import Population
+    from resilver.spec import Population, System
 
 _FILES_DRAWN = 2**24
 """How many files are drawn of a population without a volume of its own: enough that a class with a
@@ -30,17 +30,6 @@ _SHOWN_MAX = 12
 _SERVERS, _COPIES = 1024, 3
 """What a population without a study is striped over: the scale and the copies of the study of
 rebuilds that the catalog's populations are from."""
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """A population to be shown, and the system around it."""
-
-    name: str
-    population: Population
-    servers: int
-    copies: int
-    volume: str | int | None
 
 
 @dataclass(frozen=True)
@@ -80,13 +69,16 @@ def show(asked: Asked, quiet: bool = False) -> Answer:
         )
         raise ConfigError(rule, "name fewer")
     value_of(asked, "volume")
-    shown = [_find(name, asked.settings, asked.volume) for name in asked.names]
-    drawn = [_draw(item, asked.seed, quiet=quiet) for item in shown]
+    systems = [_system_of(name, asked.settings) for name in asked.names]
+    drawn = [
+        _draw(name, system, asked, quiet=quiet)
+        for name, system in zip(asked.names, systems, strict=True)
+    ]
     return population_answer(drawn)
 
 
-def _find(name: str, settings: Sequence[str], volume: str | None) -> _Shown:
-    """The population of the catalog, of a study, or with the sizes of a file or folder."""
+def _system_of(name: str, settings: Sequence[str]) -> System:
+    """The system of a study, or one around a population of the catalog, of a file or a folder."""
     from resilver.importers import import_sizes
     from resilver.spec import Study
     from resilver.spec.sweep import put
@@ -117,44 +109,45 @@ def _find(name: str, settings: Sequence[str], volume: str | None) -> _Shown:
         study = Study.from_dict(table)
     # Of a sweep the first system: --set chooses another.
     system = study.runs()[0].system
-    population = system.population
-    if population is None:
+    if system.population is None:
         rule = "a real cluster's report states what its PGs hold, and no files"
         raise ConfigError(rule, "show a study with a population", value=f'"{name}"')
-    drawn: str | int | None = volume
-    if volume is None and population.files == 0:
-        drawn = min(int(population.mean_file_bytes * _FILES_DRAWN), VOLUME_MAX)
-    label = path.stem if path.suffix == ".toml" else path.name
-    return _Shown(label, population, system.server_count, system.copies or 1, drawn)
+    return system
 
 
-def _draw(shown: _Shown, seed: int, *, quiet: bool) -> PopulationSizes:
+def _draw(name: str, system: System, asked: Asked, *, quiet: bool) -> PopulationSizes:
     from resilver.importers.sizes import expected_by_class
     from resilver.report.population import PopulationSizes
     from resilver.simulate import census
 
+    path, population = Path(name).expanduser(), system.population
+    assert population is not None
+    label = path.stem if path.suffix == ".toml" else path.name
+    volume: str | int | None = asked.volume
+    if volume is None and population.files == 0:
+        volume = min(int(population.mean_file_bytes * _FILES_DRAWN), VOLUME_MAX)
+    servers, copies = system.server_count, system.copies or 1
     with Display(quiet=quiet) as display:
         try:
             table = census(
-                shown.population,
-                servers=shown.servers,
-                copies=shown.copies,
-                bytes=shown.volume,
-                seed=seed,
-                progress=lambda share: display.step(f"drawing {shown.name}", share, 1.0),
+                population,
+                servers=servers,
+                copies=copies,
+                bytes=volume,
+                seed=asked.seed,
+                progress=lambda share: display.step(f"drawing {label}", share, 1.0),
             )
         except ConfigError as error:
-            raise ConfigError(problem.under(shown.name) for problem in error.problems) from None
-    return PopulationSizes.of_census(
-        shown.name, _cut_words(shown), table, expected_by_class(shown.population.bins)
-    )
+            raise ConfigError(problem.under(label) for problem in error.problems) from None
+    words = _cut_words(population, servers, copies)
+    return PopulationSizes.of_census(label, words, table, expected_by_class(population.bins))
 
 
-def _cut_words(shown: _Shown) -> str:
-    cut = shown.population.cut
+def _cut_words(population: Population, servers: int, copies: int) -> str:
+    cut = population.cut
     if cut.chunk_bytes is not None:
         return f"chunks of {exact_bytes(cut.chunk_bytes)}"
     if cut.stripe_unit_bytes is not None:
-        width = cut.width(shown.servers, shown.copies)
+        width = cut.width(servers, copies)
         return f"stripes of {exact_bytes(cut.stripe_unit_bytes)} over {width:,} objects"
     return "whole files"

@@ -8,13 +8,10 @@ from fractions import Fraction
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from resilver.answer import Answer, Shown, sections_of
 from resilver.charts.idioms import coloured, columns
 from resilver.charts.style import BLUE, INK, VERMILLION
 from resilver.charts.vega import Chart, Spec, axis, marks
-from resilver.report.arrays import Floats, Integers
 from resilver.tables import Table, table, table_of
 from resilver.units import exact_bytes, format_bytes
 from resilver.words import listed, plural
@@ -35,17 +32,15 @@ class PopulationSizes:
     Attributes:
         name: What it is called.
         cut: What its objects are, in words.
-        first_class: The *k* of the first class.
-        drawn: A row a class: files, their bytes, objects, their bytes; shape (classes, 4).
-        expected: A row a class: the expected share of files, and the bytes of the mean file that
-            are in the class; shape (classes, 2).
+        classes: A row a class, sizes rising: its edges, files, their bytes, objects, their bytes,
+            and of the files and of their bytes the expected shares.
+        expected_mean_file_bytes: The expected size of a file.
     """
 
     name: str
     cut: str
-    first_class: int
-    drawn: Integers
-    expected: Floats
+    classes: list[dict[str, Any]]
+    expected_mean_file_bytes: float = 0.0
 
     @classmethod
     def of_census(
@@ -63,57 +58,32 @@ class PopulationSizes:
             census: A table as `resilver.census` returns it.
             expected: As `resilver.importers.sizes.expected_by_class` returns it.
         """
-        edges = census["bin_min_bytes"].to_pylist()
-        numbers = [edge.bit_length() - 1 for edge in edges]
-        every = [*numbers, *expected]
-        first, end = min(every, default=0), max(every, default=-1) + 1
-        drawn = np.zeros((end - first, len(_COLUMNS)), np.int64)
-        shares = np.zeros((end - first, 2))
-        for column, key in enumerate(_COLUMNS):
-            for number, value in zip(numbers, census[key].to_pylist(), strict=True):
-                drawn[number - first, column] = value
-        for number, (share, size) in expected.items():
-            shares[number - first] = float(share), float(size)
-        return cls(name, cut, first, drawn, shares)
+        drawn = {row["bin_min_bytes"].bit_length() - 1: row for row in census.to_pylist()}
+        every = [*drawn, *expected]
+        mean = float(sum(size for _, size in expected.values()))
+        nothing = dict.fromkeys(_COLUMNS, 0)
+        classes = []
+        for number in range(min(every, default=0), max(every, default=-1) + 1):
+            share, size = map(float, expected.get(number, (0.0, 0.0)))
+            found = drawn.get(number, nothing)
+            classes.append(
+                {
+                    "min_bytes": 2**number,
+                    "max_bytes": 2 ** (number + 1),
+                    **{key: found[key] for key in _COLUMNS},
+                    "expected_file_share": share,
+                    "expected_file_bytes_share": size / mean if mean else 0.0,
+                }
+            )
+        return cls(name, cut, classes, mean)
 
-    @property
-    def file_count(self) -> int:
-        """How many files were drawn."""
-        return int(self.drawn[:, 0].sum())
-
-    @property
-    def object_count(self) -> int:
-        """How many objects they consist of."""
-        return int(self.drawn[:, 2].sum())
-
-    @property
-    def bytes(self) -> int:
-        """What they hold, before replication."""
-        return int(self.drawn[:, 1].sum())
-
-    @property
-    def expected_mean_file_bytes(self) -> float:
-        """The expected size of a file."""
-        return float(self.expected[:, 1].sum())
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The classes, sizes rising, as flat dictionaries."""
-        mean = self.expected_mean_file_bytes
-        return [
-            {
-                "min_bytes": 2 ** (self.first_class + index),
-                "max_bytes": 2 ** (self.first_class + index + 1),
-                **dict(zip(_COLUMNS, map(int, drawn), strict=True)),
-                "expected_file_share": float(share),
-                "expected_file_bytes_share": float(size) / mean if mean else 0.0,
-            }
-            for index, drawn in enumerate(self.drawn)
-            for share, size in [self.expected[index]]
-        ]
+    def total(self, key: str) -> int:
+        """The sum of a column of the classes, such as ``objects``."""
+        return sum(row[key] for row in self.classes)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; mean sizes are None of none."""
-        files, objects, size = self.file_count, self.object_count, self.bytes
+        files, objects, size = map(self.total, ("files", "objects", "file_bytes"))
         return {
             "name": self.name,
             "objects_are": self.cut,
@@ -123,20 +93,21 @@ class PopulationSizes:
             "mean_file_bytes": size / files if files else None,
             "expected_mean_file_bytes": self.expected_mean_file_bytes,
             "mean_object_bytes": size / objects if objects else None,
-            "classes": self.rows(),
+            "classes": self.classes,
         }
 
     def table(self) -> Table:
         """The classes that hold anything, a row each: shares of files and of objects."""
+        files, objects, size = map(self.total, ("files", "objects", "file_bytes"))
         shares = (
-            ("files", "files", self.file_count),
+            ("files", "files", files),
             ("expected_file_share", "expected", 1),
-            ("file_bytes", "volume", self.bytes),
+            ("file_bytes", "volume", size),
             ("expected_file_bytes_share", "expected", 1),
-            ("objects", "objects", self.object_count),
-            ("object_bytes", "volume", self.bytes),
+            ("objects", "objects", objects),
+            ("object_bytes", "volume", size),
         )
-        shown = [row for row in self.rows() if any(row[key] for key, _, _ in shares)]
+        shown = [row for row in self.classes if any(row[key] for key, _, _ in shares)]
         return table(
             ("min_bytes", "from", "bytes", [row["min_bytes"] for row in shown]),
             *(
@@ -177,9 +148,9 @@ def population_answer(populations: Sequence[PopulationSizes]) -> Answer:
     return Answer(
         f"Files and objects of {names}",
         [
-            f"{sizes.name}: {plural(sizes.file_count, 'file')} hold {format_bytes(sizes.bytes)} in "
-            f"{plural(sizes.object_count, 'object')}."
-            for sizes in populations
+            f"{one['name']}: {plural(one['files'], 'file')} hold {format_bytes(one['bytes'])} in "
+            f"{plural(one['objects'], 'object')}."
+            for one in records
         ],
         sections_of(
             ("Populations", [Shown("totals", "In all", totals, is_turned=True), chart]),
@@ -191,39 +162,43 @@ def population_answer(populations: Sequence[PopulationSizes]) -> Answer:
 
 def population_spec(populations: Sequence[PopulationSizes]) -> Spec:
     """One population or more side by side, two in a row."""
-    low = min(item.first_class for item in populations)
-    high = max(item.first_class + len(item.drawn) for item in populations)
+    every = [row for sizes in populations for row in sizes.classes]
+    low = min((_class(row) for row in every), default=0)
+    high = max((_class(row) + 1 for row in every), default=0)
     blocks = []
     for sizes in populations:
-        files = f"{sizes.name}: {sizes.file_count:,} files, {format_bytes(sizes.bytes)}"
-        objects = f"{sizes.object_count:,} objects: {sizes.cut}"
-        panels = ((0, files), (2, objects))
-        views = [_panel(sizes, column, title, (low, high)) for column, title in panels]
+        volume = format_bytes(sizes.total("file_bytes"))
+        files = f"{sizes.name}: {sizes.total('files'):,} files, {volume}"
+        objects = f"{sizes.total('objects'):,} objects: {sizes.cut}"
+        panels = (("file", files), ("object", objects))
+        views = [_panel(sizes, what, title, (low, high)) for what, title in panels]
         blocks.append({"vconcat": views})
     rows_of_blocks = [{"hconcat": blocks[at : at + 2]} for at in range(0, len(blocks), 2)]
     return {"vconcat": rows_of_blocks} if len(blocks) > 1 else blocks[0]
 
 
-def _panel(sizes: PopulationSizes, column: int, title: str, ends: tuple[int, int]) -> Spec:
+def _class(row: Mapping[str, Any]) -> int:
+    """The *k* of a class."""
+    return int(row["min_bytes"]).bit_length() - 1
+
+
+def _panel(sizes: PopulationSizes, what: str, title: str, ends: tuple[int, int]) -> Spec:
     """Two bars a class: its share of the count, and its share of the volume."""
-    what = "object" if column else "file"
-    middles = sizes.first_class + np.arange(len(sizes.drawn)) + 0.5
-    mean = sizes.expected_mean_file_bytes or 1.0
     low, high = ends
     bars: list[tuple[float, float, str]] = []
     expected: list[tuple[float, float, float, str]] = []
-    for rank, (aside, values, shares) in enumerate(
-        (
-            (-0.2, sizes.drawn[:, column], sizes.expected[:, 0]),
-            (0.2, sizes.drawn[:, column + 1], sizes.expected[:, 1] / mean),
-        )
+    for kind, aside, key, of in (
+        (_KINDS[0], -0.2, f"{what}s", f"expected_{what}_share"),
+        (_KINDS[1], 0.2, f"{what}_bytes", f"expected_{what}_bytes_share"),
     ):
-        percents = 100.0 * values / max(int(values.sum()), 1)
-        for x, y, share in zip(middles + aside, percents, shares, strict=True):
-            if y:
-                bars.append((x, y, _KINDS[rank]))
-            # Marks of shares that no bar shows would lie on the axis and hide it.
-            if not column and share > _LEAST_SHOWN:
+        total = sizes.total(key) or 1
+        for row in sizes.classes:
+            x = _class(row) + 0.5 + aside
+            if row[key]:
+                bars.append((x, 100.0 * row[key] / total, kind))
+            # Nothing is expected of objects, and marks of shares that no bar shows would lie on
+            # the axis and hide it.
+            if (share := row.get(of, 0.0)) > _LEAST_SHOWN:
                 expected.append((x - 0.2, x + 0.2, 100.0 * share, _KINDS[2]))
     step = next((step for step in (1, 2, 5) if high - low <= 7 * step), 10)
     ticks = {float(k): exact_bytes(2**k) for k in range(low, high + 1) if k % step == 0}
