@@ -11,7 +11,7 @@ from resilver.charts.vega import Chart, sized
 from resilver.report import charts
 from resilver.report.html import render
 from resilver.report.lanes import lanes
-from resilver.report.network import link_map
+from resilver.report.network import link_rows, node_rows
 from resilver.report.sentence import describe
 from resilver.report.servers import devices
 from resilver.report.streams import streams
@@ -117,9 +117,9 @@ def test_lanes_and_streams_are_what_they_carried_beside_the_model_and_on_the_pag
 def test_nodes_are_what_their_graph_says(tmp_path: Path) -> None:
     made = traffic_results(seeds=1)
     (point,) = systems(made)
-    by_name = link_map(made, point)
+    by_name = [node["kind"] for node in node_rows(link_rows(made, point), point).values()]
     # The fixture's torus of 64 nodes has 4 routers, and names say which.
-    assert by_name.node_kinds.count("router") == 4 and by_name.node_kinds.count("host") == 60
+    assert by_name.count("router") == 4 and by_name.count("host") == 60
     # In a graph node 0 is the router whatever it is called, and node 63 neither.
     kinds = ["router", *["host"] * 62, "switch"]
     nodes = [{"id": at, "kind": kind} for at, kind in enumerate(kinds)]
@@ -127,9 +127,10 @@ def test_nodes_are_what_their_graph_says(tmp_path: Path) -> None:
     path = tmp_path / "lab.json"
     path.write_text(json.dumps({"nodes": nodes, "links": links}), encoding="utf-8")
     made.study["cluster"]["fabric"]["topology"] = {"graph": str(path)}
-    said = link_map(made, systems(made)[0])
-    assert said.node_kinds[0] == "router" and said.node_kinds[63] == "switch"
-    assert set(said.node_kinds[1:63]) == {"host"}
+    (point,) = systems(made)
+    said = {at: node["kind"] for at, node in node_rows(link_rows(made, point), point).items()}
+    assert said[0] == "router" and said[63] == "switch"
+    assert {said[at] for at in range(1, 63)} == {"host"}
 
 
 def test_busy_shares_beside_clients_are_of_the_time_that_counts() -> None:

@@ -2,139 +2,98 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from operator import itemgetter
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from resilver.charts.vega import Chart
-from resilver.report.arrays import Flags, Floats, Integers, column, rows_of_run
+from resilver.report.arrays import rows_of_run
 from resilver.report.graph import graph_spec
 from resilver.report.traffic_sentence import failed_disks, losses_by_server
 from resilver.study.results import StudyTables
-from resilver.study.system_runs import SystemRuns, number
-from resilver.tables import Table, table, table_of
+from resilver.study.system_runs import Row, SystemRuns, number
+from resilver.tables import Table, table_of
 from resilver.words import percent, plural
 
 HOTTEST = 10
 """Links and nodes that are named."""
+_CARRIED = ("packets", "queued", "bytes")
 
 
-@dataclass(frozen=True, eq=False)
-class LinkMap:
-    """The links of one run, one entry a link; of two directions where it says so.
+def link_rows(results: StudyTables, point: SystemRuns) -> list[Row]:
+    """The links of the system's median run, rows of `links` with their channels, the busier first.
 
-    Args:
-        ends: The two nodes of each link, by index into `node_names`; shape (links, 2).
-        node_names: What the nodes are called.
-        node_kinds: ``host``, ``router`` or ``switch`` for each of them.
-        positions: Where each node is drawn, in the unit square; shape (nodes, 2).
-        failed: Whether the link was down when the run ended.
-        busy_share: Share of the time that each direction was sending; shape (links, 2), the first
-            away from the first node.
-        packets: Packets that each direction carried; shape (links, 2).
-        queued: Those of them that found it busy; shape (links, 2).
-        bytes: Bytes that each direction carried; shape (links, 2).
+    A channel is one direction: who sends, its busy share of the time, its packets, those of them
+    that found it busy, and their bytes.
+
+    Returns:
+        A row a link; none where its network tells none apart, or nothing was sent.
     """
-
-    ends: Integers
-    node_names: tuple[str, ...]
-    node_kinds: tuple[str, ...]
-    positions: Floats
-    failed: Flags
-    busy_share: Floats
-    packets: Floats
-    queued: Floats
-    bytes: Floats
-
-    @property
-    def load(self) -> Floats:
-        """The busy share of the busier direction of each link."""
-        return np.asarray(self.busy_share.max(axis=1), dtype=np.float64)
-
-    def name(self, link: int) -> str:
-        """A link by its two nodes, the sender of the busier direction first."""
-        first, second = self.ends[link]
-        if self.busy_share[link, 1] > self.busy_share[link, 0]:
-            first, second = second, first
-        return f"{self.node_names[first]} to {self.node_names[second]}"
-
-    @property
-    def hottest(self) -> Integers:
-        """The busiest links, busiest first: at most `HOTTEST`, none that carried nothing."""
-        order = np.argsort(-self.load, kind="stable")[:HOTTEST]
-        return order[self.load[order] > 0.0]
-
-
-def link_map(results: StudyTables, point: SystemRuns) -> LinkMap | None:
-    """The links of the system's median run; None where its network tells none apart."""
-    table = rows_of_run(results.links, point.median["run"])
+    rows: list[Row] = rows_of_run(results.links, point.median["run"]).to_pylist()
     seconds = number(point.median, "statistics_seconds")
-    if not table.num_rows or not seconds:
-        return None
-
-    def both(of: str) -> Floats:
-        pair = [np.nan_to_num(column(table, f"{way}_{of}")) for way in ("forward", "backward")]
-        return np.stack(pair, axis=1)
-
-    numbers = np.stack([column(table, "from"), column(table, "to")], axis=1).astype(np.int64)
-    nodes, ends = np.unique(numbers, return_inverse=True)
-    ends = ends.reshape(numbers.shape)
-    names = [""] * nodes.size
-    positions = np.zeros((nodes.size, 2))
-    for side, end in enumerate(("from", "to")):
-        xs, ys = column(table, f"{end}_x"), column(table, f"{end}_y")
-        positions[ends[:, side]] = np.stack([xs, ys], axis=1)
-        for node, name in zip(ends[:, side], table[f"{end}_name"].to_pylist(), strict=True):
-            names[node] = str(name)
-    return LinkMap(
-        ends=ends,
-        node_names=tuple(names),
-        node_kinds=_kinds(point, nodes, names, ends),
-        positions=positions,
-        failed=np.array(table["failed"].to_pylist(), dtype=bool),
-        busy_share=both("busy_seconds") / seconds,
-        packets=both("packets"),
-        queued=both("queued"),
-        bytes=both("bytes"),
-    )
+    if not seconds:
+        return []
+    for row in rows:
+        ways = (("forward", "from", "to"), ("backward", "to", "from"))
+        channels = [
+            {
+                "name": f"{row[f'{sender}_name']} to {row[f'{receiver}_name']}",
+                "sender": row[sender],
+                "busy_share": (row[f"{way}_busy_seconds"] or 0.0) / seconds,
+                **{key: row[f"{way}_{key}"] or 0 for key in _CARRIED},
+            }
+            for way, sender, receiver in ways
+        ]
+        row["channels"] = sorted(channels, key=lambda one: -one["busy_share"])
+    return rows if any(one["packets"] for row in rows for one in row["channels"]) else []
 
 
-def _kinds(point: SystemRuns, nodes: Integers, names: list[str], ends: Integers) -> tuple[str, ...]:
-    """What each node is: as a graph of one's own says it, else as its name does."""
+def node_rows(links: Sequence[Row], point: SystemRuns) -> dict[int, Row]:
+    """What links join, by number, rising: its name, its place in the unit square, and its kind.
+
+    The kind is what a graph of one's own says, else what the name does.
+    """
+    ends = [(link[end], end, link) for end in ("from", "to") for link in links]
+    degrees = Counter(node for node, _, _ in ends)
     topology = point.system.cluster.fabric.topology if point.system is not None else None
     graph = topology.graph if topology is not None else None
-    if graph is not None:
-        hosts, routers = set(graph.hosts), set(graph.routers)
-        return tuple(
-            "router" if at in routers else "host" if at in hosts else "switch"
-            for at in map(int, nodes)
-        )
-    # Where the graph is not at hand, a node with one link is a host.
-    links = np.bincount(ends.ravel(), minlength=len(names))
-    return tuple(
-        kind
-        if (kind := name.partition(".")[0]) in ("host", "router", "switch")
-        else ("switch" if count > 1 else "host")
-        for name, count in zip(names, links, strict=True)
-    )
+    found: dict[int, Row] = {}
+    for node, end, link in sorted(ends, key=lambda one: one[0]):
+        name = str(link[f"{end}_name"])
+        kind = name.partition(".")[0]
+        if graph is not None:
+            kind = graph.kinds[node]
+        elif kind not in ("host", "router", "switch"):
+            # Where the graph is not at hand, a node with one link is a host.
+            kind = "switch" if degrees[node] > 1 else "host"
+        place = (link[f"{end}_x"], link[f"{end}_y"])
+        found[node] = {"name": name, "place": place, "kind": kind}
+    return found
 
 
 def network(results: StudyTables, point: SystemRuns) -> Chart | None:
     """The topology with how busy its links were; None where no link is told apart, or all idle."""
-    chart = link_map(results, point)
-    if chart is None or not chart.packets.any():
+    links = link_rows(results, point)
+    if not links:
         return None
-    hottest = chart.hottest
+    nodes = node_rows(links, point)
+    at = {number: rank for rank, number in enumerate(nodes)}
+    load = [link["channels"][0]["busy_share"] for link in links]
     heading = "No link carried anything"
-    if hottest.size:
-        top = int(hottest[0])
+    if hottest := _hottest(links):
+        (top, _), *_ = hottest
+        mean = fmean(one["busy_share"] for link in links for one in link["channels"])
         heading = (
-            f"The busiest channel, {chart.name(top)}, sends {percent(float(chart.load[top]))} of "
-            f"the time, the mean one {percent(float(chart.busy_share.mean()))}"
+            f"The busiest channel, {top['name']}, sends {percent(top['busy_share'])} of the time, "
+            f"the mean one {percent(mean)}"
         )
-    if failed := int(chart.failed.sum()):
-        heading += f"; {plural(failed, 'link')} {'is' if failed == 1 else 'are'} down"
+    failed = [rank for rank, link in enumerate(links) if link["failed"]]
+    if failed:
+        heading += f"; {plural(len(failed), 'link')} {'is' if len(failed) == 1 else 'are'} down"
     return Chart(
         "network",
         heading,
@@ -142,59 +101,67 @@ def network(results: StudyTables, point: SystemRuns) -> Chart | None:
         "numbers mark the busiest ones, which the table names. Of a link that would cover others, "
         "as around the edge of a torus, only the two ends are drawn.",
         lambda: graph_spec(
-            chart.positions,
-            chart.ends,
-            chart.node_kinds,
-            load=np.minimum(chart.load, 1.0),
-            failed=np.flatnonzero(chart.failed),
-            labels=chart.node_names,
+            [node["place"] for node in nodes.values()],
+            [(at[link["from"]], at[link["to"]]) for link in links],
+            [node["kind"] for node in nodes.values()],
+            load=np.minimum(load, 1.0),
+            failed=failed,
+            labels=[node["name"] for node in nodes.values()],
         ),
-        links_table(chart),
+        links_table(links),
         "the busiest links",
         is_for_experts=True,
     )
 
 
-def links_table(chart: LinkMap) -> Table:
+def _hottest(links: Sequence[Row]) -> list[list[Row]]:
+    """The channels of the busiest links, at most `HOTTEST`, none that carried nothing."""
+    busy = [link["channels"] for link in links if link["channels"][0]["busy_share"] > 0.0]
+    return sorted(busy, key=lambda one: -one[0]["busy_share"])[:HOTTEST]
+
+
+def _waited(one: Row) -> float | None:
+    """The share of packets that found their channel busy."""
+    return one["queued"] / one["packets"] if one["packets"] else None
+
+
+def links_table(links: Sequence[Row]) -> Table:
     """The hottest links: busy share, packets and those that waited, of the busier direction."""
-    at = chart.hottest
-    way = (chart.busy_share[at, 1] > chart.busy_share[at, 0]).astype(np.int64)
-    packets = chart.packets[at, way]
-    waited = np.divide(
-        chart.queued[at, way], packets, out=np.full_like(packets, np.nan), where=packets > 0.0
-    )
-    return table(
-        ("link", "channel", "text", [chart.name(int(link)) for link in at]),
-        ("busy_share", "busy", "share", chart.busy_share[at, way]),
-        ("packets", "packets", "count", packets),
-        ("queued_share", "packets that waited", "share", waited),
-        ("bytes", "bytes", "bytes", chart.bytes[at, way]),
-        ("other_busy_share", "the other direction busy", "share", chart.busy_share[at, 1 - way]),
+    return table_of(
+        [{**one, "other_busy_share": other["busy_share"]} for one, other in _hottest(links)],
+        ("link", "channel", "text", itemgetter("name")),
+        ("busy_share", "busy", "share"),
+        ("packets", "packets", "count"),
+        ("queued_share", "packets that waited", "share", _waited),
+        ("bytes", "bytes", "bytes"),
+        ("other_busy_share", "the other direction busy", "share"),
     )
 
 
-def nodes_table(chart: LinkMap) -> Table:
+def nodes_table(links: Sequence[Row], nodes: dict[int, Row]) -> Table:
     """The nodes that sent most packets, over all their ports."""
-    size = len(chart.node_names)
-
-    def sent(values: Floats) -> Floats:
-        ways = (
-            np.bincount(chart.ends[:, side], weights=values[:, side], minlength=size)
-            for side in (0, 1)
-        )
-        return np.asarray(sum(ways), dtype=np.float64)
-
-    packets, queued, carried = sent(chart.packets), sent(chart.queued), sent(chart.bytes)
-    busy, ports = sent(chart.busy_share), sent(np.ones_like(chart.packets))
-    order = np.argsort(-packets, kind="stable")[:HOTTEST]
-    at = order[packets[order] > 0.0]
-    return table(
-        ("node", "node", "text", [chart.node_names[node] for node in at]),
-        ("ports", "ports", "count", ports[at]),
-        ("busy_share", "ports busy sending, mean", "share", busy[at] / ports[at]),
-        ("packets", "packets sent", "count", packets[at]),
-        ("queued_share", "packets that waited", "share", queued[at] / packets[at]),
-        ("bytes", "bytes sent", "bytes", carried[at]),
+    sent: dict[int, list[Row]] = {node: [] for node in nodes}
+    for link in links:
+        for one in link["channels"]:
+            sent[one["sender"]].append(one)
+    rows = [
+        {
+            "node": nodes[node]["name"],
+            "ports": len(ports),
+            "busy_share": fmean(one["busy_share"] for one in ports),
+            **{key: sum(one[key] for one in ports) for key in _CARRIED},
+        }
+        for node, ports in sent.items()
+    ]
+    rows.sort(key=lambda row: -row["packets"])
+    return table_of(
+        [row for row in rows[:HOTTEST] if row["packets"]],
+        ("node", "node", "text"),
+        ("ports", "ports", "count"),
+        ("busy_share", "ports busy sending, mean", "share"),
+        ("packets", "packets sent", "count"),
+        ("queued_share", "packets that waited", "share", _waited),
+        ("bytes", "bytes sent", "bytes"),
     )
 
 
@@ -253,8 +220,9 @@ def losses_table(results: StudyTables, point: SystemRuns) -> Table | None:
 def named_tables(results: StudyTables, point: SystemRuns) -> list[tuple[str, str, Table]]:
     """What a page names below a run's charts: (name, title, table) of nodes, fates and losses."""
     made: list[tuple[str, str, Table | None]] = []
-    if (links := link_map(results, point)) is not None and links.packets.any():
-        made.append(("nodes", "The nodes that send most packets", nodes_table(links)))
+    if links := link_rows(results, point):
+        nodes = nodes_table(links, node_rows(links, point))
+        made.append(("nodes", "The nodes that send most packets", nodes))
     made.append(("fates", "What became of packets", fates_table(point.median)))
     made.append(("losses", f"Requests lost by {point.holder}", losses_table(results, point)))
     return [(name, title, table) for name, title, table in made if table is not None]
