@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer, Form, Lines, Shown, sections_of
 from resilver.charts.idioms import lines, series
@@ -26,8 +26,8 @@ _PANELS = (
     ("writes", (("write", "sequential"), ("randwrite", "random"))),
 )
 
-Line = tuple[str, bool, Sequence[int], Sequence[float]]
-"""A line of a panel: its name, whether the model says so, sizes, and bandwidths."""
+Marks = list[tuple[str, int, float]]
+"""Marks of a panel: of which line each is, the size, and the bandwidth."""
 
 
 def _mega(bytes_per_second: float) -> float:
@@ -95,14 +95,11 @@ def _disk_chart(calibration: DiskCalibration) -> Chart:
     def spec() -> Spec:
         views = []
         for name, modes in _PANELS:
-            lines: list[Line] = []
+            found: Marks = []
             for mode, words in modes:
                 points = [point for point in calibration.points if point.mode == mode]
-                sizes = [point.request_bytes for point in points]
-                solid = [_mega(point.measured_bytes_per_second) for point in points]
-                dashed = [_mega(point.modelled_bytes_per_second) for point in points]
-                lines += [(words, False, sizes, solid), (words, True, sizes, dashed)]
-            view = _panel(lines, "request size", "bandwidth (MB/s)", log=True)
+                found += _marks(words, [(point.request_bytes, point) for point in points], 1e6)
+            view = _panel(found, "request size", "bandwidth (MB/s)", log=True)
             views.append(view | {"title": {"text": name, "fontSize": 12}})
         return {"hconcat": views}
 
@@ -158,25 +155,20 @@ def _network_chart(calibration: NetworkCalibration) -> Chart:
         f"One message at a time: at most {best.modelled_bytes_per_second / _MEBIBYTE:,.0f} MiB/s, "
         f"at {exact_bytes(best.message_bytes)}"
     )
-    known = [point for point in points if point.measured_bytes_per_second is not None]
-    sizes = [point.message_bytes for point in points]
     measured = []
     if (error := calibration.rmse) is not None:
+        known = sum(point.measured_bytes_per_second is not None for point in points)
         heading = (
-            f"The model's root-mean-square error over {len(known)} sizes is "
+            f"The model's root-mean-square error over {known} sizes is "
             f"{error.bytes_per_second / _MEBIBYTE:,.1f} MiB/s, "
             f"{100 * error.fraction:.2g} % of the mean bandwidth"
         )
         measured = [("measured_bytes_per_second", "measured", "rate")]
 
     def spec() -> Spec:
-        modelled = [point.modelled_bytes_per_second / _MEBIBYTE for point in points]
-        lines: list[Line] = [("bandwidth", True, sizes, modelled)]
-        if known:
-            rates = [(point.measured_bytes_per_second or 0.0) / _MEBIBYTE for point in known]
-            own = [point.message_bytes for point in known]
-            lines.insert(0, ("bandwidth", False, own, rates))
-        return _panel(lines, "message size", "bandwidth (MiB/s)", log=False)
+        of_sizes = [(point.message_bytes, point) for point in points]
+        found = _marks("bandwidth", of_sizes, _MEBIBYTE)
+        return _panel(found, "message size", "bandwidth (MiB/s)", log=False)
 
     made = table_of(
         points,
@@ -275,15 +267,21 @@ def failures_answer(calibration: FailureCalibration) -> Answer:
     )
 
 
-def _panel(lines_of: Sequence[Line], across: str, upwards: str, *, log: bool) -> Spec:
-    """Measured points joined, the model dashed, over sizes in powers of two."""
-    found = [
-        (f"{name}, model" if is_model else f"{name}, measured", size, rate)
-        for name, is_model, sizes, rates in lines_of
-        for size, rate in zip(sizes, rates, strict=True)
+def _marks(name: str, points: Sequence[tuple[int, Any]], unit: float) -> Marks:
+    """The points of a line where they are measured, then all by the model."""
+    return [
+        (f"{name}, {kind}", size, rate / unit)
+        for kind, key in (("measured", "measured"), ("model", "modelled"))
+        for size, point in points
+        if (rate := getattr(point, f"{key}_bytes_per_second")) is not None
     ]
-    _, xs, ys = zip(*found, strict=True)
-    names = list(dict.fromkeys(name for name, _, _, _ in lines_of))
+
+
+def _panel(found: Marks, across: str, upwards: str, *, log: bool) -> Spec:
+    """Measured points joined, the model dashed, over sizes in powers of two."""
+    kinds, xs, ys = zip(*found, strict=True)
+    order = list(dict.fromkeys(kinds))
+    names = list(dict.fromkeys(kind.rpartition(", ")[0] for kind in order))
     shades = series(names, (BLUE, VERMILLION))
     first = min(xs).bit_length() - 1
     last = max((max(xs) - 1).bit_length(), first + 1)
@@ -294,7 +292,6 @@ def _panel(lines_of: Sequence[Line], across: str, upwards: str, *, log: bool) ->
         low, high = min(ys), max(ys)
         ends = (low / 1.2, high * 1.2)
         heights = axis("y", upwards, ends=ends, log=10, ticks=log_ticks(low, high))
-    order = dict.fromkeys(kind for kind, _, _ in found)
     return lines(
         marks("kind x y", found),
         axis("x", across, ends=(float(min(xs)), float(max(xs))), log=2, ticks=ticks),
