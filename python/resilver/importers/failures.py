@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.failure_rates import LongSeconds
@@ -59,8 +60,7 @@ class FailureList:
         return sorted((second, name) for second, name, failed in ends if failed)
 
 
-@dataclass(frozen=True)
-class _Life:
+class _Life(NamedTuple):
     component: str
     start: float
     end: float
@@ -92,17 +92,10 @@ def parse_failures(text: str, path: Path, sha256: str) -> FailureList:
     if not lives:
         refuse(path, "the list has no lives", f"add a line for each, below a header {_EXAMPLE}")
     _check_order(lives, path)
-    first = min(one.start for one in lives)
-    return FailureList(
-        name_of(path),
-        path,
-        sha256,
-        tuple(one.component for one in lives),
-        tuple(one.start - first for one in lives),
-        tuple(one.end - first for one in lives),
-        tuple(one.failed for one in lives),
-        tuple(one.age for one in lives),
-    )
+    components, starts, ends, failed, ages, _ = zip(*lives, strict=True)
+    first = min(starts)
+    begins, ended = (tuple(at - first for at in times) for times in (starts, ends))
+    return FailureList(name_of(path), path, sha256, components, begins, ended, failed, ages)
 
 
 def _lives(text: str, path: Path) -> list[_Life]:
