@@ -174,11 +174,7 @@ def _pool(pool: Pool, system: System, holder: str) -> str:
     words = [_redundancy(pool.redundancy, system.failure_domains)]
     words.append(population_words(pool.population, holder))
     words += [traffic_words(pool.traffic)] if pool.traffic is not None else []
-    return f"Pool {pool.name}{where}: {'; '.join(_lower(text) for text in words)}."
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
+    return f"Pool {pool.name}{where}: {'; '.join(text[:1].lower() + text[1:] for text in words)}."
 
 
 def lanes_words(system: System) -> str:

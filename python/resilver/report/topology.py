@@ -38,8 +38,9 @@ def topology_answer(built: Sequence[Topology], sketched: bool = True) -> Answer:
         sections = [Section("Side by side", (shown,))]
         return Answer("Topologies", _best(built), sections, records)
     one = built[0]
+    columns = [(name, name, "text") for name in ("measure", "value", "of")]
     parts: list[Part] = [
-        Shown(name, title, _measures(rows))
+        Shown(name, title, table_of(rows, *columns))
         for name, title, rows in (
             ("sizes", "Sizes", _sizes(one)),
             ("distances", "Distances", _distances(one)),
@@ -135,10 +136,6 @@ def _best(built: Sequence[Topology]) -> list[str]:
 
 def _bisection(one: Topology) -> str:
     return f"{'' if one.bisection_is_exact else '≤ '}{one.bisection_links:,}"
-
-
-def _measures(rows: Sequence[Row]) -> Table:
-    return table_of(rows, *((name, name, "text") for name in ("measure", "value", "of")))
 
 
 def _sizes(one: Topology) -> list[Row]:

@@ -238,6 +238,7 @@ def cluster_of(dumps: Dumps) -> ClusterReport:
     metadata = read_metadata(dumps.get("osd_metadata") or report.get("osd_metadata"))
     version = report.text_of("version")
     config = dumps.get("config_dump")
+    sums = pgmap.get("pg_stats_sum") if pgmap else None
     return ClusterReport(
         label=name_of(dumps.path),
         sha256=dumps.digest(),
@@ -248,7 +249,7 @@ def cluster_of(dumps: Dumps) -> ClusterReport:
         osds=osds,
         groups=groups,
         pool_totals=_pool_totals(dumps, parts),
-        total=_total(parts),
+        total=read_total(sums or report.get("pool_sum")),
         usage=usage,
         osd_bytes=osd_bytes,
         release=parse_release(version) or read_versions(dumps.get("versions"), metadata),
@@ -276,11 +277,6 @@ def _pool_totals(dumps: Dumps, parts: Parts) -> tuple[tuple[int, int, int | None
         if source is not None:
             totals |= {total[0]: total for total in read_pool_totals(source)}
     return tuple(totals[pool] for pool in sorted(totals))
-
-
-def _total(parts: Parts) -> tuple[int, int | None] | None:
-    sums = parts.pgmap.get("pg_stats_sum") if parts.pgmap is not None else None
-    return read_total(sums or parts.report.get("pool_sum"))
 
 
 def _stamp(pgmap: Node | None, report: Node) -> float | None:

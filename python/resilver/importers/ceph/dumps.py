@@ -191,16 +191,14 @@ def _dumps_in(data: bytes, path: Path, name: str, with_crush: bool) -> Iterator[
         if name and not mentions_dump(data):
             return
         raise
-    kind = kind_of(value) or _empty_kind(value, name)
+    kind = kind_of(value)
+    if not kind and value == [] and "config" in name:
+        # What an empty list is its content cannot tell: nothing is configured.
+        kind = "config_dump"
     if kind == "state":
         yield from _of_state(value, place, sha256, label)
     elif kind or not name:
         yield Dump(kind, Node(value, "", place), sha256, label)
-
-
-def _empty_kind(value: Any, name: str) -> str:
-    """The kind of an empty list, which its content cannot tell: nothing is configured."""
-    return "config_dump" if value == [] and "config" in name else ""
 
 
 def _of_state(value: dict[str, Any], place: str, sha256: str, label: str) -> Iterator[Dump]:
