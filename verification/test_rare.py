@@ -6,7 +6,9 @@ seeds there and 200 here.
 """
 
 import json
+import math
 import random
+import statistics
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ import pytest
 from resilver.importers.ceph import read_cluster
 from resilver.simulate.durability import ChainModel, DurabilityModel, choose_method
 from tests.scale import SCALE, SEED, times
-from tests.unit.test_rare import YEAR, chain, exact, misses_of_splitting, real_system
+from tests.unit.test_rare import YEAR, chain, exact, mean, real_system
 
 
 def test_chains_drawn_anew_are_estimated_within_their_errors() -> None:
@@ -47,6 +49,27 @@ def test_chains_drawn_anew_are_estimated_within_their_errors() -> None:
     print(f"{outside} of {count} outside of three errors, {missed} of {told} outside of intervals")
     assert outside <= 0.0027 * count + 4 * (0.0027 * count) ** 0.5
     assert abs(missed - 0.05 * told) <= 4 * (0.0475 * told) ** 0.5
+
+
+def misses_of_splitting(
+    model: DurabilityModel, seeds: int, trajectories: int
+) -> tuple[int, float, float]:
+    """What many seeds of splitting find, beside importance sampling.
+
+    Returns:
+        How many are further from it than 95 % are by their own standard errors (they see too few
+        losses for an interval); the mean of all over it; and that ratio's standard error.
+    """
+    weighed = model.batch({"kind": "importance", "push": 0.8, "from": 1}, 1, 0, 10_000)
+    truth, error = mean(weighed.loss, weighed.loss_squared, weighed.trajectories)
+    assert error < 0.02 * truth
+    way = {"kind": "splitting", "copies": 4, "from": 1}
+    batches = [model.batch(way, seed, 1, trajectories) for seed in range(seeds)]
+    figures = [batch.probability() for batch in batches]
+    missed = sum(abs(of.value - truth) > 1.96 * of.relative_error * of.value for of in figures)
+    ratios = [batch.loss / batch.trajectories / truth for batch in batches]
+    spread = statistics.variance(ratios) / seeds
+    return missed, statistics.mean(ratios), math.hypot(math.sqrt(spread), error / truth)
 
 
 @pytest.mark.parametrize(

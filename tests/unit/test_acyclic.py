@@ -1,5 +1,7 @@
 """Modules form no circle: rooms of Python and modules of each crate, by all that they name."""
 
+import ast
+import importlib
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,16 @@ def test_imports_inside_functions_become_no_more() -> None:
     present, most = budget.inner_imports(), budget.read()["imports_inside_functions"]
     assert present <= most, "import at the top of the file, or break the circle that forbids it"
     assert present > most - budget.SLACK // 4, f"write {present} into budget.toml"
+
+
+def test_verification_takes_from_tests_what_they_have() -> None:
+    """It runs seldom, so that a name which left the tests would not be missed."""
+    for path in sorted(ROOT.glob("verification/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("tests."):
+                module = importlib.import_module(str(node.module))
+                lacking = [one.name for one in node.names if not hasattr(module, one.name)]
+                assert not lacking, f"{path.name} takes {lacking} from {node.module}"
 
 
 def test_imports_are_found_wherever_they_stand(tmp_path: Path) -> None:
