@@ -169,7 +169,6 @@ def test_sources_and_folders_that_are_none_are_refused(tmp_path: Path, tree: Pat
     empty.mkdir()
     for folder, options, says in (
         (tmp_path / "absent", {}, "there is no such folder"),
-        (tree / "empty", {}, "this is not a folder"),
         (empty, {}, "there is no file below it"),
         ("nul\0", {}, "cannot be read"),
         (tree, {"threads": 0}, "threads = 0: threads are a whole number from 1 to 256"),
@@ -177,8 +176,6 @@ def test_sources_and_folders_that_are_none_are_refused(tmp_path: Path, tree: Pat
     ):
         with pytest.raises(ConfigError, match=says):
             scan_tree(folder, **options)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="a folder has files, not lines"):
-        import_sizes(tree, field=2)
 
 
 @given(st.binary(max_size=200), st.sampled_from([None, *FORMATS]), st.booleans())
