@@ -57,6 +57,12 @@ class Course:
         return self.start[None, :] + np.outer(self.done, self.received).astype(np.int64)
 
 
+def table_of(name: str, columns: dict[str, Any]) -> pa.Table:
+    """A table of these columns, with zeros in all others."""
+    rows = len(next(iter(columns.values())))
+    return pa.table(dict.fromkeys(TABLES[name].names, np.zeros(rows, np.int64)) | columns)
+
+
 def timeline(run: Course) -> pa.Table:
     objects = run.left / 4e6
     groups = np.ceil(objects / 50_000)
@@ -69,27 +75,20 @@ def timeline(run: Course) -> pa.Table:
     if run.regime == "stuck":
         moving[-1] = 0
     waits = np.maximum(groups * is_out - moving - stuck, 0)
-    zero = np.zeros_like(groups)
     at_risk = np.where(run.done < 0.3, np.minimum(groups, 3), 0)
-    return pa.table(
-        {
-            "time_seconds": run.times,
-            "degraded_objects": objects.astype(np.int64),
-            "misplaced_objects": zero.astype(np.int64),
-            "degraded_groups": groups.astype(np.int64),
-            "undersized_groups": groups.astype(np.int64),
-            "at_risk_groups": at_risk.astype(np.int64),
-            "inactive_groups": np.where(run.times < OUT_SECONDS, at_risk, 0).astype(np.int64),
-            "backfilling_groups": moving.astype(np.int64),
-            "recovering_groups": zero.astype(np.int64),
-            "backfill_wait_groups": waits.astype(np.int64),
-            "toofull_groups": stuck.astype(np.int64),
-            "deleting_groups": zero.astype(np.int64),
-            "recovered_bytes_per_second": rate,
-            "moved_bytes_per_second": zero,
-            "recovered_objects_per_second": rate / 4e6,
-        }
-    )
+    return table_of("timeline", {
+        "time_seconds": run.times,
+        "degraded_objects": objects.astype(np.int64),
+        "degraded_groups": groups.astype(np.int64),
+        "undersized_groups": groups.astype(np.int64),
+        "at_risk_groups": at_risk.astype(np.int64),
+        "inactive_groups": np.where(run.times < OUT_SECONDS, at_risk, 0).astype(np.int64),
+        "backfilling_groups": moving.astype(np.int64),
+        "backfill_wait_groups": waits.astype(np.int64),
+        "toofull_groups": stuck.astype(np.int64),
+        "recovered_bytes_per_second": rate,
+        "recovered_objects_per_second": rate / 4e6,
+    })  # fmt: skip
 
 
 def rows_of(name: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
@@ -115,24 +114,22 @@ def osds_table(run: Course, prefix: str) -> pa.Table:
     sent = np.where(run.gone, 0, run.received.sum() // max(int((~run.gone).sum()), 1))
     # What division leaves over is the last one's.
     sent[-1] += run.received.sum() - sent.sum()
-    return pa.table(
-        {
-            "osd": np.arange(run.count),
-            "name": [f"osd.{at}" for at in range(run.count)],
-            "host": [f"{prefix}{at}" for at in run.host_of],
-            "used_start_bytes": run.start,
-            "used_end_bytes": used[-1],
-            "peak_used_bytes": used.max(axis=0),
-            "peak_seconds": run.times[used.argmax(axis=0)],
-            "capacity_bytes": run.capacity,
-            **crossed,
-            "received_bytes": run.received,
-            "sent_bytes": sent,
-            "groups_start": np.full(run.count, 64),
-            "groups_end": np.where(run.gone, 0, 64 * run.count // max(int((~run.gone).sum()), 1)),
-            "busy_seconds": np.where(run.gone, 0.0, 0.4 * (run.end - OUT_SECONDS)),
-        }
-    )
+    return table_of("osds", {
+        "osd": np.arange(run.count),
+        "name": [f"osd.{at}" for at in range(run.count)],
+        "host": [f"{prefix}{at}" for at in run.host_of],
+        "used_start_bytes": run.start,
+        "used_end_bytes": used[-1],
+        "peak_used_bytes": used.max(axis=0),
+        "peak_seconds": run.times[used.argmax(axis=0)],
+        "capacity_bytes": run.capacity,
+        **crossed,
+        "received_bytes": run.received,
+        "sent_bytes": sent,
+        "groups_start": np.full(run.count, 64),
+        "groups_end": np.where(run.gone, 0, 64 * run.count // max(int((~run.gone).sum()), 1)),
+        "busy_seconds": np.where(run.gone, 0.0, 0.4 * (run.end - OUT_SECONDS)),
+    })  # fmt: skip
 
 
 def pools_table(run: Course, pool: str) -> pa.Table:
@@ -142,22 +139,18 @@ def pools_table(run: Course, pool: str) -> pa.Table:
     shares = (0.75, 0.25)
     written = [int(run.received.sum() * of) for of in shares]
     written[0] += int(run.received.sum()) - sum(written)
-    return pa.table(
-        {
-            "pool": [1, 2],
-            "name": [pool, "archive"],
-            "groups": [256, 64],
-            # Of an open run all that is left is of the first pool.
-            "degraded_seconds": pa.array([whole, run.end if is_open else whole], pa.float64()),
-            "at_risk_seconds": pa.array([risk, 0.0], pa.float64()),
-            "inactive_seconds": pa.array([0.0 if nothing else OUT_SECONDS, 0.0], pa.float64()),
-            "whole_seconds": pa.array([whole, run.end if is_open else whole], pa.float64()),
-            "recovered_bytes": written,
-            "moved_bytes": [0, 0],
-            "least_bytes": [int(run.lost * of) if not nothing else 0 for of in shares],
-            "lost_groups": [0, 0],
-        }
-    )
+    return table_of("pools", {
+        "pool": [1, 2],
+        "name": [pool, "archive"],
+        "groups": [256, 64],
+        # Of an open run all that is left is of the first pool.
+        "degraded_seconds": pa.array([whole, run.end if is_open else whole], pa.float64()),
+        "at_risk_seconds": pa.array([risk, 0.0], pa.float64()),
+        "inactive_seconds": pa.array([0.0 if nothing else OUT_SECONDS, 0.0], pa.float64()),
+        "whole_seconds": pa.array([whole, run.end if is_open else whole], pa.float64()),
+        "recovered_bytes": written,
+        "least_bytes": [int(run.lost * of) if not nothing else 0 for of in shares],
+    })  # fmt: skip
 
 
 def stuck_table(run: Course) -> pa.Table:
@@ -182,28 +175,23 @@ def risks_table(run: Course, pool: str) -> pa.Table:
 
 def clients_table(run: Course) -> pa.Table:
     busy = np.where((run.times >= OUT_SECONDS) & (run.done < 1.0), 1.0, 0.0)
-    return pa.table(
-        {
-            "time_seconds": run.times,
-            "pool": pa.array([1] * run.times.size, pa.int64()),
-            "served_share": 1.0 - 0.08 * busy,
-            "mean_seconds": 0.008 + 0.006 * busy,
-            "p99_seconds": 0.038 + 0.033 * busy,
-        }
-    )
+    return table_of("clients", {
+        "time_seconds": run.times,
+        "pool": pa.array([1] * run.times.size, pa.int64()),
+        "served_share": 1.0 - 0.08 * busy,
+        "mean_seconds": 0.008 + 0.006 * busy,
+        "p99_seconds": 0.038 + 0.033 * busy,
+    })  # fmt: skip
 
 
 def fill_table(run: Course) -> pa.Table:
     used = run.used
-    return pa.table(
-        {
-            "osd": np.tile(np.arange(run.count), run.times.size),
-            "time_seconds": np.repeat(run.times, run.count),
-            "used_bytes": used.ravel(),
-            "pending_bytes": np.zeros(used.size, np.int64),
-            "capacity_bytes": np.tile(run.capacity, run.times.size),
-        }
-    )
+    return table_of("fill", {
+        "osd": np.tile(np.arange(run.count), run.times.size),
+        "time_seconds": np.repeat(run.times, run.count),
+        "used_bytes": used.ravel(),
+        "capacity_bytes": np.tile(run.capacity, run.times.size),
+    })  # fmt: skip
 
 
 def history_table(run: Course) -> pa.Table:
