@@ -209,7 +209,6 @@ def test_no_section_takes_a_key_that_it_does_not_have() -> None:
 @pytest.mark.parametrize(
     ("study", "change", "where"),
     [
-        ("clients", 'traffic.time_out = "1 s"', ".traffic"),
         ("network", 'traffic.arrivals = { pareto = "1 /s", shape = 1 }', ".traffic.arrivals"),
         ("clients", "traffic.targets.hot_servers = 2", ".traffic.targets"),
         ("clients", "cluster.fabric.hop_limit = 0", ".cluster.fabric.hop_limit"),
@@ -222,12 +221,10 @@ def test_no_section_takes_a_key_that_it_does_not_have() -> None:
         ("streamed", 'redundancy.strip = "64 KiB/s"', ".redundancy.strip"),
         ("streamed", "redundancy.coding = 5", ".redundancy.coding"),
         ("streamed", "lanes.clients = 1.9", ".lanes.clients"),
-        ("streamed", "lanes.client = 0.9", ".lanes"),
         ("streamed", 'lanes.order = "turns"', ".lanes.order"),
         ("streamed", 'lanes.devices = "yes"', ".lanes.devices"),
         ("streamed", "traffic.streams.window = 0", ".traffic.streams"),
         ("streamed", 'traffic.streams.entries = "any"', ".traffic.streams"),
-        ("streamed", 'traffic.streams.bursts.every = "60 B"', ".traffic.streams"),
         ("streamed", "faults.0.corrupt.groups = [0, -3]", ".faults.0.corrupt"),
         ("streamed", "faults.0.corrupt.groups = 0", ".faults.0.corrupt"),
         ("streamed", 'faults.0.corrupt.code = "rs 8"', ".faults.0.corrupt"),
