@@ -120,7 +120,7 @@ def number(text: str, low: float, high: float, what: str, *, whole: bool = True)
         value = float("nan")
     if not low <= value <= high:
         kind = "a whole number" if whole else "a number"
-        rule = f"{what} is {kind} from {low:g} to {high:g}"
+        rule = f"{what} is {kind} from {low:,.10g} to {high:,.10g}"
         raise ConfigError(rule, "use a value in that range", value=show(text))
     return value
 
