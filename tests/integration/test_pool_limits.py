@@ -50,7 +50,7 @@ def test_a_pool_at_its_quota_and_the_autoscaler_stand_in_the_notes(
     text = page.read_text(encoding="utf-8")
     assert "Pool 'vms' is at its quota, 20 TiB" in text.replace("&#39;", "'")
     assert "1,000 PGs of pool vms are no power of two" in text
-    assert "Pools of which Ceph" in text and "pg_autoscale_mode" in text
+    assert "s autoscaler aims at" in text and "pg_autoscale_mode" in text
 
 
 def test_what_the_monitors_refuse_is_refused_with_the_command_that_allows_it(

@@ -25,7 +25,7 @@ _WAITS = (
     "wait for a slot whatever makes slots turn over slowly."
 )
 _ROOM = "How much more user data fits until full or nearfull, and by MAX AVAIL"
-_AUTOSCALER = "Pools of which Ceph's autoscaler would change pg_num"
+_AUTOSCALER = "PGs that pools have, and that Ceph's autoscaler aims at"
 _COMMANDS = "Nothing was changed on the cluster. These commands change it."
 _ROWS = 12
 """Rows that a terminal shows."""

@@ -72,7 +72,7 @@ def room_table(facts: Facts) -> Table:
 
 
 def autoscaler_table(facts: Facts) -> Table:
-    """A row a pool that the autoscaler would change, at the start or at the end."""
+    """A row a pool that has other PGs than the autoscaler aims at, at the start or at the end."""
     moments = ("start", "end")
     rows = [
         row
@@ -84,9 +84,9 @@ def autoscaler_table(facts: Facts) -> Table:
         ("name", "pool", "text"),
         ("mode", "pg_autoscale_mode", "text"),
         ("start_groups", "PGs at the start", "count"),
-        ("start_wanted_groups", "wanted", "count"),
+        ("start_wanted_groups", "aimed at", "count"),
         ("end_groups", "at the end", "count"),
-        ("end_wanted_groups", "wanted at the end", "count"),
+        ("end_wanted_groups", "aimed at then", "count"),
     )
 
 
