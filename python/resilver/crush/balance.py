@@ -23,26 +23,35 @@ NO_LIMIT = 2**63
 
 
 @dataclass(frozen=True)
-class UpmapEntry:
-    """What becomes of the ``pg_upmap_items`` of a group.
+class GroupEntry:
+    """An exception to CRUSH of a group.
 
     Attributes:
         pool: The pool's number.
         group: The group's number in the pool.
+    """
+
+    pool: int
+    group: int
+
+    @property
+    def pgid(self) -> str:
+        """The group's name as Ceph writes it."""
+        return f"{self.pool}.{self.group:x}"
+
+
+@dataclass(frozen=True)
+class UpmapEntry(GroupEntry):
+    """What becomes of the ``pg_upmap_items`` of a group.
+
+    Attributes:
         pairs: (from, to) in place of what the group had; none takes its entry away.
 
     >>> UpmapEntry(3, 26, ((5, 17),)).command
     'ceph osd pg-upmap-items 3.1a 5 17'
     """
 
-    pool: int
-    group: int
     pairs: tuple[tuple[int, int], ...]
-
-    @property
-    def pgid(self) -> str:
-        """The group's name as Ceph writes it."""
-        return f"{self.pool}.{self.group:x}"
 
     @property
     def command(self) -> str:

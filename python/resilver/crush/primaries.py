@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from resilver.crush.balance import GroupEntry
 from resilver.crush.maps import CrushMap
 from resilver.crush.model import WEIGHT_ONE, Osds, Pool
 from resilver.crush.pools import group_sets, rule_shares
@@ -15,26 +16,17 @@ from resilver.errors import ConfigError
 
 
 @dataclass(frozen=True)
-class PrimaryEntry:
+class PrimaryEntry(GroupEntry):
     """What becomes of the ``pg_upmap_primaries`` of a group.
 
     Attributes:
-        pool: The pool's number.
-        group: The group's number in the pool.
         osd: Its primary from now on; None takes its entry away.
 
     >>> PrimaryEntry(3, 26, 17).command
     'ceph osd pg-upmap-primary 3.1a 17'
     """
 
-    pool: int
-    group: int
     osd: int | None
-
-    @property
-    def pgid(self) -> str:
-        """The group's name as Ceph writes it."""
-        return f"{self.pool}.{self.group:x}"
 
     @property
     def command(self) -> str:

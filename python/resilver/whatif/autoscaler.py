@@ -1,6 +1,6 @@
 """What the manager's module `pg_autoscaler` would make of each pool's pg_num.
 
-By `pg_autoscaler/module.py` of Octopus and Pacific, and of Quincy (flag `bulk`, PG budgets).
+By `pg_autoscaler/module.py` as it was before Quincy, and since with the flag `bulk`.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def wishes(cluster: Cluster) -> list[Wish]:
 def _subtrees(cluster: Cluster) -> Iterator[_Subtree]:
     roots: dict[str, list[PoolState]] = {}
     for pool in sorted(cluster.pools.values(), key=lambda pool: pool.info.id):
-        steps = cluster.tree.rules[pool.rule][1]
+        steps = cluster.tree.rules[pool.rule].steps
         take = next((str(step["item_name"]) for step in steps if step["op"] == "take"), "")
         roots.setdefault(take, []).append(pool)
-    below = {root: cluster.osds_below(root) for root in roots}
+    below = {root: cluster.tree.below_root(root) for root in roots}
     for root, pools in roots.items():
         sharing = [other for other in roots if below[other] & below[root]]
         if sharing == [root]:

@@ -146,13 +146,6 @@ class Cluster:
         """Whether an OSD takes data, as far as the operator has decided: whether it is in."""
         return self.reweights.get(osd, 0) > 0
 
-    def osds_below(self, root: str) -> frozenset[int]:
-        """The OSDs below a bucket, of one class where it is written ``default~ssd``."""
-        name, _, wanted = root.partition("~")
-        below = self.tree.below(name) if name in self.tree.places else []
-        devices = self.tree.devices
-        return frozenset(osd for osd in below if wanted in ("", devices[osd].device_class))
-
     @property
     def capacities(self) -> dict[int, int]:
         """The bytes of each OSD."""

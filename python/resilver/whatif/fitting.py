@@ -63,7 +63,7 @@ def room_of(tree: Tree, rule: int, size: int, usable: Callable[[int], bool]) -> 
     domain = "osd"
     root, device_class = "", ""
     steps: list[tuple[int, str, bool]] = []
-    for step in tree.rules[rule][1]:
+    for step in tree.rules[rule].steps:
         word = str(step["op"])
         if word == "take":
             root, _, device_class = str(step["item_name"]).partition("~")

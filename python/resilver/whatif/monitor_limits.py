@@ -62,9 +62,10 @@ def check_rule(cluster: Cluster, pool: PoolState, rule: int, size: int) -> None:
     Raises:
         ConfigError: It is for pools of the other type, or before Quincy for other sizes.
     """
-    kind, least, most = cluster.tree.rule_masks.get(rule, (None, None, None))
-    name, wanted = cluster.tree.rules[rule][0], _POOL_TYPES.get(kind or 0, pool.info.kind)
-    what = f"{_REFUSE} (EINVAL): rule '{name}'"
+    own = cluster.tree.rules[rule]
+    least, most = own.min_size, own.max_size
+    wanted = _POOL_TYPES.get(own.kind or 0, pool.info.kind)
+    what = f"{_REFUSE} (EINVAL): rule '{own.name}'"
     if wanted != pool.info.kind:
         problem = f"{what} is for {wanted} pools, and '{pool.info.name}' is {pool.info.kind}"
         raise ConfigError(problem, f"name a rule for {pool.info.kind} pools")
@@ -126,9 +127,9 @@ def _pg_num(pool: PoolState) -> int:
 def _osds_below(cluster: Cluster, rule: int) -> int:
     """The OSDs below the roots of a rule, out or in, of the class that it takes."""
     found: set[int] = set()
-    for step in cluster.tree.rules[rule][1]:
+    for step in cluster.tree.rules[rule].steps:
         if step["op"] == "take":
-            found |= cluster.osds_below(str(step["item_name"]))
+            found |= cluster.tree.below_root(str(step["item_name"]))
     return len(found)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from resilver.crush.balance import UpmapEntry
 from resilver.errors import ConfigError, name_remedy, show
+from resilver.importers.ceph import PG_NUM_MAX
 from resilver.whatif.cluster import Cluster, PoolState
 from resilver.whatif.declared.forms import (
     BALANCER,
@@ -32,7 +33,6 @@ from resilver.whatif.monitor_limits import (
 from resilver.whatif.naming import Made, listed, number, pair, targets
 
 _PGID = re.compile(r"(\d+)\.([0-9a-f]+)")
-_PG_NUM_MAX = 2**24
 _SIZE_MAX = 10
 _ENTRIES_MAX = 10_000
 
@@ -41,14 +41,14 @@ def set_rule(value: str, cluster: Cluster) -> Made:
     """Another rule for a pool: ``POOL=RULE``."""
     name, rule = pair(value, 'such as "rbd=replicated_ssd"')
     pool = cluster.pool(name)
-    rules = {found: number for number, (found, _) in cluster.tree.rules.items()}
+    rules = {found.name: number for number, found in cluster.tree.rules.items()}
     if rule not in rules and not (rule.isdigit() and int(rule) in cluster.tree.rules):
         remedy = name_remedy(rule, list(rules), "rules")
         raise ConfigError("the map has no rule of this name", remedy, value=show(rule))
     wanted = rules[rule] if rule in rules else int(rule)
     check_rule(cluster, pool, wanted, pool.size)
     pool.rule = wanted
-    label = cluster.tree.rules[pool.rule][0]
+    label = cluster.tree.rules[pool.rule].name
     # Before Luminous a rule was named by its number.
     word = (
         ["crush_rule", label]
@@ -64,7 +64,7 @@ def pg_num(value: str, cluster: Cluster) -> Made:
     """Another number of groups: ``POOL=N``."""
     name, count = pair(value, 'such as "rbd=2048"')
     pool = cluster.pool(name)
-    wanted = int(number(count, 1, _PG_NUM_MAX, "pg_num"))
+    wanted = int(number(count, 1, PG_NUM_MAX, "pg_num"))
     if wanted < pool.pg_num:
         require(MERGES, cluster.release, value)
     check_flag(pool, "nopgchange", "pg_num")

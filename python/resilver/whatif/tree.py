@@ -48,6 +48,26 @@ class Device:
     parent: str = ""
 
 
+@dataclass(frozen=True)
+class Rule:
+    """A rule.
+
+    Attributes:
+        name: Its name.
+        steps: What it does, as `ceph osd crush dump` lists it.
+        kind: What it is for: 1 and 4 replicated pools, 3 and 5 coded ones; None where the map does
+            not say.
+        min_size: The fewest copies or shards of its pools; None where the map does not say.
+        max_size: The most, likewise.
+    """
+
+    name: str
+    steps: list[dict[str, Any]]
+    kind: int | None = None
+    min_size: int | None = None
+    max_size: int | None = None
+
+
 class Tree:
     """The hierarchy of a CRUSH map.
 
@@ -55,9 +75,7 @@ class Tree:
         types: The names of the map's types, from the devices up.
         places: The buckets by name.
         devices: The OSDs by number.
-        rules: The rules by number: name and steps.
-        rule_masks: The rules by number: the type of each, the least and the most copies or shards
-            of its pools; None for what the map does not state.
+        rules: The rules by number.
     """
 
     def __init__(self, crushmap: str) -> None:
@@ -65,11 +83,9 @@ class Tree:
         found = json.loads(crushmap)
         by_number = sorted(found["types"], key=lambda one: one["type_id"])
         self.types = [str(one["name"]) for one in by_number]
-        self.rules: dict[int, tuple[str, list[dict[str, Any]]]] = {
-            one["rule_id"]: (one["rule_name"], one["steps"]) for one in found["rules"]
-        }
-        self.rule_masks: dict[int, tuple[int | None, ...]] = {
-            one["rule_id"]: tuple(one.get(key) for key in ("type", "min_size", "max_size"))
+        masks = ("type", "min_size", "max_size")
+        self.rules = {
+            one["rule_id"]: Rule(one["rule_name"], one["steps"], *(one.get(key) for key in masks))
             for one in found["rules"]
         }
         classes = {one["id"]: one.get("class", "") for one in found.get("devices", ())}
@@ -119,6 +135,12 @@ class Tree:
                 else:
                     waiting.append(item)
         return sorted(found)
+
+    def below_root(self, root: str) -> frozenset[int]:
+        """The OSDs that a rule takes: below a bucket, of one class in ``default~ssd``."""
+        name, _, wanted = root.partition("~")
+        below = self.below(name) if name in self.places else []
+        return frozenset(osd for osd in below if wanted in ("", self.devices[osd].device_class))
 
     def above(self, parent: str) -> Iterator[Place]:
         """A bucket and those above it, lowest first."""
@@ -191,7 +213,7 @@ class Tree:
         if place.parent:
             items = self.places[place.parent].items
             items[items.index(old)] = new
-        for step in (step for _, steps in self.rules.values() for step in steps):
+        for step in (step for rule in self.rules.values() for step in rule.steps):
             root, shadow, device_class = str(step.get("item_name", "")).partition("~")
             if root == old:
                 step["item_name"] = f"{new}{shadow}{device_class}"

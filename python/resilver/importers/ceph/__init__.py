@@ -20,6 +20,7 @@ from resilver.importers.ceph.facts import (
 from resilver.importers.ceph.kinds import is_crush_text, kind_of, looks_like_dump, parse_dump
 from resilver.importers.ceph.model import (
     MDS_PLUGINS,
+    PG_NUM_MAX,
     ClusterReport,
     ErasureProfile,
     GroupInfo,

@@ -18,19 +18,19 @@ from resilver.importers.ceph.cluster import cluster_of, parts_of
 from resilver.importers.ceph.dumps import Dumps
 from resilver.importers.ceph.facts import ConfigEntry
 from resilver.importers.ceph.model import (
+    MDS_PLUGINS,
     ClusterReport,
     GroupInfo,
     PoolInfo,
     StretchMode,
 )
 from resilver.importers.ceph.pg_dump import AMOUNTS
+from resilver.importers.ceph.plugins import KEYS
 from resilver.importers.ceph.renaming import PLAIN_TYPES, Renaming, renamed_crushmap
 
 _KIB = 1024
 
 _APPLICATIONS = frozenset(("cephfs", "mgr", "mgr_devicehealth", "nfs", "rbd", "rgw"))
-
-_PLUGINS = frozenset(("clay", "isa", "jerasure", "lrc", "shec"))
 
 _OPTIONS = ("pg_num_min", "pg_num_max", "target_size_bytes", "target_size_ratio")
 """Options of a pool that it may be without."""
@@ -108,7 +108,7 @@ def _osd_dump(cluster: ClusterReport, names: Renaming, limit: Any) -> dict[str, 
     profiles = {
         names.profiles[profile.name]: {
             **(dict(profile.values) or {"k": str(profile.data), "m": str(profile.parity)}),
-            "plugin": profile.plugin if profile.plugin in _PLUGINS else "other",
+            "plugin": profile.plugin if profile.plugin in (*MDS_PLUGINS, *KEYS) else "other",
         }
         for profile in (pool.profile for pool in cluster.pools)
         if profile is not None

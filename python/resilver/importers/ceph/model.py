@@ -12,6 +12,9 @@ from resilver.importers.ceph.facts import BalancerState, ConfigEntry, OsdMetadat
 SIZE_MAX = 64
 """The most copies or pieces of a group."""
 
+PG_NUM_MAX = 2**24
+"""The most PGs of a pool that are read, as the core follows."""
+
 MDS_PLUGINS = ("jerasure", "isa")
 """Ceph's plugins whose codes survive any m losses and rebuild from any k pieces."""
 

@@ -9,6 +9,7 @@ from resilver.importers.buckets import DEVICE_ID_MAX, BucketTree
 from resilver.importers.ceph.exceptions import read_exceptions
 from resilver.importers.ceph.facts import Ratios
 from resilver.importers.ceph.model import (
+    PG_NUM_MAX,
     SIZE_MAX,
     ErasureProfile,
     OsdInfo,
@@ -40,7 +41,7 @@ def read_pools(osdmap: Node, crushmap: Node) -> tuple[PoolInfo, ...]:
         pool_id = node.at("pool").integer(0)
         if pool_id in pools:
             node.at("pool").fail("a pool number that no other pool has")
-        pg_num = node.at("pg_num").integer(1, 2**24)
+        pg_num = node.at("pg_num").integer(1, PG_NUM_MAX)
         kind = node.get("type")
         kind_code = kind.integer(0) if kind else 1
         if kind is not None and kind_code not in _KINDS:
@@ -64,7 +65,9 @@ def read_pools(osdmap: Node, crushmap: Node) -> tuple[PoolInfo, ...]:
             min_size=_min_size(node, size, profile),
             recovery_priority=_recovery_priority(node),
             stripe_width=node.integer_of("stripe_width", most=2**40, default=0),
-            pg_num_target=node.integer_of("pg_num_target", least=1, most=2**24, default=pg_num),
+            pg_num_target=node.integer_of(
+                "pg_num_target", least=1, most=PG_NUM_MAX, default=pg_num
+            ),
             applications=_applications(node),
             stretch=_stretch(node, size),
             limits=_limits(node),
@@ -94,8 +97,8 @@ def _limits(pool: Node) -> PoolLimits:
         flags=tuple(sorted({*pool.text_of("flags_names").split(",")} - {"", "hashpspool"})),
         quota_bytes=pool.integer_of("quota_max_bytes", default=0),
         quota_objects=pool.integer_of("quota_max_objects", default=0),
-        pg_num_min=options.integer_of("pg_num_min", most=2**24, default=0),
-        pg_num_max=options.integer_of("pg_num_max", most=2**24, default=0),
+        pg_num_min=options.integer_of("pg_num_min", most=PG_NUM_MAX, default=0),
+        pg_num_max=options.integer_of("pg_num_max", most=PG_NUM_MAX, default=0),
         autoscale_mode=pool.text_of("pg_autoscale_mode", "off"),
         autoscale_bias=bias.number(0.0, 1e3) if bias else 1.0,
         target_size_bytes=options.integer_of("target_size_bytes", default=0),

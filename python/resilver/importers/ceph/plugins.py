@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from resilver.importers.ceph.model import SIZE_MAX
 from resilver.importers.jsonpath import Node
 
 KEYS = {
@@ -13,8 +14,6 @@ KEYS = {
     "shec": ("k", "m", "c", "technique"),
 }
 """The keys of a profile that say which code it is, by plugin."""
-
-_SHARDS_MAX = 64
 
 
 def plugin_code(plugin: str, profile: Node) -> tuple[int, int, str, dict[str, str]]:
@@ -39,7 +38,7 @@ def plugin_code(plugin: str, profile: Node) -> tuple[int, int, str, dict[str, st
         if key == "d" and not profile.has("d"):
             size["d"] = size["k"] + size["m"] - 1
         else:
-            size[key] = profile.at(key).whole(0 if key in "cdl" else 1, _SHARDS_MAX)
+            size[key] = profile.at(key).whole(0 if key in "cdl" else 1, SIZE_MAX)
     data, parity = size["k"], size["m"]
     values = {key: str(number) for key, number in size.items()}
     if plugin == "clay":
