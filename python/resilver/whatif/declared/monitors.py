@@ -11,6 +11,7 @@ from resilver.whatif.releases import (
     NAUTILUS,
     OCTOPUS,
     PACIFIC,
+    QUINCY,
     Release,
     Span,
 )
@@ -144,7 +145,8 @@ _SPANS = {
     # Before, it was upmap_max_iterations, and the deviation a share of an OSD's groups.
     "mgr/balancer/upmap_max_optimizations": Span(OCTOPUS),
     "mgr/balancer/upmap_max_deviation": Span((14, 2, 5)),
-    "mgr/pg_autoscaler/threshold": Span(OCTOPUS),
+    # Before, it was 3 in the module itself.
+    "mgr/pg_autoscaler/threshold": Span(QUINCY),
 }
 
 _EARLIER: dict[str, Value] = {"mon_osd_down_out_interval": 300.0, "mon_osd_min_in_ratio": 0.3}
