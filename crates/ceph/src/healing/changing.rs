@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use rayon::prelude::*;
+
 use super::HealError;
 use super::Healing;
 use super::job::{Job, Owner};
-use crate::groups::{Protection, Standing, log_entries, merge_into, split_from, with_positions, written_objects};
+use crate::groups::{
+    Group, Protection, Standing, log_entries, merge_into, split_from, with_positions, written_objects,
+};
 use crate::input::{Change, OsdInput};
 use crate::map::{MapChange, Touched, UpScratch, UpSets, parent_of};
 
@@ -100,6 +104,15 @@ impl Healing {
                     })
                     .collect();
                 self.sets_of_groups(&numbers, &mut others);
+            }
+            Touched::Takers { pools, osds, groups } => {
+                let named = groups.iter().filter_map(|&(pool, number)| self.table.get(pool, number));
+                let served = (0..self.groups.len() as u32).filter(|&number| {
+                    let Group { pool, up, exists, .. } = &self.groups[number as usize];
+                    *exists && pools.contains(pool) && self.map.may_be_served_by(*pool, up, osds)
+                });
+                let numbers: BTreeSet<u32> = named.chain(served).collect();
+                self.sets_of_groups(&numbers.into_iter().collect::<Vec<_>>(), &mut others);
             }
             Touched::Pools(pools) => pools.iter().for_each(|&pool| self.sets_of_pool(pool, &mut others)),
             Touched::Everything => (0..self.map.pools().len()).for_each(|pool| self.sets_of_pool(pool, &mut others)),
@@ -205,11 +218,13 @@ impl Healing {
     }
 
     fn sets_of_groups(&mut self, numbers: &[u32], others: &mut BTreeSet<u32>) {
-        let mut scratch = UpScratch::default();
-        for &number in numbers {
-            let (pool, place) = (self.groups[number as usize].pool, self.groups[number as usize].number);
-            let up = self.map.up_of(pool, place, &mut scratch);
-            let (set, primary) = (with_positions(up.set, &self.protections[pool]), up.primary);
+        let up_of = |scratch: &mut UpScratch, &number: &u32| {
+            let group = &self.groups[number as usize];
+            let up = self.map.up_of(group.pool, group.number, scratch);
+            (number, with_positions(up.set, &self.protections[group.pool]), up.primary)
+        };
+        let sets: Vec<_> = numbers.par_iter().map_init(UpScratch::default, up_of).collect();
+        for (number, set, primary) in sets {
             self.set_up(number, set, primary, others);
         }
     }

@@ -214,16 +214,17 @@ impl OsdMap {
                 out.insert(osd);
             }
         }
-        self.touched_by(&out)
+        self.touched_by_rejecting(out)
     }
 
     fn set_reweight(&mut self, osds: &[u32], weight: u32) -> Result<Touched, CephError> {
         self.check_osds("reweight", osds)?;
         check::check_weight("reweight: weight", weight)?;
-        let mut other = BTreeSet::new();
+        let (mut other, mut takes_less) = (BTreeSet::new(), true);
         for &osd in osds {
             let index = osd as usize;
             if self.reweight[index] != weight {
+                takes_less &= weight < self.reweight[index];
                 self.reweight[index] = weight;
                 if weight > 0 {
                     self.old_reweight[index] = 0;
@@ -232,7 +233,7 @@ impl OsdMap {
                 other.insert(osd);
             }
         }
-        Ok(self.touched_by(&other))
+        Ok(if takes_less { self.touched_by_rejecting(other) } else { self.touched_by(&other) })
     }
 
     fn crush_reweight(&mut self, item: &str, weight: f64) -> Result<Touched, CephError> {

@@ -74,6 +74,17 @@ pub enum Touched {
     Groups(Vec<(usize, u32)>),
     /// Every group that has one of these OSDs in its up set as it was before the change.
     Holders(Vec<u32>),
+    /// Every group of these pools, by rising place, that one of these OSDs may serve ([`OsdMap::may_be_served_by`](super::OsdMap)).
+    ///
+    /// They take less than before: CRUSH rejects them where it took them, and goes on as before wherever it took none of them.
+    Takers {
+        /// By place.
+        pools: Vec<usize>,
+        /// Those that are out now, or have a lower reweight.
+        osds: BTreeSet<u32>,
+        /// Further groups: (place of the pool, group).
+        groups: Vec<(usize, u32)>,
+    },
     /// Every group of the pools of these places, by rising place.
     Pools(Vec<usize>),
     /// Every group.
@@ -92,6 +103,9 @@ impl Touched {
             (Self::Pools(one), Self::Pools(two)) => Self::Pools(union(one, two)),
             (Self::Pools(pools), Self::Groups(groups)) | (Self::Groups(groups), Self::Pools(pools)) => {
                 Self::Pools(union(pools, groups.into_iter().map(|group| group.0).collect()))
+            }
+            (Self::Takers { pools, osds, groups }, Self::Groups(others)) => {
+                Self::Takers { pools, osds, groups: union(groups, others) }
             }
             _ => Self::Everything,
         }

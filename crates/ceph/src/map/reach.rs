@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use resilver_crush::{BucketKind, CrushMap, Step};
+use resilver_crush::{BucketKind, CrushMap, NONE, Rule, Step};
 
 use super::{OsdMap, Touched};
 
@@ -60,6 +60,30 @@ impl OsdMap {
         }
         let pools: Vec<usize> = (0..self.pools.len()).filter(|&pool| self.pool_reaches(pool, osds)).collect();
         if pools.is_empty() { Touched::Nothing } else { Touched::Pools(pools) }
+    }
+
+    /// As [`touched_by`](Self::touched_by), where these OSDs go out or have a lower reweight than before.
+    pub(crate) fn touched_by_rejecting(&self, osds: BTreeSet<u32>) -> Touched {
+        let pools: Vec<usize> = (0..self.pools.len()).filter(|&pool| self.pool_reaches(pool, &osds)).collect();
+        if pools.is_empty() { Touched::Nothing } else { Touched::Takers { pools, osds, groups: Vec::new() } }
+    }
+
+    /// Whether one of some OSDs may be among those that serve a group, or would if it were up.
+    ///
+    /// Whom CRUSH takes stands in the up set, or is down, which leaves the set short. Where an upmap entry leads away from it, the entry
+    /// no longer holds once CRUSH takes another, and its removal names the group.
+    ///
+    /// # Arguments
+    /// * `pool` - the pool's place.
+    /// * `up` - the group's up set.
+    #[must_use]
+    pub fn may_be_served_by(&self, pool: usize, up: &[i32], osds: &BTreeSet<u32>) -> bool {
+        let pool = &self.pools[pool].pool;
+        let known = |device: &i32| u32::try_from(*device).is_ok_and(|device| osds.contains(&device));
+        let is_short = || up.iter().filter(|&&device| device != NONE).count() < pool.size as usize;
+        up.iter().any(known)
+            || (osds.iter().any(|&osd| !self.is_up(osd)) && is_short())
+            || self.crush.rule_by_id(pool.rule).is_none_or(Rule::is_msr)
     }
 
     fn pool_reaches(&self, pool: usize, osds: &BTreeSet<u32>) -> bool {

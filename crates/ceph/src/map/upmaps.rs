@@ -146,8 +146,10 @@ impl OsdMap {
                     };
                     own.into_iter().filter(has).collect()
                 }
-                Touched::Pools(pools) if !pools.contains(&pool) => continue,
-                Touched::Pools(_) | Touched::Everything => self.pools[pool].pool.exceptions.upmapped().collect(),
+                Touched::Pools(pools) | Touched::Takers { pools, .. } if !pools.contains(&pool) => continue,
+                Touched::Pools(_) | Touched::Takers { .. } | Touched::Everything => {
+                    self.pools[pool].pool.exceptions.upmapped().collect()
+                }
             };
             self.clean_pool(pool, &groups, &mut moved);
         }

@@ -38,11 +38,15 @@ fn moved(before: &[UpSets], after: &[UpSets]) -> BTreeSet<(usize, u32)> {
 }
 
 /// Whether a change names a group.
-fn names(touched: &Touched, before: &[UpSets], (pool, group): (usize, u32)) -> bool {
+fn names(map: &OsdMap, touched: &Touched, before: &[UpSets], (pool, group): (usize, u32)) -> bool {
     match touched {
         Touched::Nothing => false,
         Touched::Groups(groups) => groups.contains(&(pool, group)),
         Touched::Holders(osds) => before[pool].set(group).iter().any(|&one| osds.contains(&(one as u32))),
+        Touched::Takers { pools, osds, groups } => {
+            groups.contains(&(pool, group))
+                || (pools.contains(&pool) && map.may_be_served_by(pool, before[pool].set(group), osds))
+        }
         Touched::Pools(pools) => pools.contains(&pool),
         Touched::Everything => true,
     }
@@ -362,7 +366,7 @@ proptest! {
             let touched = make(&mut map, step);
             let after = all_sets(&map);
             for group in moved(&before, &after) {
-                prop_assert!(names(&touched, &before, group), "{step:?} moved {group:?} and touched {touched:?}");
+                prop_assert!(names(&map, &touched, &before, group), "{step:?} moved {group:?} and touched {touched:?}");
             }
             for (pool, sets) in after.iter().enumerate() {
                 for group in before[pool].groups()..sets.groups() {
