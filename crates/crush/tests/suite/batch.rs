@@ -67,7 +67,7 @@ fn random_maps() {
     }
     // Of 40 maps of six rules, half have straw kinds only, two in three profile tunables, of which four in five have no
     // local retries, and three rules in five have one choose step: 240 x 1/2 x 2/3 x 4/5 x 3/5 = 38, and more by chance
-    // of small trees; fewer where a rule sets local tries or a bucket is empty.
+    // of small trees; fewer where a rule sets local tries.
     assert!(in_lockstep > 15, "{in_lockstep}");
 }
 
@@ -108,7 +108,9 @@ fn straw_tree(seed: u64) -> String {
                 above.push(below.pop().unwrap());
                 continue;
             }
-            let most = if level == "root" { below.len() } else { 1 + random.below(7) as usize };
+            // Some are empty, as the share of a host without devices of a class is, and may yet weigh something.
+            let fewest = usize::from(level == "root" || !random.once_in(12));
+            let most = if level == "root" { below.len() } else { fewest * (1 + random.below(7) as usize) };
             let items = below.split_off(below.len() - most.min(below.len()));
             id -= 1;
             let alg = random.pick(&["straw", "straw2", "straw2"]);

@@ -34,7 +34,7 @@ impl Descent {
 /// What a descent found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Landing {
-    /// The item of the chosen type; [`NONE`] where the descent met a device before.
+    /// The item of the chosen type; [`NONE`] where the descent met a device before, or an empty bucket.
     pub(super) item: i32,
     /// The device at or below it; -1 where none was looked for.
     pub(super) device: i32,
@@ -105,6 +105,10 @@ impl Descent {
         // Below the chosen type only devices count. The landing knows whether that type was reached.
         let is_below = landing.device == BELOW;
         match item.node {
+            None if item.id < 0 => {
+                *landing = Landing::OPEN;
+                false
+            }
             None => {
                 let found = if is_below { landing.item } else { item.id };
                 let is_right = is_below || item.is_target;

@@ -74,7 +74,7 @@ pub(super) struct Node {
 pub(super) struct Item {
     /// Its id.
     pub(super) id: i32,
-    /// Its node if it is a bucket.
+    /// Its node if it is a bucket that holds something.
     pub(super) node: Option<u32>,
     /// Whether it has the type that the rule chooses.
     pub(super) is_target: bool,
@@ -105,7 +105,8 @@ struct Source<'m> {
 impl<'m> Plan<'m> {
     /// Lays out what lies below `root`, for a step that chooses items of `type_id`.
     ///
-    /// `None` where a bucket is empty, of another kind than straw and straw2, or draws by position (several weight sets).
+    /// `None` where the root is empty, or a bucket is of another kind than straw and straw2 or draws by position (several weight sets).
+    /// An empty bucket, such as a host's share of a device class that it has none of, has no node: who comes there leaves this road.
     pub(super) fn new(map: &'m CrushMap, root: i32, type_id: i32, weight_sets: Option<&'m WeightSets>) -> Option<Self> {
         let mut plan = Plan {
             nodes: Vec::new(),
@@ -125,7 +126,7 @@ impl<'m> Plan<'m> {
             plan.add_node(bucket, weight_sets)?;
             for &item in &bucket.items {
                 let below = map.bucket(item);
-                let node = below.map(|below| {
+                let node = below.filter(|below| !below.items.is_empty()).map(|below| {
                     *numbers.entry(item).or_insert_with(|| {
                         open.push(below);
                         open.len() as u32 - 1
