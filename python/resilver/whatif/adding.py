@@ -148,12 +148,12 @@ def _template(cluster: Cluster, match: re.Match[str], size: int, value: str) -> 
         rule = f"the device class is missing: {' or '.join(classes)}"
         remedy = f'add it after the size, such as "{match["size"]} {classes[-1]}"'
         raise ConfigError(rule, remedy, value=show(value))
-    return min(candidates, key=lambda osd: (abs(cluster.capacities[osd.id] - size), osd.id))
+    return min(candidates, key=lambda osd: (abs(cluster.capacity_of(osd.id) - size), osd.id))
 
 
 def note_weights(cluster: Cluster, template: Device, size: int) -> None:
     """Warn where the map's weights are not sizes in TiB, as those of new OSDs are."""
-    present = cluster.capacities[template.id] / 2**40
+    present = cluster.capacity_of(template.id) / 2**40
     if template.weight and abs(template.weight / present - 1) > _WEIGHT_SLACK:
         cluster.note(
             f"New OSDs get a CRUSH weight of their size in TiB ({size / 2**40:.2f}), Ceph's "

@@ -78,7 +78,7 @@ def _subtrees(cluster: Cluster) -> Iterator[_Subtree]:
 
 
 def _of_subtree(cluster: Cluster, subtree: _Subtree) -> Iterator[Wish]:
-    capacity = sum(cluster.capacities.get(osd, 0) for osd in subtree.osds)
+    capacity = sum(cluster.capacity_of(osd) for osd in subtree.osds if osd in cluster.osds)
     if not capacity:
         return
     shares = {pool.info.id: share for pool, share in _shares(subtree.pools, capacity)}

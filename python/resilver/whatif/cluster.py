@@ -149,7 +149,11 @@ class Cluster:
     @property
     def capacities(self) -> dict[int, int]:
         """The bytes of each OSD."""
-        return {number: one["capacity_bytes"] for number, one in self.osds.items()}
+        return {number: self.capacity_of(number) for number in self.osds}
+
+    def capacity_of(self, osd: int) -> int:
+        """The bytes of an OSD."""
+        return self.osds[osd]["capacity_bytes"]  # type: ignore[no-any-return]
 
 
 def read_state(

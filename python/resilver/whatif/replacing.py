@@ -89,7 +89,7 @@ def _closest(cluster: Cluster, device: Device, size: int) -> int:
     """Of the OSDs of an OSD's class the closest in size."""
     devices, wanted = cluster.tree.devices, device.device_class
     of = [osd for osd in cluster.osds if osd in devices and devices[osd].device_class == wanted]
-    return min(of, key=lambda osd: (abs(cluster.capacities[osd] - size), osd))
+    return min(of, key=lambda osd: (abs(cluster.capacity_of(osd) - size), osd))
 
 
 def _note_what_it_holds(cluster: Cluster, device: Device, size: int) -> None:
