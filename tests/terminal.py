@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import Console
 
 from resilver import cli
 from resilver.answer import Answer
 from resilver.answer.terminal import print_answer
+from resilver.cli.app import app
 
 
 def printed(answer: Answer, width: int) -> str:
@@ -90,6 +92,21 @@ def refusal(*words: object, cwd: Path | None = None, code: int = 2) -> str:
     is_said = all(line.startswith(("error: ", "note: ")) for line in lines)
     assert is_said or "Usage: " in done.stderr, done.stderr
     return " ".join(done.stderr.split())
+
+
+def every_command() -> dict[str, Any]:
+    """Every command by its words, as the overviews have it."""
+    found: dict[str, Any] = {}
+
+    def below(group: Any, *words: str) -> None:
+        for name, one in group.commands.items():
+            if hasattr(one, "commands"):
+                below(one, *words, name)
+            elif not one.hidden:
+                found[" ".join([*words, name])] = one
+
+    below(typer.main.get_command(app))
+    return found
 
 
 class Terminal:

@@ -4,17 +4,13 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
-from resilver.cli.app import app
 from tests.front_door import environment, shell_environment
 from tests.integration.test_calibrate import QDR
-from tests.terminal import output
+from tests.terminal import every_command, output
 
 EDITED = "--add-item 16 1 osd.16 --loc root root --loc host host0"
 
@@ -89,19 +85,11 @@ def test_what_o_names_is_there_when_nobody_reads(words: str, kinds: Path, tmp_pa
     assert [name for name in named if not (tmp_path / name).exists()] == [], done.stderr
 
 
-def below(command: Any, *words: str) -> Iterator[tuple[str, Any]]:
-    """Every command by its words, with its options."""
-    for name, one in getattr(command, "commands", {}).items():
-        yield from below(one, *words, name)
-        made = one.made() if hasattr(one, "made") else one
-        yield " ".join([*words, name]), made
-
-
 def test_every_command_that_writes_is_here() -> None:
     writing = {
         name
-        for name, made in below(typer.main.get_command(app))
-        if any("-o" in option.opts for option in getattr(made, "params", []))
+        for name, one in every_command().items()
+        if any("-o" in option.opts for option in one.made().params)
     }
     here = {name for name in writing for words in CASES if words.startswith(f"{name} ")}
     assert len(writing) > 25 and writing - here == ELSEWHERE

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from resilver.cli.app import _COMMANDS, _GROUPS
 from resilver.cli.wrong_file import _READERS
-from tests.terminal import refusal, written
+from tests.terminal import every_command, refusal, written
 
 STUDY = '[cluster]\nservers = 8\n[population]\nfile_size = "1 MiB"\nfiles = 9\n'
 
@@ -48,15 +47,7 @@ MORE = {
 }
 """What else some commands are told."""
 
-READS = {
-    " ".join([*group, one.name]): one.reads
-    for group, promises in [
-        *(((), promises) for promises in _COMMANDS.values()),
-        *(((name,), promises) for name, (_, promises) in _GROUPS.items()),
-    ]
-    for one in promises
-    if one.reads
-}
+READS = {words: one._promise.reads for words, one in every_command().items() if one._promise.reads}
 
 
 @pytest.mark.parametrize("command", READS)

@@ -10,21 +10,11 @@ from pathlib import Path
 import pytest
 
 from resilver import cli
-from resilver.cli.app import _COMMANDS, _GROUPS
 from resilver.cli.console import report_error
 from resilver.errors import ConfigError, Interrupted, PlacementError, SimulationError
 from resilver.study import Counts, Incomplete
 from tests.front_door import command, environment
-
-EVERY = [
-    " ".join([*group, one.name])
-    for group, promises in [
-        *(((), promises) for promises in _COMMANDS.values()),
-        *(((name,), promises) for name, (_, promises) in _GROUPS.items()),
-    ]
-    for one in promises
-]
-"""The words of every command."""
+from tests.terminal import every_command
 
 
 def started(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -92,7 +82,7 @@ def test_help_is_asked_for_in_three_ways_and_stands_under_headings() -> None:
     assert re.findall(r"--[\w-]+", options) == ["--help"]
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", every_command())
 def test_help_says_what_is_typed_and_how_a_command_ends(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,31 +121,6 @@ def test_each_error_has_its_exit_code_and_no_traceback(
     assert "Traceback" not in text
     for word in words:
         assert word in text
-
-
-def test_a_traceback_is_printed_on_request(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("RESILVER_DEBUG", "1")
-    try:
-        raise ValueError("x")
-    except ValueError as error:
-        report_error(error)
-    assert "Traceback" in capsys.readouterr().err
-
-
-def test_a_reader_that_leaves_early_ends_the_command_quietly() -> None:
-    # As with other tools, the exit code may say that the output was cut; no words do.
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from resilver.cli import main; main()", "schema"],
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    process.stdout.close()
-    assert process.wait(timeout=30) in (0, 1)
-    assert process.stderr.read() == b""
-    process.stderr.close()
 
 
 def test_the_schema_is_json_and_can_be_written_to_a_file(tmp_path: Path) -> None:

@@ -6,14 +6,14 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import typer
 
 from tests.conftest import ROOT
 from tests.front_door import environment
+from tests.terminal import every_command
 
 HEAVY = {"duckdb", "h5py", "jinja2", "networkx", "pandas", "pyarrow", "pywt", "scipy", "vl_convert"}
 """What plots, queries, or reads and writes tables."""
@@ -60,24 +60,6 @@ def imported(*commands: Sequence[str], folder: Path, first: Sequence[str] = ()) 
     return [set(names) for _, names in found]
 
 
-def promises() -> Iterator[tuple[str, typer.core.TyperCommand]]:
-    """Every command by its words, as the overviews have it."""
-    from resilver.cli.app import app
-
-    def below(
-        words: str, group: typer.core.TyperGroup
-    ) -> Iterator[tuple[str, typer.core.TyperCommand]]:
-        for name, one in group.commands.items():
-            if isinstance(one, typer.core.TyperGroup):
-                yield from below(f"{words}{name} ", one)
-            elif not one.hidden:
-                yield f"{words}{name}", one
-
-    group = typer.main.get_command(app)
-    assert isinstance(group, typer.core.TyperGroup)
-    yield from below("", group)
-
-
 SMALL = {
     "--version": MODELS | {"typer", "rich", "resilver.cli.app"},
     "check demo": HEAVY | {"numpy", "resilver.center", "resilver.report.charts"},
@@ -104,7 +86,7 @@ def test_small_commands_and_overviews_import_what_they_use_alone(tmp_path: Path)
 
 
 def test_help_imports_its_command_alone(tmp_path: Path) -> None:
-    every = [words for words, _ in promises()]
+    every = [*every_command()]
     helps = [[*words.split(), "--help"] for words in every]
     first = ["resilver.cli.app", "typer.rich_utils"]
     found = imported(*helps, folder=tmp_path, first=first)
@@ -116,7 +98,7 @@ def test_help_imports_its_command_alone(tmp_path: Path) -> None:
 
 def test_an_overview_says_what_the_docstring_says() -> None:
     """The words, the heading and the help of a command are the same before and after its import."""
-    for words, promised in promises():
+    for words, promised in every_command().items():
         made = promised.made()
         said, _, _ = (made.help or "").partition("\n\n")
         assert " ".join(said.split()) == promised.help, words
