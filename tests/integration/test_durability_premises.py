@@ -208,7 +208,11 @@ def test_repairs_of_a_cluster_begin_once_its_monitors_mark_an_osd_out(report: Pa
     # What heals in what-ifs is counted from when an OSD is out.
     told = found(report, *FAILING, "--bursts", "3")
     assert detection(told) == ("5 min 20 s", "dump")
-    assert premises(told)["repair"]["origin"] == "simulated"
+    assert told["overhead"] == 3.0
+    origins = {name: row["origin"] for name, row in premises(told).items()}
+    assert (origins["repair"], origins["sets of devices"]) == ("simulated", "dump")
+    hosts = [row for row in told["bursts"] if row["level"] == "host" and row["failures"] == 3]
+    assert hosts[0]["loss_probability"] > 0.9
     # All three OSDs of any of 3,978 sets, of C(88, 3) triples: counted by hand.
     three = [row for row in told["bursts"] if row["level"] == "osd" and row["failures"] == 3]
     anywhere = next(row for row in three if row["within"] is None)

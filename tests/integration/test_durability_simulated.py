@@ -232,24 +232,6 @@ def test_processes_give_the_same_bytes(tmp_path: Path) -> None:
     assert content(tmp_path / "here") == content(tmp_path / "local")
 
 
-def test_a_real_cluster_is_answered_by_its_acting_sets(report: Path) -> None:
-    """88 OSDs, 4,096 groups of three: a triple in 28 is one, which is 1 - (1 - 1/109736)^4096."""
-    found = one(report, afr="5 %", bursts=3, relative_error=0.2, hosts="never")
-    assert (found.devices, found.groups, found.overhead) == (88, 4096, 3.0)
-    assert found.loss_probability.value is not None
-    assert found.bursts is not None
-    rows = [row for row in found.bursts.to_pylist() if row["within"] is None]
-    (triples,) = [row for row in rows if row["level"] == "osd" and row["failures"] == 3]
-    # Three copies in ten hosts: fewer distinct triples than 4,096 by some twos, of C(88, 3).
-    assert triples["loss_probability"] == pytest.approx(4096 / math.comb(88, 3), rel=0.05)
-    (hosts,) = [row for row in rows if row["level"] == "host" and row["failures"] == 3]
-    assert hosts["loss_probability"] > 0.9
-    origins = {row.name: row.origin for row in found.premises}
-    assert origins["repair"] == "simulated" and origins["sets of devices"] == "dump"
-    slower = one(report, afr="5 %", repair="1 d", relative_error=0.2, hosts="never")
-    assert slower.loss_probability.low > found.loss_probability.high
-
-
 def test_a_trace_loses_data_when_its_failures_do(tmp_path: Path) -> None:
     """Three servers of one group of six that fail in two days lose RS 4+2, whoever draws."""
     rows = [f"server.{n},0 d,{10 + n} d,yes\n" for n in range(3)]

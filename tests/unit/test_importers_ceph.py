@@ -190,7 +190,15 @@ def test_groups_beyond_the_sum_or_the_core_are_refused(tmp_path: Path) -> None:
         # A list with a reweight for each number up to this one would take 16 GiB.
         ("osdmap.osds.0.osd", 2**31 - 1, r"osd = 2147483647: expected an integer from 0 to"),
         ("crushmap.buckets.1.id", -1, r"buckets\[1\]: .*it must be unique in the map"),
+        # The core counts lines in JSON of its own, which nobody has.
         ("crushmap.buckets.0.type_id", None, r"buckets\[0\]: missing field `type_id`$"),
+        ("crushmap.types.1.type_id", None, r"types\[1\]: missing field `type_id`$"),
+        ("crushmap.types.1.type_id", [[8]], r"types\[1\].type_id: invalid type: sequence"),
+        ("crushmap.types.1.name", None, r"types\[1\]: missing field `name`$"),
+        ("crushmap.rules.0.rule_id", None, r"rules\[0\]: missing field `rule_id`$"),
+        ("crushmap.buckets.0.items.0.weight", {"a": 1}, r"items\[0\].weight: invalid type: map"),
+        ("crushmap.buckets.0.items.0.id", None, r"items\[0\]: missing field `id`$"),
+        ("crushmap.devices.0.name", None, r"devices\[0\]: missing field `name`$"),
         ("crushmap.devices.0.name", 5, r"devices\[0\].name: .* expected a string"),
     ],
 )

@@ -267,6 +267,14 @@ def test_all_problems_of_all_sections_are_told_at_once() -> None:
         ({"plugin": "own", "k": "2", "m": "1"}, 'by the plugin "own", which is not modelled'),
         ({"plugin": "shec", "k": "2", "m": "1"}, 'expected a member named "c"'),
         ({"plugin": "isa", "k": "two", "m": "1"}, "expected an integer from 1"),
+        ({"plugin": "clay", "m": "2"}, 'expected a member named "k"'),
+        ({"plugin": "clay", "k": "4", "m": "2", "d": "6"},
+         "d = 6 is not within k = 4 and k + m - 1 = 5"),
+        ({"plugin": "shec", "k": "4", "m": "2", "c": "3"}, "c = 3 is not within 1 and m = 2"),
+        ({"plugin": "lrc", "k": "4", "m": "2", "l": "4"},
+         'l = "4": expected a divisor of k + m, 6'),
+        ({"plugin": "lrc", "mapping": "DD__", "layers": '[["DDDc", ""]]'},
+         'expected "DDD_", the data of its layers'),
         ({"plugin": "isa", "k": "7", "m": "1"},
          'expected 8, the pieces of its erasure code profile "p"'),
     ],
@@ -275,6 +283,7 @@ def test_an_erasure_coded_pool_without_a_code_is_refused(
     tmp_path: Path, profile: dict[str, str] | None, says: str
 ) -> None:
     report = changed_report("osdmap.pools.0.type", 3)
+    report["osdmap"]["pools"][0]["size"] = 6
     if profile is not None:
         report["osdmap"]["pools"][0]["erasure_code_profile"] = "p"
         report["osdmap"]["erasure_code_profiles"] = {"p": profile}
