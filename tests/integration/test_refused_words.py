@@ -73,8 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert cli.run(usage) == 0
     write(folder / "log.csv", planted((4,), noise=1.0).runs[0])
     write_cluster(folder / "small", SMALL)
-    for name in ("lab.json", "lab.html"):
-        write_lab(folder, LAB).rename(folder / name)
+    write_lab(folder, LAB).rename(folder / "lab.json")
     return folder
 
 
