@@ -1,4 +1,4 @@
-"""The report page in a real browser: everything drawn, nothing asked of the network, readable."""
+"""Report pages in a real browser: all drawn, offline, readable; the map of studies with clients."""
 
 import tomllib
 from pathlib import Path
@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from resilver.charts.style import FAILED
 from resilver.report import charts, write_html
+from resilver.report.metrics import TRAFFIC_METRICS
 from resilver.spec import Study
 from tests.browser.chromium import Page
 from tests.browser.every_page import (  # noqa: F401
@@ -15,8 +17,9 @@ from tests.browser.every_page import (  # noqa: F401
     test_nothing_overlaps_or_leaves_the_screen,
     test_text_stands_out_from_its_ground,
 )
-from tests.browser.page_checks import CHARTS, CONTRAST, UNFOLD
+from tests.browser.page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS, UNFOLD
 from tests.browser.report_fixture import results
+from tests.browser.traffic_fixture import beside_rebuild, traffic_results
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +30,15 @@ CASES: dict[str, dict[str, Any]] = {
     "hosts of a real cluster": {"servers": (88,), "per_host": 8, "prefix": "osd.", "seeds": 1},
     "two keys": {"servers": (16, 64), "extra_swept": {"placement.bucket": ["straw", "straw2"]}},
 }
+WITH_CLIENTS: dict[str, dict[str, Any]] = {
+    "failed links": {"side": 16, "routers": 8, "loads": (400,), "faults": ("3 links",)},
+    "failed disks": {"faults": ("2 disks",)},
+    "sweep of clients": {
+        "loads": (100, 200, 400), "faults": ("none", "2 disks", "2 links"), "seeds": 2,
+    },
+}  # fmt: skip
 OF_RUN = (*charts.OF_REBUILD, "busy")
+OF_CLIENTS = ("course", "delays", "hops", "channels", "busy", "network")
 UNTIL = UNFOLD
 DRAWN = "true"
 """What is waited for where a page is as it opens."""
@@ -45,6 +56,14 @@ CHARTS_EXPECTED = {
     "without groups": _expected(0, "rebuild-time", "rate"),
     "hosts of a real cluster": _expected(0),
     "two keys": _expected(2, "rebuild-time", "rate", "together"),
+    # Of one system several seeds have no chart of their own where nothing is rebuilt.
+    "failed links": {f"{name}-0" for name in OF_CLIENTS},
+    "failed disks": {f"{name}-0" for name in OF_CLIENTS},
+    # The last system of a sweep is the one shown: 3 loads times 3 cases of faults give rank 8.
+    "sweep of clients": {
+        *(one.name for one in TRAFFIC_METRICS),
+        *(f"{name}-8" for name in OF_CLIENTS),
+    },
 }
 
 
@@ -52,9 +71,11 @@ CHARTS_EXPECTED = {
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The page of every case."""
     folder = tmp_path_factory.mktemp("reports")
+    made = {name: results(**case) for name, case in CASES.items()}
+    made |= {name: traffic_results(**case) for name, case in WITH_CLIENTS.items()}
     return {
-        name: write_html(results(**case), folder / f"{name.replace(' ', '-')}.html")
-        for name, case in CASES.items()
+        name: write_html(one, folder / f"{name.replace(' ', '-')}.html")
+        for name, one in made.items()
     }
 
 
@@ -193,4 +214,45 @@ def test_print_is_black_on_white_and_fits_the_paper(page: Page, pages: dict[str,
     page.wait(f"{CONTRAST}[1] >= 4.5")
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     page.call("Emulation.setEmulatedMedia", media="", features=[])
+    assert page.complaints() == []
+
+
+def test_the_map_fills_the_chart_and_marks_what_failed(page: Page, pages: dict[str, Path]) -> None:
+    opened(page, pages["failed links"], 1366)
+    (drawn,) = [one for one in page.evaluate(CHARTS) if one["id"] == "network-0"]
+    # The column of the page is 1,132 pixels wide, and the torus as high as it is wide.
+    assert drawn["width"] > 1000 and drawn["height"] > 1000
+    data = "document.getElementById('network-0').view.scenegraph().toJSON()"
+    # Three links failed, each crossed out at both of its ends or in its middle.
+    assert page.evaluate(data).count(f'"fill":"{FAILED}"') >= 3
+
+
+def test_what_is_named_stands_below_the_charts(page: Page, pages: dict[str, Path]) -> None:
+    page.open(pages["failed disks"], 1366, 768)
+    for name in ("nodes", "fates", "losses"):
+        table = f"document.getElementById('table-{name}-0')"
+        assert page.evaluate(f"{table}.open") is False
+        assert page.evaluate(f"{table}.querySelectorAll('tbody tr').length") >= 2
+    states = page.evaluate(
+        "[...document.querySelectorAll('#table-losses-0 tbody tr')].map((row) => "
+        "row.lastElementChild.textContent)"
+    )
+    # Requests are lost of the two failed disks alone.
+    assert states == ["failed", "failed"]
+
+
+def test_beside_a_rebuild_the_page_shows_both(page: Page, tmp_path: Path) -> None:
+    path = write_html(beside_rebuild("1 servers, 2 links"), tmp_path / "both.html")
+    opened(page, path)
+    wanted = {"rebuild-time", "rate", *(f"{name}-0" for name in (*charts.OF_REBUILD, *OF_CLIENTS))}
+    assert {chart["id"] for chart in page.evaluate(CHARTS)} == wanted
+    assert page.evaluate(OVERLAPS) == [] and page.evaluate(OUTSIDE) == []
+    # The answer's table is whole in any window: nothing of it has to be scrolled to.
+    cut = (
+        "[...document.querySelectorAll('.cards')]"
+        ".filter((one) => one.scrollWidth > one.clientWidth)"
+    )
+    for width in (390, 1024, 1440):
+        page.view(width, 900)
+        assert page.evaluate(f"{cut}.length") == 0
     assert page.complaints() == []

@@ -1,4 +1,4 @@
-"""The page of a reproduction in a real browser: drawn, offline, nothing overlapping, readable."""
+"""The pages of reproductions in a real browser: of runs, and of rows made by hand."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,17 +6,24 @@ from pathlib import Path
 import pytest
 
 from resilver.answer.page import write
-from resilver.reproduce import Wishes, entry, reproduce, reproduction_answer
+from resilver.reproduce import Reproduction, Wishes, entry, reproduce, reproduction_answer
+from resilver.reproduce.conclusions import conclude
+from resilver.reproduce.evidence import Evidence
+from resilver.reproduce.make import Part, judged
+from resilver.reproduce.measured import measured
+from resilver.reproduce.tables import table_of
 from resilver.spec import Study
 from resilver.study import Results, execute
-from tests.browser.chromium import Page
 from tests.browser.every_page import (  # noqa: F401
     test_every_chart_is_drawn_without_a_complaint_or_a_request,
     test_nothing_overlaps_or_leaves_the_screen,
     test_text_stands_out_from_its_ground,
 )
+from tests.unit.study_shelf import invented
 
 pytestmark = pytest.mark.browser
+
+NETWORK = entry("network-failures")
 
 CHARTS_EXPECTED = {
     "scaling": [
@@ -28,8 +35,25 @@ CHARTS_EXPECTED = {
         "racks",
         "placement-rates",
         "ring",
-    ]
+    ],
+    NETWORK.name: [drawn.name for name in NETWORK.members for drawn in entry(name).pictures],
 }
+
+
+def of_network(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
+    """The network study, whose runs take long, without the provenance that they would have."""
+    parts = []
+    for name in NETWORK.members:
+        one = entry(name)
+        if one.has_runs:
+            evidence = invented(name, tmp_path_factory.mktemp(name), known=True)
+        else:
+            evidence = Evidence(table_of(measured(one.kind, one.options)))
+        numbers, drawn = judged(one, {name: evidence})
+        parts.append(Part(one, numbers, drawn, Evidence(evidence.runs), 1.0))
+    every = [number for part in parts for number in part.comparisons]
+    said = tuple(conclude(one, every) for one in NETWORK.conclusions)
+    return Reproduction(NETWORK, tuple(parts), Wishes(), conclusions=said)
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +68,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
     wishes = Wishes(2, ("population.bytes_per_server=256 MiB",))
     done = reproduce(whole, folder, wishes, perform)
-    return {"scaling": write(reproduction_answer(done), folder / "page.html")}
-
-
-def test_a_narrow_window_scrolls_tables_within_themselves(
-    page: Page, pages: dict[str, Path]
-) -> None:
-    page.open(pages["scaling"], 480, 768)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    made = {"scaling": done, NETWORK.name: of_network(tmp_path_factory)}
+    return {
+        name: write(reproduction_answer(one), folder / f"{name}.html") for name, one in made.items()
+    }

@@ -1,4 +1,4 @@
-"""The pages of a what-if in a real browser: every chart drawn, offline, readable, lines to copy."""
+"""The pages of what-ifs and of durability in a real browser: charts, links, lines to copy."""
 
 from pathlib import Path
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from resilver.answer.page import write
+from resilver.report.durability import durability_answer
 from resilver.report.whatif import answer_of
 from tests.browser.chromium import Page
 from tests.browser.every_page import (  # noqa: F401
@@ -15,6 +16,7 @@ from tests.browser.every_page import (  # noqa: F401
     test_text_stands_out_from_its_ground,
 )
 from tests.browser.page_checks import MARKED_ROWS, UNFOLD
+from tests.unit import durability_answers as durability
 from tests.unit.what_if_answers import answer, no_part_may_fail, plans, ranking, search
 
 pytestmark = pytest.mark.browser
@@ -22,6 +24,8 @@ pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror=\"document.title='taken'\">"
 MOVING = ["course", "rates", "fill", "fullest", "space", "written"]
 MOVING += [f"places-{level}" for level in range(3)]
+OF_LOSS = ["causes", "matters", "bursts", "heat"]
+OWN = [f"{name}-{rank}" for rank in range(1, 5) for name in ("matters", "bursts", "heat")]
 # The bar at the side comes once a page is long; charts are drawn anew beside it.
 UNTIL = UNFOLD
 CHARTS_EXPECTED = {
@@ -34,14 +38,24 @@ CHARTS_EXPECTED = {
     "ranking": ["impact"],
     "no-part": ["stuck-by-part", "impact"],
     "search": [*MOVING, "clients"],
+    "exact": [],
+    "full": OF_LOSS,
+    "simulated": OF_LOSS,
+    "unknown": ["bursts", "heat"],
+    "never": [],
+    "codes": ["pareto"],
+    "many codes": ["pareto"],
+    "layouts": ["causes", *OWN],
+    "hostile durability": OF_LOSS,
+    "aging": [*OF_LOSS, "survival"],
 }
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A page of each kind; "many" has more OSDs than a chart has lines."""
-    folder = tmp_path_factory.mktemp("what-if")
-    made = {name: folder / f"{name}.html" for name in CHARTS_EXPECTED}
+    """A page of each kind; "many" has more OSDs than a chart has lines, or codes than names."""
+    folder = tmp_path_factory.mktemp("answers")
+    made = {name: folder / f"{name.replace(' ', '-')}.html" for name in CHARTS_EXPECTED}
     found: dict[str, Any] = {of: answer(of) for of in ("nothing", "whole", "stuck")}
     found |= {"plans": plans(), "ranking": ranking(), "search": search()}
     found["no-part"] = no_part_may_fail()
@@ -49,14 +63,35 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found["hostile"] = answer("stuck", pool=HOSTILE, prefix=f"{HOSTILE}-")
     for name, one in found.items():
         write(answer_of(one), made[name], HOSTILE if name == "hostile" else "resilver what-if")
+    of_loss = {
+        "exact": durability.answer(),
+        "full": durability.answer(full=True),
+        "simulated": durability.simulated(),
+        "unknown": durability.unknown(),
+        "never": durability.never(),
+        "codes": durability.codes(),
+        "many codes": durability.codes(200),
+        "layouts": durability.layouts(),
+        "hostile durability": durability.hostile(HOSTILE),
+        "aging": durability.answer(yearly=1.5, full=True),
+    }
+    for name, lost in of_loss.items():
+        write(durability_answer(lost), made[name], f"resilver durability {name}")
     return made
 
 
-def test_names_are_text_whatever_they_are(page: Page, pages: dict[str, Path]) -> None:
-    page.open(pages["hostile"], 1366, 768)
+@pytest.mark.parametrize(
+    ("of", "title", "times"),
+    # Of durability: the title, the first sentence, the size, a cause and a premise.
+    [("hostile", "What if host", 6), ("hostile durability", "Probability of data loss:", 5)],
+)
+def test_names_are_text_whatever_they_are(
+    page: Page, pages: dict[str, Path], of: str, title: str, times: int
+) -> None:
+    page.open(pages[of], 1366, 768)
     assert page.evaluate("document.querySelectorAll('img').length") == 0
-    assert page.evaluate("document.title").startswith("What if host <img")
-    assert page.evaluate("document.querySelector('main').innerText").count(HOSTILE) > 5
+    assert page.evaluate("document.title").startswith(f"{title} <img")
+    assert page.evaluate("document.querySelector('main').innerText").count(HOSTILE) >= times
 
 
 def test_names_that_every_object_has_are_drawn_as_others(page: Page, tmp_path: Path) -> None:
