@@ -178,10 +178,15 @@ def select(page: Page, name: str) -> None:
     page.wait(f"document.querySelector('#chosen')?.textContent.includes({json.dumps(name)})")
 
 
+def change(page: Page, part: str, what: str) -> None:
+    """Choose a part, and what becomes of it."""
+    select(page, part)
+    click(page, f"#chosen [data-change={what}]")
+
+
 def fails(page: Page, part: str) -> None:
     """Choose a part, let it fail, and wait for the answer."""
-    select(page, part)
-    click(page, "#chosen [data-change=fail]")
+    change(page, part, "fail")
     happens(page, part)
     answer(page)
 

@@ -28,10 +28,12 @@ from tests.browser.explore_pages import (
     axe,
     built,
     button,
+    change,
     click,
     clicked,
     command,
     commanded,
+    fails,
     happens,
     happens_after,
     opened,
@@ -100,12 +102,9 @@ def test_a_slider_and_times_make_what_the_command_makes(
     page: Page, real: Path, shared_data: Path
 ) -> None:
     opened(page, real)
-    select(page, "osd.12")
-    click(page, "#chosen [data-change=fail]")
-    select(page, "osd.40")
-    click(page, "#chosen [data-change=slow]")
-    select(page, "osd.7")
-    click(page, "#chosen [data-change=drain]")
+    change(page, "osd.12", "fail")
+    change(page, "osd.40", "slow")
+    change(page, "osd.7", "drain")
     happens_after(page, "Drain: osd.7", "0.05")
     turn(page, "osd_max_backfills")
     turn(page, "network")
@@ -122,9 +121,7 @@ def test_a_slider_and_times_make_what_the_command_makes(
 
 def test_the_time_is_scrubbed_on_the_map(page: Page, real: Path) -> None:
     opened(page, real)
-    select(page, "osd.12")
-    click(page, "#chosen [data-change=fail]")
-    answer(page)
+    fails(page, "osd.12")
     pictures = set()
     for place in (0, 380, 500, 1000):
         scrub(page, place)
@@ -143,8 +140,7 @@ def test_the_time_is_scrubbed_on_the_map(page: Page, real: Path) -> None:
 
 def test_two_scenarios_stand_beside_each_other(page: Page, small: Path) -> None:
     opened(page, small)
-    select(page, "osd.5")
-    click(page, "#chosen [data-change=fail]")
+    change(page, "osd.5", "fail")
     alone = answer(page)
     button(page, "Compare with another")
     page.evaluate("document.getElementById('control-network').focus()")
@@ -168,8 +164,7 @@ def test_two_scenarios_stand_beside_each_other(page: Page, small: Path) -> None:
 
 def test_a_link_opens_the_scenario_in_another_tab(page: Page, small: Path) -> None:
     opened(page, small)
-    select(page, "osd.5")
-    click(page, "#chosen [data-change=fail]")
+    change(page, "osd.5", "fail")
     turn(page, "mon_osd_down_out_interval", "ArrowLeft")
     held = answer(page), command(page)
     link = page.evaluate("document.getElementById('link').value")
@@ -194,8 +189,7 @@ def test_a_broken_link_is_said_to_be_one(page: Page, small: Path) -> None:
         assert page.evaluate(alert).startswith("The link is damaged" if fragment else "")
         is_broken = bool(fragment)
         assert bool(page.evaluate(alert)) == is_broken == bool(page.evaluate("location.hash"))
-    select(page, "osd.1")
-    click(page, "#chosen [data-change=out]")
+    change(page, "osd.1", "out")
     commanded(page, "osd.1")
     assert page.evaluate(alert) == "" and "osd.1" not in page.evaluate("location.hash")
     assert page.evaluate("location.hash").startswith("#eyJ2Ijox")
@@ -221,8 +215,7 @@ def test_undo_goes_back_step_by_step_and_forth_again(page: Page, small: Path) ->
     opened(page, small)
     seen = [command(page)]
     for name in ("osd.1", "osd.2", "osd.3"):
-        select(page, name)
-        click(page, "#chosen [data-change=out]")
+        change(page, name, "out")
         commanded(page, name)
         seen.append(command(page))
     for there in reversed(seen[:-1]):
@@ -251,9 +244,7 @@ def test_hosts_are_ranked_by_harm_as_by_the_command(page: Page, small: Path) -> 
 
 def test_csv_of_a_chart_is_the_table(page: Page, small: Path) -> None:
     opened(page, small)
-    select(page, "osd.5")
-    click(page, "#chosen [data-change=fail]")
-    answer(page)
+    fails(page, "osd.5")
     page.evaluate(
         "globalThis.kept = null; URL.createObjectURL = (blob) => { blob.text()"
         ".then((text) => { globalThis.kept = text; }); return 'data:,'; }; 0"
@@ -300,8 +291,7 @@ def test_a_long_run_is_cancelled_at_once_and_may_go_on(page: Page, tmp_path: Pat
 def test_it_fits_and_axe_finds_nothing(page: Page, small: Path, scheme: str, width: int) -> None:
     opened(page, small, width=width)
     page.view(width, 1000, scheme)
-    select(page, "osd.5")
-    click(page, "#chosen [data-change=fail]")
+    change(page, "osd.5", "fail")
     button(page, "Compare with another")
     click(page, "#chosen [data-change=drain]")
     answer(page)
@@ -344,10 +334,8 @@ def test_a_study_is_explored_and_taken_along_as_a_file(page: Page, tmp_path: Pat
     done = run_command("explore", study, "-o", path, "-q")
     assert done.returncode == 0, done.stderr
     opened(page, path)
-    select(page, "server.7")
-    click(page, "#chosen [data-change=fail]")
-    select(page, "server.9")
-    click(page, "#chosen [data-change=slow]")
+    change(page, "server.7", "fail")
+    change(page, "server.9", "slow")
     click(page, "#chosen [data-change=repair]")
     happens_after(page, "Bring back: server.9", "36")
     page.evaluate("document.querySelector('.controls [id^=\"control-redundancy\"]').focus()")

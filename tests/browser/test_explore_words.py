@@ -22,6 +22,7 @@ from tests.browser.explore_pages import (
     TOLD,
     answer,
     button,
+    change,
     click,
     command,
     commanded,
@@ -32,7 +33,6 @@ from tests.browser.explore_pages import (
     paged,
     press,
     scrub,
-    select,
     turn,
     written,
 )
@@ -221,8 +221,7 @@ def test_a_failed_osd_is_answered_with_what_limits_and_when_it_ends(
     assert said.startswith("Healthy 16 min 19 s after the failure (at 2 h 16 min)")
     # What heals nothing is slowed by nobody.
     button(page, "As things are")
-    select(page, "osd.12")
-    click(page, "#chosen [data-change=start]")
+    change(page, "osd.12", "start")
     happens(page, "Start again")
     answer(page)
     assert not page.evaluate(CAVEAT)
