@@ -75,6 +75,12 @@ def output(*words: object, cwd: Path | None = None, code: int | None = 0) -> str
     return texts(*words, cwd=cwd, code=code)[0]
 
 
+def with_page(folder: Path, *words: object, code: int | None = 0) -> tuple[str, str]:
+    """What it prints on stdout, and the page that it writes into a folder."""
+    page = folder / "page.html"
+    return output(*words, "-o", page, code=code), page.read_text(encoding="utf-8")
+
+
 def json_output(*words: object, cwd: Path | None = None, code: int | None = 0) -> Any:
     """What it prints with `--json`."""
     return json.loads(output(*words, "--json", cwd=cwd, code=code))

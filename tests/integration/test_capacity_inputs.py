@@ -11,7 +11,7 @@ from resilver.center import trend
 from resilver.importers.ages import read_ages
 from resilver.importers.lfs_df import read_lfs_df
 from tests.integration.sizings import sized, values
-from tests.terminal import output, refusal, written
+from tests.terminal import output, refusal, with_page, written
 
 DAY = 86_400
 SCAN = 1_500_000_000
@@ -188,8 +188,7 @@ def test_the_page_shows_days_ages_and_targets(listing: Path, tmp_path: Path) -> 
     text = '[capacity]\nusable = "1 MB"\nlisting = "scan.txt"\ninflow = "100 B/d"\n'
     text += 'lfs_df = "df.txt"\npurge = { last_access = "14 d" }\n'
     (tmp_path / "a.toml").write_text(text)
-    output("size", tmp_path / "a.toml", "-o", tmp_path / "a.html")
-    page = (tmp_path / "a.html").read_text()
+    _, page = with_page(tmp_path, "size", tmp_path / "a.toml")
     for chart in ("chart-fill", "chart-ages", "chart-targets"):
         assert chart in page
     assert "is published nowhere that could be read" in page

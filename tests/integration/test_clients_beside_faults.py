@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.study_runs import study_rows, study_text
-from tests.terminal import output
+from tests.terminal import output, with_page
 
 STUDY = study_text("busy")
 MIB = 2**20
@@ -53,8 +53,7 @@ def told(folder: Path, *changes: str) -> tuple[str, str]:
     (folder / "clients.toml").write_text(STUDY, encoding="utf-8")
     flags = [word for change in changes for word in ("--set", change)]
     done = output("run", "clients.toml", "-o", "told", *flags, cwd=folder)
-    output("report", "told", "-o", "told.html", cwd=folder)
-    page = (folder / "told.html").read_text(encoding="utf-8")
+    _, page = with_page(folder, "report", folder / "told")
     return " ".join(done.split()), " ".join(page.split())
 
 

@@ -9,7 +9,7 @@ import resilver
 from resilver.simulate import drawn_speeds
 from resilver.study import simulate
 from tests.integration.study_runs import study_text
-from tests.terminal import json_output, output, written
+from tests.terminal import json_output, with_page, written
 
 SLOW = "faults=[{ part = { drive = 14 }, health = 0.8 }]"
 SETS, MEMBERS, UNITS = 20, 10, 2
@@ -91,8 +91,7 @@ def test_a_named_disk_is_replaced_by_a_healthy_one_and_a_slow_enclosure_stays(st
 
 
 def test_terminal_and_page_tell_of_rounds_and_groups(study: Path, tmp_path: Path) -> None:
-    page = tmp_path / "culled.html"
-    said = " ".join(output("profile", study, "--within", "2%", "-o", page).split())
+    out, text = with_page(tmp_path, "profile", study, "--within", "2%")
+    said = " ".join(out.split())
     assert "of 20 osts" in said and "Clients then get" in said and "Rounds" in said
-    text = page.read_text(encoding="utf-8")
     assert "chart-rounds" in text and "chart-groups" in text and "--within 2%" in text

@@ -33,9 +33,9 @@ def gone(server: int, *more: str, at: float = 0.0) -> str:
     return "\n".join([f'at = "{at} s"', f'part = {{ server = ["server.{server}"] }}', *more])
 
 
-def integral(timeline: list[dict[str, Any]], column: str = "degraded_objects") -> float:
-    """Objects times seconds, over the whole run."""
-    return float(sum(row[column] * row["duration_seconds"] for row in timeline))
+def integral(timeline: list[dict[str, Any]]) -> float:
+    """Degraded objects times seconds, over the whole run."""
+    return float(sum(row["degraded_objects"] * row["duration_seconds"] for row in timeline))
 
 
 def at(timeline: list[dict[str, Any]], since: float, until: float, column: str) -> set[float]:

@@ -7,7 +7,7 @@ import pytest
 
 from resilver import Signature, shift_signatures
 from tests.integration.study_runs import rows, run, study_text
-from tests.terminal import output
+from tests.terminal import output, with_page
 
 SYSTEM = study_text("copied", traffic={"duration": "600 s"})
 A = 'name = "a", period = "150 s", first = "10 s", length = "40 s", volume = "%s"'
@@ -115,8 +115,7 @@ def test_the_summary_says_how_long_bursts_take(tmp_path: Path) -> None:
     said = " ".join(done.split())
     assert "a moves 200 GB within 40 s every 150 s" in said
     assert "a: bursts take" in said and "times as long as alone" in said
-    output("report", "flows", "-o", "report.html", cwd=tmp_path)
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    _, page = with_page(tmp_path, "report", tmp_path / "flows")
     assert "bursts of jobs" in page and "times as long as alone" in page
 
 

@@ -13,7 +13,7 @@ import pytest
 from resilver.spec.toml import write_toml
 from tests.build import changed
 from tests.integration.study_runs import RUNS, study_row, study_text, table_rows
-from tests.terminal import json_output, output
+from tests.terminal import json_output, output, with_page
 
 KIB, MIB = 2**10, 2**20
 DISK = study_text("disk")
@@ -166,5 +166,4 @@ def test_the_terminal_and_the_page_have_a_row_a_class(tmp_path: Path) -> None:
     assert "requests of 16 KiB (5 % of bytes) and 1 MiB (95 %) outstanding" in " ".join(
         done.split()
     )
-    output("report", "out", "-o", "page.html", cwd=tmp_path)
-    assert "Requests by class" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Requests by class" in with_page(tmp_path, "report", tmp_path / "out")[1]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from resilver.crush import CrushMap
 from resilver.importers import read_report
 from resilver.simulate import affected_groups, group_sets
 from tests.integration.study_runs import study_text
@@ -21,18 +22,10 @@ answer = functools.partial(json_output, "place")
 @pytest.fixture
 def flat(tmp_path: Path) -> Path:
     """Sixteen devices in one straw2 bucket, and device 3 of twice the weight beside it."""
-    items = [f"device {number} osd.{number}\n" for number in range(16)]
-    for name, weights in (("even", {}), ("heavier", {3: 2.0})):
-        bucket = "".join(
-            f"\titem osd.{number} weight {weights.get(number, 1.0):.3f}\n" for number in range(16)
-        )
-        (tmp_path / f"{name}.txt").write_text(
-            "".join(items)
-            + "type 0 osd\ntype 1 root\n"
-            + f"root default {{\n\tid -1\n\talg straw2\n\thash 0\n{bucket}}}\n"
-            + "rule data {\n\tid 0\n\ttype replicated\n\tmin_size 1\n\tmax_size 10\n"
-            + "\tstep take default\n\tstep choose firstn 0 type osd\n\tstep emit\n}\n"
-        )
+    even = CrushMap.build(16, [("root", "straw2", 0)])
+    for name, made in (("even", even), ("heavier", even.reweighted("osd.3", 2.0))):
+        text = made.to_text().replace("chooseleaf firstn 0 type root", "choose firstn 0 type osd")
+        written(tmp_path / f"{name}.txt", text)
     return tmp_path
 
 
@@ -108,7 +101,7 @@ def test_a_pool_with_twice_the_groups_keeps_its_bytes(report: Path, tmp_path: Pa
 def test_reweighting_moves_only_to_the_device_reweighted(flat: Path) -> None:
     # straw2's law: with one copy, what moves goes to the item whose weight grew, and nowhere else.
     (moves,) = answer(
-        "--compare", flat / "even.txt", flat / "heavier.txt", "--rule", "data", "--num-rep", 1,
+        "--compare", flat / "even.txt", flat / "heavier.txt", "--rule", 0, "--num-rep", 1,
         "--min-x", 0, "--max-x", 49_999,
     )  # fmt: skip
     (gaining,) = [part for part in moves["levels"][0]["parts"] if part["gained"]]
@@ -125,8 +118,16 @@ def test_a_code_s_losses_need_to_be_told(flat: Path) -> None:
     # Four pieces of which two may be lost: 3 of one set are fatal. All C(16, 3) = 560 triples are
     # in some set of a thousand; without --fatal nobody knows.
     text = (flat / "even.txt").read_text().replace("choose firstn", "choose indep")
-    (flat / "code.txt").write_text(text)
-    options = [flat / "code.txt", "--quality", "--rule", "data", "--num-rep", 4, "--max-x", 999]
+    options = [
+        written(flat / "code.txt", text),
+        "--quality",
+        "--rule",
+        0,
+        "--num-rep",
+        4,
+        "--max-x",
+        999,
+    ]
     (unknown,) = answer(*options)
     assert unknown["loss_share"] is None
     (known,) = answer(*options, "--fatal", 3)

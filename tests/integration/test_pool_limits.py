@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal import json_output, output, refusal
+from tests.terminal import json_output, output, refusal, with_page
 
 TIB = 2**40
 
@@ -44,10 +44,8 @@ def test_a_pool_at_its_quota_and_the_autoscaler_stand_in_the_notes(
     assert "will set pg_num back, as pool 'vms' has 1,024 PGs and should have 128" in notes
     (row,) = (row for row in found["tables"]["autoscaler"] if row["name"] == "vms")
     assert (row["start_groups"], row["end_groups"], row["end_wanted_groups"]) == (64, 1024, 128)
-    page = tmp_path / "page.html"
-    words = ("--grow", "vms=+30%", "--pg-num", "vms=1000", "--horizon", "1 h", "-o", page)
-    output("what-if", limited, *words, code=None)
-    text = page.read_text(encoding="utf-8")
+    words = ("--grow", "vms=+30%", "--pg-num", "vms=1000", "--horizon", "1 h")
+    _, text = with_page(tmp_path, "what-if", limited, *words, code=None)
     assert "Pool 'vms' is at its quota, 20 TiB" in text.replace("&#39;", "'")
     assert "1,000 PGs of pool vms are no power of two" in text
     assert "s autoscaler aims at" in text and "pg_autoscale_mode" in text

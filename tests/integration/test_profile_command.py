@@ -19,7 +19,7 @@ from resilver.center.order import (
     expected_slowest,
     spread_most,
 )
-from tests.terminal import json_output, output, refusal, written
+from tests.terminal import json_output, refusal, with_page, written
 
 GROUPS, MEMBERS, UNITS = 2016, 10, 36
 DISKS = GROUPS * MEMBERS
@@ -177,11 +177,9 @@ def test_the_slowest_disk_of_each_group_goes_first(tmp_path: Path) -> None:
 
 
 def test_the_page_and_the_terminal_name_what_to_replace(tmp_path: Path) -> None:
-    path, page = tmp_path / "disks.csv", tmp_path / "disks.html"
-    path.write_text(disks_csv({(1, 7): 48e6}))
-    out = output("profile", path, "-o", page, code=1)
+    path = written(tmp_path / "disks.csv", disks_csv({(1, 7): 48e6}))
+    out, text = with_page(tmp_path, "profile", path, code=1)
     assert "replace disk d7 of g1 first" in " ".join(out.split())
-    text = page.read_text(encoding="utf-8")
     assert "chart-envelope" in text and "chart-rounds" in text and "d7" in text
     # A study is no lot.
     (tmp_path / "study.toml").write_text("[cluster]\nservers = 4\n")

@@ -7,7 +7,7 @@ import pytest
 import resilver
 from resilver.center.layering import LayerProfile, needed_of
 from tests.integration.study_runs import study_text
-from tests.terminal import json_output, output, written
+from tests.terminal import json_output, with_page, written
 
 MEASURED = "layer,mode,size,parts,rate\n"
 
@@ -72,10 +72,8 @@ def test_measured_rates_stand_beside_those_of_as_many_parts(study: Path, tmp_pat
 
 
 def test_the_page_the_terminal_and_python_say_the_same(study: Path, tmp_path: Path) -> None:
-    page = tmp_path / "layers.html"
-    out = output("profile", study, "-o", page, "--target", "4 GB/s")
+    out, text = with_page(tmp_path, "profile", study, "--target", "4 GB/s")
     assert "16 clients get 5 GB/s together" in out
-    text = page.read_text(encoding="utf-8")
     assert "chart-layers" in text and "16 clients get 5 GB/s together" in text
     found = resilver.profile(study)
     assert isinstance(found, LayerProfile)

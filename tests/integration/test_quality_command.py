@@ -13,7 +13,7 @@ import pytest
 import resilver
 from resilver.center.control import LIMIT, Floats, control, run_length
 from tests.scale import SEED, times
-from tests.terminal import json_output, output, written
+from tests.terminal import json_output, output, with_page, written
 
 FIRST = 30
 LEVEL, DEVIATION = 500e9, 5e9
@@ -182,11 +182,10 @@ def test_columns_units_series_and_the_order_of_time_are_as_said(tmp_path: Path) 
 def test_the_page_the_terminal_and_python_say_the_same(tmp_path: Path) -> None:
     shape = np.zeros(120)
     shape[80:] = -4.0
-    path, page = tmp_path / "runs.csv", tmp_path / "runs.html"
-    path.write_text(csv_of(planted(shape, 3)), encoding="utf-8")
-    assert "Out of control: 1 finding in 90 runs" in output("quality", path, "-o", page, code=1)
-    text = page.read_text(encoding="utf-8")
-    assert "chart-quality-0" in text and "Out of control: 1 finding in 90 runs" in text
+    path = written(tmp_path / "runs.csv", csv_of(planted(shape, 3)))
+    out, text = with_page(tmp_path, "quality", path, code=1)
+    assert all("Out of control: 1 finding in 90 runs" in said for said in (out, text))
+    assert "chart-quality-0" in text
     found = resilver.quality_chart(path)
     assert [one.kind for one in found.findings] == ["step"]
 

@@ -9,7 +9,7 @@ import pytest
 import resilver
 from resilver.center.routes import POLICIES
 from tests.small_machine import SMALL_MACHINE, STORED
-from tests.terminal import json_output, output, texts, written
+from tests.terminal import json_output, output, texts, with_page, written
 
 
 @pytest.fixture
@@ -42,9 +42,7 @@ def test_files_hold_every_client_and_every_row_of_a_large_machine(
     rows = list(csv.DictReader(made.open(encoding="utf-8")))
     assert len(rows) == 188
     assert list(rows[0]) == ["client", "network_10", "network_20"]
-    page = tmp_path / "routes.html"
-    output("route", small, "--policy", "nearest", "-o", page)
-    text = page.read_text(encoding="utf-8")
+    _, text = with_page(tmp_path, "route", small, "--policy", "nearest")
     assert "Where routers stand" in text and str(tmp_path) not in text
     out = output("route", small, "--policy", "nearest", "--lnet")
     assert out.count("options lnet routes=") == 2
@@ -87,8 +85,7 @@ def test_a_job_is_told_in_sentences_and_files(
     assert len(flows) == job["flows"]
     total = sum(float(flow["bytes_per_second"]) for flow in flows)
     assert total == pytest.approx(job["bytes_per_second"])
-    output("route", *words, "-o", "job.html")
-    text = Path("job.html").read_text(encoding="utf-8")
+    _, text = with_page(tmp_path, "route", *words)
     assert "What the job gets" in text and str(tmp_path) not in text
 
 

@@ -26,7 +26,7 @@ from resilver.importers import walk as walk_module
 from resilver.importers.ages import read_ages
 from resilver.importers.scanned import read_scanned, scanned_batches
 from tests.front_door import environment
-from tests.terminal import command, json_output, output, refusal
+from tests.terminal import command, json_output, refusal, with_page
 
 
 @pytest.fixture
@@ -327,12 +327,10 @@ def test_one_stripe_costs_two_parts_of_one_and_k(stripes: int) -> None:
 
 
 def test_the_terminal_and_the_page_say_it(made: Path, tmp_path: Path) -> None:
-    page = tmp_path / "usage.html"
-    words = ("--by", "path", "--top", 2, "--purge", "30 d", "--stripes", 1, "-o", page)
-    done = output("usage", made, *words)
+    words = ("--by", "path", "--top", 2, "--purge", "30 d", "--stripes", 1)
+    done, text = with_page(tmp_path, "usage", made, *words)
     assert "A purge of 30 d frees 368.6 kB in 90 files of 2 owners." in done
     assert "... and 3 more; --json has all" in done
-    text = page.read_text(encoding="utf-8")
     for part in ("A purge of 30 d frees 368.6 kB", "By owner", "By size", "metadata servers"):
         assert part in text
 

@@ -10,7 +10,7 @@ import pytest
 import resilver
 from resilver.importers.series import Series, read_series
 from resilver.reproduce.planted import Planted, planted
-from tests.terminal import json_output, output, texts
+from tests.terminal import json_output, output, texts, with_page
 
 
 def write(path: Path, run: Series, unit: str = "bytes", scale: float = 1.0) -> Path:
@@ -103,10 +103,8 @@ def test_reads_are_told_apart_where_both_are_asked_for(case: Planted, tmp_path: 
 
 
 def test_the_page_holds_the_answer(logs: list[Path], tmp_path: Path) -> None:
-    page = tmp_path / "a.html"
-    out = output("signature", *logs, "-o", page, "--every", "4 s")
+    out, text = with_page(tmp_path, "signature", *logs, "--every", "4 s")
     assert "climate moves 1." in out and "Bursts common to runs" in out
-    text = page.read_text(encoding="utf-8")
     assert "The signature of climate" in text and "Autocorrelation and spectrum agree" in text
     assert "resilver signature climate-0.csv" in text and "--every &#39;4 s&#39;" in text
     assert str(tmp_path) not in text

@@ -8,7 +8,7 @@ import resilver
 from resilver import size
 from resilver.center import SizingFile
 from tests.integration.sizings import sized, values
-from tests.terminal import json_output, output, written
+from tests.terminal import json_output, output, with_page, written
 
 TWO = """
 [demand]
@@ -101,9 +101,8 @@ def test_offers_stand_side_by_side_without_a_score(tmp_path: Path) -> None:
 
 
 def test_the_page_holds_every_derivation(tmp_path: Path) -> None:
-    page = tmp_path / "spider.html"
-    assert "÷" in output("size", "spider-2", "-o", page)
-    text = page.read_text(encoding="utf-8")
+    out, text = with_page(tmp_path, "size", "spider-2")
+    assert "÷" in out
     for figure in resilver.size("spider-2").offers[0].figures:
         assert figure.what in text and figure.derivation in text
     assert "resilver size spider-2" in text and "45 units" in text
@@ -180,10 +179,9 @@ def test_islands_copy_keep_and_wait(tmp_path: Path) -> None:
 
 def test_a_mover_that_cannot_keep_up_is_a_no(tmp_path: Path) -> None:
     """243 TB a day are 2.81 GB/s."""
-    path, page = tmp_path / "sizing.toml", tmp_path / "islands.html"
-    path.write_text(ISLANDS.replace("20 GB/s", "2.8 GB/s"))
-    out = " ".join(output("size", path, "-o", page, code=1).split())
-    assert "Islands copy 242.9 TB/d" in out and "would have to pass 1" in out
-    assert "Copied between islands" in page.read_text(encoding="utf-8")
+    path = written(tmp_path / "sizing.toml", ISLANDS.replace("20 GB/s", "2.8 GB/s"))
+    out, text = with_page(tmp_path, "size", path, code=1)
+    assert "Islands copy 242.9 TB/d" in out and "would have to pass 1" in " ".join(out.split())
+    assert "Copied between islands" in text
     path.write_text(ISLANDS.replace("20 GB/s", "2.82 GB/s"))
     output("size", path, "-q")

@@ -7,7 +7,7 @@ from typing import Any
 
 from resilver import Study
 from resilver.importers import read_report
-from tests.terminal import command, json_output, output, refusal, written
+from tests.terminal import command, json_output, refusal, with_page, written
 
 HOST = "cloud3-1359"
 
@@ -57,8 +57,7 @@ def test_an_osd_of_a_real_cluster_fails_alike_by_both_doors(report: Path, tmp_pa
     said = re.sub(r"Simulated in .*? %\. ", "", said)
     told = " ".join(command("what-if", report, "--fail", "osd.12", "--seed", "1").stdout.split())
     assert told in said and "healthy after 16 min 19 s" in told
-    output("report", path.with_suffix(""), "-o", tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    _, page = with_page(tmp_path, "report", path.with_suffix(""))
     assert "healthy after 16 min 19 s" in page and answer["digest"] in page
 
 
@@ -140,8 +139,7 @@ def test_a_sweep_of_a_setting_is_as_many_what_ifs(report: Path, tmp_path: Path) 
         assert [one.ceph and one.ceph.counterfactuals for one in systems] == [wanted] * 2
     # More slots are faster here, and the page has both side by side.
     assert found[0]["rebuild_seconds"] > found[1]["rebuild_seconds"]
-    output("report", path.with_suffix(""), "-o", tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    _, page = with_page(tmp_path, "report", path.with_suffix(""))
     assert all(f"osd_max_backfills = {slots}" in page for slots in (1, 4))
 
 

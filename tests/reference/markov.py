@@ -7,12 +7,11 @@ from fractions import Fraction
 Rates = Sequence[Sequence[float]]
 
 
-def mean_time(rates: Rates, start: int = 0) -> Fraction:
+def mean_time(rates: Rates) -> Fraction:
     """The mean time to loss, by Gauss's elimination in rational numbers.
 
     Args:
         rates: As of `resilver.data_loss.absorbing.Chain`, read as the fractions that they are.
-        start: Where it begins.
     """
     states = len(rates)
     system: list[list[Fraction]] = []
@@ -33,7 +32,7 @@ def mean_time(rates: Rates, start: int = 0) -> Fraction:
                     one - factor * other
                     for one, other in zip(system[row], system[pivot], strict=True)
                 ]
-    return system[start][-1] / system[start][start]
+    return system[0][-1] / system[0][0]
 
 
 def loss_probability(rates: Rates, seconds: float, start: int = 0, digits: int = 700) -> Decimal:
