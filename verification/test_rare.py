@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from resilver.importers.ceph import read_cluster
-from resilver.simulate.durability import ChainModel, DurabilityModel, choose_method
+from resilver.simulate.durability import DurabilityModel, choose_method
 from tests.scale import SCALE, SEED, times
-from tests.unit.test_rare import YEAR, chain, exact, mean, real_system
+from tests.unit.test_rare import YEAR, ChainModel, chain, exact, mean, real_system
 
 
 def test_chains_drawn_anew_are_estimated_within_their_errors() -> None:

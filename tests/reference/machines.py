@@ -114,7 +114,7 @@ class Disk:
     """A volume that serves its requests first in, first out."""
 
     def __init__(self, system: System, clock: Clock, seen: Counter[str]) -> None:
-        self.table, self.clock, self.seen = system.device_table, clock, seen
+        self.table, self.clock, self.seen = system.device, clock, seen
         self.free = self.busy = 0
         self.head: tuple[int, int] | None = None
         self.bytes: Counter[str] = Counter()

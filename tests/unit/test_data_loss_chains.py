@@ -70,14 +70,6 @@ def test_probabilities_of_loss_are_those_of_700_digits(
     assert relative(chain.loss_probability(hours * HOUR), exact) < EXACT
 
 
-def test_what_hardly_anything_survives_is_as_exact() -> None:
-    # Pairs without repair: both are alive, or one is: e^-2x + 2 (e^-x - e^-2x).
-    chain = group_chain(2, 1, failure_rate=1.0)
-    for time in (1e-6, 1.0, 40.0, 300.0):
-        exact = 2 * math.exp(-time) - math.exp(-2 * time)
-        assert chain.survival_probability(time) == pytest.approx(exact, rel=1e-12)
-
-
 @settings(max_examples=times(60), deadline=None)
 @given(data=st.data(), states=st.integers(1, 5))
 def test_any_chain_is_as_exact_as_its_rates(data: st.DataObject, states: int) -> None:
@@ -197,7 +189,6 @@ def test_what_never_fails_or_later_than_any_number_never_loses() -> None:
     chain = group_chain(3, 2, failure_rate=0.0, repair_rate=1.0)
     assert chain.mttdl_seconds() == math.inf
     assert chain.loss_probability(1e9) == 0.0
-    assert chain.survival_probability(1e9) == 1.0
     # A state that nothing leads out of may keep what is lost elsewhere.
     trap = Chain([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
     assert trap.mttdl_seconds() == math.inf

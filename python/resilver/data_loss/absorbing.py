@@ -105,18 +105,6 @@ class Chain:
         >>> f"{never_repaired.loss_probability(1e-6):.9e}"  # (1 - e^-t)^2
         '9.999990000e-13'
         """
-        return self._after(seconds)[1]
-
-    def survival_probability(self, seconds: float) -> float:
-        """The probability that nothing is lost within so many seconds, as exact when it is small.
-
-        Raises:
-            ConfigError: The time is negative or not finite.
-        """
-        return self._after(seconds)[0]
-
-    def _after(self, seconds: float) -> tuple[float, float]:
-        """The probabilities that nothing is lost by then, and that something is."""
         if not (math.isfinite(seconds) and seconds >= 0):
             rule = "a time is zero or more, and finite"
             raise ConfigError(rule, key="seconds", value=show(seconds))
@@ -124,7 +112,7 @@ class Chain:
         rates = self.rates[np.ix_(order, [*order, len(self.rates)])]
         fastest = float(rates.sum(axis=1).max())
         if seconds == 0.0 or not rates[:, -1].any():
-            return 1.0, 0.0
+            return 0.0
         steps = max(fastest * seconds / _STEP, float(len(order)))
         halvings = math.ceil(math.log2(steps))
         scale = _scales(rates, seconds)
@@ -137,8 +125,7 @@ class Chain:
             total = scale[:-1] * (stay @ unscale[:-1] + lost * unscale[-1])
             stay /= total[:, np.newaxis]
             lost /= total
-        safe = scale[0] * float(stay[0] @ unscale[:-1])
-        return min(safe, 1.0), min(float(scale[0] * lost[0] * unscale[-1]), 1.0)
+        return min(float(scale[0] * lost[0] * unscale[-1]), 1.0)
 
     def _reached(self) -> list[int]:
         """The states that the start leads to, it first, nearer ones before farther ones."""

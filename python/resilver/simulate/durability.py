@@ -27,10 +27,23 @@ _EVENTS = 100_000
 _ROUNDS = 4
 
 
-class _Model:
-    """A model of the core of which batches of trajectories can be run."""
+class DurabilityModel:
+    """A storage system that fails and heals, of which batches of missions can be run.
 
-    _core: _core.ChainModel | _core.DurabilityModel
+    Args:
+        system: The core's `DurabilityInput` as JSON.
+
+    Raises:
+        ConfigError: A value of it cannot be.
+    """
+
+    def __init__(self, system: str) -> None:
+        with core_errors():
+            self._core = _core.DurabilityModel(system)
+
+    def repair_seconds(self) -> list[float]:
+        """How long the repair of each device that holds something takes while it alone is lost."""
+        return self._core.repair_seconds()
 
     def batch(
         self,
@@ -64,40 +77,6 @@ class _Model:
         return Sums.from_dict(json.loads(found))
 
 
-class DurabilityModel(_Model):
-    """A storage system that fails and heals.
-
-    Args:
-        system: The core's `DurabilityInput` as JSON.
-
-    Raises:
-        ConfigError: A value of it cannot be.
-    """
-
-    def __init__(self, system: str) -> None:
-        with core_errors():
-            self._core: _core.DurabilityModel = _core.DurabilityModel(system)
-
-    def repair_seconds(self) -> list[float]:
-        """How long the repair of each device that holds something takes while it alone is lost."""
-        return self._core.repair_seconds()
-
-
-class ChainModel(_Model):
-    """A Markov chain that fails and is repaired; its exact answer is `resilver.data_loss.chains`'.
-
-    Args:
-        chain: The core's `ChainInput` as JSON.
-
-    Raises:
-        ConfigError: A value of it cannot be.
-    """
-
-    def __init__(self, chain: str) -> None:
-        with core_errors():
-            self._core = _core.ChainModel(chain)
-
-
 @dataclass(frozen=True)
 class Pilot:
     """A method that was chosen by trying.
@@ -116,7 +95,7 @@ class Pilot:
 
 
 def choose_method(
-    model: _Model,
+    model: DurabilityModel,
     method: str = "auto",
     seed: int = 1,
     progress: Callable[[int], bool] | None = None,
@@ -172,7 +151,9 @@ def _candidates(method: str) -> Iterator[Mapping[str, Any]]:
 class _Trial:
     """Tries methods, each with draws of its own."""
 
-    def __init__(self, model: _Model, seed: int, progress: Callable[[int], bool] | None) -> None:
+    def __init__(
+        self, model: DurabilityModel, seed: int, progress: Callable[[int], bool] | None
+    ) -> None:
         self.model, self.seed, self.progress = model, seed, progress
         self.number = _PILOTS
 
@@ -216,55 +197,3 @@ def _trusted(tried: list[_Tried]) -> list[_Tried]:
         for one, (mean, error) in zip(tried, found, strict=True)
         if all(mean + 3 * math.hypot(error, other) >= most for most, other in found)
     ]
-
-
-def estimate(
-    model: _Model,
-    relative_error: float = 0.05,
-    trajectories_max: int = 1_000_000,
-    method: str | Mapping[str, Any] = "auto",
-    seed: int = 1,
-    progress: Callable[[int], bool] | None = None,
-) -> tuple[Sums, Mapping[str, Any]]:
-    """Simulate missions until the probability of loss is known well enough, in this process.
-
-    Args:
-        model: The system.
-        relative_error: The standard error over the value at which it ends.
-        trajectories_max: The most missions.
-        method: One of `METHODS`, or the core's own.
-        seed: The key of every draw.
-        progress: Told how many missions are done; answers whether to go on.
-
-    Returns:
-        The sums of all missions, and the method. `Sums.probability` says what is known.
-
-    Raises:
-        ConfigError: A value cannot be.
-        Interrupted: `progress` answered False.
-    """
-    if not 0 < relative_error < 1:
-        rule = "a standard error over its value, between 0 and 1"
-        raise ConfigError(rule, "write 0.05", key="relative_error", value=show(relative_error))
-    if isinstance(method, str):
-        chosen = choose_method(model, method, seed, progress)
-        method, taken = chosen.method, chosen.events / chosen.trajectories
-    else:
-        taken = 10.0
-    done: list[Sums] = []
-    # Few looks, each at twice as much: an error that is looked at often is small by chance once.
-    each = max(FEWEST, min(int(_EVENTS / max(taken, 0.1)), trajectories_max))
-    left = trajectories_max
-    while left > 0:
-        before = trajectories_max - left
-        count = min(left, each if not done else before)
-
-        def told(ended: int, before: int = before) -> bool:
-            return progress is None or progress(before + ended)
-
-        done.append(model.batch(method, seed, len(done), count, told))
-        left -= count
-        error = Sums.joined(done).relative_error
-        if error is not None and error <= relative_error:
-            break
-    return Sums.joined(done), method

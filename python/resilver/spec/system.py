@@ -14,7 +14,7 @@ from resilver.spec.capacity import capacity_problems
 from resilver.spec.ceph_run import CephRun
 from resilver.spec.check import cross_problems, default_failure_domain, holders
 from resilver.spec.code import ErasureCode
-from resilver.spec.device import Device, DeviceTable
+from resilver.spec.device import Device
 from resilver.spec.jobs import names_of
 from resilver.spec.sections import Sections
 from resilver.spec.serving import with_routers
@@ -222,11 +222,6 @@ class System(Sections):
         name = self.placement.only_class if self.placement else None
         kinds = self.cluster.device_kinds
         return next((k.device for k in kinds if name in (None, k.device_class)), kinds[0].device)
-
-    @property
-    def device_table(self) -> DeviceTable | None:
-        """The service-time table of every server's volume, or None where a request has one time."""
-        return self.device if isinstance(self.device, DeviceTable) else None
 
     @property
     def loggp_rows(self) -> tuple[LogGpRow, ...]:
