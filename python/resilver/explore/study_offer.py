@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from resilver.spec.problems import kinds_in
 from resilver.spec.section import Section, written
 from resilver.spec.sections import Sections
 from resilver.spec.sweep import section_models
@@ -77,7 +78,8 @@ def sentence_of(key: str) -> str:
         if field is None:
             break
         sentence = model.sentences().get(field, sentence)
-        model = _model_in(model.model_fields[field].annotation)
+        kinds = kinds_in(model.model_fields[field].annotation)
+        model = next((kind for kind in kinds if issubclass(kind, Section)), None)
     return _for_readers(sentence)
 
 
@@ -93,14 +95,6 @@ def _for_readers(text: str) -> str:
         what, colon, how = sentence.partition(":")
         kept.append(f"{what}." if colon and "{" in how else sentence)
     return " ".join(kept)
-
-
-def _model_in(annotation: Any) -> type[Section] | None:
-    """The section that a key holds, in a list too."""
-    for one in (annotation, *get_args(annotation)):
-        if isinstance(one, type) and issubclass(one, Section):
-            return one
-    return None
 
 
 def words_of(model: type[Section], field: str) -> list[str]:

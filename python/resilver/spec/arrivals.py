@@ -5,19 +5,14 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
 
-from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
+from resilver.errors import Problem, show
 from resilver.importers.trace import RequestTrace, read_trace
-from resilver.spec.problems import unknown_key
-from resilver.spec.section import AboveZero, Count, Section, file_path, one_key
+from resilver.spec.section import Count, Positive, Problems, Section, Share, file_path
 from resilver.units import PerSecond
 
-_WAYS = 'write { poisson = "1000 /s" }, { pareto = "1000 /s", shape = 1.5 } or { trace = "file" }'
-_TARGETS = (
-    'write "uniform", { zipf = 0.99 }, { hot_servers = 0.1, hot_requests = 0.9 } or '
-    "{ per_client = 1 }"
-)
+_WAYS = (("per_client", "dealt"), ("zipf",), ("hot_servers", "hot_requests"))
 _ZIPF_MAX = 100.0
 PER_CLIENT_MAX = 1_000_000
 """The most servers of a client's own."""
@@ -25,37 +20,14 @@ SHAPE_MIN = 1.05
 """The least exponent of Pareto arrivals. Of the mean gap, n gaps show 1 - n^(1/shape - 1): at 1.05
 a million requests come at 2.1 times the rate that is asked for, and at 1.001 at 73 times."""
 _SHAPE_MAX = 1e6
-_SHAPE_RULE = f"a Pareto distribution has a mean above 1, and one that shows from {SHAPE_MIN} on"
 
-_Rate = Annotated[PerSecond | None, AboveZero('such as "1000 /s"')]
-_ShareOf = Annotated[
-    float | None,
-    PlainValidator(lambda value: _number(value)),
-    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
-]
-
-
-def _number(value: object) -> float | None:
-    """A bare number, or None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value)
-    except OverflowError:
-        return None
+_Rate = Positive[PerSecond] | None
 
 
 def _trace_of(value: object, info: ValidationInfo) -> RequestTrace | None:
     if value is None or isinstance(value, RequestTrace):
         return value
     return read_trace(file_path(value, info))
-
-
-def _shape_of(value: object) -> float | None:
-    shape = _number(value)
-    if value is not None and (shape is None or not SHAPE_MIN <= shape <= _SHAPE_MAX):
-        raise ConfigError(_SHAPE_RULE, "such as shape = 1.5", value=show(value))
-    return shape
 
 
 class Arrivals(Section):
@@ -65,33 +37,23 @@ class Arrivals(Section):
     """So many a second, independently of each other."""
     pareto: _Rate = Field(default=None, examples=["1000 /s"])
     """So many a second, the times between them Pareto distributed, with a shape."""
-    shape: Annotated[
-        float | None,
-        PlainValidator(_shape_of),
-        WithJsonSchema({"type": "number", "minimum": SHAPE_MIN}),
-    ] = Field(default=None, examples=[1.5])
+    shape: Annotated[float, Field(strict=True, le=_SHAPE_MAX)] | None = Field(
+        default=None, examples=[1.5], json_schema_extra={"minimum": SHAPE_MIN}
+    )
     """The Pareto distribution's exponent. Only with ``pareto``, which needs it."""
     trace: Annotated[
         RequestTrace | None, PlainValidator(_trace_of), WithJsonSchema({"type": "string"})
     ] = Field(default=None, examples=["requests.csv"])
     """A file that says when each request comes, what it does and how much it moves."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _one_way(cls, data: Any) -> Any:
-        if isinstance(data, Arrivals):
-            return data
-        if not isinstance(data, dict):
-            rule = "arrivals are a table that says how requests come"
-            raise ConfigError(rule, _WAYS, value=show(data))
-        ways = {key: item for key, item in data.items() if key != "shape"}
-        kind = one_key(ways, ("poisson", "pareto", "trace"))
-        if "shape" in data and kind != "pareto":
-            rule = "the shape is a Pareto distribution's"
-            raise ConfigError(rule, "remove it", key="shape", value=show(data["shape"]))
-        if "shape" not in data and kind == "pareto":
-            raise ConfigError(_SHAPE_RULE, "such as shape = 1.5", key="shape")
-        return data
+    def _problems(self) -> Problems:
+        yield from self.exactly_one(("poisson", "pareto", "trace"), 'such as poisson = "1000 /s"')
+        if self.shape is not None and self.pareto is None:
+            yield self.problem("shape", "the shape is a Pareto distribution's", "remove it")
+        elif self.pareto is not None and (self.shape is None or self.shape < SHAPE_MIN):
+            rule = "a Pareto distribution has a mean above 1, and one that shows from "
+            rule += f"{SHAPE_MIN} on"
+            yield self.problem("shape", rule, "such as shape = 1.5")
 
     @property
     def label(self) -> str:
@@ -116,26 +78,16 @@ class Arrivals(Section):
         return {"pareto": self.pareto, "shape": self.shape}
 
 
-def _exponent_of(value: object) -> float | None:
-    exponent = _number(value)
-    if value is not None and (exponent is None or not 0 < exponent <= _ZIPF_MAX):
-        rule = f"the exponent is a number above 0 and at most {_ZIPF_MAX:g}"
-        raise ConfigError(rule, 'such as 0.99, or write targets = "uniform"', value=show(value))
-    return exponent
-
-
 class RequestTargets(Section):
     """Which servers requests go to: any alike where nothing is set."""
 
-    zipf: Annotated[
-        float | None,
-        PlainValidator(_exponent_of),
-        WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": _ZIPF_MAX}),
-    ] = Field(default=None, examples=[0.99])
+    zipf: Annotated[float, Field(strict=True, gt=0, le=_ZIPF_MAX)] | None = Field(
+        default=None, examples=[0.99]
+    )
     """The exponent of Zipf's law: the r-th favourite server gets a share as r^-zipf."""
-    hot_servers: _ShareOf = Field(default=None, examples=[0.1])
+    hot_servers: Annotated[Share, Field(gt=0)] | None = Field(default=None, examples=[0.1])
     """The share of the servers that are hot, above 0. Needs ``hot_requests``."""
-    hot_requests: _ShareOf = Field(default=None, examples=[0.9])
+    hot_requests: Share | None = Field(default=None, examples=[0.9])
     """The share of requests that go to them. Needs ``hot_servers``."""
     per_client: Count | None = Field(default=None, le=PER_CLIENT_MAX, examples=[1])
     """How many servers each client (each place where clients enter) has of its own, which it asks
@@ -148,59 +100,18 @@ class RequestTargets(Section):
 
     word: ClassVar[str] = "uniform"
 
-    @model_validator(mode="before")
-    @classmethod
-    def _one_way(cls, data: Any) -> Any:
-        if data == {} or isinstance(data, RequestTargets):
-            return data
-        if isinstance(data, str):
-            remedy = name_remedy(data, ["uniform"], "choices")
-            rule = "this is not one of the choices"
-            raise ConfigError(rule, f"{remedy} ({_TARGETS})", value=show(data))
-        if not isinstance(data, dict):
-            raise ConfigError("targets say where requests go", _TARGETS, value=show(data))
-        known = list(cls.model_fields)
-        strange = [unknown_key(str(key), known) for key in data if key not in known]
-        raise_all(strange)
-        if "per_client" in data or "dealt" in data:
-            return cls._dealt(data)
-        if "zipf" in data:
-            one_key(data, ("zipf",))
-            return data
-        problems = [
-            Problem(
-                f"a share is a number {'above' if key == 'hot_servers' else 'from'} 0 to 1",
-                "such as { hot_servers = 0.1, hot_requests = 0.9 }",
-                key=key,
-                value=show(data[key]) if key in data else None,
-            )
-            for key in ("hot_servers", "hot_requests")
-            if (share := _number(data.get(key))) is None
-            or not 0 <= share <= 1
-            or (key == "hot_servers" and share == 0)
-        ]
-        raise_all(problems)
-        return data
-
-    @staticmethod
-    def _dealt(data: dict[str, Any]) -> dict[str, Any]:
-        """Checks targets of which clients have some of their own."""
-        own = ("per_client", "dealt")
-        problems = [
-            Problem(
-                "clients that have servers of their own ask them alike",
-                f"remove it, or leave out {' and '.join(key for key in own if key in data)}",
-                key=key,
-                value=show(data[key]),
-            )
-            for key in data
-            if key not in own
-        ]
-        if "per_client" not in data:
-            rule, remedy = "this is how the servers of each client are dealt", "such as 1"
-            problems.append(Problem(f"{rule}, and needs how many", remedy, key="per_client"))
-        raise_all(problems)
-        return data
+    def _problems(self) -> Problems:
+        given = self.given()
+        way = next((way for way in _WAYS if not given.keys().isdisjoint(way)), ())
+        listed = " and ".join(key for key in way if key in given)
+        for key in given:
+            if key not in way:
+                rule = "requests go to servers of each client's own, by one law or to hot servers"
+                yield self.problem(key, rule, f"remove it, or leave out {listed}")
+        for key in way:
+            if key not in given and key != "dealt":
+                example = type(self).model_fields[key].examples or [1]
+                yield Problem(f"{listed} needs it", f"such as {show(example[0])}", key=key)
 
     @property
     def is_dealt_at_random(self) -> bool:

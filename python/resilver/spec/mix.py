@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from pydantic import Field
 
 from resilver.errors import Problem, show
-from resilver.spec.section import AboveZero, Section, Share
+from resilver.spec.section import Positive, Section, Share
 from resilver.units import Bytes, exact_bytes
 
 CLASSES_MAX = 64
@@ -24,7 +24,7 @@ class MixedRequests(Section):
     """Their share of all requests. The classes of a mix give all this, or all ``of_bytes``."""
     of_bytes: Share | None = Field(default=None, examples=[0.05])
     """Instead of it: their share of all bytes."""
-    size: Annotated[Bytes, AboveZero('such as "16 KiB"')] = Field(examples=["16 KiB"])
+    size: Positive[Bytes] = Field(examples=["16 KiB"])
     """How much each of them reads or writes."""
     reads: Share | None = Field(default=None, examples=[0.4])
     """The share of them that read. Default: ``traffic.reads``."""
@@ -63,9 +63,6 @@ def mix_problems(mix: tuple[MixedRequests, ...], *, has_reads: bool) -> list[Pro
         problems.append(Problem(rule, "let them sum to 1", key=f"mix.{key}", value=value))
     sizes = [one.size for one in mix]
     for index, one in enumerate(mix):
-        if math.isnan(one.reads or 0.0):
-            rule = "a share is a number from 0 to 1"
-            problems.append(Problem(rule, key=f"mix.{index}.reads", value="nan"))
         if (one.size, one.reads) in [(other.size, other.reads) for other in mix[:index]]:
             rule = "two classes of the mix are of the same size and kind"
             value = show(exact_bytes(sizes[index]))

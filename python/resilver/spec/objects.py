@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema
 
-from resilver.errors import ConfigError, Problem, raise_all, show
-from resilver.spec.problems import unknown_key
-from resilver.spec.section import AboveZero, Section
+from resilver.errors import ConfigError, Problem, show
+from resilver.spec.section import Positive, Problems, Section
 from resilver.units import Bytes
 
 WIDTH_BY_SERVERS = "servers // copies"
@@ -26,7 +25,7 @@ def _width_of(value: object) -> object:
     raise ConfigError(rule, value=show(value))
 
 
-_Piece = Annotated[Bytes | None, AboveZero()]
+_Piece = Positive[Bytes] | None
 
 
 class Objects(Section):
@@ -45,28 +44,11 @@ class Objects(Section):
 
     word: ClassVar[str] = "whole"
 
-    @model_validator(mode="before")
-    @classmethod
-    def _one_way(cls, data: Any) -> Any:
-        if data == {} or isinstance(data, Objects):
-            return data
-        ways = (
-            'write "whole", { chunk = "64 MiB" } '
-            'or { stripe_unit = "4 MiB", stripe_width = "servers // copies" }'
-        )
-        if not isinstance(data, dict):
-            raise ConfigError("files are kept whole, chunked or striped", ways, value=show(data))
-        known = list(cls.names())
-        problems = [
-            unknown_key(str(key), known, show(item))
-            for key, item in data.items()
-            if key not in known
-        ]
-        if not problems and set(data) not in ({"chunk"}, {"stripe_unit", "stripe_width"}):
+    def _problems(self) -> Problems:
+        if self.given().keys() not in (set(), {"chunk"}, {"stripe_unit", "stripe_width"}):
             rule = "files are chunked or striped, and a stripe has a unit and a width"
-            problems = [Problem(rule, ways)]
-        raise_all(problems)
-        return data
+            remedy = 'write { chunk = "64 MiB" } or { stripe_unit = "4 MiB", stripe_width = 341 }'
+            yield Problem(rule, remedy)
 
     def width(self, servers: int, copies: int) -> int:
         """Over how many objects a file is striped, where it is."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import get_args
+from dataclasses import replace
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
@@ -31,7 +33,10 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Prob
         key = ".".join(location)
         cause = detail.get("ctx", {}).get("error")
         if isinstance(cause, ConfigError):
-            yield from [problem.under(key) for problem in cause.problems]
+            for problem in cause.problems:
+                if not (problem.key or problem.remedy or problem.place):
+                    problem = replace(problem, remedy=_such_as(model, location))
+                yield problem.under(key)
         elif detail["type"] == "extra_forbidden":
             owner = _model_at(model, location[:-1])
             fields = owner.model_fields.items() if owner else ()
@@ -42,33 +47,58 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Prob
             rule = "this key is required"
             yield Problem(rule, f"add it: {_how_to(model, location)}", key=key)
         else:
-            yield _plain(detail, key)
+            problem = _plain(detail, key)
+            word = getattr(_model_at(model, location), "word", "")
+            rule = f'{problem.rule}, or "{word}"' if word else problem.rule
+            yield replace(problem, rule=rule, remedy=problem.remedy or _such_as(model, location))
 
 
-def _model_at(model: type[BaseModel], location: list[str]) -> type[BaseModel] | None:
+def kinds_in(annotation: Any) -> Iterator[type[Any]]:
+    """The classes that an annotation names, in a list or beside others too."""
+    if isinstance(annotation, type):
+        yield annotation
+    for part in getattr(annotation, "__args__", ()):
+        yield from kinds_in(part)
+
+
+def model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that a key of this annotation holds, if it holds one."""
+    return next((kind for kind in kinds_in(annotation) if issubclass(kind, BaseModel)), None)
+
+
+def field_of(model: type[BaseModel], key: str) -> FieldInfo | None:
+    """The field of a model's key, as a study file calls it."""
+    return next((one for name, one in model.model_fields.items() if key in (name, one.alias)), None)
+
+
+def _model_at(model: type[BaseModel] | None, location: list[str]) -> type[BaseModel] | None:
     """The model of the table at a location, as far as plain annotations lead there."""
     for part in location:
-        if part.isdecimal():
-            continue
-        field = model.model_fields.get(part)
-        if field is None:
-            return None
-        candidates = [field.annotation, *get_args(field.annotation)]
-        models = [
-            item for item in candidates if isinstance(item, type) and issubclass(item, BaseModel)
-        ]
-        if not models:
-            return None
-        model = models[0]
+        if model is not None and not part.isdecimal():
+            field = field_of(model, part)
+            model = model_in(field.annotation) if field else None
     return model
 
 
-def _how_to(model: type[BaseModel], location: list[str]) -> str:
+def _field_at(model: type[BaseModel], location: list[str]) -> FieldInfo | None:
     owner = _model_at(model, location[:-1])
-    field = owner.model_fields.get(location[-1]) if owner else None
+    return field_of(owner, location[-1]) if owner and location else None
+
+
+def _how_to(model: type[BaseModel], location: list[str]) -> str:
+    field = _field_at(model, location)
     if field is not None and field.examples:
         return f"{location[-1]} = {show(field.examples[0])}"
     return location[-1]
+
+
+def _such_as(model: type[BaseModel], location: list[str]) -> str:
+    """A remedy for a key: its examples, and to leave it out where it has no default."""
+    field = _field_at(model, location)
+    if field is None or not field.examples:
+        return ""
+    words = "such as " + " or ".join(map(show, field.examples))
+    return words if field.default is not None else f"{words}, or leave it out"
 
 
 _WORDS = {

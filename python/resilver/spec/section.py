@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import math
-import sys
-from collections.abc import Callable, Mapping
-from functools import cache
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from textwrap import dedent
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeAlias, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -31,7 +25,8 @@ from pydantic_core import CoreSchema, core_schema
 from resilver.errors import ConfigError, Problem, raise_all, show
 from resilver.failure_rates import LongSeconds, WrittenQuantity
 from resilver.quantities import LinkRate
-from resilver.spec.problems import problems_of, unknown_key
+from resilver.spec.declared import texts_below
+from resilver.spec.problems import kinds_in, problems_of, unknown_key
 from resilver.units import (
     Bytes,
     BytesPerSecond,
@@ -54,11 +49,7 @@ Flag = Annotated[bool, Field(strict=True)]
 
 
 class AboveZero:
-    """In the annotation of a quantity that must not be zero, nor endless.
-
-    Args:
-        remedy: What to write instead, such as ``such as "64 KiB"``.
-    """
+    """In the annotation of a quantity that must not be zero, nor endless."""
 
     def __init__(self, remedy: str = "") -> None:
         self.remedy = remedy
@@ -82,6 +73,11 @@ class AboveZero:
     ) -> dict[str, Any]:
         made: dict[str, Any] = _without_zero(handler(schema))
         return made
+
+
+_Quantity = TypeVar("_Quantity")
+Positive = Annotated[_Quantity, AboveZero()]
+"""A quantity that is above zero and finite."""
 
 
 def _without_zero(schema: Any) -> Any:
@@ -139,6 +135,10 @@ else:
 
     class _SectionBase(BaseModel, metaclass=_SectionMeta):
         pass
+
+
+Problems: TypeAlias = Iterator[Problem]
+"""What is wrong with a section, one after the other."""
 
 
 class Section(_SectionBase):
@@ -203,13 +203,9 @@ class Section(_SectionBase):
         """
         found: dict[str, str] = {}
         for base in (one for one in reversed(cls.__mro__) if issubclass(one, Section)):
-            for before, after in pairwise(_body_of(base)):
-                match before, after:
-                    case (
-                        ast.AnnAssign(target=ast.Name(name)),
-                        ast.Expr(value=ast.Constant(value=str(text))),
-                    ) if name in cls.model_fields:
-                        found[name] = " ".join([*text.split(), *map(str, cls._kinds_of(name))])
+            for name, text in texts_below(base).items():
+                if name in cls.model_fields:
+                    found[name] = " ".join([text, *map(str, cls._kinds_of(name))])
         return found
 
     @classmethod
@@ -228,9 +224,8 @@ class Section(_SectionBase):
             if key in properties:
                 properties[key] |= {"description": sentences[name]} if name in sentences else {}
                 properties[key] |= _default_of(cls.model_fields[name].default)
-                annotation = cls.model_fields[name].annotation
-                models = [annotation, *get_args(annotation)]
-                words = [word for model in models if (word := getattr(model, "word", ""))]
+                kinds = kinds_in(cls.model_fields[name].annotation)
+                words = [word for kind in kinds if (word := getattr(kind, "word", ""))]
                 if words and (table := properties[key].pop("$ref", None)):
                     properties[key]["anyOf"] = [{"$ref": table}]
                 if words:
@@ -250,6 +245,31 @@ class Section(_SectionBase):
         unwritten = {name for key, name in cls.names().items() if key not in given}
         made.model_fields_set.difference_update(unwritten)
         return made
+
+    @model_validator(mode="after")
+    def _refuse(self) -> Self:
+        raise_all(list(self._problems()))
+        return self
+
+    def _problems(self) -> Problems:
+        """What is wrong with its keys beside each other; a section's own rules."""
+        yield from ()
+
+    def problem(self, name: str, rule: str, remedy: str = "") -> Problem:
+        """What is wrong with the value of an attribute, shown as a study file writes it."""
+        value = getattr(self, name)
+        label = getattr(value, "label", None)
+        shown = label if isinstance(label, str) else written(value)
+        key = type(self).model_fields[name].alias or name
+        return Problem(rule, remedy, key=key, value=None if value is None else show(shown))
+
+    def exactly_one(self, names: tuple[str, ...], remedy: str) -> Problems:
+        """The problem of keys of which not exactly one is given."""
+        given = [name for name in names if getattr(self, name) not in (None, ())]
+        if len(given) != 1:
+            words = f"{' and '.join(given)} are given" if given else "none is given"
+            rule = f"exactly one of {', '.join(names[:-1])} and {names[-1]} is needed, and {words}"
+            yield Problem(rule, "keep one" if given else remedy, key=given[1] if given else "")
 
     @classmethod
     def names(cls) -> dict[str, str]:
@@ -293,23 +313,6 @@ class Section(_SectionBase):
             raise ConfigError(problem.under(key) for problem in problems_of(error, cls)) from None
         except RecursionError:
             raise ConfigError("the values are nested too deeply", key=key) from None
-
-
-def _body_of(section: type[Section]) -> list[ast.stmt]:
-    """What stands in the declaration of a section."""
-    found = _declared(section.__module__).get(section.__qualname__)
-    if found is None:
-        # It is declared within a function.
-        (tree,) = ast.parse(dedent(inspect.getsource(section))).body
-        return tree.body if isinstance(tree, ast.ClassDef) else []
-    return found.body
-
-
-@cache
-def _declared(module: str) -> dict[str, ast.ClassDef]:
-    """The classes of a module, read at once: to search for one takes as long."""
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
-    return {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
 
 
 def written(value: Any) -> Any:

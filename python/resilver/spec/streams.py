@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from resilver.spec.section import AboveZero, Count, Section
+from resilver.spec.section import Count, Positive, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
 WINDOW_MAX = 65_535
@@ -16,9 +16,9 @@ WINDOW_MAX = 65_535
 class Bursts(Section):
     """Volumes that are written all at once, again and again, such as checkpoints."""
 
-    volume: Annotated[Bytes, AboveZero('such as "1 TiB"')] = Field(examples=["1 TiB"])
+    volume: Positive[Bytes] = Field(examples=["1 TiB"])
     """How much user data a burst writes."""
-    every: Annotated[Seconds, AboveZero('such as "60 s"')] = Field(examples=["60 s"])
+    every: Positive[Seconds] = Field(examples=["60 s"])
     """The time from the beginning of one burst to that of the next."""
     first: Seconds = Field(default=Seconds(0), examples=["0 s"])
     """When the first begins, from the start of the run."""

@@ -14,6 +14,7 @@ from resilver.spec.ceph_run import CephRun
 from resilver.spec.ensemble import RUNS_MAX, Ensemble, keys_of, values_of
 from resilver.spec.failing import each_part, levels_of
 from resilver.spec.faults import fault_words
+from resilver.spec.problems import kinds_in
 from resilver.spec.section import Section
 from resilver.spec.sections import Sections
 from resilver.spec.system import System
@@ -48,13 +49,11 @@ LISTS = ("faults", "pools")
 
 def section_models() -> dict[str, type[Section]]:
     """The model of each section by name; of one of them, for ``faults`` and ``pools``."""
-    models: dict[str, type[Section]] = {}
-    for name, field in Sections.model_fields.items():
-        kinds = [field.annotation, *getattr(field.annotation, "__args__", ())]
-        models[name] = next(
-            kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)
-        )
-    return models
+    fields = Sections.model_fields.items()
+    return {
+        name: next(kind for kind in kinds_in(field.annotation) if issubclass(kind, Section))
+        for name, field in fields
+    }
 
 
 def expand(sections: Mapping[str, Any], ensemble: Ensemble, base: Path) -> tuple[Point, ...]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from resilver.errors import Problem, raise_all, show
+from resilver.errors import Problem, show
 from resilver.spec.arrivals import Arrivals, RequestTargets
 from resilver.spec.jobs import Job
 from resilver.spec.mix import (
@@ -18,9 +18,9 @@ from resilver.spec.mix import (
     mix_label,
     mix_problems,
 )
-from resilver.spec.section import AboveZero, Count, Section, Share
+from resilver.spec.section import Count, Positive, Problems, Section, Share
 from resilver.spec.streams import Streams
-from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes, exact_duration, exact_rate
+from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
 
 OUTSTANDING_MAX = 10_000_000
 """The most requests that a closed loop keeps outstanding."""
@@ -28,14 +28,10 @@ OUTSTANDING_MAX = 10_000_000
 _WAYS = ("outstanding", "arrivals", "streams", "jobs")
 
 # What each key is by default, where the arrivals do not say it themselves.
+_WHOLE = "streams read and write whole stripes"
 _INTERVAL = Seconds(0)
 _READS = 0.5
 _REQUEST_SIZE = Bytes(512 * 1024)
-
-
-_SIZE = AboveZero('such as "64 B"')
-_TIME = AboveZero('such as "10 s"')
-_RATE = AboveZero('such as "53 MB/s"')
 
 
 class Traffic(Section):
@@ -68,7 +64,7 @@ class Traffic(Section):
     """
     reads: Share | None = Field(default=None, examples=[0.5])
     """The share of requests, or of stripes, that are read. Default: 0.5. A trace says it itself."""
-    request_size: Annotated[Bytes | None, _SIZE] = Field(default=None, examples=["512 KiB"])
+    request_size: Positive[Bytes] | None = Field(default=None, examples=["512 KiB"])
     """How much a request reads or writes. Default: 512 KiB. A trace says it itself."""
     mix: tuple[MixedRequests, ...] | None = Field(
         default=None,
@@ -79,111 +75,73 @@ class Traffic(Section):
     """Instead of one size: classes of requests, each with its size, its share of the requests or of
     their bytes, and what it reads.
     """
-    control_message: Annotated[Bytes, _SIZE] = Field(default=Bytes(64), examples=["64 B"])
+    control_message: Positive[Bytes] = Field(default=Bytes(64), examples=["64 B"])
     """The size of a read's request and of a write's acknowledgement."""
     targets: RequestTargets = Field(default=RequestTargets(), examples=["uniform"])
     """Which servers requests go to, by the first piece of the object: ``uniform``, ``{ zipf = 0.99
     }``, ``{ hot_servers = 0.1, hot_requests = 0.9 }`` or, of each client's own, ``{ per_client = 1
     }``.
     """
-    client_rate: Annotated[BytesPerSecond | None, _RATE] = Field(default=None, examples=["53 MB/s"])
+    client_rate: Positive[BytesPerSecond] | None = Field(default=None, examples=["53 MB/s"])
     """Of a closed loop: the most that one client (one place where clients enter) asks for, its
     requests coming no nearer to each other than that. Default: no limit.
     """
-    timeout: Annotated[Seconds | None, _TIME] = Field(default=None, examples=["1 s"])
+    timeout: Positive[Seconds] | None = Field(default=None, examples=["1 s"])
     """After what time a request is lost and tried elsewhere. Default: never, so that one to a disk
     that failed with nobody told hangs.
     """
     warm_up: Seconds | None = Field(default=None, examples=["44 ms"])
     """How long before statistics start. Default: twice the interval."""
-    duration: Annotated[Seconds | None, _TIME] = Field(default=None, examples=["10 s"])
+    duration: Positive[Seconds] | None = Field(default=None, examples=["10 s"])
     """How long statistics last. Default: until the rebuild is over."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
-        given = [name for name in _WAYS if getattr(self, name) not in (None, ())]
-        if len(given) != 1:
-            what = f"{' and '.join(given)} are given" if given else "none is given"
-            rule = f"exactly one of outstanding, arrivals, streams and jobs is needed, and {what}"
-            problems.append(Problem(rule, "such as outstanding = 5120"))
+    def _problems(self) -> Problems:
+        yield from self.exactly_one(_WAYS, "such as outstanding = 5120")
         if self.is_striped:
-            problems += self._stream_problems()
+            yield from self._stream_problems()
         if self.engine == "flows":
-            problems += self._flow_problems()
+            yield from self._flow_problems()
         if self.arrivals is not None and self.interval is not None:
             rule = "the interval is a closed loop's, and arrivals say when requests come"
-            remedy = "remove it, or use outstanding"
-            value = show(exact_duration(self.interval))
-            problems.append(Problem(rule, remedy, key="interval", value=value))
+            yield self.problem("interval", rule, "remove it, or use outstanding")
         if self.outstanding is None and self.client_rate is not None:
-            rule, remedy = (
-                "this is the most of a closed loop's client",
-                "remove it, or use outstanding",
-            )
-            if self.is_striped:
-                remedy = "remove it, or use streams.rate"
-            value = show(exact_rate(self.client_rate))
-            problems.append(Problem(rule, remedy, key="client_rate", value=value))
+            remedy = f"remove it, or use {'streams.rate' if self.is_striped else 'outstanding'}"
+            yield self.problem("client_rate", "this is the most of a closed loop's client", remedy)
         if self.arrivals is not None and self.arrivals.trace is not None:
-            problems += [
-                Problem("the trace says this of each request", "remove it", key=name)
-                for name in ("reads", "request_size", "mix")
-                if getattr(self, name) is not None
-            ]
+            for name in ("reads", "request_size", "mix"):
+                if getattr(self, name) is not None:
+                    yield Problem("the trace says this of each request", "remove it", key=name)
         if self.mix is not None:
-            problems += mix_problems(self.mix, has_reads=self.reads is not None)
+            yield from mix_problems(self.mix, has_reads=self.reads is not None)
             if self.request_size is not None:
-                rule, value = "the mix says how large requests are", exact_bytes(self.request_size)
-                remedy = "keep one of the two"
-                problems.append(Problem(rule, remedy, key="request_size", value=show(value)))
-        if not problems and self.reads is not None and math.isnan(self.reads):
-            problems.append(Problem("a share is a number from 0 to 1", key="reads", value="nan"))
-        raise_all(problems)
-        return self
+                rule = "the mix says how large requests are"
+                yield self.problem("request_size", rule, "keep one of the two")
 
-    def _flow_problems(self) -> list[Problem]:
+    def _flow_problems(self) -> Problems:
         """Keys that have no meaning with steady flows."""
-        problems, remedy = [], 'use engine = "events"'
+        remedy = 'use engine = "events"'
         trace = self.arrivals.trace if self.arrivals is not None else None
         if trace is not None and not trace.seconds[-1] > 0:
             rule = "all its requests come at one time, which makes no rate"
-            problems.append(
-                Problem(rule, f"give one that lasts, or {remedy}", key="arrivals.trace")
-            )
+            yield Problem(rule, f"give one that lasts, or {remedy}", key="arrivals.trace")
         if self.timeout is not None:
-            rule, value = "no request of a flow is lost", show(exact_duration(self.timeout))
-            problems.append(Problem(rule, f"remove it, or {remedy}", key="timeout", value=value))
-        return problems
+            yield self.problem("timeout", "no request of a flow is lost", f"remove it, or {remedy}")
 
-    def _stream_problems(self) -> list[Problem]:
+    def _stream_problems(self) -> Problems:
         """Keys of requests that have no meaning with streams."""
-        given = {
-            "interval": None if self.interval is None else exact_duration(self.interval),
-            "request_size": None if self.request_size is None else exact_bytes(self.request_size),
-            "mix": None if self.mix is None else mix_label(self.mix),
-            "targets": None if self.targets == RequestTargets() else self.targets.label,
-            "timeout": None if self.timeout is None else exact_duration(self.timeout),
+        rules = {
+            "interval": ("a stream's window is filled again at once", ", or give streams a rate"),
+            "request_size": (_WHOLE, ", and set redundancy.strip"),
+            "targets": ("streams go to every server alike", ""),
+            "timeout": ("streams wait for what they asked", ""),
         }
         if self.jobs:
-            given["reads"] = None if self.reads is None else f"{self.reads:g}"
-        rules = {
-            "reads": "each job's signature says this",
-            "interval": "a stream's window is filled again at once",
-            "request_size": "streams read and write whole stripes",
-            "mix": "streams read and write whole stripes",
-            "targets": "streams go to every server alike",
-            "timeout": "streams wait for what they asked",
-        }
-        remedies = {
-            "interval": "remove it, or give streams a rate",
-            "request_size": "remove it, and set redundancy.strip",
-        }
-        return [
-            Problem(rules[name], remedies.get(name, "remove it"), key=name, value=show(value))
-            for name, value in given.items()
-            if value is not None
-        ]
+            rules["reads"] = ("each job's signature says this", "")
+        for name, (rule, besides) in rules.items():
+            if getattr(self, name) not in (None, RequestTargets()):
+                yield self.problem(name, rule, f"remove it{besides}")
+        if self.mix is not None:
+            yield Problem(_WHOLE, "remove it", key="mix", value=show(mix_label(self.mix)))
 
     @property
     def is_striped(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from resilver.errors import ConfigError
 from resilver.failure_rates import WrittenQuantity
 from resilver.quantities import LinkRate
+from resilver.spec.problems import field_of, kinds_in
 from resilver.spec.sweep import section_models
 from resilver.spec.system import System
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes, exact_rate
@@ -117,8 +118,6 @@ class SystemRuns:
 
 
 _EXACT_TIMES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
-_OBJECT_SIZES = frozenset({"chunk", "stripe_unit"})
-"""Keys of `population.objects`, which is read by a function and not by a model's fields."""
 
 
 @cache
@@ -132,20 +131,10 @@ def unit_of(key: str) -> type[Any]:
     found: list[type[Any]] = [section_models().get(head, object)]
     # An item of a list goes by its place.
     for part in (one for one in path if not one.isdecimal()):
-        if part in _OBJECT_SIZES:
-            return Bytes
-        models = [model for model in found if issubclass(model, BaseModel)]
-        fields = [m.model_fields[part].annotation for m in models if part in m.model_fields]
-        found = [kind for annotation in fields for kind in _kinds(annotation)]
+        fields = [field_of(kind, part) for kind in found if issubclass(kind, BaseModel)]
+        found = [kind for field in fields if field for kind in kinds_in(field.annotation)]
     units = (Bytes, Seconds, LinkRate, BytesPerSecond, *WrittenQuantity.__subclasses__())
     return next((unit for unit in units if unit in found), object)
-
-
-def _kinds(annotation: Any) -> Iterator[type[Any]]:
-    if isinstance(annotation, type):
-        yield annotation
-    for part in getattr(annotation, "__args__", ()):
-        yield from _kinds(part)
 
 
 def format_swept(key: str, value: object) -> str:
