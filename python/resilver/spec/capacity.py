@@ -9,13 +9,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from resilver.errors import Problem, show
+from resilver.spec.population import VOLUMES
 from resilver.units import Bytes, exact_bytes, format_bytes
 
 if TYPE_CHECKING:
     from resilver.spec.cluster import DeviceKind
     from resilver.spec.system import System
-
-_VOLUMES = ("bytes_per_server", "bytes", "files")
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def capacity_problems(system: System) -> list[Problem]:
         index = max(stored.of_pools, key=lambda one: stored.of_pools[one])
         pool = system.of_pools[index]
         assert pool.population is not None, "what stores nothing is left out"
-        key = next(name for name in _VOLUMES if getattr(pool.population, name) is not None)
+        key = next(name for name in VOLUMES if getattr(pool.population, name) is not None)
         given = int(getattr(pool.population, key))
         level = system.cluster.tree.device_level if system.cluster.tree else "device"
         code = pool.code or f"{pool.copies} replica{'s' if pool.copies != 1 else ''}"

@@ -14,7 +14,7 @@ from resilver.spec.device import Device, DeviceClasses, device_or_classes
 from resilver.spec.fabric import Fabric
 from resilver.spec.osd_devices import osd_devices
 from resilver.spec.parts import PartLevel, device_parts, part_problems, tree_of
-from resilver.spec.section import AboveZero, Count, Section
+from resilver.spec.section import Count, Positive, Section
 from resilver.spec.tree import Level, Tree, number_of
 from resilver.units import Bytes
 
@@ -102,9 +102,7 @@ class Cluster(Section):
     classes, one for each: ``{ hdd = ..., ssd = ... }``. By default that of a real cluster's OSD is
     the catalog's for its class and size.
     """
-    capacity: Annotated[Bytes | None, AboveZero('such as "20 TB"')] = Field(
-        default=None, examples=["20 TB"]
-    )
+    capacity: Positive[Bytes] | None = Field(default=None, examples=["20 TB"])
     """What each device holds, to which the population is held. Default: what the data sheet of its
     device states.
     """

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema
 
 from resilver.errors import ConfigError, show
 from resilver.spec.code import CODE_SCHEMA, ErasureCode, code_of
-from resilver.spec.section import Count, Section
+from resilver.spec.section import Count, Problems, Section
 from resilver.spec.streams import WINDOW_MAX
 
 STRIPS_MAX = 2**40
@@ -70,13 +70,10 @@ class Corrupt(Section):
     under way.
     """
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Problems:
         if self.code is not None and self.code.pieces == 1:
             rule = "a single copy cannot be reconstructed from others"
-            value = show(self.code.label)
-            raise ConfigError(rule, "use a code with parity", key="code", value=value)
-        return self
+            yield self.problem("code", rule, "use a code with parity")
 
     @property
     def words(self) -> str:

@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import Field, ValidationInfo, model_validator
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, placed, raise_all, show, under
-from resilver.spec.section import AboveZero, Section, file_path, one_key
+from resilver.errors import ConfigError, Problem, placed, show, under
+from resilver.spec.section import Positive, Problems, Section, file_path, one_key
 from resilver.text import name_of, read_toml
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
@@ -40,9 +40,7 @@ class _Described(Section):
     """What it is."""
     source: str = Field(default="", examples=["Measured with fio."])
     """Where its figures are from."""
-    capacity: Annotated[Bytes | None, AboveZero('such as "20 TB"')] = Field(
-        default=None, examples=["20 TB"]
-    )
+    capacity: Positive[Bytes] | None = Field(default=None, examples=["20 TB"])
     """What it holds, to which a study's population is held. Default: of a name of the catalog what
     its data sheet states, else not known.
     """
@@ -68,23 +66,19 @@ class DeviceTable(_Described):
     write_seek: tuple[Seconds, ...] = Field(examples=[_SEEKS])
     """The seek of a write, one a size."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Problems:
         sizes = self.request_sizes
         if any(after <= before for before, after in pairwise(sizes)) or 0 in sizes:
             rule = "the sizes must be above zero and rise"
-            problems.append(Problem(rule, "sort them", key="request_sizes"))
+            yield Problem(rule, "sort them", key="request_sizes")
         for name in ("read_seek", "write_seek"):
             count = len(getattr(self, name))
             if count != len(sizes):
                 rule = f"{count} seeks for {len(sizes)} request sizes"
-                problems.append(Problem(rule, "give one seek a size", key=name))
+                yield Problem(rule, "give one seek a size", key=name)
         for name in ("read_rate", "write_rate"):
             if getattr(self, name) <= 0:
-                problems.append(Problem("the rate must be above zero", key=name))
-        raise_all(problems)
-        return self
+                yield Problem("the rate must be above zero", key=name)
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: in bytes, bytes per second and seconds."""
@@ -123,17 +117,12 @@ class DeviceService(_Described):
             time = Seconds.parse(data["service"])
         return {**rest, "read_service": time, "write_service": time}
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Problems:
         rule = "the mean of an exponential distribution is above zero"
         remedy = 'such as "22 ms", or distribution = "fixed" for a device that takes no time'
-        problems = [
-            Problem(rule, remedy, key=name, value=show("0 s"))
-            for name in _SERVICE_KEYS[1:]
-            if getattr(self, name) <= 0 and self.distribution == "exponential"
-        ]
-        raise_all(problems)
-        return self
+        for name in _SERVICE_KEYS[1:]:
+            if self.distribution == "exponential" and getattr(self, name) <= 0:
+                yield self.problem(name, rule, remedy)
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: in seconds."""

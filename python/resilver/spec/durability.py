@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from resilver.errors import Problem, raise_all
+from resilver.errors import Problem
 from resilver.failure_rates import ErrorsPerByte, ErrorsPerByteSecond, LongSeconds
 from resilver.spec.drawn_times import AnyRepair, AnyTime, DrawnTime, RepairSpeed
 from resilver.spec.failures import Failure
-from resilver.spec.section import AboveZero, Count, Flag, Section
+from resilver.spec.section import Count, Flag, Positive, Section
 from resilver.units import Bytes
 
 DurabilityMethod = Literal["auto", "exact", "plain", "importance", "splitting"]
@@ -27,7 +27,7 @@ class DurabilityQuestion(Section):
     ('10 y', ['afr', 'weibull'])
     """
 
-    mission: Annotated[LongSeconds, AboveZero('such as "10 y"')] = LongSeconds(31_557_600)
+    mission: Positive[LongSeconds] = Field(default=LongSeconds(31_557_600), examples=["10 y"])
     """How long data has to last."""
     relative_error: Annotated[float, Field(strict=True, gt=0, lt=1)] = 0.05
     """The standard error over the estimate at which a simulation of losses ends."""
@@ -65,9 +65,7 @@ class DurabilityQuestion(Section):
     """
     most_lost_first: Flag = True
     """Whether groups that lack more pieces are repaired first."""
-    scrub_every: Annotated[LongSeconds | None, AboveZero('such as "14 d"')] = Field(
-        default=None, examples=["14 d"]
-    )
+    scrub_every: Positive[LongSeconds] | None = Field(default=None, examples=["14 d"])
     """How often every byte is read and mended. Default: never."""
     unreadable: ErrorsPerByte = Field(default=ErrorsPerByte(0), examples=["1e-15 /bit"])
     """Errors that a repair meets by itself as it reads, as data sheets of disks state them."""
@@ -75,45 +73,39 @@ class DurabilityQuestion(Section):
         default=ErrorsPerByteSecond(0), examples=["0.1 /TB/y"]
     )
     """Errors that come up on stored bytes, and stay until they are scrubbed or read."""
-    error_size: Annotated[Bytes, AboveZero('such as "4 KiB"')] = Bytes(4096)
+    error_size: Positive[Bytes] = Field(default=Bytes(4096), examples=["4 KiB"])
     """What one such error takes."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Iterator[Problem]:
         if not self.failures:
             remedy = 'add [[durability.failures]] with afr = "1.36 %", or like = "backblaze-2025"'
-            problems.append(Problem("nothing fails, so nothing is lost", remedy, key="failures"))
+            yield Problem("nothing fails, so nothing is lost", remedy, key="failures")
         elif all(one.lasts is not None and not one.lost_share for one in self.failures):
             rule, remedy = "all that fails comes back, so nothing is lost", "add what does not"
-            problems.append(Problem(rule, remedy, key="failures"))
+            yield Problem(rule, remedy, key="failures")
         if self.scrub_every is not None and not self.has_latent_errors:
             rule = "scrubbing finds errors that come up on stored bytes, and none do"
-            remedy = 'give latent_errors, such as "0.1 /TB/y"'
-            problems.append(Problem(rule, remedy, "scrub_every", f'"{self.scrub_every.as_text()}"'))
-        problems += self._queue_problems()
+            yield self.problem("scrub_every", rule, 'give latent_errors, such as "0.1 /TB/y"')
+        yield from self._queue_problems()
         if self.repair_to is not None and self.repair.kind != "shared":
             rule = "it is of repairs that share bandwidth"
             remedy = 'give repair = { device = "50 MiB/s" }, or remove it'
-            problems.append(Problem(rule, remedy, "repair_to", f'"{self.repair_to}"'))
-        raise_all(problems)
-        return self
+            yield self.problem("repair_to", rule, remedy)
 
     def _queue_problems(self) -> Iterator[Problem]:
         """What is wrong with how repairs wait for each other."""
         if self.repairs == "parallel" and self.crews is None:
             return
-        is_serial = self.repairs == "serial"
-        key, value = ("repairs", '"serial"') if is_serial else ("crews", str(self.crews))
-        if is_serial and self.crews is not None:
+        key = "repairs" if self.repairs == "serial" else "crews"
+        if key == "repairs" and self.crews is not None:
             rule = "one repair at a time a set, and crews for all sets, exclude each other"
-            yield Problem(rule, "keep one of the two", "crews", str(self.crews))
+            yield self.problem("crews", rule, "keep one of the two")
         elif self.repair.kind != "times":
             rule = "it is of repairs whose times are given"
-            yield Problem(rule, 'give repair = "10 h"', key, value)
+            yield self.problem(key, rule, 'give repair = "10 h"')
         elif len(self.repair.times) > 1:
             rule = "times by how many are repaired at once are of parallel repairs"
-            yield Problem(rule, "give one time", key, value)
+            yield self.problem(key, rule, "give one time")
 
     @property
     def has_latent_errors(self) -> bool:

@@ -7,18 +7,17 @@ fail.
 
 from __future__ import annotations
 
-import math
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
-from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.errors import ConfigError, Problem, show
 from resilver.importers.netgauge import LogGpTable
 from resilver.quantities import LinkRate
 from resilver.spec.loggp import LOGGP_SCHEMA, table_of
-from resilver.spec.section import Count, Only, Section
+from resilver.spec.section import Count, Only, Positive, Problems, Section
 from resilver.spec.topology import TOPOLOGY_SCHEMA, TopologySpec, topology_of
-from resilver.units import Bytes, Seconds, exact_bytes, format_duration
+from resilver.units import Bytes, Seconds, format_duration
 
 ROUTERS_MAX = 1_000_000
 """The most endpoints beside the servers where clients enter."""
@@ -61,7 +60,7 @@ class Fabric(Section):
         Only("switched"),
     ] = Field(default=None, examples=["torus 16x16x16 routers 128"])
     """What is joined to what: a line of text, or a file with a graph. Switches need it."""
-    link_rate: Annotated[LinkRate | None, Only("switched")] = Field(
+    link_rate: Annotated[Positive[LinkRate] | None, Only("switched")] = Field(
         default=None, examples=["1 Gb/s"]
     )
     """What a link sends a second, each way. Needed where a graph's file does not give the rates."""
@@ -99,41 +98,31 @@ class Fabric(Section):
             raise ConfigError(rule, remedy, key="lanes", value=show(data["lanes"]))
         return data
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Problems:
         if self.model == "loggp":
-            return self
-        problems = []
+            return
         if self.topology is None:
             rule, remedy = "switches need a topology", 'such as topology = "torus 16x16x16"'
-            problems.append(Problem(rule, remedy, key="topology"))
+            yield Problem(rule, remedy, key="topology")
         if self.link_rate is None and not self.link_rates:
             rule = "switches need the rate of their links"
-            problems.append(Problem(rule, 'such as link_rate = "1 Gb/s"', key="link_rate"))
-        elif self.link_rate is not None and not 0 < self.link_rate < math.inf:
-            value = show(f"{self.link_rate:g} B/s")
-            remedy = 'such as "1 Gb/s"'
-            problems.append(Problem("the rate must be above zero", remedy, "link_rate", value))
+            yield Problem(rule, 'such as link_rate = "1 Gb/s"', key="link_rate")
         else:
-            problems += self._packet_problems()
-        raise_all(problems)
-        return self
+            yield from self._packet_problems()
 
-    def _packet_problems(self) -> list[Problem]:
+    def _packet_problems(self) -> Problems:
         size, overhead = self.packet_size or Bytes(0), self.packet_overhead or Bytes(0)
-        value, remedy = show(exact_bytes(size)), 'such as "64 KiB"'
+        slowest = min([*self.link_rates, *([self.link_rate] if self.link_rate else [])])
         if not 0 < size <= PACKET_MAX:
             rule = "a packet has data, and less than 2 GiB of it"
-            return [Problem(rule, remedy, "packet_size", value)]
-        if overhead > PACKET_MAX:
-            rule, value = "a packet's overhead is below 2 GiB", show(exact_bytes(overhead))
-            return [Problem(rule, 'such as "38 B"', "packet_overhead", value)]
-        slowest = min([*self.link_rates, *([self.link_rate] if self.link_rate else [])])
-        seconds = (size + overhead) / slowest
-        if seconds <= _PACKET_SECONDS_MAX:
-            return []
-        rule = f"a packet would take {format_duration(seconds)} on a link, and an hour is the most"
-        return [Problem(rule, "use smaller packets or faster links", "packet_size", value)]
+            yield self.problem("packet_size", rule, 'such as "64 KiB"')
+        elif overhead > PACKET_MAX:
+            rule = "a packet's overhead is below 2 GiB"
+            yield self.problem("packet_overhead", rule, 'such as "38 B"')
+        elif (seconds := (size + overhead) / slowest) > _PACKET_SECONDS_MAX:
+            took = format_duration(seconds)
+            rule = f"a packet would take {took} on a link, and an hour is the most"
+            yield self.problem("packet_size", rule, "use smaller packets or faster links")
 
     @property
     def router_count(self) -> int:

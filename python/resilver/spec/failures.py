@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, raise_all, show, under
+from resilver.errors import ConfigError, Problem, show, under
 from resilver.failure_rates import YEAR_SECONDS, FailedShare, FailureRate, LongSeconds, long_words
 from resilver.importers.failures import FailureList, read_failures
 from resilver.spec.drawn_times import SHAPE_MAX, SHAPE_MIN, AnyTime
-from resilver.spec.section import AboveZero, Section, Share, either, file_path
+from resilver.spec.section import Positive, Problems, Section, Share, either, file_path
 
 PARTS_MAX = 2**31 - 1
 """The most parts that fail together."""
@@ -28,7 +28,7 @@ class WeibullLife(Section):
 
     shape: Annotated[float, Field(strict=True, ge=SHAPE_MIN, le=SHAPE_MAX)] = Field(examples=[1.12])
     """Below 1 the young fail more, above 1 the old; at 1 all alike."""
-    scale: Annotated[LongSeconds, AboveZero('such as "10 y"')] = Field(examples=["10 y"])
+    scale: Positive[LongSeconds] = Field(examples=["10 y"])
     """The age at which 63 % have failed."""
     age: LongSeconds | tuple[LongSeconds, ...] = Field(default=LongSeconds(0), examples=["2 y"])
     """How old the parts are at the beginning: one age for all, or a list with that of each in
@@ -49,7 +49,7 @@ class WeibullLife(Section):
 class PlannedWork(Section):
     """Parts that are taken away one after the other, in turn and over and over."""
 
-    every: Annotated[LongSeconds, AboveZero('such as "30 d"')] = Field(examples=["30 d"])
+    every: Positive[LongSeconds] = Field(examples=["30 d"])
     """From one to the next."""
     first: LongSeconds = Field(default=LongSeconds(0), examples=["1 d"])
     """When the first is taken, from the mission's beginning on."""
@@ -166,19 +166,15 @@ class Failure(Section):
     """An entry of the catalog that says what is not said here: ``backblaze-2024`` for a whole
     fleet, ``backblaze-2024/MODEL`` for one model of drive, ``simedc/disk`` for a law.
     """
-    afr: Annotated[FailedShare | None, AboveZero()] = Field(default=None, examples=["1.36 %"])
+    afr: Positive[FailedShare] | None = Field(default=None, examples=["1.36 %"])
     """The share that fails in a year, of those that work at its beginning: a constant rate of
     -ln(1 - share) a year.
     """
-    mttf: Annotated[LongSeconds | None, AboveZero('such as "1.2e6 h"')] = Field(
-        default=None, examples=["1.2e6 h"]
-    )
+    mttf: Positive[LongSeconds] | None = Field(default=None, examples=["1.2e6 h"])
     """The mean time to a failure of each part, at a constant rate; of bursts, the mean time from
     one to the next in the whole system.
     """
-    rate: Annotated[FailureRate | None, AboveZero('such as "0.1 /y"')] = Field(
-        default=None, examples=["0.1 /y"]
-    )
+    rate: Positive[FailureRate] | None = Field(default=None, examples=["0.1 /y"])
     """How often each part fails, at a constant rate; of bursts, how often one comes in the whole
     system.
     """
@@ -217,29 +213,20 @@ class Failure(Section):
             said = {key: value for key, value in said.items() if key not in _LAWS}
         return said
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        laws = [law for law in _LAWS if getattr(self, law) is not None]
-        if len(laws) != 1:
-            words = f"{' and '.join(laws)} are given" if laws else "none is given"
-            rule = f"exactly one of {', '.join(_LAWS)} is needed, and {words}"
-            raise ConfigError(rule, _LAW_REMEDY, key=laws[1] if laws else "")
-        problems = []
-        if self.burst is not None and (law := laws[0]) not in ("mttf", "rate"):
+    def _problems(self) -> Problems:
+        yield from (wrong := [*self.exactly_one(_LAWS, _LAW_REMEDY)])
+        if not wrong and self.burst is not None and self.law not in ("mttf", "rate"):
             rule = "this is of each part, and bursts come to the whole system"
-            problems.append(Problem(rule, 'give rate, such as "2 /y", or mttf', key=law))
+            yield Problem(rule, 'give rate, such as "2 /y", or mttf', key=self.law)
         if self.lost_share is not None and self.lasts is None:
-            rule, remedy = "it is the share of what is away that does not come back", "give lasts"
-            problems.append(Problem(rule, remedy, "lost_share", show(self.lost_share)))
+            rule = "it is the share of what is away that does not come back"
+            yield self.problem("lost_share", rule, "give lasts")
         if self.name is not None and not (self.name.strip() and self.name.isprintable()):
-            rule = "a name is a line of text"
-            problems.append(Problem(rule, 'such as "power"', "name", show(self.name)))
+            yield self.problem("name", "a name is a line of text", 'such as "power"')
         if self.trace is not None and not any(self.trace.failed):
             rule = "nothing failed in this list, so nothing would fail here"
             remedy = "give afr, of what did not fail yet resilver calibrate failures says how often"
-            problems.append(Problem(rule, remedy, "trace", show(self.trace.label)))
-        raise_all(problems)
-        return self
+            yield self.problem("trace", rule, remedy)
 
     @property
     def law(self) -> str:

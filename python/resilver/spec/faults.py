@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.corrupt import Corrupt
-from resilver.spec.section import Flag, Section
+from resilver.spec.section import Flag, Problems, Section
 from resilver.spec.tree import plural, singular
 from resilver.units import Seconds, exact_duration
 
@@ -104,14 +104,12 @@ class Failing(Section):
         keys = [*KINDS, *(self.__pydantic_extra__ or {})]
         return [key for key in keys if getattr(self, key) is not None]
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Problems:
         if len(self._given) != 1:
             rule = f"a fault is of exactly one of {', '.join(KINDS)}"
-            raise ConfigError(
+            yield Problem(
                 rule, "give one, such as { servers = 1 }, and add a [[faults]] for another"
             )
-        return self
 
     @property
     def key(self) -> str:
@@ -192,25 +190,15 @@ class Fault(Section):
     repair_after: Seconds | None = Field(default=None, examples=["30 s"])
     """The short form of ``until``: how long after ``at``. Default: to the end."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
-        given = [name for name in ("fail", "corrupt", "part") if getattr(self, name) is not None]
-        if len(given) != 1:
-            words = f"{' and '.join(given)} are given" if given else "none is given"
-            rule = f"exactly one of fail, corrupt and part is needed, and {words}"
-            remedy = "such as part = { server = 1 }"
-            problems.append(Problem(rule, remedy, key=given[1] if given else "part"))
+    def _problems(self) -> Problems:
+        wrong = [*self.exactly_one(("fail", "corrupt", "part"), "such as part = { server = 1 }")]
         if not 0 <= self.at < HORIZON_SECONDS:
             rule = "a fault happens from 0 s on and within the 213 days that a run can last"
-            remedy = 'write such as at = "10 min"'
-            problems.append(Problem(rule, remedy, key="at", value=show(f"{float(self.at):g} s")))
+            wrong.append(self.problem("at", rule, 'write such as at = "10 min"'))
         if self.detection and self.at + self.detection >= HORIZON_SECONDS:
-            rule, value = "it lies beyond the 213 days of a run", exact_duration(self.detection)
-            problems.append(Problem(rule, "write less", key="detection", value=show(value)))
-        if problems or (problems := [*self._end_problems(), *self._extent_problems()]):
-            raise ConfigError(problems)
-        return self
+            rule = "it lies beyond the 213 days of a run"
+            wrong.append(self.problem("detection", rule, "write less"))
+        yield from wrong or [*self._end_problems(), *self._extent_problems()]
 
     @property
     def broken(self) -> Broken | None:
@@ -240,61 +228,47 @@ class Fault(Section):
             self.told if self.told is not None else not self.health and level not in UNTOLD_LEVELS
         )
 
-    def _end_problems(self) -> list[Problem]:
-        """What is wrong with when it ends."""
+    def _end_problems(self) -> Problems:
+        """What is wrong with when the fault ends."""
         if self.repair_after is not None and self.until is not None:
-            rule, value = "until says this already", show(exact_duration(self.repair_after))
-            return [Problem(rule, "keep one of the two", key="repair_after", value=value)]
+            yield self.problem("repair_after", "until says this already", "keep one of the two")
+            return
         key, end = "until", self.until
         if self.repair_after is not None:
-            key, end = "repair_after", self.repair_after
+            key, end = "repair_after", Seconds(self.at + self.repair_after)
         if end is None:
-            return []
-        ends_at = self.at + end if key == "repair_after" else end
+            return
         if self.corrupt is not None:
-            rule, remedy = "soft errors are rebuilt in place, and nothing comes back", "remove it"
-        elif ends_at <= self.at:
-            rule, remedy = "it ends later than it begins", "write a later time"
-        elif ends_at >= HORIZON_SECONDS:
+            rule = "soft errors are rebuilt in place, and nothing comes back"
+            yield self.problem(key, rule, "remove it")
+        elif end <= self.at:
+            yield self.problem(key, "it ends later than it begins", "write a later time")
+        elif end >= HORIZON_SECONDS:
             rule = "it ends beyond the 213 days that a run can last"
-            remedy = "leave it out for a fault that lasts"
-        else:
-            return []
-        return [Problem(rule, remedy, key=key, value=show(exact_duration(end)))]
+            yield self.problem(key, rule, "leave it out for a fault that lasts")
 
-    def _extent_problems(self) -> list[Problem]:
-        """What is wrong with how far it goes, and with who is told."""
+    def _extent_problems(self) -> Problems:
+        """What is wrong with how far parts fail, and who is told."""
         broken, health = self.broken, self.health
         if broken is None:
-            return [
-                Problem("soft errors have none", "remove it", key=key, value=show(value))
-                for key, value in (
-                    ("health", health),
-                    ("told", self.told),
-                    ("detection", self.detection and exact_duration(self.detection)),
-                )
-                if value is not None
-            ]
-        if health is not None and not (0 <= health < 1):
+            for key in ("health", "told", "detection"):
+                if getattr(self, key) not in (None, 0):
+                    yield self.problem(key, "soft errors have none", "remove it")
+        elif health is not None and not 0 <= health < 1:
             rule = "a health is a share of the speed, below 1; 0 is gone"
-            return [Problem(rule, "such as health = 0.1", key="health", value=show(health))]
-        if health and self.fail is not None:
-            rule, remedy = "fail is of what is gone", "write part, for what is slow"
+            yield self.problem("health", rule, "such as health = 0.1")
+        elif health and self.fail is not None:
+            yield self.problem("health", "fail is of what is gone", "write part, for what is slow")
         elif self.told and health:
-            rule, remedy = "slow parts are not detected", "remove it, or the health"
+            yield self.problem("told", "slow parts are not detected", "remove it, or the health")
         elif self.told and broken.level in NETWORK_LEVELS:
             rule = f"a {broken.level} is no part whose data could be rebuilt, and who is to go "
             rule += "round it is for the routing to say"
             remedy = 'remove it; cluster.fabric.routing = "adaptive" goes round it'
+            yield self.problem("told", rule, remedy)
         elif self.detection is not None and not self._is_told(broken.level):
-            rule, value = "this fault is never detected", exact_duration(self.detection)
             remedy = "remove it, or write told = true for parts of the cluster that are gone"
-            return [Problem(rule, remedy, key="detection", value=show(value))]
-        else:
-            return []
-        is_of_health = self.fail is not None and health
-        key, value = ("health", show(health)) if is_of_health else ("told", show(self.told))
-        return [Problem(rule, remedy, key=key, value=value)]
+            yield self.problem("detection", "this fault is never detected", remedy)
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: the one form, whichever was written."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, model_validator
 from pydantic_core import CoreSchema
 
-from resilver.errors import ConfigError, Problem, show
-from resilver.spec.section import TEXT, AboveZero, Count, Section, Share, file_path
+from resilver.errors import Problem, show
+from resilver.spec.section import TEXT, Count, Positive, Section, Share, file_path
 from resilver.spec.streams import WINDOW_MAX
 from resilver.text import read_toml
 from resilver.units import BYTE_UNITS, Bytes, BytesPerSecond, Seconds, exact_duration, shortest_text
@@ -18,21 +18,19 @@ from resilver.units import BYTE_UNITS, Bytes, BytesPerSecond, Seconds, exact_dur
 JOBS_MAX = 200
 """The most jobs of a run: a byte numbers what asks for data."""
 
-_TIME = AboveZero('such as "45 s"')
-
 
 class JobSignature(Section):
     """What a job moves, and when: the pattern that servers' logs show of it."""
 
     name: str = Field(default="", examples=["forecast"])
     """What the job is called. Default: the file's name; without a file, its place in the list."""
-    period: Annotated[Seconds, _TIME] = Field(examples=["10 min"])
+    period: Positive[Seconds] = Field(examples=["10 min"])
     """From when a burst is asked for to when the next one is."""
     first: Seconds = Field(default=Seconds(0), examples=["30 s"])
     """From the job's start to its first burst: its phase."""
-    length: Annotated[Seconds, _TIME] = Field(examples=["45 s"])
+    length: Positive[Seconds] = Field(examples=["45 s"])
     """How long a burst takes where nothing is in its way; at most the period."""
-    volume: Annotated[Bytes, AboveZero('such as "2.4 TB"')] = Field(examples=["2.4 TB"])
+    volume: Positive[Bytes] = Field(examples=["2.4 TB"])
     """The bytes of a burst."""
     reads: Share = Field(default=0.0, examples=[0.0])
     """The share of a burst's operations that read; the others write."""
@@ -55,13 +53,10 @@ class JobSignature(Section):
         table = read_toml(path)
         return {"name": path.stem, **table}
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
         if self.length > self.period:
             rule = f"a burst of {exact_duration(self.length)} is longer than the period"
-            value = show(exact_duration(self.length))
-            raise ConfigError(rule, "shorten it", key="length", value=value)
-        return self
+            yield self.problem("length", rule, "shorten it")
 
 
 class _FileOr:

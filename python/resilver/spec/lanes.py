@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from resilver.errors import Problem, raise_all, show
-from resilver.spec.section import Flag, Section, Share
+from resilver.errors import Problem, show
+from resilver.spec.section import Flag, Problems, Section, Share
 
 TrafficClass = Literal["clients", "rebuild", "bursts"]
 
@@ -42,37 +41,23 @@ class Lanes(Section):
     devices: Flag = True
     """Whether devices serve lanes as well."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Problems:
         given = {name: share for name in CLASSES if (share := getattr(self, name)) is not None}
-        problems = []
         if self.order == "priority":
-            rule = "strict priority has no shares"
-            problems += [
-                Problem(rule, 'remove it, or use order = "shares"', key=name, value=show(share))
-                for name, share in given.items()
-            ]
+            rule, remedy = "strict priority has no shares", 'remove it, or use order = "shares"'
+            yield from [self.problem(name, rule, remedy) for name in given]
         elif self.classes is not None:
-            rule = "shares have no order"
-            remedy = 'remove it, or use order = "priority"'
-            problems.append(Problem(rule, remedy, key="classes", value=show(self.classes)))
+            yield self.problem(
+                "classes", "shares have no order", 'remove it, or use order = "priority"'
+            )
         elif not given:
-            rule = "no class has a share"
-            problems.append(Problem(rule, "such as clients = 0.9 and rebuild = 0.1"))
-        problems += [
-            Problem("a share is a number from 0 to 1", key=name, value="nan")
-            for name, share in given.items()
-            if math.isnan(share)
-        ]
-        if not problems and (total := sum(given.values())) > 1 + _SUM_TOLERANCE:
+            yield Problem("no class has a share", "such as clients = 0.9 and rebuild = 0.1")
+        elif (total := sum(given.values())) > 1 + _SUM_TOLERANCE:
             rule = f"the shares sum to {total:g}, and a port has only 1"
-            problems.append(Problem(rule, "lower one of them"))
+            yield Problem(rule, "lower one of them")
         if self.classes is not None and sorted(self.classes) != sorted(CLASSES):
-            rule = "each of the classes stands here once"
             remedy = f"such as classes = {show(CLASSES)}"
-            problems.append(Problem(rule, remedy, key="classes", value=show(self.classes)))
-        raise_all(problems)
-        return self
+            yield self.problem("classes", "each of the classes stands here once", remedy)
 
     def problems(self, *, bursts: bool) -> list[Problem]:
         """What is wrong with the shares, beside streams that have bursts or have none.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.spec.section import AboveZero, Section
+from resilver.errors import Problem, name_remedy, show
+from resilver.spec.section import Positive, Section
 from resilver.spec.tree import Side, Tree
 from resilver.units import BytesPerSecond, Seconds, exact_rate
 
@@ -25,9 +25,7 @@ class PartService(Section):
     In a study file a rate alone says it: ``service = "17 GB/s"``.
     """
 
-    rate: Annotated[BytesPerSecond | None, AboveZero('such as "17 GB/s"')] = Field(
-        default=None, examples=["17 GB/s"]
-    )
+    rate: Positive[BytesPerSecond] | None = Field(default=None, examples=["17 GB/s"])
     """How fast bytes pass. Default: they take no time."""
     per_request: Seconds = Field(default=Seconds(0), examples=["5 us"])
     """The time of each request beside its bytes."""
@@ -38,14 +36,12 @@ class PartService(Section):
         """Take a rate alone."""
         return data if isinstance(data, dict | PartService) else {"rate": data}
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
         if not 0 <= self.per_request <= PER_REQUEST_MAX:
             rule, remedy = "a request passes within an hour", 'such as "5 us"'
-            raise ConfigError(rule, remedy, key="per_request")
+            yield Problem(rule, remedy, key="per_request")
         if self.rate is None and not self.per_request:
-            raise ConfigError("it takes no time", 'say how much, such as "17 GB/s"')
-        return self
+            yield Problem("it takes no time", 'say how much, such as "17 GB/s"')
 
 
 ServiceOfParts = Annotated[

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, GetCoreSchemaHandler, model_validator
+from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
-from resilver.spec.section import Count, Only, Section
+from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.spec.section import Count, Only, Problems, Section
 
 GROUPS_MAX = 2**24
 """The most placement groups: their up sets, three copies each, then take 200 MB."""
@@ -161,35 +161,20 @@ class Placement(Section):
         dedicated = given.get("algorithm") == "groups" and given.get("spare") == "dedicated"
         return {**super().defaults_beside(given), **({"spares": 1} if dedicated else {})}
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
-        if self.algorithm == "groups":
-            problems += self._group_problems()
-        if isinstance(self.failure_domain, tuple):
-            problems += self._levels_problems(self.failure_domain)
-        if self.algorithm == "sets":
-            if self.level is None:
-                remedy = 'say which level they are, such as level = "raid"'
-                problems.append(Problem("sets are of a level of the parts", remedy, key="level"))
-            if self.failure_domain is not None:
-                rule = "a set's members are where its level says, across which parts"
-                value = show(self.failure_domain)
-                remedy = "remove it, and say across in cluster.parts"
-                problems.append(Problem(rule, remedy, key="failure_domain", value=value))
-        raise_all(problems)
-        return self
-
-    def _levels_problems(self, domains: tuple[str, ...]) -> list[Problem]:
-        """What is wrong with several failure domains, whatever the cluster and the code."""
-        rule = ""
-        if self.algorithm != "crush":
-            rule, remedy = "only CRUSH keeps groups in domains of their own", "name one level"
-        elif len(domains) < 2:
-            rule, remedy = "these are the levels of groups and of their pieces", "name two or one"
-        if not rule:
-            return []
-        return [Problem(rule, remedy, key="failure_domain", value=show(list(domains)))]
+    def _problems(self) -> Problems:
+        yield from self._group_problems()
+        if isinstance(self.failure_domain, tuple) and self.algorithm != "crush":
+            rule = "only CRUSH keeps groups in domains of their own"
+            yield self.problem("failure_domain", rule, "name one level")
+        elif isinstance(self.failure_domain, tuple) and len(self.failure_domain) < 2:
+            rule = "these are the levels of groups and of their pieces"
+            yield self.problem("failure_domain", rule, "name two or one")
+        if self.algorithm == "sets" and self.level is None:
+            remedy = 'say which level they are, such as level = "raid"'
+            yield Problem("sets are of a level of the parts", remedy, key="level")
+        if self.algorithm == "sets" and self.failure_domain is not None:
+            rule = "a set's members are where its level says, across which parts"
+            yield self.problem("failure_domain", rule, "remove it, and say across in cluster.parts")
 
     @property
     def domains(self) -> tuple[str, ...]:
@@ -197,17 +182,17 @@ class Placement(Section):
         given = self.failure_domain
         return given if isinstance(given, tuple) else (given,) if given is not None else ()
 
-    def _group_problems(self) -> list[Problem]:
+    def _group_problems(self) -> Problems:
         """What is wrong with groups, whatever the cluster."""
+        if self.algorithm != "groups":
+            return
         if self.group_size is None:
             remedy = "say how many servers a group has, such as group_size = 24"
-            return [Problem("groups have a size", remedy, key="group_size")]
-        if self.spare != "dedicated" and self.spares is not None:
+            yield Problem("groups have a size", remedy, key="group_size")
+        elif self.spares is not None and self.spare != "dedicated":
             rule = "spares stand by only where they are dedicated"
-            remedy = 'remove it, or use spare = "dedicated"'
-            return [Problem(rule, remedy, key="spares", value=show(self.spares))]
-        if self.spares is not None and self.spares >= self.group_size:
+            yield self.problem("spares", rule, 'remove it, or use spare = "dedicated"')
+        elif self.spares is not None and self.spares >= self.group_size:
             rule = f"a group of {self.group_size} has members that hold data beside its spares"
             remedy = f"use at most {self.group_size - 1}, or larger groups"
-            return [Problem(rule, remedy, key="spares", value=show(self.spares))]
-        return []
+            yield self.problem("spares", rule, remedy)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from resilver.errors import Problem, raise_all, show
+from resilver.errors import Problem, show
 from resilver.spec.placement import Placement
 from resilver.spec.population import Population
 from resilver.spec.redundancy import Redundancy
@@ -35,21 +35,16 @@ class Pool(Section):
     traffic: Traffic | None = None
     """What the clients of this pool do; requests, not streams."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Pool:
-        problems = []
+    def _problems(self) -> Iterator[Problem]:
         if not self.name.strip():
-            rule = "a pool has a name"
-            problems.append(Problem(rule, 'such as "archive"', key="name", value=show(self.name)))
+            yield self.problem("name", "a pool has a name", 'such as "archive"')
         if self.traffic is not None and self.traffic.is_striped:
             rule = "the clients of one pool issue requests"
             remedy = (
                 "use outstanding or arrivals, or write [traffic] for streams or jobs over all pools"
             )
             key = "traffic.streams" if self.traffic.streams is not None else "traffic.jobs"
-            problems.append(Problem(rule, remedy, key=key))
-        raise_all(problems)
-        return self
+            yield Problem(rule, remedy, key=key)
 
 
 def pool_list_problems(pools: Sequence[Pool], *, has_traffic: bool) -> Iterator[Problem]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema
 
 from resilver import catalog
-from resilver.errors import Problem, raise_all, show
+from resilver.errors import Problem
 from resilver.importers.sizes import Bin
 from resilver.importers.sizes.histogram import FILE_BYTES_MAX
 from resilver.spec.histogram import HISTOGRAM_SCHEMA, Histogram, bins_of, histogram_of
 from resilver.spec.objects import FILE_OBJECTS_MAX, Objects
-from resilver.spec.section import AboveZero, Section
+from resilver.spec.section import Positive, Problems, Section
 from resilver.units import BYTES_MAX, VOLUME_MAX, Bytes, exact_bytes, format_bytes
 
 CHUNK_DEFAULT = Bytes(64 * 2**20)
@@ -22,6 +22,10 @@ FILES_MAX = 2**36
 """The most files: the other 36 bits of an object's identifier number its file."""
 
 _PIB, _EIB = exact_bytes(FILE_BYTES_MAX), exact_bytes(VOLUME_MAX)
+
+
+VOLUMES = ("bytes_per_server", "bytes", "files")
+"""The keys of which one says how much is stored."""
 
 
 class Population(Section):
@@ -37,7 +41,7 @@ class Population(Section):
     """A catalog name, ``{ file = ... }``, ``{ scan = folder }`` or ``{ bins = [[min, max, count],
     ...] }``, to which ``label`` gives a name. A run folder keeps what was measured as bins.
     """
-    file_size: Annotated[Bytes | None, AboveZero()] = Field(default=None, examples=["1 TiB"])
+    file_size: Positive[Bytes] | None = Field(default=None, examples=["1 TiB"])
     """Instead of a histogram: every file has this size."""
     objects: Objects | None = Field(default=None, examples=[{"chunk": "64 MiB"}, "whole"])
     """How a file is cut into objects. Default: the catalog population's own, otherwise 64 MiB
@@ -52,74 +56,46 @@ class Population(Section):
     )
     """The volume, as a number of files."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
-        if (self.histogram is None) == (self.file_size is None):
-            given = "both are given" if self.histogram is not None else "neither is given"
-            rule = f"exactly one of histogram and file_size is needed, and {given}"
-            problems.append(Problem(rule, 'such as file_size = "1 TiB"'))
-        volumes = [
-            name
-            for name in ("bytes_per_server", "bytes", "files")
-            if getattr(self, name) is not None
+    def _problems(self) -> Problems:
+        wrong = [
+            *self.exactly_one(("histogram", "file_size"), 'such as file_size = "1 TiB"'),
+            *self.exactly_one(VOLUMES, 'such as bytes_per_server = "20 TiB"'),
         ]
-        if len(volumes) != 1:
-            given = " and ".join(volumes) + " are given" if volumes else "none is given"
-            rule = f"exactly one of bytes_per_server, bytes and files is needed, and {given}"
-            remedy = "keep one" if volumes else 'such as bytes_per_server = "20 TiB"'
-            problems.append(Problem(rule, remedy))
-        if (
-            self.histogram is not None
-            and sum(item.file_count for item in self.histogram.bins) > BYTES_MAX
-        ):
+        bins = self.histogram.bins if self.histogram is not None else ()
+        if sum(item.file_count for item in bins) > BYTES_MAX:
             rule = "the counts add up to more than 2^63"
-            problems.append(Problem(rule, "scale them down", key="histogram"))
-        if not problems:
-            problems = self._size_problems()
-        raise_all(problems)
-        return self
+            wrong.append(Problem(rule, "scale them down", key="histogram"))
+        yield from wrong or self._size_problems()
 
-    def _size_problems(self) -> list[Problem]:
+    def _size_problems(self) -> Problems:
         """What is larger than the core can number or add up."""
-        problems = []
         if self.files is not None and self.files > FILES_MAX:
             rule = f"a population has at most 2^36 = {FILES_MAX} files"
-            remedy = "use fewer, larger files"
-            problems.append(Problem(rule, remedy, key="files", value=show(self.files)))
+            yield self.problem("files", rule, "use fewer, larger files")
         size = self.largest_file_bytes
         if size > FILE_BYTES_MAX:
-            key, value = "file_size", show(exact_bytes(size))
-            if self.histogram:
-                key, value = "histogram", show(self.histogram.label)
+            key = "histogram" if self.histogram else "file_size"
             rule = f"the largest file has {size} B, and a file has at most {_PIB}"
-            problems.append(Problem(rule, "split such files into several", key=key, value=value))
-            return problems
+            yield self.problem(key, rule, "split such files into several")
+            return
         if self.bytes is not None:
-            problems += self.volume_problems(int(self.bytes), "bytes")
+            yield from self.volume_problems(int(self.bytes), "bytes")
         if self.files is not None and self.files * size > VOLUME_MAX:
             rule = f"files of up to {format_bytes(size)} could hold more than {_EIB}"
-            value = show(self.files)
-            problems.append(Problem(rule, "use fewer or smaller files", key="files", value=value))
+            yield self.problem("files", rule, "use fewer or smaller files")
         cut = self.cut
         # A width that follows the servers is far below the limit, and one object stands for it.
         width = cut.stripe_width if isinstance(cut.stripe_width, int) else 1
         objects = cut.count(size, width)
         if objects > FILE_OBJECTS_MAX:
-            chunked = cut.chunk_bytes is not None
-            piece = cut.chunk_bytes or cut.stripe_unit_bytes or Bytes(0)
-            problems.append(
-                Problem(
-                    f"a file of {format_bytes(size)} would be {objects} objects, "
-                    f"and a file has at most 2^28 = {FILE_OBJECTS_MAX}",
-                    "use larger chunks" if chunked else "use larger units or a smaller width",
-                    key="objects.chunk" if chunked else "objects.stripe_unit",
-                    value=show(exact_bytes(piece)),
-                )
-            )
-        return problems
+            rule = f"a file of {format_bytes(size)} would be {objects} objects, "
+            rule += f"and a file has at most 2^28 = {FILE_OBJECTS_MAX}"
+            key, remedy = "stripe_unit_bytes", "use larger units or a smaller width"
+            if cut.chunk_bytes is not None:
+                key, remedy = "chunk_bytes", "use larger chunks"
+            yield cut.problem(key, rule, remedy).under("objects")
 
-    def volume_problems(self, volume: int, key: str, holder: str = "a system") -> list[Problem]:
+    def volume_problems(self, volume: int, key: str, holder: str = "a system") -> Problems:
         """What is wrong with a volume.
 
         Args:
@@ -127,18 +103,14 @@ class Population(Section):
             key: The key that gives it.
             holder: What holds it, for the message.
         """
-        value = show(exact_bytes(getattr(self, key)))
+        mean = self.mean_file_bytes
         if volume > VOLUME_MAX:
             rule = f"{holder} would hold more than {_EIB}"
-            return [Problem(rule, "use a smaller volume", key=key, value=value)]
-        mean = self.mean_file_bytes
-        if volume and volume >= (FILES_MAX + 1) * mean:
-            rule = (
-                f"in files of {format_bytes(float(mean))} on average this is more than "
-                f"2^36 = {FILES_MAX} files"
-            )
-            return [Problem(rule, "use a smaller volume or larger files", key=key, value=value)]
-        return []
+            yield self.problem(key, rule, "use a smaller volume")
+        elif volume and volume >= (FILES_MAX + 1) * mean:
+            words = format_bytes(float(mean))
+            rule = f"in files of {words} on average this is more than 2^36 = {FILES_MAX} files"
+            yield self.problem(key, rule, "use a smaller volume or larger files")
 
     def volume_bytes(self, servers: int) -> int | None:
         """The volume before replication, or None when it is given as a number of files.

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from resilver.errors import Problem, raise_all, show
-from resilver.spec.section import AboveZero, Count, Flag, Section
+from resilver.spec.section import Count, Flag, Positive, Problems, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
 
-_Size = Annotated[Bytes, AboveZero()]
-_NO_LIMIT = 'write such as "100 MiB/s", or leave it out for no limit'
+_Size = Positive[Bytes]
 
 
 class Recovery(Section):
@@ -33,9 +31,7 @@ class Recovery(Section):
     """In which order a destination pulls its objects: as the population has them, the smallest or
     the largest first, or those with the fewest copies left first (``risk``).
     """
-    bandwidth: Annotated[BytesPerSecond | None, AboveZero(_NO_LIMIT)] = Field(
-        default=None, examples=["100 MiB/s"]
-    )
+    bandwidth: Positive[BytesPerSecond] | None = Field(default=None, examples=["100 MiB/s"])
     """The most a rebuilding device reads a second, several times what it rebuilds of a code; None
     where only memory holds it back. Default: no limit.
     """
@@ -48,14 +44,8 @@ class Recovery(Section):
     attempts: Count = Field(default=10, le=2**31 - 1, examples=[10])
     """After how many losses of one buffer its object is given up as unreachable."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Problems:
         for name in ("receive_memory", "send_memory"):
-            memory = getattr(self, name)
-            if memory < self.pipeline_buffer:
+            if getattr(self, name) < self.pipeline_buffer:
                 rule = f"a {exact_bytes(self.pipeline_buffer)} pipeline buffer does not fit"
-                remedy = f"raise {name} or lower recovery.pipeline_buffer"
-                problems.append(Problem(rule, remedy, key=name, value=show(exact_bytes(memory))))
-        raise_all(problems)
-        return self
+                yield self.problem(name, rule, f"raise {name} or lower recovery.pipeline_buffer")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema
 
-from resilver.errors import Problem, raise_all, show
 from resilver.spec.code import CODE_SCHEMA, ErasureCode, code_of
 from resilver.spec.coding import CODING_SCHEMA, CodingSpeed, coding_of
-from resilver.spec.section import AboveZero, Count, Section
-from resilver.units import Bytes, exact_bytes
+from resilver.spec.section import Count, Positive, Problems, Section
+from resilver.units import Bytes
 
 _REPLICAS = 3
 
@@ -34,9 +33,7 @@ class Redundancy(Section):
     ``lrc 12+2+2`` (12 data, 2 local and 2 global parities: Azure's) or ``copies 3``. An object is
     cut into data pieces of equal size, and parity pieces are computed from them.
     """
-    strip: Annotated[Bytes | None, AboveZero('such as "64 KiB"')] = Field(
-        default=None, examples=["64 KiB"]
-    )
+    strip: Positive[Bytes] | None = Field(default=None, examples=["64 KiB"])
     """One device's part of a stripe, which streams over groups read and write. Of objects that are
     placed, a stripe is an object.
     """
@@ -52,29 +49,17 @@ class Redundancy(Section):
         """Three copies where no code is given."""
         return {} if "code" in given else {"replicas": _REPLICAS}
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Problems:
         if self.code is not None and self.replicas is not None:
-            rule = "a code says how many pieces there are"
             remedy = f'remove it, or write code = "copies {self.replicas}"'
-            problems.append(Problem(rule, remedy, key="replicas", value=show(self.replicas)))
-        if self.code is None:
-            given = {
-                "strip": show(exact_bytes(self.strip)) if self.strip else None,
-                "coding": None if self.coding.label == "none" else show(self.coding.label),
-            }
+            yield self.problem("replicas", "a code says how many pieces there are", remedy)
+        elif self.code is not None:
+            yield from self.coding.problems(self.code)
+        else:
             rule = "copies that are pulled whole have no such thing"
             remedy = f'remove it, or write code = "copies {self.replicas}" instead of replicas'
-            problems += [
-                Problem(rule, remedy, key=name, value=value)
-                for name, value in given.items()
-                if value is not None
-            ]
-        if not problems and self.code is not None:
-            problems += self.coding.problems(self.code)
-        raise_all(problems)
-        return self
+            given = {"strip": self.strip is not None, "coding": self.coding.label != "none"}
+            yield from [self.problem(key, rule, remedy) for key in given if given[key]]
 
     @property
     def pieces(self) -> int:
