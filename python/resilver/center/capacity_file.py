@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from pydantic import (
     BeforeValidator,
@@ -11,12 +11,11 @@ from pydantic import (
     PlainValidator,
     ValidationInfo,
     WithJsonSchema,
-    model_validator,
 )
 
-from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.errors import ConfigError, Problem, show
 from resilver.quantities import DAY_SECONDS, Inflow
-from resilver.spec.section import AboveZero, AnyFile, Count, Section, file_path
+from resilver.spec.section import AnyFile, Count, Positive, Problems, Section, file_path
 from resilver.text import read_toml
 from resilver.units import Bytes, Seconds
 
@@ -62,7 +61,7 @@ def _curve(value: Any, info: ValidationInfo) -> Any:
 class Purge(Section):
     """Which files are deleted, once a day."""
 
-    last_access: Annotated[Seconds, AboveZero('such as "14 d"')] = Field(examples=["14 d"])
+    last_access: Positive[Seconds] = Field(examples=["14 d"])
     """How long nobody has read, changed or written a file that may be deleted: whole days."""
     high: _Part | None = Field(default=None, examples=[0.7])
     """The fill above which files are deleted, the oldest first. Default: at any fill, all of them.
@@ -70,22 +69,17 @@ class Purge(Section):
     low: _Part | None = Field(default=None, examples=[0.6])
     """The fill at which that ends."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Problems:
         if self.last_access % DAY_SECONDS:
             rule = "the purge runs once a day, and tells ages in whole days"
-            problems.append(Problem(rule, 'such as "14 d"', key="last_access"))
+            yield self.problem("last_access", rule, 'such as "14 d"')
         if (self.high is None) != (self.low is None):
             key = "high" if self.low is None else "low"
             rule = "a purge begins above one fill and ends at another"
-            remedy = "give both high and low, or none"
-            problems.append(Problem(rule, remedy, key, show(getattr(self, key))))
+            yield self.problem(key, rule, "give both high and low, or none")
         if self.high is not None and self.low is not None and self.low >= self.high:
             rule = f"the purge would end at {self.low:g}, not below {self.high:g} where it begins"
-            problems.append(Problem(rule, "lower low, or raise high", "low", show(self.low)))
-        raise_all(problems)
-        return self
+            yield self.problem("low", rule, "lower low, or raise high")
 
     @property
     def days(self) -> int:
@@ -96,20 +90,16 @@ class Purge(Section):
 class FileClass(Section):
     """Files that come in, and how often they are used afterwards."""
 
-    rate: Annotated[Inflow, AboveZero('such as "1.2 PB/d"')] = Field(examples=["1.2 PB/d"])
+    rate: Positive[Inflow] = Field(examples=["1.2 PB/d"])
     """How many bytes come in."""
-    accessed_every: Annotated[Seconds | None, AboveZero('such as "20 d"')] = Field(
-        default=None, examples=["20 d"]
-    )
+    accessed_every: Positive[Seconds] | None = Field(default=None, examples=["20 d"])
     """The mean time between uses of a file, at random times. Default: none is used again."""
 
 
 class Capacity(Section):
     """How full the file system gets: what comes in, what is purged, and what was observed."""
 
-    usable: Annotated[Bytes | None, AboveZero('such as "32 PB"')] = Field(
-        default=None, examples=["32.256 PB"]
-    )
+    usable: Positive[Bytes] | None = Field(default=None, examples=["32.256 PB"])
     """How much it holds. Default: what the first offer comes to."""
     stored: Bytes = Field(default=Bytes(0), examples=["10 PB"])
     """How much is stored on the first day, of all ages up to the purge's alike."""
@@ -132,22 +122,18 @@ class Capacity(Section):
     lfs_df: _Paths = Field(default=(), examples=["df.txt"])
     """Series of ``lfs df``, each table behind its time. Default: none."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Problems:
         if not (self.inflow or self.listing or self.lfs_df):
             rule = "nothing says what comes in or what is stored"
-            problems.append(Problem(rule, 'add inflow = "1.2 PB/d", listing or lfs_df'))
+            yield Problem(rule, 'add inflow = "1.2 PB/d", listing or lfs_df')
         if self.listing is not None and self.stored:
-            rule = "the listing says what is stored"
-            problems.append(Problem(rule, "remove one of them", "stored", show(int(self.stored))))
+            yield self.problem("stored", "the listing says what is stored", "remove one of them")
         if self.usable is not None and self.stored > self.usable:
-            rule = "more is stored than the file system holds"
-            problems.append(Problem(rule, "raise usable", "stored", show(int(self.stored))))
+            yield self.problem(
+                "stored", "more is stored than the file system holds", "raise usable"
+            )
         fills = [fill for fill, _ in self.rate_at_fill]
         shares = [share for _, share in self.rate_at_fill]
         if fills != sorted(set(fills)) or any(not 0 <= one <= 1 for one in [*fills, *shares]):
             rule = "pairs of a fill and a share, both from 0 to 1, the fills rising"
-            problems.append(Problem(rule, "such as [[0.5, 1.0], [0.95, 0.5]]", "rate_at_fill"))
-        raise_all(problems)
-        return self
+            yield Problem(rule, "such as [[0.5, 1.0], [0.95, 0.5]]", "rate_at_fill")

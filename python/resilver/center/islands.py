@@ -15,7 +15,7 @@ from resilver.center.figures import Figure
 from resilver.errors import ConfigError, show
 from resilver.quantities import daily, decimal_bytes, decimal_rate, duration
 from resilver.record import record
-from resilver.spec.section import AboveZero, Count, Section
+from resilver.spec.section import Count, Positive, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
 
@@ -24,15 +24,13 @@ class Workflow(Section):
 
     name: Annotated[str, Field(min_length=1, max_length=60)] = Field(examples=["combustion"])
     """What it is called."""
-    data: Annotated[Bytes, AboveZero('such as "100 TB"')] = Field(examples=["100 TB"])
+    data: Positive[Bytes] = Field(examples=["100 TB"])
     """What a run writes that other systems use."""
-    every: Annotated[Seconds, AboveZero('such as "1 d"')] = Field(examples=["1 d"])
+    every: Positive[Seconds] = Field(examples=["1 d"])
     """How often there is a run."""
     copies: Count = Field(default=1, le=100, examples=[2])
     """To how many other systems' file systems it is copied."""
-    kept: Annotated[Seconds | None, AboveZero('such as "14 d"')] = Field(
-        default=None, examples=["14 d"]
-    )
+    kept: Positive[Seconds] | None = Field(default=None, examples=["14 d"])
     """How long each copy stays. Default: no longer than until the next run."""
 
 
@@ -45,9 +43,7 @@ class Islands(Section):
         examples=[[{"name": "combustion", "data": "100 TB", "every": "1 d"}]],
     )
     """Which data are used on several systems."""
-    mover: Annotated[BytesPerSecond | None, AboveZero('such as "20 GB/s"')] = Field(
-        default=None, examples=["20 GB/s"]
-    )
+    mover: Positive[BytesPerSecond] | None = Field(default=None, examples=["20 GB/s"])
     """What the cluster that moves data between file systems passes. Default: not said."""
 
     @field_validator("workflows")

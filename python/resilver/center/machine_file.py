@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema
 
 from resilver.center.given import GivenFile
-from resilver.errors import ConfigError, Problem, raise_all, show
-from resilver.spec.section import AboveZero, AnyFile, Count, Section
+from resilver.errors import ConfigError, Problem, show
+from resilver.spec.section import AnyFile, Count, Positive, Problems, Section
 from resilver.units import BytesPerSecond
 
 CAGES, SLOTS = 3, 8
@@ -55,12 +55,9 @@ class FineGrained(Section):
     window: tuple[int, int] = Field(default=(-1, 2), examples=[[-1, 2]])
     """How far a client may lie from its zone's first router in Y, in chips: least and most."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Problems:
         if self.window[0] > self.window[1]:
-            rule = "the least stands before the most"
-            raise ConfigError(rule, "such as [-1, 2]", "window", show(list(self.window)))
-        return self
+            yield self.problem("window", "the least stands before the most", "such as [-1, 2]")
 
 
 class StorageSide(Section):
@@ -93,24 +90,19 @@ class StorageSide(Section):
         """The networks of all leaf switches."""
         return range(self.network, self.network + self.rows * self.blocks)
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Problems:
         if (count := self.rows * self.blocks * self.servers * self.targets) > _TARGETS_MAX:
             rule = f"a file system has at most {_TARGETS_MAX:,} targets, and this {count:,}"
-            problems.append(Problem(rule, "have fewer", "targets", show(self.targets)))
+            yield self.problem("targets", rule, "have fewer")
         if self.rows % self.namespaces:
             rule = f"the {self.rows} rows are shared evenly among the namespaces"
-            problems.append(Problem(rule, "divide them", "namespaces", show(self.namespaces)))
-        given = show(list(self.leaves))
+            yield self.problem("namespaces", rule, "divide them")
         if self.leaves and len(self.leaves) != self.servers:
             rule = f"it has a number for each of the {self.servers} servers of a block"
-            problems.append(Problem(rule, "such as 0 for each", "leaves", given))
+            yield self.problem("leaves", rule, "such as 0 for each")
         if any(leaf >= self.blocks for leaf in self.leaves):
             rule = f"a row of {self.blocks} blocks has no leaf so far on"
-            problems.append(Problem(rule, f"from 0 to {self.blocks - 1}", "leaves", given))
-        raise_all(problems)
-        return self
+            yield self.problem("leaves", rule, f"from 0 to {self.blocks - 1}")
 
 
 def _along(value: object) -> tuple[BytesPerSecond, ...] | None:
@@ -131,7 +123,7 @@ _Along = Annotated[
     PlainValidator(_along),
     WithJsonSchema({"anyOf": [_RATE_SCHEMA, {"type": "array", "items": _RATE_SCHEMA}]}),
 ]
-_Rate = Annotated[BytesPerSecond | None, AboveZero('such as "2.6 GB/s"')]
+_Rate = Positive[BytesPerSecond] | None
 
 
 class PartRates(Section):
@@ -197,29 +189,23 @@ class MachineFile(GivenFile):
     rates: PartRates = Field(default=PartRates(), examples=[{"router": "2.6 GB/s"}])
     """What channels, routers, servers and targets pass."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Problems:
         x, y, z = self.torus
         if x * y * z * self.nodes > _NODES_MAX:
             rule = f"a machine has at most {_NODES_MAX:,} nodes"
-            problems.append(Problem(rule, "shorten its rings", "torus", show(list(self.torus))))
+            yield self.problem("torus", rule, "shorten its rings")
         if self.cabinets is not None and self.map is not None:
             rule = "the map says where nodes are"
-            problems.append(Problem(rule, "remove one of them", "cabinets"))
+            yield Problem(rule, "remove one of them", "cabinets")
         elif self.cabinets is not None:
             expected = (self.cabinets.columns, 2 * self.cabinets.rows, CAGES * SLOTS)
             if self.torus != expected or self.nodes != 2:
                 rule = f"such cabinets make a torus of {list(expected)} with 2 nodes a chip"
-                value = show(list(self.torus))
-                problems.append(Problem(rule, "change one of them", "torus", value))
+                yield self.problem("torus", rule, "change one of them")
         for axis, length, rates in zip("xyz", self.torus, self.rates.along, strict=True):
             if rates and length % len(rates):
                 rule = f"{len(rates)} rates do not follow one another round a ring of {length}"
                 remedy = f"give a number of them that divides {length}"
-                problems.append(Problem(rule, remedy, f"rates.{axis}"))
+                yield Problem(rule, remedy, f"rates.{axis}")
         if any(not 0 <= weight <= 1e6 for weight in self.weights):
-            rule = "a hop costs from 0 to 1,000,000"
-            problems.append(Problem(rule, "such as [4, 8, 1]", "weights", show(list(self.weights))))
-        raise_all(problems)
-        return self
+            yield self.problem("weights", "a hop costs from 0 to 1,000,000", "such as [4, 8, 1]")

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from resilver.errors import Problem, raise_all, show
-from resilver.spec.section import Section
+from resilver.errors import Problem, show
+from resilver.spec.section import Problems, Section
 from resilver.units import Bytes, BytesPerSecond
 
 OPTIMUM_PROJECTS_MAX = 40
@@ -50,21 +50,17 @@ class Namespaces(Section):
     projects: tuple[Project, ...] = Field(min_length=1, max_length=10_000)
     """The projects."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Problems:
         seen: set[str] = set()
         for number, one in enumerate(self.projects):
             key = f"projects.{number}"
             if one.name in seen:
                 rule = "two projects have this name"
-                problems.append(Problem(rule, "rename one", f"{key}.name", show(one.name)))
+                yield Problem(rule, "rename one", f"{key}.name", show(one.name))
             seen.add(one.name)
             if not (one.capacity or one.bandwidth):
                 rule = "the project needs nothing"
-                problems.append(Problem(rule, "give capacity or bandwidth, or remove it", key))
-        raise_all(problems)
-        return self
+                yield Problem(rule, "give capacity or bandwidth, or remove it", key)
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from resilver.center.benchmarks import medians
 from resilver.center.culling import Lot
 from resilver.center.given import GivenFile
 from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
-from resilver.errors import Problem, collected, raise_all, show
+from resilver.errors import Problem, collected, show
 from resilver.importers.benchmarks import is_benchmark, read_benchmarks
 from resilver.spec.code import ErasureCode, erasure_of
-from resilver.spec.section import AboveZero, Count, Section
+from resilver.spec.section import Count, Positive, Problems, Section
 from resilver.text import refuse
 from resilver.units import BytesPerSecond
 
@@ -36,7 +36,7 @@ class LotSection(Section):
     """Over how many units they are spread evenly."""
     code: str = Field(default="rs 8+2", examples=["rs 8+2"])
     """The code of a group, which says how many disks it has."""
-    rate: Annotated[BytesPerSecond, AboveZero('such as "62 MB/s"')] = Field(examples=["62 MB/s"])
+    rate: Positive[BytesPerSecond] = Field(examples=["62 MB/s"])
     """What a disk that is not slow moves on average of requests in order."""
     spread: Annotated[float, Field(strict=True, ge=0, le=0.2)] = Field(default=0.0, examples=[0.02])
     """The standard deviation of a disk's speed, as a share of its mean."""
@@ -45,19 +45,16 @@ class LotSection(Section):
     factor: Annotated[float, Field(strict=True, gt=0, le=1)] = Field(default=1.0, examples=[0.8])
     """The share of its speed that a slow disk has."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems: list[Problem] = []
+    def _problems(self) -> Problems:
         if self.groups % self.units:
             rule = f"{self.groups:,} groups do not spread evenly over {self.units:,} units"
-            problems.append(Problem(rule, "change one of them", "units", show(self.units)))
+            yield self.problem("units", rule, "change one of them")
         if self.slow and self.factor == 1.0:
-            rule = "slow disks are as fast as the others"
-            problems.append(Problem(rule, "add factor = 0.8", key="slow", value=show(self.slow)))
-        with collected(problems):
+            yield self.problem("slow", "slow disks are as fast as the others", "add factor = 0.8")
+        wrong: list[Problem] = []
+        with collected(wrong):
             erasure_of(self.code, "code")
-        raise_all(problems)
-        return self
+        yield from wrong
 
     @property
     def erasure(self) -> ErasureCode:

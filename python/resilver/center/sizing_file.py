@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema
 
 from resilver.center.capacity_file import Capacity
 from resilver.center.given import GivenFile
 from resilver.center.islands import Islands
 from resilver.center.namespaces import Namespaces
-from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.errors import ConfigError, Problem, show
 from resilver.quantities import Price, Watts
 from resilver.spec.code import ErasureCode, erasure_of
-from resilver.spec.section import AboveZero, Count, Section
+from resilver.spec.section import Count, Positive, Problems, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
-_Size = Annotated[Bytes, AboveZero('such as "2 TB"')]
-_Rate = Annotated[BytesPerSecond, AboveZero('such as "27.8 GB/s"')]
+_Size = Positive[Bytes]
+_Rate = Positive[BytesPerSecond]
 _Part = Annotated[float, Field(strict=True, gt=0, le=1)]
 
 
@@ -74,7 +74,7 @@ class Checkpoint(Section):
 
     share: _Part = Field(examples=[0.75])
     """Which share of the memory is written."""
-    within: Annotated[Seconds, AboveZero('such as "6 min"')] = Field(examples=["6 min"])
+    within: Positive[Seconds] = Field(examples=["6 min"])
     """How long it may take."""
 
 
@@ -94,18 +94,13 @@ class Volume(Section):
     )
     """Instead of ``below``: how much more than this is bought, as a share of it."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Problems:
         if (self.bytes is None) == (self.memory_multiple is None):
             rule = "the volume is either given or a multiple of the memory"
-            problems.append(Problem(rule, "give one of bytes and memory_multiple"))
+            yield Problem(rule, "give one of bytes and memory_multiple")
         if self.below is not None and self.head_room is not None:
-            rule = "head room is said in two ways"
-            value = show(self.head_room)
-            problems.append(Problem(rule, "give one of below and head_room", "head_room", value))
-        raise_all(problems)
-        return self
+            remedy = "give one of below and head_room"
+            yield self.problem("head_room", "head room is said in two ways", remedy)
 
     @property
     def times(self) -> float:
@@ -126,9 +121,7 @@ class Volume(Section):
 class Demand(Section):
     """What the file system must do."""
 
-    memory: Annotated[Bytes | None, AboveZero('such as "600 TB"')] = Field(
-        default=None, examples=["600 TB"]
-    )
+    memory: Positive[Bytes] | None = Field(default=None, examples=["600 TB"])
     """The memory that is checkpointed."""
     checkpoint: Checkpoint | None = Field(
         default=None, examples=[{"share": 0.75, "within": "6 min"}]
@@ -138,34 +131,28 @@ class Demand(Section):
     """The bandwidth of requests in order. Default: what the checkpoint needs."""
     random: _RateOrShare = Field(default=None, examples=["240 GB/s"])
     """The bandwidth of requests at random: a rate, or a share of that of requests in order."""
-    connected_memory: Annotated[Bytes | None, AboveZero('such as "770 TB"')] = Field(
-        default=None, examples=["770 TB"]
-    )
+    connected_memory: Positive[Bytes] | None = Field(default=None, examples=["770 TB"])
     """The memory of all systems that use the file system. Default: ``memory``."""
     capacity: Volume | None = Field(default=None, examples=[{"memory_multiple": 30.0}])
     """How much must be stored."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Problems:
         if self.checkpoint is not None and self.memory is None:
             rule = "a checkpoint writes memory, and demand.memory does not say how much"
-            problems.append(Problem(rule, 'add memory = "600 TB"', key="checkpoint"))
+            yield Problem(rule, 'add memory = "600 TB"', key="checkpoint")
         multiple = self.capacity is not None and self.capacity.memory_multiple is not None
         if multiple and self.connected_memory is None and self.memory is None:
             rule = "this is a multiple of memory, and none is given"
             remedy = 'add connected_memory = "770 TB"'
-            problems.append(Problem(rule, remedy, key="capacity.memory_multiple"))
+            yield Problem(rule, remedy, key="capacity.memory_multiple")
         is_share = self.random is not None and not isinstance(self.random, BytesPerSecond)
         if is_share and self.sequential is None:
             rule = "this is a share of a bandwidth that is not given"
             remedy = 'add bandwidth or a checkpoint, or write a rate such as "240 GB/s"'
-            problems.append(Problem(rule, remedy, key="random", value=show(self.random)))
+            yield self.problem("random", rule, remedy)
         if not self.given():
             rule = "nothing is asked of the file system"
-            problems.append(Problem(rule, 'add such as bandwidth = "1 TB/s"'))
-        raise_all(problems)
-        return self
+            yield Problem(rule, 'add such as bandwidth = "1 TB/s"')
 
     @property
     def checkpoint_rate(self) -> float | None:
@@ -185,9 +172,7 @@ class OfferedDisk(Section):
 
     size: _Size = Field(examples=["2 TB"])
     """How much it holds; disks are sold in powers of ten, so that TB is not TiB."""
-    sequential: Annotated[BytesPerSecond | None, AboveZero('such as "62 MB/s"')] = Field(
-        default=None, examples=["62 MB/s"]
-    )
+    sequential: Positive[BytesPerSecond] | None = Field(default=None, examples=["62 MB/s"])
     """What it moves of requests in order."""
     random_share: _Shares = Field(default=None, examples=[[0.2, 0.25]])
     """Which share of that it moves of requests at random; two are the least and the most."""
@@ -213,21 +198,16 @@ class Offer(Section):
     price: Price | None = Field(default=None, examples=["1200000 USD"])
     """What a unit costs."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Problems:
         if self.disks < self.erasure.pieces:
             rule = f"a group of {self.code} has {self.erasure.pieces} members"
-            remedy = "add disks, or take a smaller code"
-            problems.append(Problem(rule, remedy, key="disks", value=show(self.disks)))
+            yield self.problem("disks", rule, "add disks, or take a smaller code")
         if self.rate is None and self.disk.sequential is None:
             rule = "what the unit moves is not said"
-            problems.append(Problem(rule, 'add rate = "27.8 GB/s", or disk.sequential = "62 MB/s"'))
+            yield Problem(rule, 'add rate = "27.8 GB/s", or disk.sequential = "62 MB/s"')
         if self.power is not None and not self.power:
-            rule = "what runs draws power"
-            problems.append(Problem(rule, "leave it out where it is not known", "power", show(0)))
-        raise_all(problems)
-        return self
+            remedy = "leave it out where it is not known"
+            yield self.problem("power", "what runs draws power", remedy)
 
     @property
     def erasure(self) -> ErasureCode:
@@ -265,36 +245,32 @@ class SizingFile(GivenFile):
     islands: Islands | None = Field(default=None)
     """What would be copied if each system had a file system of its own."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = []
+    def _problems(self) -> Problems:
         names = [offer.name for offer in self.offers]
         for name in {name for name in names if names.count(name) > 1}:
             rule = "two offers have this name"
-            problems.append(Problem(rule, "rename one", key="offers", value=show(name)))
+            yield Problem(rule, "rename one", key="offers", value=show(name))
         currencies = {offer.price.currency for offer in self.offers if offer.price is not None}
         if len(currencies) > 1:
             rule = f"prices are in {' and '.join(sorted(currencies))}, which cannot be compared"
-            problems.append(Problem(rule, "write them in one currency", key="offers"))
+            yield Problem(rule, "write them in one currency", key="offers")
         if self.demand is not None and not self.offers:
             rule = "nothing is offered for the demand"
-            problems.append(Problem(rule, "add a table [[offers]]", key="offers"))
+            yield Problem(rule, "add a table [[offers]]", key="offers")
         if self.offers and self.demand is None and any(one.units is None for one in self.offers):
             rule = "how many units there are follows from no demand"
-            problems.append(Problem(rule, "add [demand], or units to each offer", key="offers"))
+            yield Problem(rule, "add [demand], or units to each offer", key="offers")
         if not (self.demand or self.offers or self.capacity or self.namespaces or self.islands):
             rule = "there is nothing to size"
             remedy = "add [demand] and [[offers]], [capacity], [namespaces] or [islands]"
-            problems.append(Problem(rule, remedy))
+            yield Problem(rule, remedy)
         capacity = self.capacity
         if capacity is not None and capacity.inflow and not (capacity.usable or self.offers):
             rule = "how much the file system holds is not said"
-            problems.append(Problem(rule, 'add usable = "32 PB", or [[offers]]', key="capacity"))
+            yield Problem(rule, 'add usable = "32 PB", or [[offers]]', key="capacity")
         for number, offer in enumerate(self.offers):
             asks = self.demand is not None and self.demand.random is not None
             if asks and offer.random_shares is None:
                 rule = "the demand has requests at random, and what disks move of them is not said"
                 key = f"offers.{number}.disk.random_share"
-                problems.append(Problem(rule, "add such as 0.22", key=key))
-        raise_all(problems)
-        return self
+                yield Problem(rule, "add such as 0.22", key=key)

@@ -48,23 +48,20 @@ Flag = Annotated[bool, Field(strict=True)]
 """True or false, and no word or number for it."""
 
 
-class AboveZero:
+class _AboveZero:
     """In the annotation of a quantity that must not be zero, nor endless."""
-
-    def __init__(self, remedy: str = "") -> None:
-        self.remedy = remedy
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         def read(value: object, inner: Callable[[object], Any]) -> Any:
             quantity = inner(value)
-            if quantity is None or 0 < quantity < math.inf:
+            if 0 < quantity < math.inf:
                 return quantity
             is_time = isinstance(quantity, Seconds | LongSeconds)
             what = "size" if isinstance(quantity, Bytes) else "time" if is_time else "rate"
             rule = f"the {what} must be {'finite' if quantity else 'above zero'}"
-            raise ConfigError(rule, self.remedy, value=show(written(value)))
+            raise ConfigError(rule, value=show(written(value)))
 
         return core_schema.no_info_wrap_validator_function(read, handler(source))
 
@@ -76,7 +73,7 @@ class AboveZero:
 
 
 _Quantity = TypeVar("_Quantity")
-Positive = Annotated[_Quantity, AboveZero()]
+Positive = Annotated[_Quantity, _AboveZero()]
 """A quantity that is above zero and finite."""
 
 
