@@ -39,3 +39,17 @@ def core_errors(where: str = "") -> Iterator[None]:
         raise PlacementError(f"{prefix}{error}") from None
     except _core.CoreSimulationError as error:
         raise SimulationError(f"{prefix}{error}") from None
+
+
+def check_code(label: str, key: str, value: str) -> None:
+    """Have the core build a code, which it judges by its matrix.
+
+    Raises:
+        ConfigError: The code cannot be; `key` and `value` are where and how it is written.
+    """
+    try:
+        _core.Code(label)
+    except _core.CoreConfigError as error:
+        # What it says is "code = 'NAME': rule; remedy".
+        rule, _, remedy = str(error).partition(": ")[2].rpartition("; ")
+        raise ConfigError(rule, remedy, key, value) from None

@@ -10,7 +10,7 @@ import resilver
 from resilver import ConfigError, _core
 from resilver.core_errors import core_errors
 from resilver.simulate.codes import code_of_core
-from resilver.spec.code import CODE_SCHEMA, PIECES_MAX, ErasureCode, code_of
+from resilver.spec.code import CODE_SCHEMA, ErasureCode, code_of
 from tests.scale import times
 
 FAMILIES = ["rs", "RS", "lrc", "copies", "Copies", "product", "x", "over", "local", "raid", "raid6"]
@@ -99,7 +99,7 @@ def test_codes_are_read_in_the_words_of_other_systems(text: str, label: str) -> 
     assert re.fullmatch(CODE_SCHEMA["pattern"], text)
     study = of_study(text)
     assert study is None or study.label == label
-    assert (study is None) == (resilver.code_tree(text).pieces > PIECES_MAX)
+    assert (study is None) == (resilver.code_tree(text).pieces > 64)
 
 
 @pytest.mark.parametrize(

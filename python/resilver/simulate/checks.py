@@ -9,22 +9,7 @@ from resilver import _core
 from resilver.core_errors import core_errors
 from resilver.core_input import faults_json
 from resilver.simulate.network import topology_of
-from resilver.spec import Run, System
-
-
-def validate_codes(systems: Iterable[System]) -> None:
-    """Have the core build each code, which judges by its matrix what no number tells."""
-    codes: dict[str, str] = {}
-    for system in systems:
-        for pool in system.of_pools:
-            if pool.code is not None:
-                codes.setdefault(pool.code.label, "redundancy.code")
-        for index, fault in enumerate(system.faults):
-            if fault.corrupt is not None and fault.corrupt.code is not None:
-                codes.setdefault(fault.corrupt.code.label, f"faults.{index}.corrupt.code")
-    for label, key in codes.items():
-        with core_errors(key):
-            _core.Code(label)
+from resilver.spec import Run
 
 
 def validate_faults(runs: Iterable[Run]) -> None:

@@ -18,9 +18,6 @@ from typing import Literal
 from resilver.errors import ConfigError, nearest, show
 from resilver.words import plural
 
-PIECES_MAX = 64
-"""The most pieces of an object: the core keeps a set of them in a word of 64 bits."""
-
 _RAIDS = {"raid5": 1, "raid6": 2, "raidz": 1, "raidz1": 1, "raidz2": 2, "raidz3": 3}
 """Parity disks of RAID levels, whose sets are written by data and parity or by all their disks."""
 
@@ -175,10 +172,11 @@ def erasure_of(value: object, key: str = "") -> ErasureCode:
     Raises:
         ConfigError: It is no text, no code, or one that cannot be.
     """
+    # The core judges the code by its matrix; who only describes studies does without it.
+    from resilver.core_errors import check_code
+
     code = read_code(value, key)
-    if problem := _problem(code):
-        rule, remedy = problem
-        raise ConfigError(rule, remedy, key, show(value))
+    check_code(code.label, key, show(value))
     return code
 
 
@@ -276,48 +274,6 @@ def _split(words: Sequence[str], at: str) -> list[list[str]]:
 
 def _are_numbers(*words: str) -> bool:
     return all(word.isascii() and word.isdigit() and len(word) < 10 for word in words)
-
-
-def _problem(code: ErasureCode) -> tuple[str, str] | None:
-    """The rule that a code's numbers break, and what to do."""
-    for factor in code.factors:
-        if problem := _problem(factor):
-            return problem
-        if factor.parity < 1 and code.family == "product":
-            return "both codes of a product have parity", "write the other code alone"
-    if code.data < 1 or code.pieces < 1:
-        return "a code has at least one piece of data", "such as rs 8+3"
-    if code.parity < 1 and code.family != "copies":
-        return "without parity nothing survives a loss", "add parity, or write copies 1"
-    if code.pieces > PIECES_MAX:
-        remedy = "use fewer"
-        if code.family == "levels":
-            remedy += ", or judge the levels with `resilver redundancy`"
-        return f"{code.pieces} pieces are more than {PIECES_MAX}", remedy
-    if code.local is None:
-        return None
-    if code.groups is not None:
-        return _problem_of_groups(code.data, code.groups, code.parity - code.groups)
-    if code.local < 1 or code.data % code.local:
-        rule = f"local groups of {code.local} pieces do not divide {code.data} pieces of data"
-        return rule, f"use a divisor of {code.data}"
-    groups = code.data // code.local
-    if code.parity < groups:
-        rule = f"each of {groups} local groups has a parity of its own, and there are {code.parity}"
-        return rule, f"use at least {groups} parities, or larger groups"
-    return None
-
-
-def _problem_of_groups(data: int, groups: int, rest: int) -> tuple[str, str] | None:
-    """The rule that a maximally recoverable code's numbers break, and what to do."""
-    if groups < 1 or data % groups:
-        rule = f"{groups} local groups do not divide {data} pieces of data"
-        return rule, f"use a divisor of {data}"
-    if rest > _GLOBALS_MAX:
-        rule = f"coefficients for {rest} global parities are not known, only for {_GLOBALS_MAX}"
-        remedy = f'use fewer, or "lrc {data}+{groups + rest} local {data // groups}"'
-        return rule, f"{remedy}, which survives a loss less"
-    return None
 
 
 def lrc_notes(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from resilver.errors import ConfigError
 from resilver.estimate.traffic import crowding_problems
-from resilver.simulate.checks import validate_codes, validate_faults
+from resilver.simulate.checks import validate_faults
 from resilver.simulate.progress import Progress
 from resilver.simulate.stepping import simulated
 from resilver.spec import Run, System
@@ -69,7 +69,6 @@ def validate_runs(runs: Iterable[Run]) -> None:
     runs = list(runs)
     systems = {id(run.system): run.system for run in runs}.values()
     _validate_clusters(runs)
-    validate_codes(systems)
     validate_faults(runs)
     if crowding := [
         problem
