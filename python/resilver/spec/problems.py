@@ -49,8 +49,11 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Prob
         else:
             problem = _plain(detail, key)
             word = getattr(_model_at(model, location), "word", "")
-            rule = f'{problem.rule}, or "{word}"' if word else problem.rule
-            yield replace(problem, rule=rule, remedy=problem.remedy or _such_as(model, location))
+            if word:
+                near = name_remedy(detail["input"], [word], "words")
+                remedy = near if near.startswith("did you mean") else problem.remedy
+                problem = replace(problem, rule=f'{problem.rule}, or "{word}"', remedy=remedy)
+            yield replace(problem, remedy=problem.remedy or _such_as(model, location))
 
 
 def kinds_in(annotation: Any) -> Iterator[type[Any]]:
