@@ -135,19 +135,6 @@ impl RunningFlows {
         self.free.push(number);
     }
 
-    /// A resource gives more or less from now on.
-    ///
-    /// # Errors
-    /// When the capacity is below zero or no finite number.
-    pub fn set_capacity(&mut self, resource: u32, capacity: f64) -> Result<(), FlowError> {
-        if !(capacity.is_finite() && capacity >= 0.0) {
-            return Err(FlowError::Capacity { resource: resource as usize, capacity });
-        }
-        self.resources[resource as usize].capacity = capacity;
-        self.touch(resource);
-        Ok(())
-    }
-
     /// A flow asks for more or less from now on.
     ///
     /// # Errors

@@ -203,12 +203,6 @@ impl Parts {
         self.row(part).health
     }
 
-    /// How well a part works with all that contain it: no better than the worst of them.
-    pub fn health_within(&self, part: PartId) -> f64 {
-        let own = self.health(part);
-        self.parent(part).map_or(own, |parent| own.min(self.health_within(parent)))
-    }
-
     /// Sets how well a part works.
     ///
     /// # Panics

@@ -89,17 +89,6 @@ fn a_partner_takes_over_for_what_is_gone_and_not_for_what_is_slow() {
 }
 
 #[test]
-fn what_contains_a_part_makes_it_no_healthier() {
-    let mut parts = Parts::new(&couplets()).unwrap();
-    let [enclosure, drive] = ["enclosure.0", "drive.2"].map(|name| parts.find(name).unwrap());
-    parts.set_health(enclosure, 0.5);
-    parts.set_health(drive, 0.8);
-    assert_eq!((parts.health_within(drive), parts.health(drive)), (0.5, 0.8));
-    parts.set_health(drive, 0.2);
-    assert_eq!(parts.health_within(drive), 0.2);
-}
-
-#[test]
 fn a_set_is_made_of_one_member_from_each_enclosure() {
     let made = Made {
         level: "drive".into(),

@@ -16,7 +16,7 @@ impl OsdMap {
     /// Makes a change of a plan.
     ///
     /// What fails is still up until the monitors say otherwise, and a new `pg_num` is only what the manager is on the way to. Upmap
-    /// entries that no longer hold go in the same change ([`take_cleaned`](Self::take_cleaned)).
+    /// entries that no longer hold go in the same change.
     ///
     /// # Returns
     /// Which groups' up sets may be others now.

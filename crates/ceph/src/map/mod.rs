@@ -25,7 +25,6 @@ pub use change::{MapChange, StretchChange, Touched};
 pub use sets::{Up, UpScratch, UpSets};
 pub use stretch::Barrier;
 pub use structure::parent_of;
-pub use upmaps::Cleaned;
 use upmaps::Demands;
 
 /// A 16.16 weight of one.
@@ -68,8 +67,6 @@ pub struct OsdMap {
     pub(crate) epoch: u64,
     /// How often what CRUSH alone gives a group may have changed.
     pub(crate) layout: u64,
-    /// Upmap entries that the monitors removed or cut since somebody asked.
-    cleaned: Vec<Cleaned>,
     /// What rules demand of sets, by the place of the pool: balancers write entry after entry.
     demands: BTreeMap<usize, Arc<Demands>>,
 }
@@ -103,7 +100,6 @@ impl OsdMap {
             balancer: input.balancer,
             epoch: 1,
             layout: 1,
-            cleaned: Vec::new(),
             demands: BTreeMap::new(),
         };
         map.resize(map.crush.max_device().unsigned_abs() as usize);
@@ -232,11 +228,6 @@ impl OsdMap {
     #[must_use]
     pub fn crush(&self) -> &CrushMap {
         &self.crush
-    }
-
-    /// The upmap entries that the monitors have removed or cut since this was last asked, in order: those that a change broke.
-    pub fn take_cleaned(&mut self) -> Vec<Cleaned> {
-        std::mem::take(&mut self.cleaned)
     }
 
     /// How many changes the map has seen; 1 at first.

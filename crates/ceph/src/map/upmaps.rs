@@ -12,17 +12,6 @@ use resilver_crush::{CrushMap, NONE, Rule, Scratch, Step};
 use super::reach::{devices_below, weighted_below};
 use super::{OsdMap, Touched};
 
-/// An entry that the monitors removed, or cut down to fewer pairs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cleaned {
-    /// The pool's place.
-    pub pool: usize,
-    /// The group's number in the pool.
-    pub group: u32,
-    /// The pairs that are left.
-    pub pairs: Vec<(i32, i32)>,
-}
-
 /// What a step of a rule demands of a group's set.
 #[derive(Debug)]
 enum Demand {
@@ -178,9 +167,8 @@ impl OsdMap {
             if pairs.is_empty() {
                 exceptions.upmap_items.remove(&group);
             } else {
-                exceptions.upmap_items.insert(group, pairs.clone());
+                exceptions.upmap_items.insert(group, pairs);
             }
-            self.cleaned.push(Cleaned { pool: place, group, pairs });
             moved.push((place, group));
         }
     }

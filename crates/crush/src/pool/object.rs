@@ -38,18 +38,6 @@ pub fn linux_bytes(bytes: &[u8]) -> u32 {
 }
 
 impl Pool {
-    /// The placement group of an object without namespace or key, in a pool that hashes as all pools of today do.
-    ///
-    /// # Arguments
-    /// * `name` - the object's name.
-    ///
-    /// # Returns
-    /// The group's number in the pool, below `pg_num`.
-    #[must_use]
-    pub fn group_of_object(&self, name: &[u8]) -> u32 {
-        self.group_of_locator(ObjectHash::Rjenkins, b"", name)
-    }
-
     /// The placement group of an object.
     ///
     /// # Arguments

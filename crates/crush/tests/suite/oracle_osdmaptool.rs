@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pools::pools_of;
-use resilver_crush::pool::{Osds, Pool};
+use resilver_crush::pool::{ObjectHash, Osds, Pool};
 use resilver_crush::{CrushMap, Scratch};
 
 fn run(tool: &str, arguments: &[&str], folder: &Path) -> Option<String> {
@@ -49,7 +49,7 @@ fn objects_to_groups() {
     for length in 1..=source.len() {
         let name = &source[..length];
         let output = run("osdmaptool", &["map", "--test-map-object", name, "--pool", "1"], &folder).unwrap();
-        let group = format!("-> 1.{:x} ->", pool.group_of_object(name.as_bytes()));
+        let group = format!("-> 1.{:x} ->", pool.group_of_locator(ObjectHash::Rjenkins, b"", name.as_bytes()));
         assert!(output.contains(&group), "{name}: {group} is not in {output}");
     }
 }
