@@ -32,6 +32,9 @@ from resilver.study.fork_server import WITHOUT_THREADS
 
 SERVER = "import sys; from tests.front_door import serve; serve(sys.argv[1])"
 
+STARTED = [sys.executable, "-c", "from resilver.cli import main; main()"]
+"""The command in an interpreter of its own."""
+
 # Isolated and without `site`, a client is there in a few milliseconds. It hands over its own
 # descriptors, so that pipes and redirections of a shell are the command's.
 CLIENT = """#!{python} -ISs

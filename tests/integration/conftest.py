@@ -1,5 +1,6 @@
 """Clusters that several files of integration tests ask about."""
 
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import pytest
 
 from resilver.browser import CoreRequest
 from resilver.data_loss import placed
+from resilver.explore.native import Runs
 from resilver.explore.serve import PageServer
-from tests.explore_client import Client, quick_request
+from tests.explore_client import Client, page_of, quick_request
 from tests.integration.file_kinds import write_kinds
 from tests.reference.ceph_cluster import write_cluster
 from tests.unit.what_if_clusters import SMALL
@@ -45,6 +47,18 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     A replicated pool, one on flash, and a coded one that needs all 6 hosts of disks.
     """
     return write_cluster(tmp_path_factory.mktemp("cluster") / "small", SMALL)
+
+
+@pytest.fixture(scope="module")
+def told() -> list[str]:
+    """What the server of a page says of defects."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def server(told: list[str]) -> Iterator[PageServer]:
+    with PageServer(page_of, 0, told.append, Runs(2)) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import importlib.util
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +20,7 @@ if importlib.util.find_spec("dask_jobqueue") is None:
     pytest.skip("the extra 'cluster' is not installed", allow_module_level=True)
 from resilver.errors import ConfigError
 from resilver.study.executors import BatchJobs
-from tests.front_door import command
+from tests.front_door import STARTED, command
 from tests.integration.dask_cluster import environment
 from tests.integration.study_runs import LOST
 from tests.terminal import refusal
@@ -80,7 +79,7 @@ def install(place: Path, name: str, text: str) -> None:
 def resilver(place: Path, *words: str, **variables: str) -> subprocess.Popen[str]:
     path = os.pathsep.join([str(place / "bin"), os.environ["PATH"]])
     return subprocess.Popen(
-        [sys.executable, "-c", "from resilver.cli import main; main()", *words],
+        [*STARTED, *words],
         env={**environment(), "PATH": path, **variables},
         cwd=place,
         stdout=subprocess.PIPE,

@@ -77,6 +77,8 @@ def test_days_begin_with_what_a_listing_says(listing: Path, tmp_path: Path) -> N
     found = sized(tmp_path, text + 'purge = { last_access = "14 d" }\n')["capacity"]
     assert found["days"][0]["purged_bytes"] == pytest.approx(7000)
     assert found["days"][0]["stored_bytes"] == pytest.approx(4000 + 100)
+    _, page = with_page(tmp_path, "size", tmp_path / "sizing.toml")
+    assert "is published nowhere that could be read" in page
 
 
 def test_a_few_times_after_the_scan_are_told_and_many_refused(tmp_path: Path) -> None:
@@ -181,14 +183,3 @@ def test_332_real_targets_have_scipy_s_slopes(shared_data: Path) -> None:
     # As the last table prints them: 40 to 52 % but for one target of 56 %, and 65 to 82 %.
     assert float(series[0].fill[-1].min()) == pytest.approx(0.652, abs=0.001)
     assert float(series[3].fill[-1].max()) == pytest.approx(0.557, abs=0.001)
-
-
-def test_the_page_shows_days_ages_and_targets(listing: Path, tmp_path: Path) -> None:
-    (tmp_path / "df.txt").write_text(lfs_df([100, 200, 300, 400]))
-    text = '[capacity]\nusable = "1 MB"\nlisting = "scan.txt"\ninflow = "100 B/d"\n'
-    text += 'lfs_df = "df.txt"\npurge = { last_access = "14 d" }\n'
-    (tmp_path / "a.toml").write_text(text)
-    _, page = with_page(tmp_path, "size", tmp_path / "a.toml")
-    for chart in ("chart-fill", "chart-ages", "chart-targets"):
-        assert chart in page
-    assert "is published nowhere that could be read" in page

@@ -1,7 +1,6 @@
 """The whole command on the native core: runs, resumption and bad input."""
 
 import json
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,17 +9,12 @@ import pytest
 
 from resilver.columns import METRICS
 from resilver.study import Results
-from tests.front_door import command, environment
+from tests.front_door import STARTED, command, environment
 from tests.integration.study_runs import LOST
 from tests.terminal import json_output, output, refusal, written
 from tests.unit.study_fakes import tables
 
 SMALL = f'{LOST}[study]\nseeds = 2\nsweep = {{ "cluster.servers" = [8, 16] }}\n'
-
-
-def arguments(*words: object) -> list[str]:
-    main = "from resilver.cli import main; main()"
-    return [sys.executable, "-c", main, *map(str, words)]
 
 
 @pytest.fixture
@@ -87,31 +81,6 @@ def test_a_summary_goes_to_stdout_and_messages_to_stderr(small: Path, tmp_path: 
     assert "1/4 cluster.servers=16 seed=" in verbose.stderr
 
 
-def test_an_interrupt_exits_with_130_and_the_next_call_does_the_rest(
-    small: Path, tmp_path: Path
-) -> None:
-    words = ["run", small, "--set", "study.seeds=5", "-v", "-o"]
-    process = subprocess.Popen(
-        arguments(*words, "a", "--workers", 2),
-        env=environment(),
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    process.stderr.readline()
-    process.send_signal(signal.SIGINT)
-    _, messages = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "run the same command again to do the rest" in messages
-    assert "Traceback" not in messages
-    again = command(*words, "a", cwd=tmp_path)
-    assert again.returncode == 0, again.stderr
-    assert "already and have been reused" in again.stderr
-    assert command(*words, "b", cwd=tmp_path).returncode == 0
-    assert tables(tmp_path / "a") == tables(tmp_path / "b")
-
-
 def test_check_estimates_every_point_and_the_resolved_file_is_the_same_study(ran: Path) -> None:
     answer = json_output("check", ran / "study.toml")
     assert answer["runs"] == 4
@@ -154,7 +123,7 @@ def test_neither_a_command_nor_its_workers_import_pandas(tmp_path: Path) -> None
     written(package, f"open({str(tmp_path / 'imported')!r}, 'a').close()\n__version__ = '3.0.0'\n")
     written(tmp_path / "study.toml", SMALL)
     variables = {**environment(), "PYTHONPATH": str(package.parent.parent)}
-    words = arguments("run", "study.toml", "-o", "run", "--workers", 2, "-q")
+    words = [*STARTED, "run", "study.toml", "-o", "run", "--workers", "2", "-q"]
     subprocess.run(words, cwd=tmp_path, env=variables, check=True)
     assert not (tmp_path / "imported").exists()
     # A script's own arrays import it still, so that it can have data frames.

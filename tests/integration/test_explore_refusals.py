@@ -4,7 +4,6 @@ import json
 import random
 import re
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,19 +12,6 @@ from resilver.browser import CoreRequest
 from resilver.explore.native import Runs
 from resilver.explore.serve import BODY_BYTES_MAX, PageServer
 from tests.explore_client import Client, page_of, wait_for
-
-
-@pytest.fixture(scope="module")
-def told() -> list[str]:
-    """What the server says of defects."""
-    return []
-
-
-@pytest.fixture(scope="module")
-def server(told: list[str]) -> Iterator[PageServer]:
-    with PageServer(page_of, 0, told.append, Runs(2)) as opened:
-        yield opened
-
 
 REFUSED: list[tuple[str, dict[str, Any], int]] = [
     ("another host", {"Host": "example.org"}, 403),

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,12 +25,6 @@ from tests.browser.core_cases import demo
 from tests.explore_client import SECONDS, Client, headers, long_request, page_of, wait_for
 from tests.front_door import environment
 from tests.terminal import answered
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PageServer]:
-    with PageServer(page_of, 0, print, Runs(2)) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,11 @@
 import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.front_door import environment, shell_environment
+from tests.front_door import STARTED, environment, shell_environment
 from tests.integration.test_calibrate import QDR
 from tests.terminal import every_command, output
 
@@ -100,7 +99,7 @@ BUILD = ["--build", "--num-osds", "4096", "host", "straw2", "16", "root", "straw
 
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A command line, with `CRUSH` standing for the command, and `PLACE` for the other."""
-    words = " ".join([sys.executable, "-c", "'from resilver.cli import main; main()'"])
+    words = shlex.join(STARTED)
     line = line.replace("CRUSH", f"{words} crush").replace("PLACE", f"{words} place")
     return subprocess.run(
         ["bash", "-c", line],

@@ -1,12 +1,11 @@
 """A forked command gets and gives what a process that was started anew does."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.front_door import command, environment, shell_environment
+from tests.front_door import STARTED, command, environment, shell_environment
 from tests.integration.study_runs import LOST
 
 
@@ -17,7 +16,7 @@ def test_words_and_folder_give_what_they_give_a_process(
     (tmp_path / "study.toml").write_text(LOST)
     words = ("check", "study.toml", "--set", f"cluster.servers={setting}")
     started = subprocess.run(
-        [sys.executable, "-c", "from resilver.cli import main; main()", *words],
+        [*STARTED, *words],
         cwd=tmp_path,
         env=environment(),
         capture_output=True,

@@ -13,10 +13,9 @@ import pytest
 from resilver import Results, cli
 from resilver.importers import ClusterReport, read_cluster
 from resilver.importers.ceph.model import PoolStretch, StretchMode
-from tests.reference.ceph_cluster import Shape, write_cluster
+from tests.reference.ceph_cluster import write_cluster
 from tests.terminal import json_output, refusal, texts
-
-SHAPE = Shape(osds=40, osds_per_host=4, racks=5, groups=400, ssd_share=0.3)
+from tests.unit.test_importers_bundle import SHAPE
 
 NAMES = ("node-", "rack-0", "vms", "archive", "fast", "ec42", '"default', "10.0.", "SERIAL", "0123")
 """What of the made-up cluster names somebody or something: no bundle without names has it."""

@@ -120,10 +120,10 @@ def test_populations_are_shown_side_by_side(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "sizes.txt"
     output("import", "sizes", "--scan", data, "-o", file)
     shown = ("genomes1000", file, tmp_path / "study.toml")
-    picture = tmp_path / "picture.svg"
+    picture = tmp_path / "picture.pdf"
     out, err = texts("population", "show", *shown, "--bytes", "40 GiB", "-o", picture, "--json")
     assert err == f"wrote {picture}\n"
-    assert picture.read_text().startswith("<svg")
+    assert picture.read_bytes().startswith(b"%PDF")
     genomes, listed, study = json.loads(out)
     assert [genomes["name"], listed["name"], study["name"]] == ["genomes1000", "sizes.txt", "study"]
     # The same bins, volume and seed are the same files.

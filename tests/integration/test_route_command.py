@@ -89,16 +89,13 @@ def test_a_job_is_told_in_sentences_and_files(
     assert "What the job gets" in text and str(tmp_path) not in text
 
 
-@pytest.mark.parametrize("format", ["png", "svg", "pdf"])
-def test_every_chart_of_the_page_is_written_as_a_file(
-    stored: Path, tmp_path: Path, format: str
-) -> None:
+def test_every_chart_of_the_page_is_written_as_a_file(stored: Path, tmp_path: Path) -> None:
     words = ("--clients", "random:9", "--policy", "nearest", "--policy", "balanced")
     folder = tmp_path / "figures"
-    _, err = texts("route", stored, *words, "--figures", folder, "--format", format)
+    _, err = texts("route", stored, *words, "--figures", folder, "--format", "pdf")
     names = {"held", "clients", "layers", "modules", "hops", "served"}
     names |= {"heat-nearest", "heat-balanced"}
-    assert {path.name for path in folder.iterdir()} == {f"{n}.{format}" for n in names}
+    assert {path.name for path in folder.iterdir()} == {f"{name}.pdf" for name in names}
     assert f"wrote {folder}" in " ".join(err.split())
     assert min(path.stat().st_size for path in folder.iterdir()) > 2000
 

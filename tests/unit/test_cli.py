@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,14 +12,14 @@ from resilver import cli
 from resilver.cli.console import report_error
 from resilver.errors import ConfigError, Interrupted, PlacementError, SimulationError
 from resilver.study import Counts, Incomplete
-from tests.front_door import command, environment
+from tests.front_door import STARTED, command, environment
 from tests.terminal import every_command
 
 
 def started(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the command in an interpreter of its own, as a user does."""
     return subprocess.run(
-        [sys.executable, "-c", "from resilver.cli import main; main()", *arguments],
+        [*STARTED, *arguments],
         env=environment(**variables),
         capture_output=True,
         text=True,

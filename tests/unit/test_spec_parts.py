@@ -5,18 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from resilver.estimate import estimate
 from resilver.failure_rates import (
     YEAR_SECONDS,
-    ErrorsPerByte,
-    ErrorsPerByteSecond,
     FailedShare,
-    FailureRate,
     LongSeconds,
-    WrittenQuantity,
 )
 from resilver.simulate.maps import maps_of
 from resilver.spec import Cluster, DurabilityQuestion, Failure, Fault
@@ -222,21 +216,3 @@ def test_a_real_cluster_has_the_levels_of_its_map(shared_data: Path) -> None:
     assert found is not None and found.failures[0].burst is not None
     text = refusal(cluster, burst.replace("host", "row"))
     assert 'burst.within = "row"' in text and "no such level above osd" in text
-
-
-@given(
-    st.sampled_from(
-        [
-            (LongSeconds, 1e-3, 1e18),
-            (FailureRate, 1e-15, 1.0),
-            (FailedShare, 1e-12, 1 - 1e-12),
-            (ErrorsPerByte, 1e-20, 1e-3),
-            (ErrorsPerByteSecond, 1e-30, 1e-6),
-        ]
-    ).flatmap(lambda kind: st.tuples(st.just(kind[0]), st.floats(kind[1], kind[2])))
-)
-def test_a_quantity_written_out_reads_back_equal(
-    drawn: tuple[type[WrittenQuantity], float],
-) -> None:
-    kind, value = drawn
-    assert kind.parse(kind(value).as_text()) == value

@@ -10,6 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resilver.errors import ConfigError
+from resilver.failure_rates import (
+    ErrorsPerByte,
+    ErrorsPerByteSecond,
+    FailedShare,
+    FailureRate,
+    LongSeconds,
+)
 from resilver.quantities import LinkRate
 from resilver.spec.section import written
 from resilver.units import (
@@ -140,12 +147,19 @@ def test_what_could_be_misread_is_refused_with_the_remedy(
         st.tuples(st.just((Seconds, exact_duration)), st.just(0.0) | st.floats(1e-15, 1.8e7)),
         st.tuples(st.just((BytesPerSecond, exact_rate)), st.floats(1e-6, 1e15)),
         st.tuples(st.just((PerSecond, exact_frequency)), st.floats(1e-9, 1e12)),
+        st.tuples(st.just((LongSeconds, LongSeconds.as_text)), st.floats(1e-3, 1e18)),
+        st.tuples(st.just((FailureRate, FailureRate.as_text)), st.floats(1e-15, 1.0)),
+        st.tuples(st.just((FailedShare, FailedShare.as_text)), st.floats(1e-12, 1 - 1e-12)),
+        st.tuples(st.just((ErrorsPerByte, ErrorsPerByte.as_text)), st.floats(1e-20, 1e-3)),
+        st.tuples(
+            st.just((ErrorsPerByteSecond, ErrorsPerByteSecond.as_text)), st.floats(1e-30, 1e-6)
+        ),
     )
 )
-@settings(max_examples=400)
+@settings(max_examples=800)
 def test_a_quantity_written_out_reads_back_equal(drawn: Any) -> None:
     (kind, write), value = drawn
-    assert kind.parse(write(value)) == value
+    assert kind.parse(write(kind(value))) == value
 
 
 @given(
