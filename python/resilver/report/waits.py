@@ -5,7 +5,7 @@ It names no bottleneck: a rerun with one thing relaxed does (`resilver.counterfa
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -134,7 +134,7 @@ def _record(one: Wait | None) -> dict[str, Any]:
     return {"waited_for": one and one.what, "waited_sentence": one and one.sentence}
 
 
-def waits_of(results: StudyTables, wanted: Container[str] = ()) -> dict[str, Wait]:
+def waits_of(results: StudyTables, wanted: Collection[str] = ()) -> dict[str, Wait]:
     """What was waited for in each run that says it, all or those of the keys wanted, by its key."""
     of_runs: dict[str, list[SimpleNamespace]] = {}
     for row in results.limits.to_pylist():

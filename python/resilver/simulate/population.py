@@ -97,7 +97,7 @@ def _of_volume(population: Population, volume: int | str | None, servers: int) -
     if volume is None:
         key = "bytes_per_server"
         own = population.volume_bytes(servers) if population.bytes_per_server else None
-        if own is not None and (problems := population.volume_problems(own, key)):
+        if own is not None and (problems := list(population.volume_problems(own, key))):
             raise ConfigError(problems)
         return population
     size = Bytes(volume) if isinstance(volume, int) else Bytes.parse(volume)
