@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -120,31 +121,14 @@ class Heartbeat:
                 raise
 
     def _record(self, progress: StudyProgress) -> dict[str, Any]:
-        counts = progress.counts
-        return {
-            "total": counts.total,
-            "reused": counts.reused,
-            "done": counts.done,
-            "failed": counts.failed,
-            "fraction": progress.fraction,
-            "fraction_reused": progress.fraction_reused,
-            "elapsed_seconds": progress.elapsed_seconds,
-            "runs_per_second": progress.runs_per_second,
-            "events_per_second": progress.events_per_second,
-            "seconds_left": progress.seconds_left,
-            "under_way": [
-                {
-                    "run": self._keys.get(label, ""),
-                    "label": label,
-                    "state": list(run.state),
-                    "fraction": run.fraction,
-                    "elapsed_seconds": run.elapsed_seconds,
-                    "events_per_second": run.events_per_second,
-                    "seconds_left": run.seconds_left,
-                }
-                for label, run in progress.under_way.items()
-            ],
-        }
+        record = asdict(progress)
+        counts = record.pop("counts")
+        del record["finished_label"], record["message"]
+        record["under_way"] = [
+            {"run": self._keys.get(label, ""), "label": label, **run}
+            for label, run in record["under_way"].items()
+        ]
+        return {**counts, **record}
 
 
 def whereabouts() -> dict[str, Any]:

@@ -30,6 +30,9 @@ which outlasts the half minute for which a network file system may show an old f
 # A file that is replaced while it is read gives ESTALE on a network file system.
 _ATTEMPTS = 5
 
+_PACE_OF_RUN = ("elapsed_seconds", "events_per_second", "seconds_left")
+_PACE = ("elapsed_seconds", "runs_per_second", "events_per_second", "seconds_left")
+
 # What reading a record of another form ends with.
 _MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError)
 
@@ -129,10 +132,7 @@ class Status:
             "under_way": self.under_way,
             "left": self.left,
             "fraction": share if progress is None else progress.fraction,
-            "elapsed_seconds": None if progress is None else progress.elapsed_seconds,
-            "runs_per_second": None if progress is None else progress.runs_per_second,
-            "events_per_second": None if progress is None else progress.events_per_second,
-            "seconds_left": None if progress is None else progress.seconds_left,
+            **{name: getattr(progress, name, None) for name in _PACE},
             "last_finished": None if last is None else _iso(last),
             "driver": None
             if self.driver is None
@@ -142,9 +142,7 @@ class Status:
                 {
                     "label": label,
                     **run.state._asdict(),
-                    "elapsed_seconds": run.elapsed_seconds,
-                    "events_per_second": run.events_per_second,
-                    "seconds_left": run.seconds_left,
+                    **{name: getattr(run, name) for name in _PACE_OF_RUN},
                 }
                 for label, run in ({} if progress is None else progress.under_way).items()
             ],
@@ -305,9 +303,7 @@ def _progress(record: Mapping[str, Any], stored: int, finished: set[str]) -> Stu
         str(run["label"]): RunProgress(
             RunState(*run["state"]),
             run["fraction"],
-            run["elapsed_seconds"],
-            run["events_per_second"],
-            run["seconds_left"],
+            **{name: run[name] for name in _PACE_OF_RUN},
         )
         for run in record["under_way"]
         if run["run"] not in finished
@@ -318,10 +314,7 @@ def _progress(record: Mapping[str, Any], stored: int, finished: set[str]) -> Stu
         under_way,
         record["fraction"],
         record["fraction_reused"],
-        record["elapsed_seconds"],
-        runs_per_second=record["runs_per_second"],
-        events_per_second=record["events_per_second"],
-        seconds_left=record["seconds_left"],
+        **{name: record[name] for name in _PACE},
     )
 
 
