@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from resilver.explore.cluster import cluster_document
 from resilver.explore.controls import (
     COMBINATIONS_MAX,
+    Control,
     Group,
-    Offer,
     Option,
     Stop,
     group_of,
@@ -192,7 +192,7 @@ def test_too_many_combinations_lose_stops_between_the_ends() -> None:
         return dict(options)
 
     stops = {key: tuple(Stop(str(at), ((key, str(at)),)) for at in range(20)) for key in "abc"}
-    offers = [Offer(key, key, "", of_key, "?", "stated") for key, of_key in stops.items()]
+    offers = [Control(key, key, of_key, "?", "stated") for key, of_key in stops.items()]
     group = group_of(offers, {}, make)
     assert len(group.patches) <= COMBINATIONS_MAX
     for control in group.controls:

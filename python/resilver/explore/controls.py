@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from resilver import catalog
@@ -33,7 +33,7 @@ def device_names() -> list[str]:
 COMBINATIONS_MAX = 1_000
 """Combinations of stops of one group that a page holds at the most."""
 
-Option = tuple[str, str]
+Option = tuple[str, Any]
 """What states a value: an option and its value, or a key and its value."""
 
 
@@ -43,11 +43,19 @@ class Stop:
 
     Attributes:
         label: The value with its unit.
-        options: What states it; none where it is how things are.
+        options: What states it; none where it is how things are. Of a study the value by dotted
+            key, as its file writes it; None takes a key away.
+        size: What it is ordered by; None where the values have no order.
     """
 
     label: str
     options: tuple[Option, ...] = ()
+    size: float | None = None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What states it, by key."""
+        return dict(self.options)
 
 
 @dataclass(frozen=True)
@@ -55,22 +63,41 @@ class Control:
     """Something that the reader of a page may choose.
 
     Attributes:
-        key: Its name among controls.
+        key: Its name among controls; of a study the key, or several with commas between.
         label: What it is.
-        sentence: What it does, and for what it counts.
         stops: Its values, in their order.
-        chosen: Which of them is how things are.
+        now: How things are in words, where no stop is that.
         origin: Who says so, as `resilver.whatif.answer.Origin` has it.
         source: Why it has this value.
+        sentence: What it does, and for what it counts.
+        size: Where among the stops `now` belongs.
+        is_swept: Whether the study sweeps it.
+        chosen: Which of the stops is how things are, once they have been tried.
+        patches: What each stop makes of the input alone, where that is kept.
     """
 
     key: str
     label: str
-    sentence: str
     stops: tuple[Stop, ...]
-    chosen: int
-    origin: str
+    now: str
+    origin: str = ""
     source: str = ""
+    sentence: str = ""
+    size: float | None = None
+    is_swept: bool = False
+    chosen: int = 0
+    patches: tuple[list[Patch], ...] = ()
+
+    @property
+    def keys(self) -> set[str]:
+        """The options, or dotted keys, that it changes."""
+        return {key for stop in self.stops for key, _ in stop.options}
+
+    def to_json(self) -> dict[str, Any]:
+        """The control as the page reads it."""
+        names = ("key", "label", "sentence", "stops", "chosen", "origin", "source")
+        stops = [{"label": stop.label, "options": stop.options} for stop in self.stops]
+        return {name: getattr(self, name) for name in names} | {"stops": stops}
 
 
 @dataclass(frozen=True)
@@ -86,34 +113,11 @@ class Group:
     patches: dict[tuple[int, ...], list[Patch]]
 
 
-@dataclass(frozen=True)
-class Offer:
-    """Values that a control may have, beside how things are.
-
-    Attributes:
-        key: The control's name.
-        label: What it is.
-        sentence: What it does.
-        stops: The values, in their order, each with what states it.
-        now: How things are, where that is known, as the label of a stop has it.
-        origin: Who says so.
-        source: Why.
-    """
-
-    key: str
-    label: str
-    sentence: str
-    stops: tuple[Stop, ...]
-    now: str
-    origin: str
-    source: str = ""
-
-
 Make = Callable[[Sequence[Option]], dict[str, Any]]
 """Makes the core's input under options, beyond how things are."""
 
 
-def group_of(offers: Sequence[Offer], base: dict[str, Any], make: Make) -> Group:
+def group_of(offers: Sequence[Control], base: dict[str, Any], make: Make) -> Group:
     """The controls of offers that heed each other; without those that change nothing.
 
     Args:
@@ -162,13 +166,10 @@ def _with_fewer(control: Control) -> Control:
     inner = [number for number in range(1, last) if number != control.chosen]
     gone = inner[len(inner) // 2] if inner else (last if control.chosen != last else 0)
     stops = control.stops[:gone] + control.stops[gone + 1 :]
-    return Control(
-        control.key, control.label, control.sentence, stops,
-        control.chosen - (gone < control.chosen), control.origin, control.source,
-    )  # fmt: skip
+    return replace(control, stops=stops, chosen=control.chosen - (gone < control.chosen))
 
 
-def _control(offer: Offer, base: dict[str, Any], make: Make) -> Control | None:
+def _control(offer: Control, base: dict[str, Any], make: Make) -> Control | None:
     """The control of an offer; None where none of its values has an effect."""
     stops: list[Stop] = []
     chosen: int | None = None
@@ -183,6 +184,4 @@ def _control(offer: Offer, base: dict[str, Any], make: Make) -> Control | None:
     if chosen is None:
         chosen = 0
         stops.insert(0, Stop(offer.now))
-    return Control(
-        offer.key, offer.label, offer.sentence, tuple(stops), chosen, offer.origin, offer.source
-    )
+    return replace(offer, stops=tuple(stops), chosen=chosen)

@@ -292,7 +292,7 @@ class Document:
 def group_json(group: Group) -> dict[str, Any]:
     """A group of controls as the page reads it."""
     return {
-        "controls": [asdict(control) for control in group.controls],
+        "controls": [control.to_json() for control in group.controls],
         "patches": {
             ",".join(map(str, stops)): [patch.to_json() for patch in patches]
             for stops, patches in group.patches.items()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from resilver import catalog
-from resilver.explore.controls import Group, Make, Offer, Option, Stop, device_names, group_of
+from resilver.explore.controls import Control, Group, Make, Option, Stop, device_names, group_of
 from resilver.importers.ceph import ClusterReport
 from resilver.whatif.cluster import read_state
 from resilver.whatif.configuration import Configuration, Ledger, read_setting, release_of
@@ -128,7 +128,7 @@ def _by_kind(base: Prepared, name: str) -> tuple[str, str, str]:
     return (text, *found["hdd"][1:])
 
 
-def _network(base: Prepared) -> Offer:
+def _network(base: Prepared) -> Control:
     names = [one for one in catalog.list("networks") if one.endswith("gbe")]
     names.sort(key=lambda one: int(one.removesuffix("gbe")))
     stops = tuple(Stop(_gbe(one), (("--network", one),)) for one in names)
@@ -136,14 +136,14 @@ def _network(base: Prepared) -> Offer:
     named = [one for one in names if source.startswith(f"{one} ") or value == one]
     sentence = "What each host sends and receives at the most, each way."
     now = _gbe(named[0]) if named else value
-    return Offer("network", "Network of a host", sentence, stops, now, origin, source)
+    return Control("network", "Network of a host", stops, now, origin, source, sentence)
 
 
 def _gbe(name: str) -> str:
     return f"{name.removesuffix('gbe')} GbE"
 
 
-def _devices(base: Prepared) -> list[Offer]:
+def _devices(base: Prepared) -> list[Control]:
     """A control a device class; one for all where OSDs have none."""
     offers = []
     for device_class in sorted(set(base.facts.classes.values())) or [""]:
@@ -152,11 +152,11 @@ def _devices(base: Prepared) -> list[Offer]:
         stops = tuple(Stop(name, (("--device", f"{prefix}{name}"),)) for name in device_names())
         sentence = "How fast OSDs read and write, as the catalog has it: from slow to fast writing."
         label = what.capitalize()
-        offers.append(Offer(what, label, sentence, stops, *_now(base, what)))
+        offers.append(Control(what, label, stops, *_now(base, what), sentence))
     return offers
 
 
-def _settings(base: Prepared, make: Make, release: Release) -> list[Offer]:
+def _settings(base: Prepared, make: Make, release: Release) -> list[Control]:
     """A control a setting of the release; what mClock resets is set with what stops that."""
     override = ("--set-option", f"{OVERRIDE}=true")
     offers, beside = [], False
@@ -176,7 +176,8 @@ def _settings(base: Prepared, make: Make, release: Release) -> list[Offer]:
             beside = True
         stops = (Stop(_words(setting, text), options) for options, text in stated)
         now = _now(base, name) if _has(base, name) else _by_kind(base, name)
-        offers.append(Offer(name, name, sentence + _THROTTLE.get(name, ""), tuple(stops), *now))
+        sentence += _THROTTLE.get(name, "")
+        offers.append(Control(name, name, tuple(stops), *now, sentence))
     return [one for one in offers if not (beside and one.key == OVERRIDE)]
 
 
@@ -187,7 +188,7 @@ def _words(setting: Setting, text: str) -> str:
     return "never" if never else setting.words_of(value)
 
 
-def _load(report: ClusterReport, request: Request) -> Offer:
+def _load(report: ClusterReport, request: Request) -> Control:
     """What clients ask of the pool that holds the most."""
     stored = {load.pool: load.bytes for load in report.loads}
     pool = max(report.pools, key=lambda one: stored.get(one.id, 0)).name
@@ -204,4 +205,4 @@ def _load(report: ClusterReport, request: Request) -> Offer:
     )
     stated = ("; ".join(request.load), "stated") if request.load else ("none", "assumed")
     source = "" if request.load else "no dump says what clients ask"
-    return Offer("load", "Clients", sentence, tuple(stops), *stated, source)
+    return Control("load", "Clients", tuple(stops), *stated, source, sentence)

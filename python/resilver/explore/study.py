@@ -25,7 +25,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from resilver.explore.interactions import Chosen, Heeding
 from resilver.explore.patches import Patch, changes_between
 from resilver.explore.study_figures import charts_of, figures_of, harm_of, has_clients, map_of
 from resilver.explore.study_maker import Maker
-from resilver.explore.study_offer import Choice, StudyOffer, is_part_of, sentence_of
+from resilver.explore.study_offer import is_part_of, sentence_of, stop_of
 from resilver.explore.study_offers import study_offers
 from resilver.explore.study_parts import (
     SWITCHES_MAX,
@@ -67,17 +67,7 @@ _FABRIC = "cluster.fabric"
 _ROUNDS_MIN, _ROUNDS_MAX = 6, 160
 
 
-@dataclass(frozen=True)
-class _Control:
-    """An offer with the stops that a page shows, which of them is how things are, and patches."""
-
-    offer: StudyOffer
-    stops: tuple[Choice, ...]
-    chosen: int
-    patches: tuple[list[Patch], ...]
-
-
-_Groups = list[tuple[list[_Control], dict[tuple[int, ...], list[Patch]]]]
+_Groups = list[tuple[list[Control], dict[tuple[int, ...], list[Patch]]]]
 """Controls that heed each other, with what each combination of their stops changes."""
 
 
@@ -116,7 +106,7 @@ def study_document(
     changes = changes_of(system, _allowed(controls, maker), switches)
     parts, endpoints = parts_of(system), maker.base["endpoint_of"]
     cost = estimate(system)
-    clients = has_clients(system) or any("traffic" in one.offer.keys for one in controls)
+    clients = has_clients(system) or any("traffic" in one.keys for one in controls)
     tables = {name: beside(stated(section), folder) for name, section in sections.items()}
     title = {"title": study.study.title} if study.study.title else {}
     blocks = blocks_of({**tables, "study": {**title, "seeds": [seed]}})
@@ -155,7 +145,7 @@ def study_document(
 def _written(blocks: list[Block], groups: _Groups, folder: Path) -> dict[str, Any]:
     """The study as a file, and what each stop makes of it."""
     stops = {
-        one.offer.key: [_edits(blocks, stop, folder) for stop in one.stops]
+        one.key: [_edits(blocks, stop, folder) for stop in one.stops]
         for controls, _ in groups
         for one in controls
     }
@@ -177,11 +167,11 @@ def _first(study: Study, folder: Path) -> dict[str, Any]:
     return sections_at(given, dict(firsts), folder)
 
 
-def _controls(study: Study, maker: Maker) -> list[_Control]:
+def _controls(study: Study, maker: Maker) -> list[Control]:
     """The controls of a study; what it sweeps goes before another offer of the same key."""
-    found: list[_Control] = []
+    found: list[Control] = []
     for offer in study_offers(study, maker.system):
-        taken = {key for control in found for key in control.offer.keys}
+        taken = {key for control in found for key in control.keys}
         if any(is_part_of(key, one) for key in offer.keys for one in taken):
             continue
         control = _control(_with_pinned(offer, maker), maker)
@@ -190,43 +180,43 @@ def _controls(study: Study, maker: Maker) -> list[_Control]:
     return found
 
 
-def _with_pinned(offer: StudyOffer, maker: Maker) -> StudyOffer:
+def _with_pinned(offer: Control, maker: Maker) -> Control:
     """An offer whose faults name their parts."""
-    choices = []
-    for choice in offer.choices:
-        if choice.values.get("faults"):
-            system = maker.system_of(choice.values)
+    stops = []
+    for stop in offer.stops:
+        if stop.values.get("faults"):
+            system = maker.system_of(stop.values)
             if system is not None:
-                values = {**choice.values, "faults": pinned(system, maker.seed)}
-                choice = replace(choice, values=values)
-        choices.append(choice)
-    return replace(offer, choices=tuple(choices))
+                values = {**stop.values, "faults": pinned(system, maker.seed)}
+                stop = stop_of(stop.label, values, stop.size)
+        stops.append(stop)
+    return replace(offer, stops=tuple(stops))
 
 
-def _control(offer: StudyOffer, maker: Maker) -> _Control | None:
+def _control(offer: Control, maker: Maker) -> Control | None:
     """The control of an offer; None where none of its choices has an effect."""
-    stops: list[tuple[Choice, list[Patch]]] = []
+    stops: list[tuple[Stop, list[Patch]]] = []
     as_it_is = None
-    for choice in offer.choices:
-        made = maker.made(choice.values)
+    for stop in offer.stops:
+        made = maker.made(stop.values)
         patches = None if made is None else changes_between(maker.base, made)
         if patches:
-            stops.append((choice, patches))
+            stops.append((stop, patches))
         elif patches is not None and as_it_is is None:
-            as_it_is = Choice(choice.label, {}, choice.size)
+            as_it_is = Stop(stop.label, (), stop.size)
             stops.append((as_it_is, []))
     if all(not patches for _, patches in stops):
         return None
     if as_it_is is None:
-        as_it_is = Choice(offer.now, {}, offer.size)
+        as_it_is = Stop(offer.now, (), offer.size)
         stops.insert(0, (as_it_is, []))
-    if all(choice.size is not None for choice, _ in stops):
-        stops.sort(key=lambda stop: stop[0].size or 0.0)
-    choices = tuple(choice for choice, _ in stops)
-    return _Control(offer, choices, choices.index(as_it_is), tuple(one for _, one in stops))
+    if all(stop.size is not None for stop, _ in stops):
+        stops.sort(key=lambda pair: pair[0].size or 0.0)
+    kept, patches_of = zip(*stops, strict=True)
+    return replace(offer, stops=kept, chosen=kept.index(as_it_is), patches=patches_of)
 
 
-def _groups(controls: list[_Control], maker: Maker) -> _Groups:
+def _groups(controls: list[Control], maker: Maker) -> _Groups:
     """Controls that heed each other, with what each combination of their stops changes."""
 
     def values_of_stops(chosen: Chosen) -> dict[str, Any]:
@@ -248,7 +238,15 @@ def _groups(controls: list[_Control], maker: Maker) -> _Groups:
     for group in heeding.groups:
         # A control of which nothing but how things are is left is none.
         left = [one for one in group if len(heeding.kept[one]) > 1]
-        shown = [_with_stops(controls[one], heeding.kept[one]) for one in left]
+        shown = [
+            replace(
+                controls[one],
+                stops=tuple(controls[one].stops[at] for at in heeding.kept[one]),
+                chosen=heeding.kept[one].index(controls[one].chosen),
+                patches=(),
+            )
+            for one in left
+        ]
         patches = {}
         for combination in heeding.combinations(left):
             stops = dict(zip(left, combination, strict=True))
@@ -259,34 +257,24 @@ def _groups(controls: list[_Control], maker: Maker) -> _Groups:
     return found
 
 
-def _with_stops(control: _Control, kept: Sequence[int]) -> _Control:
-    """A control with some of its stops."""
-    stops = tuple(control.stops[at] for at in kept)
-    patches = tuple(control.patches[at] for at in kept)
-    return _Control(control.offer, stops, kept.index(control.chosen), patches)
-
-
-def _shown(control: _Control, study: Study, tables: Mapping[str, Any]) -> Control:
+def _shown(control: Control, study: Study, tables: Mapping[str, Any]) -> Control:
     """A control as the document has it."""
-    offer = control.offer
-    first = offer.key.split(",")[0].strip()
+    first = control.key.split(",")[0].strip()
     known = next((one for one in study.assumptions() if one.key == first), None)
     is_stated = has_path(tables, first.split("."))
-    return Control(
-        key=offer.key,
-        label=offer.label,
+    return replace(
+        control,
         sentence=sentence_of(first),
         stops=tuple(
-            Stop(one.label, ((offer.key, one.label),) if one.values else ())
+            Stop(one.label, ((control.key, one.label),) if one.values else ())
             for one in control.stops
         ),
-        chosen=control.chosen,
         origin=known.origin if known is not None else "stated" if is_stated else "default",
         source=known.sentence if known is not None else "",
     )
 
 
-def _edits(blocks: Sequence[Block], stop: Choice, folder: Path) -> list[Edit]:
+def _edits(blocks: Sequence[Block], stop: Stop, folder: Path) -> list[Edit]:
     return [edit_of(blocks, key, beside(value, folder)) for key, value in stop.values.items()]
 
 
@@ -303,13 +291,13 @@ def _notes(study: Study, seed: int) -> list[str]:
     return notes
 
 
-def _swept(controls: list[_Control]) -> list[dict[str, Any]]:
+def _swept(controls: list[Control]) -> list[dict[str, Any]]:
     """How things are, and each value that the study sweeps, by key."""
-    stops = [stop for one in controls if one.offer.is_swept for stop in one.stops]
+    stops = [stop for one in controls if one.is_swept for stop in one.stops]
     return [{}, *(stop.values for stop in stops if stop.values)]
 
 
-def _allowed(controls: list[_Control], maker: Maker) -> Callable[[dict[str, Any]], bool]:
+def _allowed(controls: list[Control], maker: Maker) -> Callable[[dict[str, Any]], bool]:
     """Whether a fault may be added, whichever of the swept values is chosen."""
     swept = _swept(controls)
 
@@ -323,7 +311,7 @@ def _allowed(controls: list[_Control], maker: Maker) -> Callable[[dict[str, Any]
     return is_allowed
 
 
-def _switches(controls: list[_Control], maker: Maker) -> list[str]:
+def _switches(controls: list[Control], maker: Maker) -> list[str]:
     """The switches of the network that it has whatever is chosen, unless they are very many."""
     stops = [stop.values for one in controls for stop in one.stops]
     others = [values for values in stops if any(_FABRIC in key for key in values)]
@@ -334,7 +322,7 @@ def _switches(controls: list[_Control], maker: Maker) -> list[str]:
     return found if len(found) <= SWITCHES_MAX else []
 
 
-def _until(controls: list[_Control], maker: Maker) -> float | None:
+def _until(controls: list[Control], maker: Maker) -> float | None:
     """When the first run ends by its clients' time; None where all go on until all is whole."""
     systems = [maker.system_of(values) for values in _swept(controls)]
     laws = [

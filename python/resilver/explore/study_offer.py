@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, get_args
 
+from resilver.explore.controls import Control, Stop
 from resilver.spec.problems import kinds_in
 from resilver.spec.section import Section, written
 from resilver.spec.sections import Sections
@@ -20,45 +20,9 @@ FACTORS = (0.25, 0.5, 2.0, 4.0)
 """What loads and volumes are multiplied by."""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A value that an offer has.
-
-    Attributes:
-        label: The value with its unit.
-        values: The value by dotted key, as a study file writes it; None takes a key away.
-        size: What it is ordered by; None where the values have no order.
-    """
-
-    label: str
-    values: dict[str, Any]
-    size: float | None = None
-
-
-@dataclass(frozen=True)
-class StudyOffer:
-    """A key of a study, and values that it may have beside how things are.
-
-    Attributes:
-        key: The key, or several with commas between.
-        label: What it is.
-        choices: The values.
-        now: How things are in words, where no choice is that.
-        size: Where among the choices that belongs.
-        is_swept: Whether the study sweeps it.
-    """
-
-    key: str
-    label: str
-    choices: tuple[Choice, ...]
-    now: str
-    size: float | None = None
-    is_swept: bool = False
-
-    @property
-    def keys(self) -> set[str]:
-        """The dotted keys that it changes."""
-        return {key for choice in self.choices for key in choice.values}
+def stop_of(label: str, values: dict[str, Any], size: float | None = None) -> Stop:
+    """A value by dotted key."""
+    return Stop(label, tuple(values.items()), size)
 
 
 def is_part_of(key: str, other: str) -> bool:
@@ -116,10 +80,10 @@ def label_of(key: str, of: str = "") -> str:
     return f"{words} of {of}" if of else words
 
 
-def of_words(key: str, now: Any, words: Sequence[Any], of: str = "") -> StudyOffer:
+def of_words(key: str, now: Any, words: Sequence[Any], of: str = "") -> Control:
     """A key that is one of some words, or true or false."""
-    choices = tuple(Choice(_shown(word), {key: word}) for word in words)
-    return StudyOffer(key, label_of(key, of), choices, _shown(now))
+    stops = tuple(stop_of(_shown(word), {key: word}) for word in words)
+    return Control(key, label_of(key, of), stops, _shown(now))
 
 
 def _shown(value: Any) -> str:
@@ -130,13 +94,12 @@ def _shown(value: Any) -> str:
 
 def of_texts(
     key: str, now: Amount | None, texts: Sequence[str], kind: type[Amount], of: str = ""
-) -> StudyOffer:
+) -> Control:
     """A key that is an amount, with amounts as a study file writes them."""
-    choices = tuple(Choice(text, {key: text}, float(kind.parse(text))) for text in texts)
+    stops = tuple(stop_of(text, {key: text}, float(kind.parse(text))) for text in texts)
     size = None if now is None else float(now)
-    return StudyOffer(
-        key, label_of(key, of), choices, "none" if now is None else written(now), size
-    )
+    words = "none" if now is None else written(now)
+    return Control(key, label_of(key, of), stops, words, size=size)
 
 
 def scaled(
@@ -145,11 +108,11 @@ def scaled(
     write: Callable[[float], Any],
     of: str = "",
     inside: Callable[[Any], Any] = lambda value: value,
-) -> StudyOffer:
+) -> Control:
     """A key with its value times some factors; `inside` makes the key's value of the amount."""
     values = [(now * factor, write(now * factor)) for factor in FACTORS]
-    choices = tuple(Choice(_count(one), {key: inside(one)}, size) for size, one in values)
-    return StudyOffer(key, label_of(key, of), choices, _count(write(now)), now)
+    stops = tuple(stop_of(_count(one), {key: inside(one)}, size) for size, one in values)
+    return Control(key, label_of(key, of), stops, _count(write(now)), size=now)
 
 
 def _count(value: Any) -> str:

@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from resilver import catalog
-from resilver.explore.controls import device_names
+from resilver.explore.controls import Control, Stop, device_names
 from resilver.explore.study_offer import (
     FACTORS,
-    Choice,
-    StudyOffer,
     label_of,
     of_texts,
     of_words,
     scaled,
+    stop_of,
     whole,
     words_of,
 )
@@ -47,7 +46,7 @@ _LAYOUTS = ("ring", "multi_ring", "rendezvous", "jump", "declustered", "copysets
 """Layouts of any cluster; of the others a study says more."""
 
 
-def study_offers(study: Study, system: System) -> list[StudyOffer]:
+def study_offers(study: Study, system: System) -> list[Control]:
     """What may be chosen of a study's first system: first what it sweeps, then what any has.
 
     Args:
@@ -57,12 +56,12 @@ def study_offers(study: Study, system: System) -> list[StudyOffer]:
     return [*found, *_recovery(system), *_clients(system), *_lanes(system), *_faults(system)]
 
 
-def _swept(study: Study) -> Iterator[StudyOffer]:
+def _swept(study: Study) -> Iterator[Control]:
     """The keys that the study sweeps, with their values."""
     stride = len(study.points)
     for swept, steps in study.study.sweep.items():
         stride //= len(steps)
-        choices = []
+        stops = []
         for rank, step in enumerate(steps):
             values = {key: to_plain(value) for key, value in values_of(swept, step)}
             # The words of faults are known where the sweep is expanded.
@@ -71,32 +70,32 @@ def _swept(study: Study) -> Iterator[StudyOffer]:
                 str(words) if key == "faults" else one if isinstance(one, str) else write_value(one)
                 for key, one in values.items()
             )
-            choices.append(Choice(label, values))
+            stops.append(stop_of(label, values))
         label = ", ".join(label_of(key.strip()) for key in swept.split(","))
-        yield StudyOffer(swept, label, tuple(choices), "", is_swept=True)
+        yield Control(swept, label, tuple(stops), "", is_swept=True)
 
 
-def _devices(system: System) -> Iterator[StudyOffer]:
+def _devices(system: System) -> Iterator[Control]:
     cluster = system.cluster
     names = [name for name in device_names() if _holds(name, system)]
     own = [(at, part) for at, part in enumerate(cluster.parts) if part.device is not None]
     for at, part in own:
         key, of = f"cluster.parts.{at}.device", part.device_class or part.level
-        choices = tuple(Choice(name, {key: name}) for name in names)
-        yield StudyOffer(key, label_of(key, of), choices, _device_now(part.device))
+        stops = tuple(stop_of(name, {key: name}) for name in names)
+        yield Control(key, label_of(key, of), stops, _device_now(part.device))
     if own and len(own) == len(cluster.device_kinds):
         return
     if isinstance(cluster.device, DeviceClasses):
         for name, device in cluster.device.by_class:
             key = f"cluster.device.{name}"
-            choices = tuple(Choice(one, {key: one}) for one in names)
-            yield StudyOffer(key, f"Device of {name}", choices, _device_now(device))
+            stops = tuple(stop_of(one, {key: one}) for one in names)
+            yield Control(key, f"Device of {name}", stops, _device_now(device))
         return
     key = "cluster.device"
-    choices = tuple(Choice(name, {key: name}) for name in names)
+    stops = tuple(stop_of(name, {key: name}) for name in names)
     if isinstance(cluster.device, DeviceService):
-        choices = (*_services(key, cluster.device), *choices)
-    yield StudyOffer(key, "Device", choices, _device_now(cluster.device))
+        stops = (*_services(key, cluster.device), *stops)
+    yield Control(key, "Device", stops, _device_now(cluster.device))
     yield of_words("cluster.queue", cluster.queue, words_of(type(cluster), "queue"))
 
 
@@ -111,28 +110,27 @@ def _device_now(device: Any) -> str:
     return device.label or device_words(device)
 
 
-def _services(key: str, device: DeviceService) -> Iterator[Choice]:
+def _services(key: str, device: DeviceService) -> Iterator[Stop]:
     """Devices that take a part of the time, or several times as long."""
     if device.read_service != device.write_service or device.read_service <= 0:
         return
     for factor in FACTORS:
         text = exact_duration(device.read_service * factor)
         table = {"service": text, "distribution": device.distribution}
-        yield Choice(f"{text} a request", {key: table})
+        yield stop_of(f"{text} a request", {key: table})
 
 
-def _network(system: System) -> Iterator[StudyOffer]:
+def _network(system: System) -> Iterator[Control]:
     fabric = system.cluster.fabric
     if fabric.table is not None:
         key, rows = "cluster.fabric.table", fabric.table.rows
-        choices = []
+        stops = []
         for name in catalog.list("networks"):
             last = catalog_table(name).rows[-1].gap_per_byte_seconds
-            choices.append(Choice(name, {key: name}, 1 / last))
+            stops.append(stop_of(name, {key: name}, 1 / last))
         last = rows[-1].gap_per_byte_seconds if rows else 0.0
-        yield StudyOffer(
-            key, "Network", tuple(choices), fabric.table.label, 1 / last if last else 0.0
-        )
+        size = 1 / last if last else 0.0
+        yield Control(key, "Network", tuple(stops), fabric.table.label, size=size)
         return
     if fabric.link_rate is not None:
         rates = ("1 Gb/s", "2.5 Gb/s", "10 Gb/s", "25 Gb/s", "40 Gb/s", "100 Gb/s", "200 Gb/s")
@@ -142,7 +140,7 @@ def _network(system: System) -> Iterator[StudyOffer]:
         yield of_words(f"cluster.fabric.{field}", now, words_of(type(fabric), field))
 
 
-def _stored(system: System) -> Iterator[StudyOffer]:
+def _stored(system: System) -> Iterator[Control]:
     """How much is stored, where and how, in each pool."""
     for prefix, of, pool in _pools(system):
         population, placement = pool.population, pool.placement
@@ -171,18 +169,18 @@ def _pools(system: System) -> Iterator[tuple[str, str, System]]:
         yield f"pools.{at}.", pool.name, view
 
 
-def _redundancy(system: System) -> StudyOffer:
+def _redundancy(system: System) -> Control:
     now = system.redundancy
     kept = {}
     if now is not None and now.code is not None:
         kept = {key: one for key in ("strip", "coding") if (one := to_plain(getattr(now, key)))}
-    choices = [Choice(f"{one} copies", {"redundancy": {"replicas": one}}) for one in _COPIES]
-    choices += [Choice(one, {"redundancy": {"code": one, **kept}}) for one in _CODES]
+    stops = [stop_of(f"{one} copies", {"redundancy": {"replicas": one}}) for one in _COPIES]
+    stops += [stop_of(one, {"redundancy": {"code": one, **kept}}) for one in _CODES]
     label = "" if now is None else now.code.label if now.code else f"{now.replicas} copies"
-    return StudyOffer("redundancy", "Copies or code", tuple(choices), label)
+    return Control("redundancy", "Copies or code", tuple(stops), label)
 
 
-def _placement(placement: Placement) -> StudyOffer:
+def _placement(placement: Placement) -> Control:
     kept = {
         key: to_plain(value)
         for key, value in placement.given().items()
@@ -190,36 +188,36 @@ def _placement(placement: Placement) -> StudyOffer:
     }
     of_crush = {key: to_plain(one) for key, one in placement.given().items() if key == "tunables"}
     of_crush["algorithm"] = "crush"
-    choices = [
-        Choice(f"crush, {bucket}", {"placement": {**kept, **of_crush, "bucket": bucket}})
+    stops = [
+        stop_of(f"crush, {bucket}", {"placement": {**kept, **of_crush, "bucket": bucket}})
         for bucket in words_of(Placement, "bucket")
     ]
-    choices += [
-        Choice(name.replace("_", " "), {"placement": {**kept, "algorithm": name}})
+    stops += [
+        stop_of(name.replace("_", " "), {"placement": {**kept, "algorithm": name}})
         for name in _LAYOUTS
     ]
     now = placement.algorithm
     label = f"{now}, {placement.bucket}" if now == "crush" else now.replace("_", " ")
-    return StudyOffer("placement", "Placement", tuple(choices), label)
+    return Control("placement", "Placement", tuple(stops), label)
 
 
-def _recovery(system: System) -> Iterator[StudyOffer]:
+def _recovery(system: System) -> Iterator[Control]:
     if system.is_traffic_only:
         return
     recovery = system.recovery
     rates = ("25 MiB/s", "50 MiB/s", "100 MiB/s", "200 MiB/s", "400 MiB/s", "800 MiB/s")
     limit = of_texts("recovery.bandwidth", recovery.bandwidth, rates, BytesPerSecond)
-    none = Choice("none", {"recovery.bandwidth": None}, float("inf"))
+    none = stop_of("none", {"recovery.bandwidth": None}, float("inf"))
     now = float("inf") if recovery.bandwidth is None else limit.size
-    choices = (*limit.choices, none)
-    yield StudyOffer(limit.key, "Throttle of a device", choices, limit.now, now)
+    stops = (*limit.stops, none)
+    yield Control(limit.key, "Throttle of a device", stops, limit.now, size=now)
     keys = ("recovery.receive_memory", "recovery.send_memory")
     texts = ("64 MiB", "256 MiB", "1 GiB", "4 GiB")
     memory = tuple(
-        Choice(text, dict.fromkeys(keys, text), float(Bytes.parse(text))) for text in texts
+        stop_of(text, dict.fromkeys(keys, text), float(Bytes.parse(text))) for text in texts
     )
     take = recovery.receive_memory
-    yield StudyOffer(keys[0], "Memory for recovery", memory, exact_bytes(take), float(take))
+    yield Control(keys[0], "Memory for recovery", memory, exact_bytes(take), size=float(take))
     sizes = ("1 MiB", "4 MiB", "16 MiB", "64 MiB")
     yield of_texts("recovery.pipeline_buffer", recovery.pipeline_buffer, sizes, Bytes)
     yield of_words("recovery.pipelining", recovery.pipelining, (True, False))
@@ -228,7 +226,7 @@ def _recovery(system: System) -> Iterator[StudyOffer]:
         yield of_words(f"recovery.{field}", getattr(recovery, field), words)
 
 
-def _clients(system: System) -> Iterator[StudyOffer]:
+def _clients(system: System) -> Iterator[Control]:
     held = [("traffic", "", system.traffic)]
     held += [(f"{prefix}traffic", of, one.traffic) for prefix, of, one in _pools(system) if prefix]
     for key, of, traffic in held:
@@ -238,17 +236,17 @@ def _clients(system: System) -> Iterator[StudyOffer]:
         yield _added(system)
 
 
-def _added(system: System) -> StudyOffer:
+def _added(system: System) -> Control:
     """Clients that a study has not: so many requests under way at a time, half of them reads."""
     counts = [each * system.cluster.server_count for each in _OUTSTANDING_EACH]
-    choices = [
-        Choice(f"{count:,} requests at a time", {"traffic": {"outstanding": count}}, count)
+    stops = [
+        stop_of(f"{count:,} requests at a time", {"traffic": {"outstanding": count}}, count)
         for count in counts
     ]
-    return StudyOffer("traffic", "Clients", tuple(choices), "none", 0.0)
+    return Control("traffic", "Clients", tuple(stops), "none", size=0.0)
 
 
-def _of_traffic(key: str, of: str, traffic: Traffic) -> Iterator[StudyOffer]:
+def _of_traffic(key: str, of: str, traffic: Traffic) -> Iterator[Control]:
     arrivals, streams = traffic.arrivals, traffic.streams
     if traffic.outstanding is not None:
         yield scaled(f"{key}.outstanding", traffic.outstanding, whole, of)
@@ -263,30 +261,30 @@ def _of_traffic(key: str, of: str, traffic: Traffic) -> Iterator[StudyOffer]:
     if arrivals is None or arrivals.trace is None:
         shares = (0.0, 0.25, 0.5, 0.75, 1.0)
         name = f"{key}.reads"
-        choices = tuple(Choice(f"{one:.0%}", {name: one}, one) for one in shares)
+        stops = tuple(stop_of(f"{one:.0%}", {name: one}, one) for one in shares)
         now = traffic.read_share
-        yield StudyOffer(name, label_of(name, of), choices, f"{now:.0%}", now)
+        yield Control(name, label_of(name, of), stops, f"{now:.0%}", size=now)
     if arrivals is None or (arrivals.trace is None and traffic.mix is None):
         sizes = ("4 KiB", "64 KiB", "512 KiB", "4 MiB")
         size = Bytes(traffic.request_bytes)
         yield of_texts(f"{key}.request_size", size, sizes, Bytes, of)
 
 
-def _lanes(system: System) -> Iterator[StudyOffer]:
+def _lanes(system: System) -> Iterator[Control]:
     lanes = system.lanes
     if lanes is None and system.traffic is None:
         return
     kept: dict[str, Any] = {} if lanes is None else {"devices": lanes.devices}
     if system.has_bursts:
         kept["bursts"] = (lanes.bursts if lanes is not None else None) or 0.0
-    choices = [Choice("one queue for all", {"lanes": None})]
-    choices += [
-        Choice(f"{share:.0%} for clients", {"lanes": {**kept, "clients": share}})
+    stops = [stop_of("one queue for all", {"lanes": None})]
+    stops += [
+        stop_of(f"{share:.0%} for clients", {"lanes": {**kept, "clients": share}})
         for share in _SHARES
     ]
     alone = {key: value for key, value in kept.items() if key != "bursts"}
-    choices.append(Choice("priority", {"lanes": {**alone, "order": "priority"}}))
-    yield StudyOffer("lanes", "Lanes", tuple(choices), _lanes_now(lanes, system))
+    stops.append(stop_of("priority", {"lanes": {**alone, "order": "priority"}}))
+    yield Control("lanes", "Lanes", tuple(stops), _lanes_now(lanes, system))
 
 
 def _lanes_now(lanes: Lanes | None, system: System) -> str:
@@ -295,8 +293,8 @@ def _lanes_now(lanes: Lanes | None, system: System) -> str:
     return f"{lanes.shares_with(bursts=system.has_bursts)[0]:.0%} for clients"
 
 
-def _faults(system: System) -> Iterator[StudyOffer]:
+def _faults(system: System) -> Iterator[Control]:
     """The faults of the study itself, which a page may take away."""
     if system.faults:
-        none = (Choice("none", {"faults": []}),)
-        yield StudyOffer("faults", "Faults of the study", none, "as the study says")
+        none = (stop_of("none", {"faults": []}),)
+        yield Control("faults", "Faults of the study", none, "as the study says")
