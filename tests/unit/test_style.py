@@ -229,7 +229,7 @@ def test_the_core_and_reproductions_are_named_by_their_own_rooms() -> None:
         assert not made or room in ("reproduce", "cli"), f"{name_of(path)} imports {made}"
 
 
-BASE = {"catalog", "errors", "importers", "quantities", "record", "units"}
+BASE = {"catalog", "checked", "errors", "importers", "quantities", "record", "units"}
 ASKS = BASE | {"analytic", "core_input", "crush", "failure_rates", "request", "simulate", "spec"}
 # What each room of Python may name: a script takes maps without the rest; fits know no run, no
 # result and no core; a center is sized without a run or a page; questions know no page.

@@ -7,22 +7,21 @@ performance is to be held to what it was over the whole life of a system.
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from resilver.center.control import Control, Floats, control
+from resilver.center.rate_rows import csv_lines
 from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.benchmarks.table import RATE_MOST
-from resilver.text import read_text, refuse
+from resilver.text import refuse
 from resilver.units import RATE_UNITS, BytesPerSecond
 
 FIRST = 30
@@ -207,14 +206,7 @@ class _Read:
         self.path = path
         self.notes: list[str] = []
         self.runs: dict[str, list[tuple[float, float]]] = {}
-        reader = csv.DictReader(StringIO(read_text(path)), strict=True)
-        try:
-            names = [str(name).strip() for name in reader.fieldnames or ()]
-            rows = [
-                (reader.line_num, dict(zip(names, row.values(), strict=False))) for row in reader
-            ]
-        except csv.Error as error:
-            refuse(path, f"this is not valid CSV: {error}", "is a quote missing?")
+        names, rows = csv_lines(path, "is a quote missing?")
         self.column = self._column(names, asked.value, _VALUES, "value") or ""
         when = self._column(names, asked.time, _TIMES, "time")
         self.has_times = when is not None

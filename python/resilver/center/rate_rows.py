@@ -16,6 +16,18 @@ SI_COLUMN = "rate_bytes_per_second"
 """The column of rates that are bare numbers; `rate` has them with their unit."""
 
 
+def csv_lines(path: Path, remedy: str) -> tuple[list[str], list[tuple[int, dict[str, Any]]]]:
+    """The columns of a CSV with a header, and each line's number with its cells by column."""
+    reader = csv.DictReader(StringIO(read_text(path)), strict=True)
+    try:
+        names = [str(name).strip() for name in reader.fieldnames or ()]
+        return names, [
+            (reader.line_num, dict(zip(names, row.values(), strict=False))) for row in reader
+        ]
+    except csv.Error as error:
+        refuse(path, f"this is not valid CSV: {error}", remedy)
+
+
 def rate_rows(
     path: Path, first: str, columns: Sequence[str], each: str
 ) -> tuple[list[str], list[tuple[str, dict[str, Any]]]]:
@@ -33,15 +45,7 @@ def rate_rows(
     Raises:
         ConfigError: It cannot be read, or has not these columns, or no line.
     """
-    reader = csv.DictReader(StringIO(read_text(path)), strict=True)
-    try:
-        names = [str(name).strip() for name in reader.fieldnames or ()]
-        rows = [
-            (f"{path}, line {reader.line_num}", dict(zip(names, row.values(), strict=False)))
-            for row in reader
-        ]
-    except csv.Error as error:
-        refuse(path, f"this is not valid CSV: {error}", "is a quote missing, or the file cut off?")
+    names, rows = csv_lines(path, "is a quote missing, or the file cut off?")
     if first not in names or not {"rate", SI_COLUMN} & set(names):
         have = ", ".join(names[:8]) or "none"
         rule = f"columns {first} and rate are needed, and there are: {have}"
@@ -52,7 +56,7 @@ def rate_rows(
             refuse(path, f"there is no such column: {show(name)}", remedy)
     if not rows:
         refuse(path, "there is no rate in it", f"add a line {each}")
-    return names, rows
+    return names, [(f"{path}, line {line}", row) for line, row in rows]
 
 
 def text_in(row: dict[str, Any], column: str, place: str) -> str:

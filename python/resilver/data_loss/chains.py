@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
+from resilver.checked import number, share, whole
 from resilver.data_loss.absorbing import STATES_MAX, Chain
-from resilver.data_loss.checked import number, share, whole
 from resilver.errors import ConfigError, show
 
 if TYPE_CHECKING:

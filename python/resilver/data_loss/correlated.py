@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from resilver.checked import whole
 from resilver.crush.replica_sets import replica_sets
-from resilver.data_loss.checked import whole
 from resilver.errors import ConfigError, show
 from resilver.placement_quality.loss import LossProbability, checked_sets, loss_probability
 from resilver.placement_quality.lost_sets import Devices, LostSets

@@ -8,8 +8,8 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from resilver.checked import number, whole
 from resilver.data_loss.absorbing import STATES_MAX, Chain
-from resilver.data_loss.checked import number, whole
 from resilver.errors import ConfigError, show
 
 State = TypeVar("State", bound=Hashable)

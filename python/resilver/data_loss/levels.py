@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from resilver.checked import number, whole
 from resilver.data_loss.absorbing import Chain
 from resilver.data_loss.chains import Repair, group_chain
-from resilver.data_loss.checked import number, whole
 from resilver.data_loss.kinds import explored_chain
 from resilver.errors import ConfigError
 

@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from resilver.checked import number, whole
 from resilver.data_loss.absorbing import STATES_MAX, Chain
-from resilver.data_loss.checked import number, whole
 from resilver.errors import ConfigError, show
 
 PIECES_MAX = 16

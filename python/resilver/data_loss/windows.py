@@ -11,9 +11,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from resilver.checked import number, share, whole
 from resilver.data_loss.absorbing import Chain, any_loss
 from resilver.data_loss.chains import YEAR_SECONDS, group_chain
-from resilver.data_loss.checked import number, share, whole
 from resilver.errors import ConfigError, show
 
 _PIECES_MAX = 10_000

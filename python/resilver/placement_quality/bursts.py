@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import comb
 
+from resilver.checked import whole
 from resilver.errors import ConfigError, show
 from resilver.placement_quality.loss_counts import Level, power, survived_by_level
 
@@ -67,10 +68,10 @@ def burst_losses(levels: Sequence[Level], failures: int, *, groups: int = 1) -> 
     >>> round(four.data, 6)  # 3 C(7, 2)^2 of C(21, 4)
     0.221053
     """
-    devices = _whole("groups", groups, GROUPS_MAX)
+    devices = whole("groups", groups, least=1, most=GROUPS_MAX)
     for code in levels:
         devices *= code.pieces
-    _whole("failures", failures, min(FAILURES_MAX, devices))
+    failures = whole("failures", failures, least=1, most=min(FAILURES_MAX, devices))
     survived = survived_by_level(levels, failures)
     if survived is None:
         rule = "a code has more than ten million sets of so many lost pieces"
@@ -130,13 +131,13 @@ def enclosure_loss_probability(
     >>> enclosure_loss_probability(10, survives, across=10, rebuilding=2)
     0.0
     """
-    _whole("pieces", pieces, 1 << 20)
-    _whole("across", across, pieces)
-    _whole("enclosures", enclosures, across)
-    _whole("lost", lost, pieces, least=0)
+    pieces = whole("pieces", pieces, least=1, most=1 << 20)
+    across = whole("across", across, least=1, most=pieces)
+    enclosures = whole("enclosures", enclosures, least=1, most=across)
+    lost = whole("lost", lost, most=pieces)
     groups = rebuilding if groups is None else groups
-    _whole("groups", groups, GROUPS_MAX, least=0)
-    _whole("rebuilding", rebuilding, groups, least=0)
+    groups = whole("groups", groups, most=GROUPS_MAX)
+    rebuilding = whole("rebuilding", rebuilding, most=groups)
     patterns = comb(across, enclosures) * comb(pieces, lost)
     if patterns > PATTERNS_MAX:
         rule = f"there are {patterns:,} ways to lose these, more than {PATTERNS_MAX:,}"
@@ -151,12 +152,3 @@ def enclosure_loss_probability(
         saved = sum(survives(sorted(inside.union(own))) for own in before)
         safe += Fraction(saved, comb(pieces, lost)) ** rebuilding
     return float(1 - safe / comb(across, enclosures))
-
-
-def _whole(key: str, value: int, most: int, *, least: int = 1) -> int:
-    """The number, which is a whole one in its range."""
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if not is_whole or not least <= value <= most:
-        rule = f"this is a whole number from {least} to {most:,}"
-        raise ConfigError(rule, "write one of these", key=key, value=show(value))
-    return value

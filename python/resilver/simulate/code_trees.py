@@ -17,6 +17,7 @@ from resilver.simulate.codes import (
     code_of_core,
     core_of_text,
     numbers_of,
+    of_core,
 )
 from resilver.spec.code import lrc_notes
 
@@ -222,11 +223,4 @@ def code_tree(text: str) -> CodeTree:
     (200, 136, 11, '47.1%')
     """
     core = core_of_text(_core.CodeTree, text)
-    return CodeTree(
-        name=core.name,
-        levels=tuple(code_of_core(level) for level in core.levels),
-        data=core.data,
-        pieces=core.pieces,
-        fault_tolerance=core.fault_tolerance,
-        _core=core,
-    )
+    return of_core(CodeTree, core, levels=tuple(code_of_core(level) for level in core.levels))

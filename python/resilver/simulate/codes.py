@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from math import comb
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from resilver import _core
 from resilver.analytic.code_figures import CodeFigures
+from resilver.checked import whole
 from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, show
 from resilver.spec.code import is_of_plugin, read_code
 
 _NUMBER_MAX = 2**32 - 1
+_Kind = TypeVar("_Kind")
 
 
 @dataclass(frozen=True)
@@ -279,18 +281,14 @@ def redundancy(text: str) -> Code:
 
 def code_of_core(core: Any) -> Code:
     """A code of the core as Python has it."""
-    return Code(
-        name=core.name,
-        data=core.data,
-        parity=core.parity,
-        pieces=core.pieces,
-        fault_tolerance=core.fault_tolerance,
-        locality=core.locality,
-        repair_parts=core.repair_parts,
-        places=tuple(core.places),
-        generator=np.asarray(core.generator(), dtype=np.uint8),
-        _core=core,
-    )
+    generator = np.asarray(core.generator(), dtype=np.uint8)
+    return of_core(Code, core, places=tuple(core.places), generator=generator)
+
+
+def of_core(kind: Callable[..., _Kind], core: Any, **others: Any) -> _Kind:
+    """An object with what a core's object says of itself, and with other attributes."""
+    names = {one.name for one in fields(kind)} - {"_core", *others}  # type: ignore[arg-type]
+    return kind(**{name: getattr(core, name) for name in names}, **others, _core=core)
 
 
 def core_of_text(kind: Callable[[str], Any], text: str) -> Any:
@@ -318,9 +316,5 @@ def check_losses(losses: int, pieces: int) -> None:
 
 def numbers_of(values: Sequence[int], key: str) -> list[int]:
     """Pieces' numbers or counts as the core takes them; others raise a `ConfigError`."""
-    for value in values:
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not whole or not 0 <= value <= _NUMBER_MAX:
-            rule = "pieces are numbered and counted by whole numbers from 0"
-            raise ConfigError(rule, key=key, value=show(value))
-    return [int(value) for value in values]
+    rule = "pieces are numbered and counted by whole numbers from 0"
+    return [whole(key, value, most=_NUMBER_MAX, rule=rule, remedy="") for value in values]

@@ -13,16 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver import _core, core_input
+from resilver.checked import whole
 from resilver.core_errors import core_errors
-from resilver.errors import ConfigError, show
+from resilver.errors import ConfigError
 from resilver.simulate.maps import maps_of
 from resilver.simulate.progress import Progress
 from resilver.simulate.result import RunResult
 from resilver.simulate.stepping import finished
 from resilver.spec import System
 
-_LARGEST = 2**62
-"""Beyond any number of files or bytes that a population can have, and within the core's words."""
 _FILE_BITS = 28
 """Bits of an object's number that count the objects of its file."""
 
@@ -211,8 +210,6 @@ def _wrong(rule: str) -> ConfigError:
 
 
 def _counted(name: str, value: int) -> int:
-    is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_number or not 0 <= int(value) < _LARGEST:
-        rule = "it must be a whole number from 0 to 2^62 - 1"
-        raise ConfigError(rule, key=name, value=show(value))
-    return int(value)
+    # More than a population can have of files or bytes, and within the core's words.
+    rule = "it must be a whole number from 0 to 2^62 - 1"
+    return whole(name, value, most=2**62 - 1, rule=rule, remedy="")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver import _core, core_input
+from resilver.checked import checked_seed, whole
 from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, show
 from resilver.spec import Population
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pyarrow as pa
-
-SEED_MAX = 2**64 - 1
-"""The largest seed: the core's random streams are keyed by 64 bits."""
 
 
 def census(
@@ -67,11 +65,9 @@ def census(
     """
     import pyarrow as pa
 
-    _check_counts(servers, copies)
+    servers, copies = _counted("servers", servers), _counted("copies", copies)
     described = core_input.files_json(_of_volume(population, bytes, servers), servers, copies)
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= SEED_MAX:
-        rule = "a seed is a whole number from 0 to 2^64 - 1"
-        raise ConfigError(rule, key="seed", value=show(seed))
+    seed = checked_seed(seed)
     with core_errors():
         counting = _core.PopulationCensus(json.dumps(described), seed)
         while not counting.is_complete():
@@ -108,8 +104,6 @@ def _of_volume(population: Population, volume: int | str | None, servers: int) -
     return Population(**kept, objects=population.cut, bytes=size)
 
 
-def _check_counts(servers: int, copies: int) -> None:
-    for name, value in (("servers", servers), ("copies", copies)):
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
-            rule = f"{name} is a whole number from 1 to 2^31 - 1"
-            raise ConfigError(rule, key=name, value=show(value))
+def _counted(name: str, value: int) -> int:
+    rule = f"{name} is a whole number from 1 to 2^31 - 1"
+    return whole(name, value, least=1, most=2**31 - 1, rule=rule, remedy="")

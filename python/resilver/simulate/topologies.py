@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver import _core
+from resilver.checked import checked_seed, whole
 from resilver.core_errors import core_errors
 from resilver.errors import ConfigError, show
 from resilver.importers.graph import GraphFile
+from resilver.simulate.codes import of_core
 from resilver.spec.topology import TopologySpec, graph_topology, parse_topology
-
-SEED_MAX = 2**64 - 1
-"""The largest seed."""
 
 LAYOUT_NODES_MAX = 499
 """The most nodes of a graph without places that are laid out by forces, in under a second."""
@@ -107,12 +106,10 @@ class Topology:
         with core_errors():
             return [int(node) for node in self._core.route(start, end)]
 
-    def _check_nodes(self, *numbers: object) -> None:
+    def _check_nodes(self, *numbers: int) -> None:
+        most = self.nodes - 1
         for number in numbers:
-            whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-            if not whole or not 0 <= number < self.nodes:  # type: ignore[operator]
-                rule = f"a node is a number from 0 to {self.nodes - 1}"
-                raise ConfigError(rule, value=show(number))
+            whole("", number, most=most, rule=f"a node is a number from 0 to {most}", remedy="")
 
 
 def topology(
@@ -137,9 +134,7 @@ def topology(
     >>> ring.links, ring.diameter, ring.mean_hops, ring.bisection_links
     (6, 3, 1.8, 2)
     """
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= SEED_MAX:
-        rule = "a seed is a whole number from 0 to 2^64 - 1"
-        raise ConfigError(rule, "use 1", key="seed", value=show(seed))
+    seed = checked_seed(seed, "use 1")
     spec = _spec_of(text, routers)
     with core_errors(spec.label):
         core = _core.Topology(spec.definition, seed)
@@ -147,26 +142,18 @@ def topology(
         kinds = np.full(spec.nodes, "switch", dtype="<U6")
         kinds[np.asarray(core.hosts, dtype=np.int64)] = "host"
         kinds[np.asarray(core.routers, dtype=np.int64)] = "router"
-        return Topology(
+        return of_core(
+            Topology,
+            core,
             spec=spec,
             seed=seed,
-            nodes=core.nodes,
-            links=core.links,
-            ports=core.ports,
             hosts=len(core.hosts),
             routers=len(core.routers),
             switches=len(core.switches),
-            diameter=core.diameter,
-            mean_hops=core.mean_hops,
-            mean_router_disk_hops=core.mean_router_disk_hops,
-            bisection_links=core.bisection_links,
-            bisection_is_exact=core.bisection_is_exact,
-            max_radix=core.max_radix,
             ends=np.stack([first, second], axis=1).astype(np.int32),
             positions=_positions(spec, core),
             kinds=kinds,
             node_names=tuple(spec.graph.names if spec.graph else core.node_names()),
-            _core=core,
         )
 
 

@@ -1,4 +1,4 @@
-"""Numbers of the survival models, checked: a refusal names the number, its value and the rule."""
+"""Numbers that callers give, checked: a refusal names the number, its value and the rule."""
 
 from __future__ import annotations
 
@@ -8,18 +8,36 @@ import numpy as np
 
 from resilver.errors import ConfigError, show
 
+SEED_MAX = 2**64 - 1
+"""The largest seed: the core's random streams are keyed by 64 bits."""
 
-def whole(key: str, value: int, *, least: int = 0, most: int = 2**31) -> int:
-    """The whole number, in its range; else a `ConfigError`.
+_RULE = "this is a whole number from {least:,} to {most:,}"
+
+
+def whole(
+    key: str,
+    value: int,
+    *,
+    least: int = 0,
+    most: int = 2**31,
+    rule: str = _RULE,
+    remedy: str = "write one of these",
+) -> int:
+    """The whole number, in its range; else a `ConfigError` of the rule.
 
     >>> whole("groups", 3)
     3
     """
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or not least <= value <= most:
-        rule = f"this is a whole number from {least:,} to {most:,}"
-        raise ConfigError(rule, "write one of these", key=key, value=show(value))
+        raise ConfigError(rule.format(least=least, most=most), remedy, key=key, value=show(value))
     return int(value)
+
+
+def checked_seed(seed: int, remedy: str = "") -> int:
+    """The seed; else a `ConfigError`."""
+    rule = "a seed is a whole number from 0 to 2^64 - 1"
+    return whole("seed", seed, most=SEED_MAX, rule=rule, remedy=remedy)
 
 
 def number(key: str, value: float, *, positive: bool = False) -> float:
