@@ -12,7 +12,7 @@ from resilver.estimate import estimate
 from resilver.reproduce.evidence import shipped_study
 from resilver.simulate import RunResult, lost_objects
 from resilver.spec import Study
-from resilver.study import Results, execute, simulate, validate_runs
+from resilver.study import Results, execute, simulate
 from tests.build import CODED, STREAMED, changed, system_of
 from tests.reference.compare import real
 
@@ -85,9 +85,8 @@ def test_a_sweep_of_lanes_fills_its_tables(tmp_path: Path) -> None:
 def test_the_core_judges_a_code_before_anything_runs() -> None:
     # No rule of its numbers refuses this code, but there are 1.5e17 ways to lose 23 of its pieces.
     code = {"code": "lrc 40+24 local 20"}
-    study = Study.from_dict(changed(CODED, cluster__servers=64, redundancy=code))
-    with pytest.raises(ConfigError, match=r"redundancy\.code: .*take fewer pieces"):
-        validate_runs(study.runs())
+    with pytest.raises(ConfigError, match=r"redundancy\.code = .*take fewer pieces"):
+        Study.from_dict(changed(CODED, cluster__servers=64, redundancy=code))
 
 
 LAYOUTS: dict[str, dict[str, Any]] = {
