@@ -1,6 +1,7 @@
 """The whole command on the native core: runs, resumption and bad input."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,31 @@ def test_a_summary_goes_to_stdout_and_messages_to_stderr(small: Path, tmp_path: 
     verbose = command("run", small, "-v", "-o", "b", cwd=tmp_path)
     # The longest runs come first.
     assert "1/4 cluster.servers=16 seed=" in verbose.stderr
+
+
+def test_an_interrupt_exits_with_130_and_the_next_call_does_the_rest(
+    small: Path, tmp_path: Path
+) -> None:
+    words = ["run", small, "--set", "study.seeds=5", "-v", "-o"]
+    process = subprocess.Popen(
+        [*STARTED, *words, "a", "--workers", "2"],
+        env=environment(),
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, messages = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "run the same command again to do the rest" in messages
+    assert "Traceback" not in messages
+    again = command(*words, "a", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "already and have been reused" in again.stderr
+    assert command(*words, "b", cwd=tmp_path).returncode == 0
+    assert tables(tmp_path / "a") == tables(tmp_path / "b")
 
 
 def test_check_estimates_every_point_and_the_resolved_file_is_the_same_study(ran: Path) -> None:

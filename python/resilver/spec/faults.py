@@ -252,7 +252,7 @@ class Fault(Section):
         broken, health = self.broken, self.health
         if broken is None:
             for key in ("health", "told", "detection"):
-                if getattr(self, key) not in (None, 0):
+                if getattr(self, key) is not None:
                     yield self.problem(key, "soft errors have none", "remove it")
         elif health is not None and not 0 <= health < 1:
             rule = "a health is a share of the speed, below 1; 0 is gone"

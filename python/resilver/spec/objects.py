@@ -47,7 +47,8 @@ class Objects(Section):
     def _problems(self) -> Problems:
         if self.given().keys() not in (set(), {"chunk"}, {"stripe_unit", "stripe_width"}):
             rule = "files are chunked or striped, and a stripe has a unit and a width"
-            remedy = 'write { chunk = "64 MiB" } or { stripe_unit = "4 MiB", stripe_width = 341 }'
+            remedy = 'write { chunk = "64 MiB" } or { stripe_unit = "4 MiB", stripe_width = '
+            remedy += f'"{WIDTH_BY_SERVERS}" }}'
             yield Problem(rule, remedy)
 
     def width(self, servers: int, copies: int) -> int:

@@ -108,6 +108,8 @@ _WORDS = {
     "int_type": "a whole number is needed",
     "int_from_float": "a whole number is needed",
     "int_parsing": "a whole number is needed",
+    "float_type": "a number is needed",
+    "finite_number": "a finite number is needed",
     "bool_type": "true or false is needed",
     "string_type": "text is needed",
     "tuple_type": "a list is needed",

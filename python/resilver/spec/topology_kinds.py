@@ -53,7 +53,8 @@ WIRINGS = ("inside", "corner sides", "opposite sides", "perimeter")
 
 def _limited(words: Words, nodes: int) -> int:
     if nodes > NODES_MAX:
-        rule = f"this topology has {nodes:,} nodes, and one has at most {NODES_MAX:,}"
+        count = f"{nodes:,}" if nodes < 2**40 else "more than 2^40"
+        rule = f"this topology has {count} nodes, and one has at most {NODES_MAX:,}"
         raise words.refuse(rule, "make it smaller")
     return nodes
 

@@ -227,10 +227,10 @@ fn attached(rows: u32, columns: u32, wiring: RimWiring, routers: u32) -> Result<
         nodes.dedup();
         nodes
     };
-    let (multiple, most) = match wiring {
-        RimWiring::CornerSides => (4, u32::MAX),
-        RimWiring::OppositeSides => (2, u32::MAX),
-        RimWiring::Perimeter => (1, 2 * (rows + columns) - 4),
+    let (multiple, most, remedy) = match wiring {
+        RimWiring::CornerSides => (4, u32::MAX, "give a multiple of 4"),
+        RimWiring::OppositeSides => (2, u32::MAX, "give an even number"),
+        RimWiring::Perimeter => (1, 2 * (rows + columns) - 4, "give one or more, and no more than that"),
     };
     if routers == 0 || !routers.is_multiple_of(multiple) || routers > most {
         let rule = match wiring {
@@ -238,7 +238,7 @@ fn attached(rows: u32, columns: u32, wiring: RimWiring, routers: u32) -> Result<
             RimWiring::OppositeSides => "as many routers are at the rows as at the columns".to_string(),
             RimWiring::Perimeter => format!("each router has one or more of the {most} nodes at the rim"),
         };
-        return refuse("routers", routers, rule, format!("give a multiple of {multiple} that is at least {multiple}"));
+        return refuse("routers", routers, rule, remedy);
     }
     let of_router = |router: u32| match wiring {
         RimWiring::CornerSides => {
