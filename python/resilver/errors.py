@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 _VALUE_WIDTH = 72
 _PROBLEMS_SHOWN = 20
@@ -64,6 +64,10 @@ class Problem:
         if not prefix:
             return self
         return replace(self, key=f"{prefix}.{self.key}" if self.key else prefix)
+
+
+Problems: TypeAlias = Iterator[Problem]
+"""What is wrong, one problem after the other."""
 
 
 class ConfigError(ResilverError, ValueError):

@@ -10,11 +10,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsFloat, TypeVar
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, Problem, Problems, name_remedy, show
 from resilver.failure_rates import LongSeconds
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
@@ -283,7 +283,7 @@ def check(request: DataclassInstance) -> None:
         raise ConfigError(problems)
 
 
-def _problems(request: DataclassInstance) -> Iterator[Problem]:
+def _problems(request: DataclassInstance) -> Problems:
     for field in dataclasses.fields(request):
         value, declared = getattr(request, field.name), field.metadata
         choices, least = declared.get("choices"), declared.get("min")

@@ -13,9 +13,9 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, Problems, show
 from resilver.quantities import DAY_SECONDS, Inflow
-from resilver.spec.section import AnyFile, Count, Positive, Problems, Section, file_path
+from resilver.spec.section import AnyFile, Count, Positive, Section, file_path
 from resilver.text import read_toml
 from resilver.units import Bytes, Seconds
 

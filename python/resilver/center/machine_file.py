@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from resilver.center.given import GivenFile
-from resilver.errors import ConfigError, Problem, show
-from resilver.spec.section import AnyFile, Count, Positive, Problems, Section
+from resilver.errors import ConfigError, Problem, Problems, show
+from resilver.spec.section import AnyFile, Count, Positive, Section
 from resilver.units import BytesPerSecond
 
 CAGES, SLOTS = 3, 8

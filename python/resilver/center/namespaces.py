@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from resilver.errors import Problem, show
-from resilver.spec.section import Problems, Section
+from resilver.errors import Problem, Problems, show
+from resilver.spec.section import Section
 from resilver.units import Bytes, BytesPerSecond
 
 OPTIMUM_PROJECTS_MAX = 40

@@ -15,10 +15,10 @@ from resilver.center.benchmarks import medians
 from resilver.center.culling import Lot
 from resilver.center.given import GivenFile
 from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
-from resilver.errors import Problem, collected, show
+from resilver.errors import Problem, Problems, collected, show
 from resilver.importers.benchmarks import is_benchmark, read_benchmarks
 from resilver.spec.code import ErasureCode, erasure_of
-from resilver.spec.section import Count, Positive, Problems, Section
+from resilver.spec.section import Count, Positive, Section
 from resilver.text import refuse
 from resilver.units import BytesPerSecond
 

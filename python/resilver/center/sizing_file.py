@@ -10,10 +10,10 @@ from resilver.center.capacity_file import Capacity
 from resilver.center.given import GivenFile
 from resilver.center.islands import Islands
 from resilver.center.namespaces import Namespaces
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, Problems, show
 from resilver.quantities import Price, Watts
 from resilver.spec.code import ErasureCode, erasure_of
-from resilver.spec.section import Count, Positive, Problems, Section
+from resilver.spec.section import Count, Positive, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
 _Size = Positive[Bytes]

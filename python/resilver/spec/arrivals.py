@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
 
-from resilver.errors import Problem, show
+from resilver.errors import Problem, Problems, show
 from resilver.importers.trace import RequestTrace, read_trace
-from resilver.spec.section import Count, Positive, Problems, Section, Share, file_path
+from resilver.spec.section import Count, Positive, Section, Share, file_path
 from resilver.units import PerSecond
 
 _WAYS = (("per_client", "dealt"), ("zipf",), ("hot_servers", "hot_requests"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from typing import Any
 
 from pydantic import Field
 
-from resilver.errors import Problem, show
+from resilver.errors import Problem, Problems, show
 from resilver.spec.faults import NETWORK_LEVELS, Fault
 from resilver.spec.section import Flag, Section
 
@@ -86,7 +86,7 @@ def ceph_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem]
     return problems
 
 
-def _fault_problems(key: str, fault: Fault) -> Iterator[Problem]:
+def _fault_problems(key: str, fault: Fault) -> Problems:
     """What of a fault a real cluster does not have."""
     broken = fault.broken
     remedy = "use osds, hosts, racks or rows"

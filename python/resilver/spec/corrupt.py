@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
-from resilver.errors import ConfigError, show
+from resilver.errors import ConfigError, Problems, show
 from resilver.spec.code import CODE_SCHEMA, ErasureCode, code_of
-from resilver.spec.section import Count, Problems, Section
+from resilver.spec.section import Count, Section
 from resilver.spec.streams import WINDOW_MAX
 
 STRIPS_MAX = 2**40

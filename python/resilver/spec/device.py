@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import Field, ValidationInfo, model_validator
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, placed, show, under
-from resilver.spec.section import Positive, Problems, Section, file_path, one_key
+from resilver.errors import ConfigError, Problem, Problems, placed, show, under
+from resilver.spec.section import Positive, Section, file_path, one_key
 from resilver.text import name_of, read_toml
 from resilver.units import Bytes, BytesPerSecond, Seconds
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.errors import ConfigError, Problem, Problems, raise_all, show
 from resilver.importers.fio import MODES, FioJob
 from resilver.units import exact_bytes, format_duration
 
@@ -146,7 +146,7 @@ def _cells(jobs: Sequence[FioJob], place: str, method: Method) -> _Cells:
     return cells
 
 
-def _missing(cells: _Cells, method: Method) -> Iterator[Problem]:
+def _missing(cells: _Cells, method: Method) -> Problems:
     sizes = sorted({size for mode in cells.values() for size in mode})
     for mode in MODES:
         if not cells[mode]:

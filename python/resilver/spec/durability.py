@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from resilver.errors import Problem
+from resilver.errors import Problem, Problems
 from resilver.failure_rates import ErrorsPerByte, ErrorsPerByteSecond, LongSeconds
 from resilver.spec.drawn_times import AnyRepair, AnyTime, DrawnTime, RepairSpeed
 from resilver.spec.failures import Failure
@@ -76,7 +75,7 @@ class DurabilityQuestion(Section):
     error_size: Positive[Bytes] = Field(default=Bytes(4096), examples=["4 KiB"])
     """What one such error takes."""
 
-    def _problems(self) -> Iterator[Problem]:
+    def _problems(self) -> Problems:
         if not self.failures:
             remedy = 'add [[durability.failures]] with afr = "1.36 %", or like = "backblaze-2025"'
             yield Problem("nothing fails, so nothing is lost", remedy, key="failures")
@@ -92,7 +91,7 @@ class DurabilityQuestion(Section):
             remedy = 'give repair = { device = "50 MiB/s" }, or remove it'
             yield self.problem("repair_to", rule, remedy)
 
-    def _queue_problems(self) -> Iterator[Problem]:
+    def _queue_problems(self) -> Problems:
         """What is wrong with how repairs wait for each other."""
         if self.repairs == "parallel" and self.crews is None:
             return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from resilver.errors import Problem, name_remedy, show
+from resilver.errors import Problem, Problems, name_remedy, show
 from resilver.failure_rates import long_words
 from resilver.spec.cluster import Cluster
 from resilver.spec.durability import DurabilityQuestion
@@ -29,7 +29,7 @@ def durability_problems(cluster: Cluster, asked: DurabilityQuestion) -> list[Pro
     return problems or list(_time_problems(levels, asked))
 
 
-def _name_problems(levels: tuple[str, ...], asked: DurabilityQuestion) -> Iterator[Problem]:
+def _name_problems(levels: tuple[str, ...], asked: DurabilityQuestion) -> Problems:
     """Failures that are called alike, so that losses could not be told apart by their cause."""
     names: dict[str, int] = {}
     for index, failure in enumerate(asked.failures):
@@ -40,9 +40,7 @@ def _name_problems(levels: tuple[str, ...], asked: DurabilityQuestion) -> Iterat
             yield Problem(rule, "give one a name of its own", key)
 
 
-def _failure_problems(
-    cluster: Cluster, levels: tuple[str, ...], failure: Failure
-) -> Iterator[Problem]:
+def _failure_problems(cluster: Cluster, levels: tuple[str, ...], failure: Failure) -> Problems:
     level = failure.level or levels[0]
     if level not in levels:
         yield _no_level(level, list(levels), "level")
@@ -72,9 +70,7 @@ def _failure_problems(
             yield _no_level(burst.within, above, "burst.within", f"above {level}")
 
 
-def _class_problems(
-    cluster: Cluster, levels: tuple[str, ...], failure: Failure
-) -> Iterator[Problem]:
+def _class_problems(cluster: Cluster, levels: tuple[str, ...], failure: Failure) -> Problems:
     """A class that no device has, or of what is no device."""
     name, key = failure.device_class, "class"
     known = classes_of(cluster)
@@ -94,7 +90,7 @@ def classes_of(cluster: Cluster) -> list[str]:
     return [kind.device_class for kind in cluster.device_kinds if kind.device_class is not None]
 
 
-def _time_problems(levels: tuple[str, ...], asked: DurabilityQuestion) -> Iterator[Problem]:
+def _time_problems(levels: tuple[str, ...], asked: DurabilityQuestion) -> Problems:
     """Repairs and outages that take longer than what they are of lasts."""
     waits = asked.detection.mean_seconds + asked.replacement.mean_seconds
     repair = waits + (asked.repair.times[0].mean_seconds if asked.repair.times else 0.0)

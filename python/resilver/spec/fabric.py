@@ -11,11 +11,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, Problems, show
 from resilver.importers.netgauge import LogGpTable
 from resilver.quantities import LinkRate
 from resilver.spec.loggp import LOGGP_SCHEMA, table_of
-from resilver.spec.section import Count, Only, Positive, Problems, Section
+from resilver.spec.section import Count, Only, Positive, Section
 from resilver.spec.topology import TOPOLOGY_SCHEMA, TopologySpec, topology_of
 from resilver.units import Bytes, Seconds, format_duration
 

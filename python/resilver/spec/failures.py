@@ -10,11 +10,11 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
 
 from resilver import catalog
-from resilver.errors import ConfigError, Problem, show, under
+from resilver.errors import ConfigError, Problem, Problems, show, under
 from resilver.failure_rates import YEAR_SECONDS, FailedShare, FailureRate, LongSeconds, long_words
 from resilver.importers.failures import FailureList, read_failures
 from resilver.spec.drawn_times import SHAPE_MAX, SHAPE_MIN, AnyTime
-from resilver.spec.section import Positive, Problems, Section, Share, either, file_path
+from resilver.spec.section import Positive, Section, Share, either, file_path
 
 PARTS_MAX = 2**31 - 1
 """The most parts that fail together."""

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, PlainValidator, WithJsonSchema
 
-from resilver.errors import ConfigError, Problem, show
+from resilver.errors import ConfigError, Problem, Problems, show
 from resilver.spec.corrupt import Corrupt
-from resilver.spec.section import Flag, Problems, Section
+from resilver.spec.section import Flag, Section
 from resilver.spec.tree import plural, singular
 from resilver.units import Seconds, exact_duration
 

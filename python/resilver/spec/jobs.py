@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, model_validator
 from pydantic_core import CoreSchema
 
-from resilver.errors import Problem, show
+from resilver.errors import Problem, Problems, show
 from resilver.spec.section import TEXT, Count, Positive, Section, Share, file_path
 from resilver.spec.streams import WINDOW_MAX
 from resilver.text import read_toml
@@ -53,7 +53,7 @@ class JobSignature(Section):
         table = read_toml(path)
         return {"name": path.stem, **table}
 
-    def _problems(self) -> Iterator[Problem]:
+    def _problems(self) -> Problems:
         if self.length > self.period:
             rule = f"a burst of {exact_duration(self.length)} is longer than the period"
             yield self.problem("length", rule, "shorten it")
@@ -138,7 +138,7 @@ def names_of(jobs: Sequence[Job]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def job_problems(jobs: Sequence[Job], entries: int) -> Iterator[Problem]:
+def job_problems(jobs: Sequence[Job], entries: int) -> Problems:
     """What is wrong between jobs and the places where clients enter.
 
     Args:

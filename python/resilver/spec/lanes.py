@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from resilver.errors import Problem, show
-from resilver.spec.section import Flag, Problems, Section, Share
+from resilver.errors import Problem, Problems, show
+from resilver.spec.section import Flag, Section, Share
 
 TrafficClass = Literal["clients", "rebuild", "bursts"]
 

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
-from resilver.errors import ConfigError, Problem, show
-from resilver.spec.section import Positive, Problems, Section
+from resilver.errors import ConfigError, Problem, Problems, show
+from resilver.spec.section import Positive, Section
 from resilver.units import Bytes
 
 WIDTH_BY_SERVERS = "servers // copies"

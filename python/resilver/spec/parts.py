@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from resilver import catalog
-from resilver.errors import Problem, name_remedy, show
+from resilver.errors import Problem, Problems, name_remedy, show
 from resilver.spec.device import Device, device_of
 from resilver.spec.passing import (
     ServiceOfParts,
@@ -177,7 +176,7 @@ def _at(index: int, key: str, rule: str, remedy: str, value: object) -> Problem:
     return Problem(rule, remedy, key=f"parts.{index}.{key}", value=show(value))
 
 
-def _name_problems(parts: tuple[PartLevel, ...]) -> Iterator[Problem]:
+def _name_problems(parts: tuple[PartLevel, ...]) -> Problems:
     for index, part in enumerate(parts):
         if not _NAME.fullmatch(part.level):
             rule = "a level's name is of small letters, digits, _ and -"
@@ -232,7 +231,7 @@ def _container_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
     return problems
 
 
-def _device_problems(parts: tuple[PartLevel, ...]) -> Iterator[Problem]:
+def _device_problems(parts: tuple[PartLevel, ...]) -> Problems:
     """Levels declared twice, and what is said of others than devices."""
     device = _device_level(parts)
     seen: dict[str, PartLevel] = {}

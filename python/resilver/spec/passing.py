@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from resilver.errors import Problem, name_remedy, show
+from resilver.errors import Problem, Problems, name_remedy, show
 from resilver.spec.section import Positive, Section
 from resilver.spec.tree import Side, Tree
 from resilver.units import BytesPerSecond, Seconds, exact_rate
@@ -36,7 +36,7 @@ class PartService(Section):
         """Take a rate alone."""
         return data if isinstance(data, dict | PartService) else {"rate": data}
 
-    def _problems(self) -> Iterator[Problem]:
+    def _problems(self) -> Problems:
         if not 0 <= self.per_request <= PER_REQUEST_MAX:
             rule, remedy = "a request passes within an hour", 'such as "5 us"'
             yield Problem(rule, remedy, key="per_request")
@@ -116,7 +116,7 @@ def _at(index: int, key: str, rule: str, remedy: str, value: object) -> Problem:
     return Problem(rule, remedy, key=f"parts.{index}.{key}", value=shown)
 
 
-def count_problems(parts: Sequence[PartLevel]) -> Iterator[Problem]:
+def count_problems(parts: Sequence[PartLevel]) -> Problems:
     """Levels that do not say how many parts they have, or say it twice."""
     for index, part in enumerate(parts):
         if part.of is None:

@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.spec.section import Count, Only, Problems, Section
+from resilver.errors import ConfigError, Problem, Problems, name_remedy, show
+from resilver.spec.section import Count, Only, Section
 
 GROUPS_MAX = 2**24
 """The most placement groups: their up sets, three copies each, then take 200 MB."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from resilver.errors import Problem, show
+from resilver.errors import Problem, Problems, show
 from resilver.spec.placement import Placement
 from resilver.spec.population import Population
 from resilver.spec.redundancy import Redundancy
@@ -15,7 +15,7 @@ from resilver.spec.traffic import Traffic
 from resilver.units import Seconds, exact_bytes, exact_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 POOLS_MAX = 256
 """The most pools of a study: as many share the numbers that files have."""
@@ -35,7 +35,7 @@ class Pool(Section):
     traffic: Traffic | None = None
     """What the clients of this pool do; requests, not streams."""
 
-    def _problems(self) -> Iterator[Problem]:
+    def _problems(self) -> Problems:
         if not self.name.strip():
             yield self.problem("name", "a pool has a name", 'such as "archive"')
         if self.traffic is not None and self.traffic.is_striped:
@@ -47,7 +47,7 @@ class Pool(Section):
             yield Problem(rule, remedy, key=key)
 
 
-def pool_list_problems(pools: Sequence[Pool], *, has_traffic: bool) -> Iterator[Problem]:
+def pool_list_problems(pools: Sequence[Pool], *, has_traffic: bool) -> Problems:
     """What is wrong with pools beside each other.
 
     Args:

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from resilver import catalog
-from resilver.errors import Problem
+from resilver.errors import Problem, Problems
 from resilver.importers.sizes import Bin
 from resilver.importers.sizes.histogram import FILE_BYTES_MAX
 from resilver.spec.histogram import HISTOGRAM_SCHEMA, Histogram, bins_of, histogram_of
 from resilver.spec.objects import FILE_OBJECTS_MAX, Objects
-from resilver.spec.section import Positive, Problems, Section
+from resilver.spec.section import Positive, Section
 from resilver.units import BYTES_MAX, VOLUME_MAX, Bytes, exact_bytes, format_bytes
 
 CHUNK_DEFAULT = Bytes(64 * 2**20)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import ConfigError, Problem, Problems, name_remedy, show
 
 
 def unknown_key(key: str, known: list[str], value: str | None = None) -> Problem:
@@ -18,7 +18,7 @@ def unknown_key(key: str, known: list[str], value: str | None = None) -> Problem
     return Problem("there is no such key", name_remedy(key, known, "keys"), key=key, value=value)
 
 
-def problems_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Problem]:
+def problems_of(error: ValidationError, model: type[BaseModel]) -> Problems:
     """The problems in a pydantic error, in words that need no knowledge of pydantic.
 
     Args:

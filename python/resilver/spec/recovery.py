@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from resilver.spec.section import Count, Flag, Positive, Problems, Section
+from resilver.errors import Problems
+from resilver.spec.section import Count, Flag, Positive, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
 
 _Size = Positive[Bytes]

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
+from resilver.errors import Problems
 from resilver.spec.code import CODE_SCHEMA, ErasureCode, code_of
 from resilver.spec.coding import CODING_SCHEMA, CodingSpeed, coding_of
-from resilver.spec.section import Count, Positive, Problems, Section
+from resilver.spec.section import Count, Positive, Section
 from resilver.units import Bytes
 
 _REPLICAS = 3

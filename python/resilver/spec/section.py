@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.errors import ConfigError, Problem, Problems, raise_all, show
 from resilver.failure_rates import LongSeconds, WrittenQuantity
 from resilver.quantities import LinkRate
 from resilver.spec.declared import texts_below
@@ -132,10 +132,6 @@ else:
 
     class _SectionBase(BaseModel, metaclass=_SectionMeta):
         pass
-
-
-Problems: TypeAlias = Iterator[Problem]
-"""What is wrong with a section, one after the other."""
 
 
 class Section(_SectionBase):

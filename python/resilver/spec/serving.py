@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Set
+from collections.abc import Set
 
-from resilver.errors import Problem, show
+from resilver.errors import Problem, Problems, show
 from resilver.importers.trace import RequestTrace
 from resilver.spec.cluster import Cluster
 from resilver.spec.fabric import ROUTERS_MAX
@@ -24,7 +24,7 @@ REQUESTS_MAX = 2**25
 _PROBLEMS_OF_A_TRACE = 20
 
 
-def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -> Iterator[Problem]:
+def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -> Problems:
     """What is wrong between traffic and the cluster that it goes to.
 
     Args:
@@ -86,7 +86,7 @@ def packets_of(cluster: Cluster, size: float) -> int:
     return max(1, math.ceil(size / packet)) if packet else 1
 
 
-def _packet_problems(cluster: Cluster, traffic: Traffic) -> Iterator[Problem]:
+def _packet_problems(cluster: Cluster, traffic: Traffic) -> Problems:
     """Requests of more packets than fit in memory, in a closed loop all of them at one time."""
     # Flows are tried with one request at a time.
     at_a_time = (traffic.outstanding or 1) if traffic.engine == "events" else 1

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
-from resilver.errors import Problem, show
+from resilver.errors import Problem, Problems, show
 from resilver.spec.grouping import group_problems
 from resilver.spec.serving import PACKETS_MAX, packets_of
 from resilver.spec.takeover import is_taken_over
@@ -143,7 +143,7 @@ def has_end(faults: list[tuple[int, Fault]]) -> bool:
     return any(fault.starts_rebuild or fault.corrupt is not None for _, fault in faults)
 
 
-def _stripe_problems(redundancy: Redundancy | None) -> Iterator[Problem]:
+def _stripe_problems(redundancy: Redundancy | None) -> Problems:
     """What streams need to know of a stripe."""
     if redundancy is None or redundancy.code is None:
         rule = "streams over groups read and write the stripes of a code"

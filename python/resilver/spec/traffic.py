@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from resilver.errors import Problem, show
+from resilver.errors import Problem, Problems, show
 from resilver.spec.arrivals import Arrivals, RequestTargets
 from resilver.spec.jobs import Job
 from resilver.spec.mix import (
@@ -18,7 +18,7 @@ from resilver.spec.mix import (
     mix_label,
     mix_problems,
 )
-from resilver.spec.section import Count, Positive, Problems, Section, Share
+from resilver.spec.section import Count, Positive, Section, Share
 from resilver.spec.streams import Streams
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
 
@@ -28,7 +28,6 @@ OUTSTANDING_MAX = 10_000_000
 _WAYS = ("outstanding", "arrivals", "streams", "jobs")
 
 # What each key is by default, where the arrivals do not say it themselves.
-_WHOLE = "streams read and write whole stripes"
 _INTERVAL = Seconds(0)
 _READS = 0.5
 _REQUEST_SIZE = Bytes(512 * 1024)
@@ -129,9 +128,10 @@ class Traffic(Section):
 
     def _stream_problems(self) -> Problems:
         """Keys of requests that have no meaning with streams."""
+        whole = "streams read and write whole stripes"
         rules = {
             "interval": ("a stream's window is filled again at once", ", or give streams a rate"),
-            "request_size": (_WHOLE, ", and set redundancy.strip"),
+            "request_size": (whole, ", and set redundancy.strip"),
             "targets": ("streams go to every server alike", ""),
             "timeout": ("streams wait for what they asked", ""),
         }
@@ -141,7 +141,7 @@ class Traffic(Section):
             if getattr(self, name) not in (None, RequestTargets()):
                 yield self.problem(name, rule, f"remove it{besides}")
         if self.mix is not None:
-            yield Problem(_WHOLE, "remove it", key="mix", value=show(mix_label(self.mix)))
+            yield Problem(whole, "remove it", key="mix", value=show(mix_label(self.mix)))
 
     @property
     def is_striped(self) -> bool:
