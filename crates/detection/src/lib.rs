@@ -1,0 +1,277 @@
+//! How the members of a system find out that some of them have failed: by heartbeats to monitors or to each other, by
+//! gossip or by SWIM. Every message crosses the fabric, waits there behind other traffic, and may be lost.
+//!
+//! Members are healthy for a while, in which load and false alarms are counted; then some fail, and the run goes on until
+//! every other member knows.
+
+mod gossip;
+mod heartbeats;
+mod knowledge;
+mod members;
+mod silence;
+mod swim;
+mod turn;
+mod watch;
+
+use resilver_fabric::{Component, Fabric};
+use resilver_kernel::{Digest, KernelError};
+use resilver_units::{Bytes, EndpointId, SimDuration};
+use serde::Deserialize;
+use thiserror::Error;
+
+/// Most messages that a run is expected to exchange; an entry that a receiver looks at counts as a hundredth.
+const MOST_MESSAGES: f64 = 1e8;
+
+/// How failures are detected.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Detection {
+    /// Who watches whom.
+    pub protocol: Protocol,
+    /// How often each member sends.
+    pub period: SimDuration,
+    /// Of heartbeats and gossip, the silence after which a member is taken for failed; of SWIM, the wait for an answer before
+    /// others are asked to probe.
+    pub timeout: SimDuration,
+    /// How long all are healthy before the failure.
+    pub warm_up: SimDuration,
+    /// What each message takes on the wire.
+    pub message: Bytes,
+    /// What each entry on a member takes besides.
+    pub entry: Bytes,
+    /// The share of messages that is lost, beside what the fabric drops.
+    pub loss: f64,
+    /// Other traffic, if any.
+    pub background: Option<Background>,
+    /// Who has to know before anything is done about a failure.
+    pub known_by: KnownBy,
+}
+
+/// Who has to know before anything is done about a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KnownBy {
+    /// Anybody.
+    First,
+    /// All who are left.
+    All,
+}
+
+/// Who watches whom.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Protocol {
+    /// Each sends heartbeats to monitors, which tell all.
+    Monitor {
+        /// How many members are monitors, evenly among all by number.
+        monitors: u32,
+    },
+    /// Each sends heartbeats to each.
+    AllToAll {},
+    /// Each sends what it knows of all heartbeats to some, drawn anew each time (van Renesse, Minsky and Hayden, 1998).
+    Gossip {
+        /// To how many.
+        fanout: u32,
+    },
+    /// Each probes one, drawn anew each period, itself and then through others; news ride on probes and their answers (Das,
+    /// Gupta and Motivala, 2002).
+    Swim {
+        /// How many others are asked to probe one that does not answer.
+        fanout: u32,
+        /// How long one is suspected before it is taken for failed, in which it may object.
+        suspicion: SimDuration,
+    },
+}
+
+/// Traffic beside the protocol: messages of one size, from each member to members drawn alike, at exponential gaps.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Background {
+    /// What each member sends a second.
+    pub bytes_per_second: f64,
+    /// The size of each message.
+    pub message: Bytes,
+}
+
+/// Who there is, and what fails.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// The endpoint of each member.
+    pub endpoints: Vec<EndpointId>,
+    /// Members that are gone from the beginning.
+    pub absent: Vec<u32>,
+    /// Parts of the network that are gone from the beginning.
+    pub broken: Vec<Component>,
+    /// Members that fail, all at a time.
+    pub failing: Vec<u32>,
+    /// Parts of the network that fail with them.
+    pub breaking: Vec<Component>,
+}
+
+/// When a failure became known, from the failure on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    /// Who failed.
+    pub member: u32,
+    /// Until the first other member knew, and which it was.
+    pub first: Option<(SimDuration, u32)>,
+    /// Until half of the others knew.
+    pub half: Option<SimDuration>,
+    /// Until all others knew; `None` where some never did.
+    pub all: Option<SimDuration>,
+    /// How many others knew at last.
+    pub informed: u32,
+}
+
+/// What detection came to, and what it cost while all were healthy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Each member that failed, in the order given.
+    pub failures: Vec<Known>,
+    /// How many others there are.
+    pub others: u32,
+    /// How long all were healthy.
+    pub healthy: SimDuration,
+    /// How often a member was taken for failed by another's own watch while it was healthy.
+    pub false_alarms: u64,
+    /// What members sent while all were healthy.
+    pub messages: u64,
+    /// The same on the wire.
+    pub bytes: Bytes,
+    /// What the busiest member sent and received of it.
+    pub most_messages: u64,
+    /// Events executed.
+    pub events: u64,
+    /// What tells one run from another.
+    pub digest: Digest,
+}
+
+impl Outcome {
+    /// From the failure until something is done about it: until all who failed are known to those who have to know; `None` where
+    /// some never are.
+    pub fn delay(&self, known_by: KnownBy) -> Option<SimDuration> {
+        let delay = |known: &Known| match known_by {
+            KnownBy::First => known.first.map(|(delay, _)| delay),
+            KnownBy::All => known.all,
+        };
+        let delays: Option<Vec<SimDuration>> = self.failures.iter().map(delay).collect();
+        delays?.into_iter().max()
+    }
+}
+
+/// Why detection cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum DetectionError {
+    /// A value that it cannot have.
+    #[error("detection.{field} = {value}: {rule}; {remedy}")]
+    Value {
+        /// Which.
+        field: &'static str,
+        /// What it is.
+        value: String,
+        /// What it must be.
+        rule: String,
+        /// What to write.
+        remedy: &'static str,
+    },
+    /// The event kernel gave up.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+}
+
+impl Detection {
+    /// Simulates how a failure becomes known over a fabric that nothing has used yet; `seed` and `entity` draw what is left to
+    /// chance.
+    ///
+    /// # Errors
+    /// When a value cannot be, nobody is left to find out, or the run would take too long.
+    pub fn detect<F: Fabric>(
+        &self,
+        group: &Group,
+        fabric: F,
+        seed: u64,
+        entity: u64,
+    ) -> Result<Outcome, DetectionError> {
+        self.check(group)?;
+        watch::watch(self, group, fabric, seed, entity)
+    }
+
+    /// How long the run goes on after a failure, known or not.
+    fn patience(&self) -> SimDuration {
+        let suspicion = match self.protocol {
+            Protocol::Swim { suspicion, .. } => suspicion,
+            _ => SimDuration::ZERO,
+        };
+        SimDuration::from_picoseconds(self.period.picoseconds().saturating_mul(1000)) + self.timeout + suspicion
+    }
+
+    fn check(&self, group: &Group) -> Result<(), DetectionError> {
+        let wrong = |field, value: String, rule: &str, remedy| {
+            Err(DetectionError::Value { field, value, rule: rule.to_owned(), remedy })
+        };
+        let (members, period) = (group.endpoints.len(), self.period);
+        if period == SimDuration::ZERO {
+            return wrong("period", period.to_string(), "a period is above zero", "such as 1 s");
+        }
+        if !(0.0..1.0).contains(&self.loss) {
+            let rule = "a share of messages from 0 to below 1";
+            return wrong("loss", self.loss.to_string(), rule, "such as 0.01");
+        }
+        let is_swim = matches!(self.protocol, Protocol::Swim { .. });
+        if is_swim && (self.timeout >= period || self.timeout == SimDuration::ZERO) {
+            let rule = format!("a probe waits for its answer within its period of {period}");
+            return wrong("timeout", self.timeout.to_string(), &rule, "write less than the period, above zero");
+        }
+        if !is_swim && self.timeout <= period {
+            let rule = format!("each is silent for {period} between two heartbeats");
+            return wrong("timeout", self.timeout.to_string(), &rule, "write more than the period");
+        }
+        if let Some(Background { bytes_per_second, message }) = &self.background
+            && (!bytes_per_second.is_finite() || *bytes_per_second <= 0.0 || message.is_zero())
+        {
+            let rule = "other traffic has a rate and a size above zero";
+            return wrong("background", bytes_per_second.to_string(), rule, "leave it out where there is none");
+        }
+        let fanout = match self.protocol {
+            Protocol::Gossip { fanout } | Protocol::Swim { fanout, .. } => Some(fanout),
+            _ => None,
+        };
+        if fanout == Some(0) && !is_swim {
+            return wrong("fanout", "0".to_owned(), "gossip goes to somebody", "write 1 or more");
+        }
+        if let Protocol::Monitor { monitors } = self.protocol {
+            let gone = |member: &u32| group.absent.contains(member) || group.failing.contains(member);
+            if monitors == 0 || monitors as usize > members {
+                let rule = format!("monitors are some of {members} members");
+                return wrong("monitors", monitors.to_string(), &rule, "write from 1 to so many");
+            }
+            if heartbeats::monitors_of(monitors, members).iter().all(gone) {
+                let rule = "all of them are gone, so that nobody finds out";
+                return wrong("monitors", monitors.to_string(), rule, "write more, or let others fail");
+            }
+        }
+        let messages = self.messages(members as f64);
+        if messages > MOST_MESSAGES {
+            let rule =
+                format!("{members} members exchange some {messages:.0e} messages, and 1e8 are simulated at most");
+            let value = self.warm_up.to_string();
+            return wrong("warm_up", value, &rule, "shorten it, lengthen the period, lower background, or choose swim");
+        }
+        Ok(())
+    }
+
+    /// Messages until a failure is known of which none is lost, roughly, with a hundredth for each entry.
+    fn messages(&self, members: f64) -> f64 {
+        let periods = (self.warm_up.seconds() + self.timeout.seconds()) / self.period.seconds() + 20.0;
+        let a_period = match &self.protocol {
+            Protocol::Monitor { monitors } => f64::from(*monitors),
+            Protocol::AllToAll {} => members,
+            Protocol::Gossip { fanout } => f64::from(*fanout).min(members) * (1.0 + members / 100.0),
+            Protocol::Swim { .. } => 4.0,
+        };
+        let other = self.background.as_ref().map_or(0.0, |background| {
+            background.bytes_per_second * self.period.seconds() / background.message.get() as f64
+        });
+        members * periods * (a_period + other)
+    }
+}
