@@ -106,6 +106,7 @@ fn system(code: &str, files: u64) -> SystemConfig {
         traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
+        detected: vec![],
         faults: vec![Fault::told(SimTime::ZERO, vec![DeviceId::new(7)])],
     }
 }

@@ -46,10 +46,10 @@ pub use scenario::faults::{
     Ask, Fault, FaultError, LevelNames, Named, Names, PartsOfLevel, Wanted, choose_failed, named_faults,
 };
 pub use scenario::{
-    Algorithm, Arrivals, Bursts, CodeConfig, Contents, Corruption, CrushPlacement, DeviceKind, Devices, Discipline,
-    FabricConfig, FlowLaw, Job, LanesConfig, ObjectOrder, Pairing, PlaceScratch, Placement, PoolCode, RecoveryPolicy,
-    RequestClass, RetryPolicy, SourceChoice, StoredPool, StreamTraffic, StripesOf, StudyFaults, SystemConfig, Targets,
-    TraceRequest, Traffic, TrafficClass, drawn_speeds, read, system_of,
+    Algorithm, Arrivals, Bursts, CodeConfig, Contents, Corruption, CrushPlacement, Detected, DeviceKind, Devices,
+    Discipline, FabricConfig, FlowLaw, Job, LanesConfig, ObjectOrder, Pairing, PlaceScratch, Placement, PoolCode,
+    RecoveryPolicy, RequestClass, RetryPolicy, SourceChoice, StoredPool, StreamTraffic, StripesOf, StudyFaults,
+    SystemConfig, Targets, TraceRequest, Traffic, TrafficClass, drawn_speeds, read, system_of,
 };
 pub use search::GroupOutcome;
 pub use simulation::{Phase, Report, Simulation};

@@ -15,7 +15,7 @@ use crate::groups::place_in_parallel;
 use crate::recovery::Recovery;
 use crate::running::{Moved, Run, begin};
 use crate::scan::Scanned;
-use crate::scenario::{FabricConfig, PlaceScratch, SystemConfig, Traffic};
+use crate::scenario::{Detected, FabricConfig, PlaceScratch, SystemConfig, Traffic};
 use crate::search::{Found, FoundPool, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
 use crate::{SystemError, flows};
 
@@ -62,6 +62,8 @@ pub struct Report {
     pub conclusion: Conclusion,
     /// What the groups went through, where there are any.
     pub groups: Option<GroupOutcome>,
+    /// How what broke became known, where devices found that out themselves.
+    pub detected: Vec<Detected>,
     /// Digest of all events and of the work they did.
     pub digest: Digest,
     /// How many events were executed.
@@ -283,6 +285,7 @@ impl Simulation {
         ] {
             digest.fold(word);
         }
-        Ok(Report { population, populations, conclusion, groups, digest, events })
+        let detected = self.config.detected.clone();
+        Ok(Report { population, populations, conclusion, groups, detected, digest, events })
     }
 }

@@ -57,6 +57,7 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
         traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
+        detected: vec![],
         faults: failures
             .iter()
             .map(|&(time, server)| Fault::told(SimTime::from_picoseconds(time), vec![DeviceId::new(server)]))

@@ -15,6 +15,7 @@ use resilver_redundancy::Code;
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, ObjectId};
 use serde::Deserialize;
 
+use super::detecting::Detected;
 use super::faults::Fault;
 use super::{
     Corruption, Devices, LanesConfig, ObjectOrder, PoolCode, PoolCodes, RecoveryPolicy, RetryPolicy, SourceChoice,
@@ -56,6 +57,8 @@ pub struct SystemConfig {
     pub corruptions: Vec<Corruption>,
     /// What breaks.
     pub faults: Vec<Fault>,
+    /// How what breaks became known, where devices found that out themselves.
+    pub detected: Vec<Detected>,
     /// The lanes of classes of traffic, where all do not share one queue.
     pub lanes: Option<LanesConfig>,
     /// The most frames of the film of who reads and writes for recovery; 0 for no film.

@@ -5,6 +5,7 @@ mod choice;
 mod class;
 mod codes;
 mod config;
+mod detecting;
 mod devices;
 pub(crate) mod faults;
 mod lanes;
@@ -24,6 +25,7 @@ pub use config::{
     Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, PlaceScratch, Placement, StoredPool, SystemConfig,
 };
 pub(crate) use config::{Numbering, REWEIGHT_FULL, devices_of};
+pub use detecting::Detected;
 pub(crate) use devices::spread_in_range;
 pub use devices::{DeviceKind, Devices, Discipline, drawn_speeds};
 pub use lanes::LanesConfig;

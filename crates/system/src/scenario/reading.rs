@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use resilver_crush::CrushMap;
 use resilver_crush::pool::Pool;
+use resilver_detection::Detection;
 use resilver_device::Service;
 use resilver_fabric::topology::Structure;
 use resilver_fabric::{LogGpTable, SwitchedParameters};
@@ -25,6 +26,7 @@ use super::{
 use crate::{SystemError, TrafficClass};
 
 use super::carried;
+use super::detecting;
 use super::study_faults::StudyFaults;
 
 /// One system, as JSON says it.
@@ -48,6 +50,9 @@ struct Described {
     /// The code of streams over groups of servers, where nothing is stored.
     redundancy: Option<CodeConfig>,
     faults: StudyFaults,
+    /// How devices find out what is gone, where faults do not say when that is known.
+    #[serde(default)]
+    detection: Option<Detection>,
     lanes: Option<LanesConfig>,
     #[serde(default)]
     frames: u32,
@@ -142,7 +147,14 @@ impl Described {
             Some(ports) => ports.clone(),
             None => vec![self.endpoint_of[number]],
         };
-        let mut named = self.faults.named(seed, topology, (0..).zip((0..servers).map(ends)).collect())?;
+        let ends: Vec<Vec<EndpointId>> = (0..servers).map(ends).collect();
+        let watched = detecting::Watching { seed, fabric: &fabric, ends: &ends };
+        let detect = |named: &[Named], waits: &[bool]| match &self.detection {
+            Some(detection) => watched.detect(detection, named, |index| waits[index]),
+            None => Ok(Vec::new()),
+        };
+        let endpoints_of = (0..).zip(ends.iter().cloned()).collect();
+        let (mut named, detected) = self.faults.named_and_detected(seed, topology, endpoints_of, detect)?;
         if let Some(parts) = &devices.passing {
             carried::carry(parts, &mut named)?;
         }
@@ -181,6 +193,7 @@ impl Described {
             frames: self.frames,
             streams: self.streams,
             corruptions,
+            detected,
             faults: named.iter().map(|named| named.fault.clone()).collect(),
         };
         Ok((config, named))

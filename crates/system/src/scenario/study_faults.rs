@@ -9,6 +9,7 @@ use resilver_units::{EndpointId, SimTime};
 use serde::Deserialize;
 
 use super::Corruption;
+use super::detecting::Detected;
 use super::faults::{Ask, Fault, FaultError, LevelNames, Named, Names, Wanted, choose_failed, named_faults};
 use crate::SystemError;
 
@@ -97,6 +98,21 @@ impl StudyFaults {
         topology: Option<&Topology>,
         endpoints_of: BTreeMap<u32, Vec<EndpointId>>,
     ) -> Result<Vec<Named>, SystemError> {
+        self.named_and_detected(seed, topology, endpoints_of, |_, _| Ok(Vec::new())).map(|(named, _)| named)
+    }
+
+    /// The same, and how those became known of which the study does not say when: `detect` is given the faults, and which of
+    /// them these are.
+    ///
+    /// # Errors
+    /// As there, and when `detect` fails.
+    pub(super) fn named_and_detected(
+        &self,
+        seed: u64,
+        topology: Option<&Topology>,
+        endpoints_of: BTreeMap<u32, Vec<EndpointId>>,
+        detect: impl FnOnce(&[Named], &[bool]) -> Result<Vec<Detected>, SystemError>,
+    ) -> Result<(Vec<Named>, Vec<Detected>), SystemError> {
         let asks = self.faults.iter().enumerate().map(|(index, fault)| fault.ask(index));
         let asks: Vec<Ask> = asks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         let names = Names {
@@ -107,14 +123,28 @@ impl StudyFaults {
             endpoints_of,
         };
         let named = named_faults(&asks, &names, seed).map_err(SystemError::Faults)?;
-        let detected = |(ask, named): (&Ask, Named)| match self.faults[ask.index as usize].detected {
-            Some(at) => {
-                let unseen = Named { fault: Fault { is_told: false, ..named.fault.clone() }, ..named.clone() };
-                vec![unseen, Named { fault: Fault { at, ..named.fault }, ..named }]
+        let mut known_at: Vec<Option<SimTime>> =
+            asks.iter().map(|ask| self.faults[ask.index as usize].detected).collect();
+        let waits: Vec<bool> =
+            named.iter().zip(&known_at).map(|(named, at)| named.fault.is_told && at.is_none()).collect();
+        let mut detected = detect(&named, &waits)?;
+        for Detected { faults, at, delay, .. } in &mut detected {
+            for fault in faults {
+                known_at[*fault] = Some(*at + *delay);
+                // Among the study's, some have no parts.
+                *fault = asks[*fault].index as usize;
             }
-            None => vec![named],
+        }
+        let split = |(named, known_at): (Named, Option<SimTime>)| {
+            let unseen = Named { fault: Fault { is_told: false, ..named.fault.clone() }, ..named.clone() };
+            match known_at {
+                // What is back by then is an outage.
+                Some(at) if named.fault.until.is_some_and(|until| until <= at) => vec![unseen],
+                Some(at) => vec![unseen, Named { fault: Fault { at, ..named.fault }, ..named }],
+                None => vec![named],
+            }
         };
-        Ok(asks.iter().zip(named).flat_map(detected).collect())
+        Ok((named.into_iter().zip(known_at).flat_map(split).collect(), detected))
     }
 
     /// The soft errors in the order of the study; `seed` draws their groups where they are not given, of so many.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use resilver_fabric::NetworkUse;
 use resilver_units::{Bytes, SimDuration, SimTime};
 
+use super::detection::of_detection;
 use super::{Metrics, tell};
 use crate::clients::measures::{ClientOutcome, Delays, Period, PeriodOutcome, StreamOutcome};
 use crate::recovery::outcome::Outcome;
@@ -30,6 +31,7 @@ pub fn metrics(report: &Report, faults: &[Named]) -> Metrics {
     of_recovery(&mut found, &report.outcome);
     of_returns(&mut found, &report.outcome, faults);
     of_faults(&mut found, faults);
+    of_detection(&mut found, &report.detected);
     of_clients(&mut found, report.clients.as_ref());
     of_network(&mut found, report.network.as_ref());
     of_streams(&mut found, report.streams.as_ref(), &report.outcome);

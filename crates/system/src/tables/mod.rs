@@ -4,6 +4,7 @@
 //! the time) is not the core's.
 
 mod classes;
+mod detection;
 mod flows;
 mod limits;
 mod metrics;

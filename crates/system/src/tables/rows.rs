@@ -7,6 +7,7 @@ use resilver_kernel::lanes::{LaneUse, Lanes};
 use resilver_units::Bytes;
 
 use super::classes::request_classes;
+use super::detection::detection;
 use super::flows::{flows, jobs, layers};
 use super::limits::limits;
 use super::metrics::{forget_delays, of_periods};
@@ -22,8 +23,8 @@ const BUSY_BARS: usize = 50;
 
 /// The tables of a finished run; none until it is done.
 ///
-/// `servers` has a row a device, by number, and `interfaces` one an endpoint; `links`, `stripe_groups`, `request_classes`, `flows`, `layers` and `jobs`
-/// have no columns where there are none.
+/// `servers` has a row a device, by number, and `interfaces` one an endpoint; `links`, `stripe_groups`, `request_classes`, `flows`, `layers`, `jobs` and
+/// `detection` have no columns where there are none.
 pub fn tables(simulation: &Simulation) -> Vec<Table> {
     let Some(report) = simulation.report() else { return Vec::new() };
     vec![
@@ -45,6 +46,7 @@ pub fn tables(simulation: &Simulation) -> Vec<Table> {
         flows(report, simulation.topology()),
         layers(report),
         jobs(report),
+        detection(report),
     ]
 }
 

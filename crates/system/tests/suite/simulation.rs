@@ -48,6 +48,7 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
+        detected: vec![],
         faults: vec![Fault::told(SimTime::ZERO, failed.iter().copied().map(DeviceId::new).collect())],
         lanes: None,
         frames: 0,

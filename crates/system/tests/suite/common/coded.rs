@@ -74,6 +74,7 @@ pub fn system(code: &str, files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
+        detected: vec![],
         faults: failures
             .iter()
             .map(|&(time, server)| Fault::told(seconds(time), vec![DeviceId::new(server)]))

@@ -189,6 +189,7 @@ pub fn files_on_ring(servers: u32, files: u64, largest: u64) -> SystemConfig {
         traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
+        detected: vec![],
         faults: vec![],
         lanes: None,
         frames: 0,

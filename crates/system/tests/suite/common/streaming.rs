@@ -82,6 +82,7 @@ pub fn system(servers: u32, code: &str, streams: StreamTraffic) -> SystemConfig 
         traffic: Vec::new(),
         streams: Some(streams),
         corruptions: vec![],
+        detected: vec![],
         faults: vec![],
         lanes: None,
         frames: 0,
