@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from resilver.part_columns import FLOWS, JOBS, LAYERS, LIMITS, PARTS
+from resilver.part_columns import COST_OF_DETECTION, DETECTION, FLOWS, JOBS, LAYERS, LIMITS, PARTS
 
 TABLE_NAMES = (
     "runs",
@@ -27,6 +27,7 @@ TABLE_NAMES = (
     "flows",
     "layers",
     "jobs",
+    "detection",
     "answers",
 )
 
@@ -42,6 +43,7 @@ TABLES_ADDED_IN: Mapping[str, int] = {
     "request_classes": 10,
     "jobs": 10,
     "answers": 11,
+    "detection": 12,
 }
 """The version of the results that first had a table; in folders of before, it has no rows."""
 
@@ -165,6 +167,8 @@ METRICS = pa.schema(
         ("client_device_bytes_written", _COUNT),
         ("degraded_read_bytes", _COUNT),
         ("backlog_bytes", _COUNT),
+        ("detection_seconds", _REAL),
+        *COST_OF_DETECTION,
         *OF_PERIODS,
     ]
 )
@@ -356,6 +360,7 @@ SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
     "flows": FLOWS,
     "layers": LAYERS,
     "jobs": JOBS,
+    "detection": DETECTION,
     "answers": _ANSWERS,
 }
 

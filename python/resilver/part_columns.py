@@ -8,6 +8,15 @@ _COUNT = pa.int64()
 _REAL = pa.float64()
 _TEXT = pa.string()
 
+COST_OF_DETECTION = (
+    ("false_alarms", _COUNT),
+    ("false_alarms_per_hour", _REAL),
+    ("detection_messages_per_second", _REAL),
+    ("detection_bytes_per_second", _REAL),
+    ("busiest_messages_per_second", _REAL),
+)
+"""What detection costs each device, and gets wrong, while all are healthy."""
+
 # A row a part between devices and ports that takes time.
 PARTS = pa.schema(
     [
@@ -73,6 +82,23 @@ LAYERS = pa.schema(
         ("stacked_bytes_per_second", _REAL),
         ("lost_bytes_per_second", _REAL),
         ("flows_bound", _COUNT),
+    ]
+)
+# A row a device that is gone with faults that devices find out.
+DETECTION = pa.schema(
+    [
+        ("run", _TEXT),
+        ("faults", _TEXT),
+        ("at_seconds", _REAL),
+        ("device", _TEXT),
+        ("told_seconds", _REAL),
+        ("first_seconds", _REAL),
+        ("first_device", _TEXT),
+        ("half_seconds", _REAL),
+        ("all_seconds", _REAL),
+        ("informed", _COUNT),
+        ("others", _COUNT),
+        *COST_OF_DETECTION,
     ]
 )
 # A row a burst that a job asked for.

@@ -41,7 +41,7 @@ def core_json(system: System, seed: int, failed: Collection[int] | None = None) 
         ConfigError: The system is a real cluster, or a pool has nothing to store.
     """
     check_synthetic(system)
-    recovery = system.recovery
+    recovery, detection = system.recovery, system.detection
     endpoint_of = endpoints(system)
     machines = machine_endpoints(system, endpoint_of)
     numbers = [device.number for device in devices(system)]
@@ -58,6 +58,7 @@ def core_json(system: System, seed: int, failed: Collection[int] | None = None) 
                 if (described := traffic_json(pool, machines, numbers)) is not None
             ],
             "faults": faults_json(system) if failed is None else failed_json(system, failed),
+            "detection": detection.content() if detection and failed is None else None,
             "redundancy": redundancy_json(system) if system.is_traffic_only else None,
             "lanes": lanes_json(system),
             "streams": streams_json(system, entries(system, machines)),

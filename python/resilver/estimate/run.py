@@ -63,6 +63,8 @@ _SECONDS_PER_PIECE_SCREENED = 1.0e-7
 _SECONDS_PER_OBJECT_LOOKED_UP = 1.4e-7
 _SECONDS_PER_OBJECT_PLACED_AGAIN = 3.0e-6
 _DEVICES_SCREENED = 32
+# A message by which devices find out what failed.
+_SECONDS_PER_DETECTION_MESSAGE = 3.0e-7
 _SECONDS_TO_START = 0.1
 _BYTES_TO_START = 135e6
 _BYTES_PER_PULL = 90
@@ -84,7 +86,7 @@ def estimate(system: System) -> dict[str, Any]:
     if system.report is not None:
         return cluster_cost(system, system.report)
     if system.pools:
-        return _summed([estimate(pool) for pool in system.of_pools])
+        return _summed([estimate(pool) for pool in system.of_pools], _detecting_seconds(system))
     files, objects, volume, buffers = population_of(system)
     devices = max(system.server_count, 1)
     copies = system.copies or 0.0
@@ -104,6 +106,7 @@ def estimate(system: System) -> dict[str, Any]:
     groups = 0.0 if system.is_traffic_only else float(system.placement_group_count or 0)
     seconds = _SHARED * (
         _SECONDS_TO_START
+        + _detecting_seconds(system)
         + files * _SECONDS_PER_FILE
         + placing
         + replicas * _finding_seconds(system)
@@ -131,14 +134,23 @@ def estimate(system: System) -> dict[str, Any]:
     }
 
 
-def _summed(pools: list[dict[str, Any]]) -> dict[str, Any]:
+def _detecting_seconds(system: System) -> float:
+    """What it takes to find out what fails: faults of one time are found out together."""
+    faults = [fault for fault in system.faults if fault.starts_rebuild and not fault.detection]
+    if system.detection is None:
+        return 0.0
+    messages = system.detection.messages(system.server_count)
+    return len({fault.at for fault in faults}) * messages * _SECONDS_PER_DETECTION_MESSAGE
+
+
+def _summed(pools: list[dict[str, Any]], detecting: float) -> dict[str, Any]:
     """The cost of all pools together: that of each, but for what it takes to begin."""
     summed: dict[str, Any] = {}
     for name in pools[0]:
         known = [pool[name] for pool in pools if pool[name] is not None]
         summed[name] = sum(known) if known else None
     more = len(pools) - 1
-    summed["seconds"] -= more * _SHARED * _SECONDS_TO_START
+    summed["seconds"] -= more * _SHARED * (_SECONDS_TO_START + detecting)
     summed["memory_bytes"] -= round(more * _BYTES_TO_START)
     return summed
 

@@ -146,6 +146,7 @@ def result_of(
     core["flows"] = named_flows(system, core["flows"], devices, ports, nodes)
     core["layers"] = named_layers(system, core["layers"])
     core["jobs"] = named_jobs(system, core["jobs"])
+    core["detection"] = _of_devices(core["detection"], devices)
     limits = named_limits(core["limits"], devices, ports, nodes)
     if system.is_traffic_only:
         # What is rebuilt in place moves nothing, but it takes its time.
@@ -168,6 +169,21 @@ def _whole(table: pa.Table | None) -> pa.Table:
     if table is None:
         raise SimulationError("the core's report lacks a table; rebuild the core")
     return table
+
+
+def _of_devices(
+    detection: pa.Table | None, devices: Sequence[core_input.Device]
+) -> pa.Table | None:
+    """The devices by name."""
+    if detection is None:
+        return None
+    names = {device.number: device.name for device in devices} | {None: None}
+    for column in ("device", "first_device"):
+        numbers = detection[column].to_pylist()
+        of_column = pa.array([names[number] for number in numbers], pa.string())
+        place = detection.column_names.index(column)
+        detection = detection.set_column(place, column, of_column)
+    return detection
 
 
 def _named(pools: pa.Table | None, names: Sequence[str]) -> pa.Table:

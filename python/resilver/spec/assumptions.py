@@ -9,6 +9,7 @@ from typing import Any, Literal
 from resilver.spec.arrivals import Arrivals
 from resilver.spec.capacity import stored_of
 from resilver.spec.cluster import Cluster
+from resilver.spec.detection import Detection
 from resilver.spec.device import Device, DeviceService
 from resilver.spec.system import System
 from resilver.spec.traffic import Traffic
@@ -182,6 +183,8 @@ def _memory(system: System) -> Assumption:
 
 
 def _detection(system: System) -> Assumption:
+    if system.detection is not None:
+        return _protocol(system.detection)
     times = {fault.detection or Seconds(0) for fault in system.faults if fault.starts_rebuild}
     if any(times):
         value = " to ".join(exact_duration(one) for one in sorted({min(times), max(times)}))
@@ -189,6 +192,16 @@ def _detection(system: System) -> Assumption:
         return Assumption("detection time", "faults.detection", value, "stated", sentence)
     sentence = "A rebuild begins when its fault happens: nothing is waited for to find it out."
     return Assumption("detection time", "", DETECTION_WORDS, "assumed", sentence)
+
+
+def _protocol(detection: Detection) -> Assumption:
+    name = detection.protocol.replace("_", " ")
+    value = f"{name}, every {exact_duration(detection.period)}"
+    who = "all devices that are left know" if detection.known_by == "all" else "one device knows"
+    sentence = (
+        f"A rebuild begins once {who} of its fault, where that does not say when it is known."
+    )
+    return Assumption("detection time", "detection.protocol", value, "stated", sentence)
 
 
 def _clients(system: System) -> Assumption:

@@ -12,7 +12,12 @@ from resilver.spec.faults import NETWORK_LEVELS, Fault
 from resilver.spec.section import Flag, Section
 
 _HEALING = 'Ceph heals by its own settings; such as ceph.settings = { "osd_max_backfills" = 4 }'
-_ELSEWHERE = {"traffic": "give ceph.load instead", "lanes": _HEALING, "recovery": _HEALING}
+_ELSEWHERE = {
+    "traffic": "give ceph.load instead",
+    "lanes": _HEALING,
+    "recovery": _HEALING,
+    "detection": "its heartbeats are settings, such as ceph.settings.osd_heartbeat_grace",
+}
 
 
 class CephRun(Section):

@@ -134,6 +134,8 @@ def _plain(detail: ErrorDetails, key: str) -> Problem:
         rule = f"this must be at least {context['ge']}"
     elif kind == "greater_than":
         rule = f"this must be above {context['gt']}"
+    elif kind == "less_than":
+        rule = f"this must be below {context['lt']:g}"
     elif kind == "less_than_equal":
         rule = f"this must be at most {context['le']}"
     elif kind == "too_short":

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from resilver.spec.ceph_run import CephRun
 from resilver.spec.cluster import Cluster
+from resilver.spec.detection import Detection
 from resilver.spec.durability import DurabilityQuestion
 from resilver.spec.faults import Fault
 from resilver.spec.lanes import Lanes
@@ -40,6 +41,8 @@ class Sections(Section):
     """What clients do. Default: there are none."""
     faults: tuple[Fault, ...] = ()
     """What breaks, and when."""
+    detection: Detection | None = None
+    """How devices find out what broke. Default: it is known at once, or as a fault says."""
     recovery: Recovery = Field(default_factory=Recovery)
     """How it heals."""
     ceph: CephRun | None = None

@@ -254,6 +254,7 @@ class System(Sections):
             "lanes": self.lanes.content(bursts=self.has_bursts) if self.lanes else None,
             "traffic": self.traffic.content() if self.traffic else None,
             "faults": [fault.content() for fault in self.faults],
+            **({"detection": self.detection.content()} if self.detection else {}),
             "recovery": self.recovery.model_dump(mode="json"),
         }
 

@@ -156,7 +156,7 @@ class Results(StudyTables):
         Args:
             name: "runs", "servers", "transfers", "timeline", "links", "distributions", "traffic",
                 "request_classes", "lanes", "lending", "stripe_groups", "pools", "parts", "limits",
-                "flows", "layers", "jobs" or "answers".
+                "flows", "layers", "jobs", "detection" or "answers".
 
         Returns:
             The data frame.

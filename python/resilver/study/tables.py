@@ -40,6 +40,8 @@ _SORT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "layers": (),
     # Job by job, then by burst.
     "jobs": (),
+    # By faults, then by device.
+    "detection": (),
     "answers": (),
 }
 

@@ -1,0 +1,112 @@
+"""How devices find out that others have failed, where faults do not say when that is known."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from resilver.errors import Problems
+from resilver.spec.section import Count, Only, Positive, Section
+from resilver.units import Bytes, BytesPerSecond, Seconds
+
+_LOSS_MAX = 1.0
+
+
+class Detection(Section):
+    """A protocol between all devices. Each of its messages crosses the fabric."""
+
+    protocol: Literal["monitor", "all_to_all", "gossip", "swim"] = "monitor"
+    """Who watches whom: each sends heartbeats to monitors, which tell all; each sends heartbeats to
+    each; each sends all the heartbeats that it knows of to some; or each probes one, and news ride
+    on the probes.
+    """
+    period: Positive[Seconds] = Field(default=Seconds(1), examples=["1 s"])
+    """How often each device sends."""
+    timeout: Annotated[
+        Positive[Seconds] | None,
+        Only("monitor", "all_to_all", default=Seconds(5), elsewhere=True),
+        Only("gossip", default=Seconds(15), elsewhere=True),
+        Only("swim", default=Seconds(0.2), elsewhere=True),
+    ] = Field(default=None, examples=["5 s"])
+    """The silence after which a device is taken for failed; of ``swim``, how long a probe waits for
+    its answer before others are asked to probe as well.
+    """
+    monitors: Annotated[Count | None, Only("monitor", default=3)] = Field(
+        default=None, le=2**31 - 1, examples=[3]
+    )
+    """How many devices are monitors, evenly among all by number."""
+    fanout: Annotated[Count | None, Only("gossip", "swim", default=3)] = Field(
+        default=None, le=2**31 - 1, examples=[3]
+    )
+    """To how many devices gossip goes, or how many are asked to probe one that does not answer."""
+    suspicion: Annotated[Seconds | None, Only("swim", default=Seconds(0))] = Field(
+        default=None, examples=["10 s"]
+    )
+    """How long a device is suspected, and may object, before it is taken for failed."""
+    known_by: Literal["all", "first"] = "all"
+    """Who has to know before anything is rebuilt: ``all`` devices that are left, or the ``first``.
+    """
+    warm_up: Seconds = Field(default=Seconds(30), examples=["1 h"])
+    """How long all are healthy before a failure; load and false alarms are counted in it."""
+    message: Positive[Bytes] = Field(default=Bytes(64), examples=["64 B"])
+    """What a message takes on the wire."""
+    entry: Bytes = Field(default=Bytes(8), examples=["8 B"])
+    """What a message takes besides for each device that it has news of."""
+    loss: float = Field(default=0.0, strict=True, ge=0, lt=_LOSS_MAX, examples=[0.01])
+    """The share of messages that is lost, beside what the fabric drops."""
+    background: Positive[BytesPerSecond] | None = Field(default=None, examples=["400 MB/s"])
+    """Other traffic that each device sends, to devices drawn alike at exponential gaps. Default:
+    none.
+    """
+    background_message: Positive[Bytes] = Field(default=Bytes(2**20), examples=["1 MiB"])
+    """The size of a message of other traffic."""
+
+    kind_key: ClassVar[str] = "protocol"
+
+    def _problems(self) -> Problems:
+        timeout, period = self.timeout, self.period
+        if timeout is None:
+            return
+        if self.protocol == "swim" and timeout >= period:
+            rule = "a probe waits for its answer within the period in which it was sent"
+            yield self.problem("timeout", rule, "write less than detection.period")
+        if self.protocol != "swim" and timeout <= period:
+            rule = "each device is silent for a period between two heartbeats"
+            yield self.problem("timeout", rule, "write more than detection.period")
+
+    def messages(self, devices: int) -> float:
+        """How many messages there are until a failure is known, about, with other traffic."""
+        periods = (self.warm_up + (self.timeout or 0)) / self.period
+        a_period = {
+            "monitor": self.monitors,
+            "all_to_all": devices,
+            "gossip": min(self.fanout or 0, devices),
+            "swim": 2,
+        }[self.protocol]
+        other = (self.background or 0) * self.period / self.background_message
+        return devices * periods * ((a_period or 0) + other)
+
+    def content(self) -> dict[str, Any]:
+        """What affects results, JSON-able, as the core reads it: SI units."""
+        values: dict[str, dict[str, Any]] = {
+            "monitor": {"monitors": self.monitors},
+            "all_to_all": {},
+            "gossip": {"fanout": self.fanout},
+            "swim": {"fanout": self.fanout, "suspicion": self.suspicion},
+        }
+        background = {
+            "bytes_per_second": self.background,
+            "message": int(self.background_message),
+        }
+        return {
+            "protocol": {self.protocol: values[self.protocol]},
+            "period": float(self.period),
+            "timeout": self.timeout,
+            "warm_up": float(self.warm_up),
+            "message": int(self.message),
+            "entry": int(self.entry),
+            "loss": self.loss,
+            "background": None if self.background is None else background,
+            "known_by": self.known_by,
+        }
