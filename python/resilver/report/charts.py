@@ -17,7 +17,13 @@ from resilver.report.counterfactuals import SENSITIVITY, sensitivity_chart
 from resilver.report.findings import nothing_rebuilt
 from resilver.report.jobs import jobs
 from resilver.report.lanes import lanes
-from resilver.report.metrics import REBUILD_RATE, REBUILD_TIME, STREAM_METRICS, TRAFFIC_METRICS
+from resilver.report.metrics import (
+    DETECTION_METRICS,
+    REBUILD_RATE,
+    REBUILD_TIME,
+    STREAM_METRICS,
+    TRAFFIC_METRICS,
+)
 from resilver.report.network import network
 from resilver.report.servers import busy, by_server, devices, finishing
 from resilver.report.streams import streams
@@ -48,7 +54,7 @@ OF_RUN: dict[str, Make] = {
     "network": network,
 }
 """The charts of one run whatever it did, after those of its rebuild."""
-_OF_REBUILDS = {metric.name: metric for metric in (REBUILD_TIME, REBUILD_RATE)}
+_OF_REBUILDS = {metric.name: metric for metric in (REBUILD_TIME, REBUILD_RATE, *DETECTION_METRICS)}
 _OF_CLIENTS = {metric.name: metric for metric in (*TRAFFIC_METRICS, *STREAM_METRICS)}
 OF_STUDY = (SENSITIVITY, *_OF_REBUILDS, "together", *_OF_CLIENTS)
 """The charts of the whole study."""

@@ -49,8 +49,13 @@ def rebuild_sentence(point: SystemRuns) -> str:
     )
     if len(known) > 1 and format_duration(known[0]) != format_duration(known[-1]):
         low, high = format_duration(known[0]), format_duration(known[-1])
-        return f"{text} (min {low}, max {high} of {len(known):,} seeds)."
-    return f"{text} (in each of {len(known):,} seeds)." if len(known) > 1 else f"{text}."
+        text += f" (min {low}, max {high} of {len(known):,} seeds)"
+    elif len(known) > 1:
+        text += f" (in each of {len(known):,} seeds)"
+    if detected := point.known("detection_seconds"):
+        time = format_duration(float(np.median(detected)))
+        text += f"; it takes {time} until the failure is known"
+    return f"{text}."
 
 
 def sweep_sentence(points: list[SystemRuns], level: str = "") -> str:

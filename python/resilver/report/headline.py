@@ -98,6 +98,7 @@ def key_figures(results: StudyTables, system: SystemRuns | None = None) -> list[
         return client_figures(point)
     figures = [
         _median(point, "rebuild_seconds", "Rebuild time", "s"),
+        _median(point, "detection_seconds", "Of it, until the failure is known", "s"),
         _lost(point),
         _median(point, "aggregate_bytes_per_second", "Rebuild rate", "B/s"),
         _median(point, "rebuilt_bytes", "Data rebuilt", "B"),
@@ -117,8 +118,11 @@ def key_figures(results: StudyTables, system: SystemRuns | None = None) -> list[
         ("undersized_replicas", f"{point.piece.capitalize()}s without a target"),
         ("returned_pieces", "Returned with their parts"),
         ("remapped_bytes", "Moved without being lost"),
+        ("false_alarms", "False alarms before the failure"),
     ):
-        unit = {"_bytes": "B", "pieces": f"{point.piece}s"}.get(name[-6:], "objects")
+        unit = {"_bytes": "B", "pieces": f"{point.piece}s", "alarms": "alarms"}.get(
+            name[-6:], "objects"
+        )
         figure = _median(point, name, label, unit)
         if figure is not None and any(number(row, name) for row in point.rows):
             figures.append(figure)

@@ -79,6 +79,32 @@ REBUILD_RATE = Metric(
     is_for_experts=True,
 )
 
+DETECTION_METRICS = (
+    Metric(
+        "detection-time",
+        "detection_seconds",
+        "time until the failure is known",
+        "time until the failure is known",
+        "seconds",
+        "From the fault until those know who have to, by detection.known_by{over}.",
+    ),
+    Metric(
+        "detection-messages",
+        "detection_messages_per_second",
+        "messages a device sends to detect failures",
+        "messages of detection a device a second",
+        "number",
+        "Messages of detection that a device sends a second while all are healthy{over}.",
+    ),
+    Metric(
+        "false-alarms",
+        "false_alarms_per_hour",
+        "false alarms an hour",
+        "false alarms an hour, of all devices",
+        "number",
+        "How often a healthy device is taken for failed by the watch of another{over}.",
+    ),
+)
 TRAFFIC_METRICS = (
     Metric(
         "goodput-during",
