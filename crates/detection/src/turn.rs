@@ -104,30 +104,43 @@ impl Turn<'_> {
     /// So many members drawn alike among those that `from` takes for working, without itself and `not`; all of them where they
     /// are no more.
     pub fn others(&mut self, from: u32, not: Option<u32>, count: u32) -> Vec<u32> {
-        let (members, count) = (self.knowledge.is_up.len(), count as usize);
-        let knowledge = &*self.knowledge;
-        let may = |member: &u32| *member != from && Some(*member) != not && !knowledge.takes_for_failed(from, *member);
-        let least = members.saturating_sub(2 + knowledge.count_failed_for(from));
-        if 2 * least < members || 2 * count > least {
-            let mut candidates: Vec<u32> = (0..members as u32).filter(may).collect();
-            let taken = count.min(candidates.len());
-            if taken < candidates.len() {
-                for place in 0..taken {
-                    let left = (candidates.len() - place) as u64;
-                    candidates.swap(place, place + self.draws.below(left) as usize);
-                }
-            }
-            candidates.truncate(taken);
-            return candidates;
-        }
-        // Most draws are of somebody new.
-        let mut drawn = Vec::with_capacity(count);
-        while drawn.len() < count {
-            let member = self.draws.below(members as u64) as u32;
-            if may(&member) && !drawn.contains(&member) {
-                drawn.push(member);
-            }
-        }
-        drawn
+        let (knowledge, out) = (&*self.knowledge, self.knowledge.count_failed_for(from));
+        let may = |member: u32| Some(member) != not && !knowledge.takes_for_failed(from, member);
+        draw_others(self.draws, knowledge.is_up.len(), from, count as usize, 1 + out, may)
     }
+}
+
+/// So many of `members` drawn alike among those other than `from` that may be drawn, of whom at most `out` may not; all of them
+/// where they are no more.
+pub fn draw_others(
+    draws: &mut Stream,
+    members: usize,
+    from: u32,
+    count: usize,
+    out: usize,
+    may: impl Fn(u32) -> bool,
+) -> Vec<u32> {
+    let may = |member: &u32| *member != from && may(*member);
+    let least = members.saturating_sub(1 + out);
+    if 2 * least < members || 2 * count > least {
+        let mut candidates: Vec<u32> = (0..members as u32).filter(may).collect();
+        let taken = count.min(candidates.len());
+        if taken < candidates.len() {
+            for place in 0..taken {
+                let left = (candidates.len() - place) as u64;
+                candidates.swap(place, place + draws.below(left) as usize);
+            }
+        }
+        candidates.truncate(taken);
+        return candidates;
+    }
+    // Most draws are of somebody new.
+    let mut drawn = Vec::with_capacity(count);
+    while drawn.len() < count {
+        let member = draws.below(members as u64) as u32;
+        if may(&member) && !drawn.contains(&member) {
+            drawn.push(member);
+        }
+    }
+    drawn
 }

@@ -56,6 +56,15 @@ fn other_traffic_delays_heartbeats_until_they_are_missed() {
 }
 
 #[test]
+fn an_answer_of_the_last_period_is_none_of_this_one() {
+    let row = LogGpRow { size: Bytes::new(1), latency: seconds(0.6), gap_picoseconds: 0, gap_per_byte_picoseconds: 0 };
+    let slow = LogGp::new(Arc::new(LogGpTable::new(vec![row]).expect("a table")), 5);
+    let config = detection(Protocol::Swim { fanout: 1, suspicion: SimDuration::ZERO });
+    let outcome = config.detect(&group(5, &[3]), slow, 1, 0).expect("it runs");
+    assert!(outcome.false_alarms > 0);
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let swim = || Protocol::Swim { fanout: 3, suspicion: SimDuration::ZERO };
     let of = |protocol: Protocol| detection(protocol);

@@ -14,6 +14,18 @@ fn gossip_to_all_is_heartbeats_to_all() {
     assert_eq!(times(Protocol::Gossip { fanout: 11 }), times(Protocol::AllToAll {}));
 }
 
+#[test]
+fn gossip_of_two_is_heartbeats_with_its_false_alarms() {
+    let outcome = |protocol| {
+        let config = Detection { timeout: seconds(3.5), warm_up: seconds(2000.0), loss: 0.3, ..detection(protocol) };
+        let outcome = detect(&config, &group(2, &[1]), 1);
+        (outcome.false_alarms, outcome.messages, outcome.failures)
+    };
+    let gossip = outcome(Protocol::Gossip { fanout: 1 });
+    assert!(gossip.0 > 50, "{}", gossip.0);
+    assert_eq!(gossip, outcome(Protocol::AllToAll {}));
+}
+
 /// Gossip in which each in turn tells some others at once: the mean age of the freshest news of the failed member when the rest
 /// hear it last, in periods after its last heartbeat, and the greatest.
 fn plain_gossip(members: usize, fanout: usize, seed: u64) -> (f64, f64) {
