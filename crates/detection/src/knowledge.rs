@@ -133,3 +133,28 @@ impl Knowledge {
         (known.collect(), others as u32)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_others_is_rounded_up() {
+        let at = |seconds: u64| SimTime::from_picoseconds(seconds * 1_000_000_000_000);
+        let mut knowledge = Knowledge::new(vec![true; 4], &[3]);
+        knowledge.declare(0, 3, at(1));
+        assert_eq!(knowledge.false_alarms, 1);
+        knowledge.retract(0, 3);
+        knowledge.fail(at(10));
+        for (observer, seconds) in [(2, 11), (0, 13), (1, 16)] {
+            assert!(!knowledge.is_complete());
+            knowledge.declare(observer, 3, at(seconds));
+        }
+        assert!(knowledge.is_complete());
+        let (known, others) = knowledge.outcome(at(10));
+        let after = |seconds| at(seconds).since(SimTime::ZERO);
+        let expected =
+            Known { member: 3, first: Some((after(1), 2)), half: Some(after(3)), all: Some(after(6)), informed: 3 };
+        assert_eq!((known, others, knowledge.false_alarms), (vec![expected], 3, 1));
+    }
+}

@@ -144,3 +144,33 @@ pub fn draw_others(
     }
     drawn
 }
+
+#[cfg(test)]
+mod tests {
+    use resilver_kernel::Purpose;
+
+    use super::*;
+
+    #[test]
+    fn all_who_may_be_are_drawn_alike() {
+        // Of few members a list is shuffled, of many the draws are repeated that do not count.
+        for members in [8_u32, 40] {
+            let (draws, mut counts) = (20_000, vec![0_u32; members as usize]);
+            let mut stream = Stream::new(1, 0, Purpose::named("alike"));
+            for _ in 0..draws {
+                let mut drawn = draw_others(&mut stream, members as usize, 2, 3, 1, |member| member != 5);
+                drawn.iter().for_each(|&member| counts[member as usize] += 1);
+                drawn.sort_unstable();
+                drawn.dedup();
+                assert_eq!(drawn.len(), 3);
+            }
+            let expected = 3.0 * f64::from(draws) / f64::from(members - 2);
+            for (member, &count) in counts.iter().enumerate() {
+                let is_out = [2, 5].contains(&member);
+                let off = (f64::from(count) - expected).abs() / expected.sqrt();
+                assert!(if is_out { count == 0 } else { off < 5.0 }, "{members}: {member} {count}, {expected}");
+            }
+            assert_eq!(draw_others(&mut stream, 4, 2, 3, 1, |member| member != 0), [1, 3]);
+        }
+    }
+}

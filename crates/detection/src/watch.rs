@@ -6,8 +6,8 @@ use resilver_units::{Bytes, SimDuration, SimTime};
 
 use crate::knowledge::Knowledge;
 use crate::members::Members;
-use crate::turn::{Content, Timer, Turn};
-use crate::{Detection, DetectionError, Group, Outcome};
+use crate::turn::{Content, Timer, Turn, draw_others};
+use crate::{Background, Detection, DetectionError, Group, Outcome};
 
 const DETECTION: Purpose = Purpose::named("detect");
 
@@ -226,11 +226,9 @@ impl<F: Fabric> Watch<'_, F> {
     }
 
     fn send_background(&mut self, member: u32, schedule: &mut Happenings<F>) {
-        let members = self.group.endpoints.len() as u64;
-        if let Some(background) = self.config.background.as_ref().filter(|_| members > 1) {
-            let bytes = background.message;
-            let to = self.draws.below(members - 1) as u32;
-            let to = if to >= member { to + 1 } else { to };
+        let Some(Background { message: bytes, .. }) = self.config.background else { return };
+        let members = self.group.endpoints.len();
+        for to in draw_others(&mut self.draws, members, member, 1, 0, |_| true) {
             self.send(Letter { from: member, to, bytes, content: Content::Background }, schedule);
             self.rest(member, schedule);
         }

@@ -141,5 +141,8 @@ fn a_probe_of_swim_fails_when_it_and_all_that_help_do() {
     let config = Detection { protocol: Protocol::Swim { fanout: helpers, suspicion }, ..config };
     let outcome = detect(&config, &group(20, &[7]), 1);
     assert!((outcome.false_alarms as f64) < 0.05 * expected, "{}", outcome.false_alarms);
+    // News die out: some false suspicions in a period of twenty members are less than an entry a message.
+    let entries = (outcome.bytes.get() as f64 / outcome.messages as f64 - 64.0) / 8.0;
+    assert!(entries > 0.0 && entries < 1.0, "{entries}");
     assert!(outcome.failures[0].all.is_some());
 }
