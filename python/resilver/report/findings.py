@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from statistics import fmean
 
 import numpy as np
@@ -11,7 +12,9 @@ from resilver.report.arrays import column, rows_of_run
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns, number
 from resilver.units import format_duration
-from resilver.words import plural, size_of
+from resilver.words import percent, plural, size_of
+
+_TENTH = 10
 
 
 def nothing_rebuilt(point: SystemRuns) -> str | None:
@@ -132,8 +135,14 @@ def losses(point: SystemRuns) -> str | None:
 def busiest_words(names: Sequence[str], amounts: Sequence[float]) -> tuple[str, str] | None:
     """Who rebuilds most, and how many times the mean; None where nobody rebuilds.
 
+    From ten on also what the most loaded tenth rebuilds of all: the share by which Wozniak, Son and
+    Ross (2010, GOBS) judge how a rebuild spreads.
+
     Args:
         amounts: The bytes that each rebuilt.
+
+    >>> busiest_words("abcdefghij", [10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
+    ('1.8x the mean', 'a; the most loaded tenth rebuilds 18 % of all')
     """
     most = max(amounts, default=0.0)
     if most <= 0.0:
@@ -142,4 +151,8 @@ def busiest_words(names: Sequence[str], amounts: Sequence[float]) -> tuple[str, 
     if ratio < 1.0005:
         return "even", "all rebuild equally much"
     words = f"{ratio:.2g}" if ratio < 10 else f"{ratio:,.0f}"
-    return f"{words}x the mean", names[amounts.index(most)]
+    detail = names[amounts.index(most)]
+    if len(amounts) >= _TENTH:
+        share = sum(sorted(amounts, reverse=True)[: ceil(len(amounts) / _TENTH)]) / sum(amounts)
+        detail += f"; the most loaded tenth rebuilds {percent(share)} of all"
+    return f"{words}x the mean", detail
