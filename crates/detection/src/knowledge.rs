@@ -20,7 +20,8 @@ pub struct Knowledge {
     known: Vec<Vec<Option<SimTime>>>,
     /// Pairs of a failure and of somebody who does not know it yet; `None` until the failure.
     unknown: Option<usize>,
-    /// How often a healthy member was taken for failed.
+    /// Whether false alarms are counted, and how many there were.
+    pub is_counting: bool,
     pub false_alarms: u64,
 }
 
@@ -34,6 +35,7 @@ impl Knowledge {
             failing: failing.to_vec(),
             known,
             unknown: None,
+            is_counting: false,
             false_alarms: 0,
             is_up,
         }
@@ -61,8 +63,8 @@ impl Knowledge {
 
     /// An observer finds by its own watch that a member has failed.
     pub fn declare(&mut self, observer: u32, member: u32, now: SimTime) {
-        let is_healthy = self.is_up[member as usize] && self.unknown.is_none();
-        if self.learn(observer, member, now) && is_healthy {
+        let counts = self.is_up[member as usize] && self.is_counting;
+        if self.learn(observer, member, now) && counts {
             self.false_alarms += 1;
         }
     }
@@ -85,18 +87,24 @@ impl Knowledge {
         if self.believed.remove(&(observer, member)) {
             self.believers[member as usize] -= 1;
             self.believes[observer as usize] -= 1;
+            let index = self.failing.iter().position(|&failing| failing == member);
+            if let (Some(index), Some(left), true) = (index, &mut self.unknown, self.is_up[observer as usize])
+                && self.known[index][observer as usize].is_none()
+            {
+                // Its last message came after the failure, so that there is something to find out.
+                *left += 1;
+            }
         }
     }
 
-    /// The members that fail do so; who took them for failed already knows at once.
-    pub fn fail(&mut self, now: SimTime) {
-        for &member in &self.failing {
+    /// The members that fail do so, and others are gone besides; who takes one for failed already will not find it out.
+    pub fn fail(&mut self, leaving: &[u32]) {
+        for &member in self.failing.iter().chain(leaving) {
             self.is_up[member as usize] = false;
         }
-        let others = self.is_up.iter().filter(|&&is_up| is_up).count();
-        self.unknown = Some(others * self.failing.len());
-        let early: Vec<(u32, u32)> = self.believed.iter().copied().collect();
-        early.into_iter().for_each(|(observer, member)| self.note(observer, member, now));
+        let observers = (0u32..).zip(&self.is_up).filter(|&(_, &is_up)| is_up);
+        let unknown = observers.flat_map(|(observer, _)| self.failing.iter().map(move |&member| (observer, member)));
+        self.unknown = Some(unknown.filter(|&(observer, member)| !self.takes_for_failed(observer, member)).count());
     }
 
     fn note(&mut self, observer: u32, member: u32, now: SimTime) {
@@ -127,6 +135,7 @@ impl Knowledge {
                 first: times.first().copied(),
                 half: after(others.div_ceil(2)),
                 all: after(others),
+                last: times.last().map(|&(time, _)| time),
                 informed: times.len() as u32,
             }
         });
@@ -142,10 +151,11 @@ mod tests {
     fn half_of_the_others_is_rounded_up() {
         let at = |seconds: u64| SimTime::from_picoseconds(seconds * 1_000_000_000_000);
         let mut knowledge = Knowledge::new(vec![true; 4], &[3]);
+        knowledge.is_counting = true;
         knowledge.declare(0, 3, at(1));
-        assert_eq!(knowledge.false_alarms, 1);
         knowledge.retract(0, 3);
-        knowledge.fail(at(10));
+        knowledge.is_counting = false;
+        knowledge.fail(&[]);
         for (observer, seconds) in [(2, 11), (0, 13), (1, 16)] {
             assert!(!knowledge.is_complete());
             knowledge.declare(observer, 3, at(seconds));
@@ -153,8 +163,14 @@ mod tests {
         assert!(knowledge.is_complete());
         let (known, others) = knowledge.outcome(at(10));
         let after = |seconds| at(seconds).since(SimTime::ZERO);
-        let expected =
-            Known { member: 3, first: Some((after(1), 2)), half: Some(after(3)), all: Some(after(6)), informed: 3 };
+        let expected = Known {
+            member: 3,
+            first: Some((after(1), 2)),
+            half: Some(after(3)),
+            all: Some(after(6)),
+            last: Some(after(6)),
+            informed: 3,
+        };
         assert_eq!((known, others, knowledge.false_alarms), (vec![expected], 3, 1));
     }
 }

@@ -1,8 +1,8 @@
 //! How the members of a system find out that some of them have failed: by heartbeats to monitors or to each other, by
 //! gossip or by SWIM. Every message crosses the fabric, waits there behind other traffic, and may be lost.
 //!
-//! Members are healthy for a while, in which load and false alarms are counted; then some fail, and the run goes on until
-//! every other member knows.
+//! Members settle, and load and false alarms are counted for a while; then some fail, and the run goes on until every other
+//! member knows.
 
 mod gossip;
 mod heartbeats;
@@ -22,6 +22,9 @@ use thiserror::Error;
 /// Most messages that a run is expected to exchange; an entry that a receiver looks at counts as a hundredth.
 const MOST_MESSAGES: f64 = 1e8;
 
+/// The longest that a run waits after a failure: 50 days in picoseconds, well within the horizon.
+const MOST_PATIENCE: u64 = 50 * 86_400 * 1_000_000_000_000;
+
 /// How failures are detected.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +36,7 @@ pub struct Detection {
     /// Of heartbeats and gossip, the silence after which a member is taken for failed; of SWIM, the wait for an answer before
     /// others are asked to probe.
     pub timeout: SimDuration,
-    /// How long all are healthy before the failure.
+    /// How long load and false alarms are counted before the failure, once the members have settled.
     pub warm_up: SimDuration,
     /// What each message takes on the wire.
     pub message: Bytes,
@@ -104,6 +107,8 @@ pub struct Group {
     pub broken: Vec<Component>,
     /// Members that fail, all at a time.
     pub failing: Vec<u32>,
+    /// Members that are gone from then on besides, whose failure nobody asks about.
+    pub leaving: Vec<u32>,
     /// Parts of the network that fail with them.
     pub breaking: Vec<Component>,
 }
@@ -119,6 +124,8 @@ pub struct Known {
     pub half: Option<SimDuration>,
     /// Until all others knew; `None` where some never did.
     pub all: Option<SimDuration>,
+    /// Until the last of those who ever knew; who took the member for failed already before is not among them.
+    pub last: Option<SimDuration>,
     /// How many others knew at last.
     pub informed: u32,
 }
@@ -132,9 +139,9 @@ pub struct Outcome {
     pub others: u32,
     /// How long all were healthy.
     pub healthy: SimDuration,
-    /// How often a member was taken for failed by another's own watch while it was healthy.
+    /// How often a member was taken for failed by another's own watch in that time.
     pub false_alarms: u64,
-    /// What members sent while all were healthy.
+    /// What members sent in that time.
     pub messages: u64,
     /// The same on the wire.
     pub bytes: Bytes,
@@ -147,12 +154,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// From the failure until something is done about it: until all who failed are known to those who have to know; `None` where
-    /// some never are.
+    /// From the failure until something is done about it: until all who failed are known to those who have to know, as far as
+    /// they ever are; `None` where one of them is known to nobody.
     pub fn delay(&self, known_by: KnownBy) -> Option<SimDuration> {
         let delay = |known: &Known| match known_by {
             KnownBy::First => known.first.map(|(delay, _)| delay),
-            KnownBy::All => known.all,
+            KnownBy::All => known.last,
         };
         let delays: Option<Vec<SimDuration>> = self.failures.iter().map(delay).collect();
         delays?.into_iter().max()
@@ -184,7 +191,7 @@ impl Detection {
     /// chance.
     ///
     /// # Errors
-    /// When a value cannot be, nobody is left to find out, or the run would take too long.
+    /// When a value cannot be, or the run would take too long.
     pub fn detect<F: Fabric>(
         &self,
         group: &Group,
@@ -196,13 +203,18 @@ impl Detection {
         watch::watch(self, group, fabric, seed, entity)
     }
 
+    /// How long the members run before anything is counted: until silences can be too long, or suspicions over.
+    fn settling(&self) -> SimDuration {
+        match self.protocol {
+            Protocol::Swim { suspicion, .. } => self.period + self.period + suspicion,
+            _ => self.period + self.timeout,
+        }
+    }
+
     /// How long the run goes on after a failure, known or not.
     fn patience(&self) -> SimDuration {
-        let suspicion = match self.protocol {
-            Protocol::Swim { suspicion, .. } => suspicion,
-            _ => SimDuration::ZERO,
-        };
-        SimDuration::from_picoseconds(self.period.picoseconds().saturating_mul(1000)) + self.timeout + suspicion
+        let periods = self.period.picoseconds().saturating_mul(1000);
+        SimDuration::from_picoseconds(periods.saturating_add(self.settling().picoseconds()).min(MOST_PATIENCE))
     }
 
     fn check(&self, group: &Group) -> Result<(), DetectionError> {
@@ -232,42 +244,34 @@ impl Detection {
             let rule = "other traffic has a rate and a size above zero";
             return wrong("background", bytes_per_second.to_string(), rule, "leave it out where there is none");
         }
-        let fanout = match self.protocol {
-            Protocol::Gossip { fanout } | Protocol::Swim { fanout, .. } => Some(fanout),
-            _ => None,
-        };
-        if fanout == Some(0) && !is_swim {
-            return wrong("fanout", "0".to_owned(), "gossip goes to somebody", "write 1 or more");
-        }
-        if let Protocol::Monitor { monitors } = self.protocol {
-            let gone = |member: &u32| group.absent.contains(member) || group.failing.contains(member);
-            if monitors == 0 || monitors as usize > members {
-                let rule = format!("monitors are some of {members} members");
-                return wrong("monitors", monitors.to_string(), &rule, "write from 1 to so many");
+        match self.protocol {
+            Protocol::Gossip { fanout: 0 } => {
+                return wrong("fanout", "0".to_owned(), "gossip goes to somebody", "write 1 or more");
             }
-            if heartbeats::monitors_of(monitors, members).iter().all(gone) {
-                let rule = "all of them are gone, so that nobody finds out";
-                return wrong("monitors", monitors.to_string(), rule, "write more, or let others fail");
+            Protocol::Monitor { monitors: 0 } => {
+                return wrong("monitors", "0".to_owned(), "somebody listens to heartbeats", "write 1 or more");
             }
+            _ => {}
         }
         let messages = self.messages(members as f64);
         if messages > MOST_MESSAGES {
             let rule =
                 format!("{members} members exchange some {messages:.0e} messages, and 1e8 are simulated at most");
-            let value = self.warm_up.to_string();
-            return wrong("warm_up", value, &rule, "shorten it, lengthen the period, lower background, or choose swim");
+            let remedy = "shorten it, lengthen the period, lower background, or choose swim";
+            return wrong("warm_up", self.warm_up.to_string(), &rule, remedy);
         }
         Ok(())
     }
 
     /// Messages until a failure is known of which none is lost, roughly, with a hundredth for each entry.
     fn messages(&self, members: f64) -> f64 {
-        let periods = (self.warm_up.seconds() + self.timeout.seconds()) / self.period.seconds() + 20.0;
+        let time = self.settling() + self.warm_up + self.settling();
+        let periods = time.seconds() / self.period.seconds();
         let a_period = match &self.protocol {
-            Protocol::Monitor { monitors } => f64::from(*monitors),
+            Protocol::Monitor { monitors } => f64::from(*monitors).min(members),
             Protocol::AllToAll {} => members,
             Protocol::Gossip { fanout } => f64::from(*fanout).min(members) * (1.0 + members / 100.0),
-            Protocol::Swim { .. } => 4.0,
+            Protocol::Swim { .. } => 2.0,
         };
         let other = self.background.as_ref().map_or(0.0, |background| {
             background.bytes_per_second * self.period.seconds() / background.message.get() as f64

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use resilver_units::SimDuration;
 
-use crate::turn::{Content, Standing, Timer, Turn, Update};
+use crate::turn::{Content, Standing, Timer, Turn, Update, draw_others};
 
 /// How often a piece of news rides on a member's messages, times the natural logarithm of the number of members and one.
 const REPEATS: f64 = 3.0;
@@ -44,7 +44,11 @@ impl Swim {
         if let Some(target) = own.target.take().filter(|_| !own.is_answered) {
             self.miss(member, target, turn);
         }
-        let Some(&target) = turn.others(member, None, 1).first() else { return };
+        // Who takes all others for failed may be wrong.
+        let (members, anybody) = (self.members.len(), turn.others(member, None, 1));
+        let targets =
+            if anybody.is_empty() { draw_others(turn.draws, members, member, 1, 0, |_| true) } else { anybody };
+        let Some(&target) = targets.first() else { return };
         let own = &mut self.members[member as usize];
         own.number = (own.number + 1) % SUSPECTED;
         (own.target, own.is_answered) = (Some(target), false);
@@ -68,7 +72,14 @@ impl Swim {
         match content {
             Content::Probe { asker, number, news } => {
                 self.hear_all(member, news, turn);
-                let news = self.news(member);
+                let mut news = self.news(member);
+                // Who is taken for failed and is not must hear of it to object, long after that was news.
+                if let Some(&(incarnation, standing)) = self.members[member as usize].latest.get(&from)
+                    && standing != Standing::Works
+                    && !news.iter().any(|update| update.member == from)
+                {
+                    news.push(Update { member: from, incarnation, standing });
+                }
                 turn.send(member, from, Content::Answer { asker, number, news });
             }
             Content::Answer { asker, number, news } => {

@@ -9,6 +9,8 @@ use crate::members::Members;
 use crate::turn::{Content, Timer, Turn, draw_others};
 use crate::{Background, Detection, DetectionError, Group, Outcome};
 
+/// How many periods a failure waits at most until nobody takes who fails for failed already.
+const PERIODS_OF_DELAY: u32 = 20;
 const DETECTION: Purpose = Purpose::named("detect");
 
 /// What happens.
@@ -19,6 +21,8 @@ enum Happening<E> {
     Waited(Timer),
     /// A member sends other traffic.
     Background(u32),
+    /// Members have settled, and what they do is counted from now on.
+    Settled,
     Failure,
     End,
 }
@@ -42,6 +46,7 @@ impl<E: FabricEvent> Event for Happening<E> {
             Happening::Background(member) => (3, u64::from(*member)),
             Happening::Failure => (4, 0),
             Happening::End => (5, 0),
+            Happening::Settled => (6, 0),
         };
         number << 3 | kind
     }
@@ -68,11 +73,13 @@ struct Watch<'a, F: Fabric> {
     /// What members want sent, and wait for; empty between events.
     post: Vec<(u32, u32, Content)>,
     timers: Vec<(SimDuration, Timer)>,
-    /// What each member sent and received while all were healthy, and what all sent.
+    /// What each member sent and received while that was counted, and what all sent.
     passed: Vec<u64>,
     sent: u64,
     bytes: Bytes,
-    has_failed: bool,
+    /// When the failure is to come at the latest, and when it came.
+    latest: SimTime,
+    failed_at: Option<SimTime>,
     is_over: bool,
 }
 
@@ -103,18 +110,19 @@ pub fn watch<F: Fabric>(
         passed: vec![0; members],
         sent: 0,
         bytes: Bytes::ZERO,
-        has_failed: false,
+        latest: SimTime::ZERO,
+        failed_at: None,
         is_over: false,
     };
     let mut schedule = Schedule::new();
     watch.start(&mut schedule);
     run(&mut watch, &mut schedule, Limit::none())?;
-    let failed_at = SimTime::ZERO + config.warm_up;
+    let failed_at = watch.failed_at.unwrap_or(schedule.now());
     let (failures, others) = watch.knowledge.outcome(failed_at);
     Ok(Outcome {
         failures,
         others,
-        healthy: config.warm_up,
+        healthy: failed_at.since(SimTime::ZERO + config.settling()),
         false_alarms: watch.knowledge.false_alarms,
         messages: watch.sent,
         bytes: watch.bytes,
@@ -145,8 +153,12 @@ impl<F: Fabric> Watch<'_, F> {
             }
         }
         self.act(schedule, |members, turn| members.start(turn));
-        schedule.after(self.config.warm_up, Happening::Failure);
-        schedule.after(self.config.warm_up + self.config.patience(), Happening::End);
+        let (settled, period) = (SimTime::ZERO + self.config.settling(), self.config.period);
+        let failure = settled + self.config.warm_up;
+        self.latest = (0..PERIODS_OF_DELAY).fold(failure, |time, _| time + period);
+        schedule.at(settled, Happening::Settled);
+        schedule.at(failure, Happening::Failure);
+        schedule.at(self.latest + self.config.patience(), Happening::End);
     }
 
     /// Lets members act, and does what they want.
@@ -166,7 +178,7 @@ impl<F: Fabric> Watch<'_, F> {
         let mut post = std::mem::take(&mut self.post);
         for (from, to, content) in post.drain(..) {
             let bytes = Bytes::new(self.config.message.get() + self.config.entry.get() * content.entries());
-            if !self.has_failed {
+            if self.knowledge.is_counting {
                 self.sent += 1;
                 self.passed[from as usize] += 1;
                 self.bytes += bytes;
@@ -209,7 +221,7 @@ impl<F: Fabric> Watch<'_, F> {
         if self.config.loss > 0.0 && self.draws.uniform() < self.config.loss {
             return;
         }
-        if !self.has_failed {
+        if self.knowledge.is_counting {
             self.passed[to as usize] += 1;
         }
         self.act(schedule, |members, turn| members.receive(from, to, content, turn));
@@ -232,6 +244,21 @@ impl<F: Fabric> Watch<'_, F> {
             self.send(Letter { from: member, to, bytes, content: Content::Background }, schedule);
             self.rest(member, schedule);
         }
+    }
+
+    /// The failure comes, or later where a member is wrongly taken for failed just now.
+    fn fail(&mut self, schedule: &mut Happenings<F>) {
+        let group = self.group;
+        let is_suspected = group.failing.iter().any(|&member| self.knowledge.is_believed(member));
+        if is_suspected && schedule.now() < self.latest {
+            schedule.after(self.config.period, Happening::Failure);
+            return;
+        }
+        self.failed_at = Some(schedule.now());
+        self.knowledge.is_counting = false;
+        self.knowledge.fail(&group.leaving);
+        self.break_down(&group.breaking, schedule);
+        self.is_over = self.knowledge.is_complete();
     }
 
     fn break_down(&mut self, components: &[Component], schedule: &mut Happenings<F>) {
@@ -278,13 +305,8 @@ impl<F: Fabric> Model for Watch<'_, F> {
                 self.act(schedule, |members, turn| members.expire(timer, turn));
             }
             Happening::Background(member) if is_up(member) => self.send_background(member, schedule),
-            Happening::Failure => {
-                self.has_failed = true;
-                self.knowledge.fail(schedule.now());
-                let group = self.group;
-                self.break_down(&group.breaking, schedule);
-                self.is_over = self.knowledge.is_complete();
-            }
+            Happening::Settled => self.knowledge.is_counting = true,
+            Happening::Failure => self.fail(schedule),
             Happening::End => self.is_over = true,
             Happening::Period(_) | Happening::Waited(_) | Happening::Background(_) => {}
         }

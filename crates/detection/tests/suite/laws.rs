@@ -36,10 +36,10 @@ fn all_who_are_left_know_of_all_who_fail_and_two_runs_are_equal() {
 #[test]
 fn what_is_counted_while_all_are_healthy_knows_nothing_of_the_failure() {
     for protocol in all_protocols() {
-        let config = Detection { loss: 0.3, warm_up: seconds(100.0), ..detection(protocol.clone()) };
+        let config = Detection { loss: 0.1, warm_up: seconds(100.0), ..detection(protocol.clone()) };
         let counts = |failing: &[u32]| {
             let outcome = detect(&config, &group(12, failing), 4);
-            (outcome.false_alarms, outcome.messages, outcome.bytes, outcome.most_messages)
+            (outcome.healthy, outcome.false_alarms, outcome.messages, outcome.bytes, outcome.most_messages)
         };
         assert_eq!(counts(&[1]), counts(&[7, 9]), "{protocol:?}");
     }
@@ -93,9 +93,6 @@ fn what_cannot_be_is_refused() {
         ("background", Detection { background: other(f64::INFINITY), ..of(swim()) }),
         ("fanout", of(Protocol::Gossip { fanout: 0 })),
         ("monitors", of(Protocol::Monitor { monitors: 0 })),
-        ("monitors", of(Protocol::Monitor { monitors: 11 })),
-        // Of ten members the first is the one monitor, which fails.
-        ("monitors", of(Protocol::Monitor { monitors: 1 })),
         ("warm_up", Detection { warm_up: seconds(1e7), ..of(Protocol::AllToAll {}) }),
     ];
     for (field, config) in wrong {
@@ -104,6 +101,16 @@ fn what_cannot_be_is_refused() {
             other => panic!("{field}: {other:?}"),
         }
     }
+}
+
+#[test]
+fn a_failure_that_nobody_watches_is_never_known() {
+    // Of ten members the first is the one monitor, and it is the one that fails.
+    let outcome = detect(&detection(Protocol::Monitor { monitors: 1 }), &group(10, &[0]), 1);
+    assert_eq!((outcome.delay(KnownBy::First), outcome.failures[0].informed), (None, 0));
+    // Two members have no more than two monitors.
+    let outcome = detect(&detection(Protocol::Monitor { monitors: 3 }), &group(2, &[0]), 1);
+    assert_eq!(outcome.failures[0].informed, 1);
 }
 
 #[test]

@@ -55,32 +55,35 @@ fn a_map_that_is_lost_goes_again_with_the_next_heartbeat() {
     hold_mean(&periods, loss / (1.0 - loss).powi(2), "periods until the map comes");
 }
 
+/// When the first of the others probes the dead on average, and in which period: nobody of n - 1 does so in a period with
+/// q = (1 - 1/(n-1))^(n-1), so that the first period in which somebody does is 1/(1 - q), e/(e - 1) of many (Das et al., 2002,
+/// section 3); within a period a share x of the others has probed by its part x.
+fn first_probe(members: u32) -> (f64, f64) {
+    let others = f64::from(members - 1);
+    let missed = |part: f64| (1.0 - part / others).powf(others);
+    let steps = 10_000;
+    let within: f64 = (0..steps).map(|step| missed((f64::from(step) + 0.5) / f64::from(steps))).sum();
+    (within / f64::from(steps) / (1.0 - missed(1.0)), 1.0 / (1.0 - missed(1.0)))
+}
+
 #[test]
 fn swim_finds_a_failure_in_the_expected_number_of_periods() {
-    // In a period each of the others probes one of n - 1, so that nobody probes the dead with q = (1 - 1/(n-1))^(n-1), and the
-    // first period in which somebody does is 1/(1 - q) on average: e/(e - 1) of many (Das et al., 2002, section 3). Within a
-    // period a share x of the others has probed by its part x. A probe counts as missed a period after it was sent.
     for members in [4, 40] {
         let config = detection(Protocol::Swim { fanout: 2, suspicion: SimDuration::ZERO });
-        let (first, _) = times(&config, members, 1, 3000);
-        let others = f64::from(members - 1);
-        let missed = |part: f64| (1.0 - part / others).powf(others);
-        let probed: Vec<f64> = first.iter().map(|time| time - 1.0).collect();
+        // A probe counts as missed a period after it was sent.
+        let probed: Vec<f64> = times(&config, members, 1, 3000).0.iter().map(|time| time - 1.0).collect();
         let periods: Vec<f64> = probed.iter().map(|time| time.ceil().max(1.0)).collect();
-        hold_mean(&periods, 1.0 / (1.0 - missed(1.0)), "periods");
-        let steps = 10_000;
-        let within: f64 = (0..steps).map(|step| missed((f64::from(step) + 0.5) / f64::from(steps))).sum();
-        hold_mean(&probed, within / f64::from(steps) / (1.0 - missed(1.0)), "probe");
+        let (time, period) = first_probe(members);
+        hold_mean(&probed, time, "probe");
+        hold_mean(&periods, period, "periods");
     }
 }
 
 #[test]
 fn suspicion_delays_what_swim_says_by_its_time() {
-    let at_once = detection(Protocol::Swim { fanout: 2, suspicion: SimDuration::ZERO });
-    let later = detection(Protocol::Swim { fanout: 2, suspicion: seconds(4.0) });
-    let (first, _) = times(&at_once, 20, 1, 1);
-    let (delayed, _) = times(&later, 20, 1, 1);
-    assert!((delayed[0] - first[0] - 4.0).abs() < 1e-9, "{first:?} {delayed:?}");
+    let config = detection(Protocol::Swim { fanout: 2, suspicion: seconds(4.0) });
+    let (first, _) = times(&config, 20, 1, 1000);
+    hold_mean(&first, first_probe(20).0 + 1.0 + 4.0, "first");
 }
 
 #[test]
@@ -145,4 +148,18 @@ fn a_probe_of_swim_fails_when_it_and_all_that_help_do() {
     let entries = (outcome.bytes.get() as f64 / outcome.messages as f64 - 64.0) / 8.0;
     assert!(entries > 0.0 && entries < 1.0, "{entries}");
     assert!(outcome.failures[0].all.is_some());
+}
+
+#[test]
+fn swim_goes_on_under_losses() {
+    // Who is wrongly taken for failed hears of it when it probes, and objects: four times the time has four times the alarms.
+    let alarms = |time| {
+        let swim = Protocol::Swim { fanout: 3, suspicion: SimDuration::ZERO };
+        let config = Detection { loss: 0.2, warm_up: seconds(time), ..detection(swim) };
+        let outcome = detect(&config, &group(24, &[7]), 1);
+        assert!(outcome.failures[0].all.is_some());
+        outcome.false_alarms as f64
+    };
+    let ratio = alarms(4000.0) / alarms(1000.0);
+    assert!((ratio / 4.0 - 1.0).abs() < 0.15, "{ratio}");
 }

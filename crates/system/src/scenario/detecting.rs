@@ -2,12 +2,13 @@
 
 use resilver_detection::{Detection, Group, Outcome};
 use resilver_fabric::topology::Topology;
-use resilver_fabric::{Component, LogGp, Switched};
+use resilver_fabric::{Component, Fabric, LogGp, Switched};
 use resilver_units::{DeviceId, EndpointId, SimDuration, SimTime};
 
 use super::FabricConfig;
 use super::faults::{Fault, Named};
 use crate::SystemError;
+use crate::plant::Network;
 use crate::ports::Ports;
 
 /// How a failure became known.
@@ -17,8 +18,8 @@ pub struct Detected {
     pub faults: Vec<usize>,
     /// When they happen.
     pub at: SimTime,
-    /// How long after that the system is told.
-    pub delay: SimDuration,
+    /// How long after that the system is told; `None` where it never is.
+    pub delay: Option<SimDuration>,
     /// What the devices found out.
     pub outcome: Outcome,
 }
@@ -36,7 +37,7 @@ impl Watching<'_> {
     /// are there until then.
     ///
     /// # Errors
-    /// When it cannot be simulated, or not all who have to know ever do.
+    /// When it cannot be simulated.
     pub fn detect(
         &self,
         detection: &Detection,
@@ -50,6 +51,7 @@ impl Watching<'_> {
                 None => groups.push((fault.at, vec![index])),
             }
         }
+        groups.sort_by_key(|&(at, _)| at);
         let detected = groups.into_iter().map(|(at, faults)| self.detect_at(detection, named, at, faults));
         detected.filter_map(Result::transpose).collect()
     }
@@ -63,11 +65,16 @@ impl Watching<'_> {
     ) -> Result<Option<Detected>, SystemError> {
         let is_gone_already = |index: &usize| {
             let fault = &named[*index].fault;
-            !faults.contains(index) && !fault.is_slow() && fault.at <= at && fault.until.is_none_or(|until| until > at)
+            !fault.is_slow() && fault.at < at && fault.until.is_none_or(|until| until > at)
         };
         let earlier: Vec<usize> = (0..named.len()).filter(is_gone_already).collect();
+        let goes_too = |index: &usize| {
+            let fault = &named[*index].fault;
+            !faults.contains(index) && !fault.is_slow() && fault.at == at
+        };
+        let beside: Vec<usize> = (0..named.len()).filter(goes_too).collect();
         let of = |indices: &[usize]| indices.iter().map(|&index| named[index].fault.clone()).collect::<Vec<Fault>>();
-        let (before, now) = (of(&earlier), of(&faults));
+        let (before, now, beside) = (of(&earlier), of(&faults), of(&beside));
         let absent = self.devices_gone(&before);
         let devices: Vec<DeviceId> =
             self.devices_gone(&now).into_iter().filter(|device| !absent.contains(device)).collect();
@@ -76,12 +83,17 @@ impl Watching<'_> {
             return Ok(None);
         }
         let numbers = |devices: &[DeviceId]| devices.iter().map(|device| device.get()).collect::<Vec<u32>>();
+        let is_new = |device: &DeviceId| !absent.contains(device) && !devices.contains(device);
+        let leaving: Vec<DeviceId> = self.devices_gone(&beside).into_iter().filter(is_new).collect();
+        let (broken, breaking) = (components(&before), [components(&now), components(&beside)].concat());
+        let side = self.best_side(&[broken.as_slice(), breaking.as_slice()].concat());
         let group = Group {
-            endpoints: self.ends.iter().map(|ends| ends[0]).collect(),
+            endpoints: self.ends.iter().map(|ends| ends[side]).collect(),
             absent: numbers(&absent),
-            broken: components(&before),
+            broken,
             failing: numbers(&devices),
-            breaking: components(&now),
+            leaving: numbers(&leaving),
+            breaking,
         };
         let (seed, entity) = (self.seed, faults[0] as u64);
         let outcome = match self.fabric {
@@ -95,12 +107,20 @@ impl Watching<'_> {
             }
         };
         let outcome = outcome.map_err(|error| SystemError::Described(error.to_string()))?;
-        let delay = outcome.delay(detection.known_by).ok_or_else(|| {
-            let rule = format!("not all of {} devices that are left find out what fails at {at}", outcome.others);
-            let remedy = "lower detection.loss, or write detection.known_by = \"first\" or faults.detection";
-            SystemError::Described(format!("detection.protocol: {rule}; {remedy}"))
-        })?;
+        let delay = outcome.delay(detection.known_by);
         Ok(Some(Detected { faults, at, delay, outcome }))
+    }
+
+    /// The side of the ports by which members send: that on which most of them work when all of these parts are gone.
+    fn best_side(&self, gone: &[Component]) -> usize {
+        let sides = self.ends.iter().map(Vec::len).min().unwrap_or(1);
+        let FabricConfig::Switched { topology, parameters } = self.fabric else { return 0 };
+        let mut fabric = Switched::new(topology.clone(), parameters.clone());
+        for &component in gone {
+            fabric.fail(SimTime::ZERO, component, |_, _| {}, |_| {});
+        }
+        let working = |side: &usize| self.ends.iter().filter(|ends| fabric.works(ends[*side])).count();
+        (0..sides).rev().max_by_key(working).unwrap_or(0)
     }
 
     fn topology(&self) -> Option<&Topology> {

@@ -74,12 +74,12 @@ impl StudyFault {
             return wrong("told", "true".to_owned(), "the system is told of parts with devices that are gone");
         }
         if let Some(detected) = self.detected
-            && (!is_told || detected <= at || until.is_some_and(|until| until <= detected))
+            && (!is_told || detected < at || until.is_some_and(|until| until <= detected))
         {
             return wrong(
                 "detected",
                 detected.seconds().to_string(),
-                "a told fault is detected after it begins and before it ends",
+                "a told fault is detected once it has begun and before it ends",
             );
         }
         let (key, level, wanted) = (self.key.clone(), level.clone(), wanted.clone());
@@ -123,26 +123,37 @@ impl StudyFaults {
             endpoints_of,
         };
         let named = named_faults(&asks, &names, seed).map_err(SystemError::Faults)?;
-        let mut known_at: Vec<Option<SimTime>> =
-            asks.iter().map(|ask| self.faults[ask.index as usize].detected).collect();
-        let waits: Vec<bool> =
-            named.iter().zip(&known_at).map(|(named, at)| named.fault.is_told && at.is_none()).collect();
+        let mut known_at: Vec<SimTime> = asks
+            .iter()
+            .zip(&named)
+            .map(|(ask, named)| self.faults[ask.index as usize].detected.unwrap_or(named.fault.at))
+            .collect();
+        let waits = |(ask, named): (&Ask, &Named)| {
+            // What has no device, nobody watches.
+            let is_of_devices = named.fault.is_told && !named.fault.devices.is_empty();
+            is_of_devices && self.faults[ask.index as usize].detected.is_none()
+        };
+        let waits: Vec<bool> = asks.iter().zip(&named).map(waits).collect();
         let mut detected = detect(&named, &waits)?;
         for Detected { faults, at, delay, .. } in &mut detected {
-            for fault in faults {
-                known_at[*fault] = Some(*at + *delay);
-                // Among the study's, some have no parts.
-                *fault = asks[*fault].index as usize;
+            for &mut fault in &mut *faults {
+                known_at[fault] = delay.map_or(SimTime::MAX, |delay| *at + delay);
             }
+            // What is back before it is known, nobody finds out.
+            faults.retain(|&fault| named[fault].fault.until.is_none_or(|until| until > known_at[fault]));
+            // Among the study's, some have no parts.
+            faults.iter_mut().for_each(|fault| *fault = asks[*fault].index as usize);
         }
-        let split = |(named, known_at): (Named, Option<SimTime>)| {
-            let unseen = Named { fault: Fault { is_told: false, ..named.fault.clone() }, ..named.clone() };
-            match known_at {
-                // What is back by then is an outage.
-                Some(at) if named.fault.until.is_some_and(|until| until <= at) => vec![unseen],
-                Some(at) => vec![unseen, Named { fault: Fault { at, ..named.fault }, ..named }],
-                None => vec![named],
+        detected.retain(|detected| !detected.faults.is_empty());
+        let split = |(named, known_at): (Named, SimTime)| {
+            if !named.fault.is_told || known_at == named.fault.at {
+                return vec![named];
             }
+            let unseen = Named { fault: Fault { is_told: false, ..named.fault.clone() }, ..named.clone() };
+            if named.fault.until.unwrap_or(SimTime::MAX) <= known_at {
+                return vec![unseen];
+            }
+            vec![unseen, Named { fault: Fault { at: known_at, ..named.fault }, ..named }]
         };
         Ok((named.into_iter().zip(known_at).flat_map(split).collect(), detected))
     }

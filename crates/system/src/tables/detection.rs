@@ -20,7 +20,7 @@ pub(super) fn detection(report: &Report) -> Table {
             tell(&mut row, "device", u64::from(known.member));
             of_device(&mut row, known);
             tell(&mut row, "others", u64::from(detected.outcome.others));
-            tell(&mut row, "told_seconds", detected.delay);
+            tell(&mut row, "detection_seconds", detected.delay);
             of_healthy(&mut row, Some(&detected.outcome));
             row
         })
@@ -54,6 +54,6 @@ fn of_healthy(row: &mut Metrics, outcome: Option<&Outcome>) {
 
 /// How long it took until the system was told of the fault that took longest, and what the protocol costs and gets wrong.
 pub(super) fn of_detection(found: &mut Metrics, detected: &[Detected]) {
-    tell(found, "detection_seconds", detected.iter().map(|detected| detected.delay).max());
+    tell(found, "detection_seconds", detected.iter().filter_map(|detected| detected.delay).max());
     of_healthy(found, detected.first().map(|detected| &detected.outcome));
 }
