@@ -91,7 +91,7 @@ DETECTION = pa.schema(
         ("faults", _TEXT),
         ("at_seconds", _REAL),
         ("device", _TEXT),
-        ("told_seconds", _REAL),
+        ("detection_seconds", _REAL),
         ("first_seconds", _REAL),
         ("first_device", _TEXT),
         ("half_seconds", _REAL),

@@ -136,11 +136,14 @@ def estimate(system: System) -> dict[str, Any]:
 
 def _detecting_seconds(system: System) -> float:
     """What it takes to find out what fails: faults of one time are found out together."""
-    faults = [fault for fault in system.faults if fault.starts_rebuild and not fault.detection]
     if system.detection is None:
         return 0.0
     messages = system.detection.messages(system.server_count)
-    return len({fault.at for fault in faults}) * messages * _SECONDS_PER_DETECTION_MESSAGE
+    return (
+        len({fault.at for fault in system.faults if fault.waits})
+        * messages
+        * _SECONDS_PER_DETECTION_MESSAGE
+    )
 
 
 def _summed(pools: list[dict[str, Any]], detecting: float) -> dict[str, Any]:

@@ -17,6 +17,13 @@ from resilver.words import percent, plural, size_of
 _TENTH = 10
 
 
+def nothing_known(point: SystemRuns) -> str:
+    """Why there is nothing to rebuild: nothing fails, or nothing is detected."""
+    undetected = ("failed_disks", "failed_links", "failed_switches", "failed_parts")
+    is_undetected = any(point.median.get(name) for name in undetected)
+    return "no failure is detected" if is_undetected else "nothing fails in this study"
+
+
 def nothing_rebuilt(point: SystemRuns) -> str | None:
     """Why a system's median run rebuilt nothing, or None if it did rebuild."""
     row = point.median
@@ -24,7 +31,7 @@ def nothing_rebuilt(point: SystemRuns) -> str | None:
         return None
     start = f"Nothing was rebuilt (seed {row['seed']}):"
     if not row.get("failed_servers") and number(row, "population_objects"):
-        return f"{start} nothing fails in this study."
+        return f"{start} {nothing_known(point)}."
     failed = row.get("failed_servers") or "the failed server"
     if not number(row, "population_objects"):
         return f"{start} the system stores no objects."
@@ -57,7 +64,7 @@ def rebuild_sentence(point: SystemRuns) -> str:
         text += f" (in each of {len(known):,} seeds)"
     if detected := point.known("detection_seconds"):
         time = format_duration(float(np.median(detected)))
-        text += f"; it takes {time} until the failure is known"
+        text += f"; detection takes {time}"
     return f"{text}."
 
 

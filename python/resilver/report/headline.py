@@ -98,7 +98,7 @@ def key_figures(results: StudyTables, system: SystemRuns | None = None) -> list[
         return client_figures(point)
     figures = [
         _median(point, "rebuild_seconds", "Rebuild time", "s"),
-        _median(point, "detection_seconds", "Of it, until the failure is known", "s"),
+        _median(point, "detection_seconds", "Detection time", "s"),
         _lost(point),
         _median(point, "aggregate_bytes_per_second", "Rebuild rate", "B/s"),
         _median(point, "rebuilt_bytes", "Data rebuilt", "B"),

@@ -11,7 +11,13 @@ from resilver.answer import Answer, Case, Figures, Lines, Part, Section, Shown, 
 from resilver.report import charts
 from resilver.report.clients import has_traffic
 from resilver.report.counterfactuals import sensitivity_finding, sensitivity_table
-from resilver.report.findings import at_risk, nothing_rebuilt, rebuild_sentence, sweep_sentence
+from resilver.report.findings import (
+    at_risk,
+    nothing_known,
+    nothing_rebuilt,
+    rebuild_sentence,
+    sweep_sentence,
+)
 from resilver.report.headline import key_figures
 from resilver.report.network import named_tables
 from resilver.report.provenance import assumptions_table, portable, provenance, spread_note
@@ -190,7 +196,8 @@ def answer_of(results: StudyTables, point: SystemRuns) -> list[str]:
     said = [rebuild_sentence(point), wait_sentence(results, point)]
     said += [traffic_sentence(results, point)] if has_traffic(point) else []
     said.append(at_risk(results, point)[1])
-    return [text for text in said if text] or ["Nothing fails in this study."]
+    why = nothing_known(point)
+    return [text for text in said if text] or [f"{why[0].upper()}{why[1:]}."]
 
 
 def _overview(results: StudyTables, points: Sequence[SystemRuns]) -> Shown:

@@ -183,7 +183,7 @@ def _memory(system: System) -> Assumption:
 
 
 def _detection(system: System) -> Assumption:
-    if system.detection is not None:
+    if system.detection is not None and any(fault.waits for fault in system.faults):
         return _protocol(system.detection)
     times = {fault.detection or Seconds(0) for fault in system.faults if fault.starts_rebuild}
     if any(times):
@@ -196,12 +196,19 @@ def _detection(system: System) -> Assumption:
 
 def _protocol(detection: Detection) -> Assumption:
     name = detection.protocol.replace("_", " ")
-    value = f"{name}, every {exact_duration(detection.period)}"
-    who = "all devices that are left know" if detection.known_by == "all" else "one device knows"
-    sentence = (
-        f"A rebuild begins once {who} of its fault, where that does not say when it is known."
+    times = [detection.period, *([detection.timeout] if detection.timeout is not None else [])]
+    value = f"{name}, {' and '.join(exact_duration(time) for time in times)}"
+    who = "all surviving devices know" if detection.known_by == "all" else "one device knows"
+    sentence = f"Devices detect failures by {name}, with this period and timeout; a rebuild begins "
+    sentence += f"once {who}."
+    is_given = bool(detection.model_fields_set)
+    return Assumption(
+        "detection time",
+        "detection.protocol",
+        value,
+        "stated" if is_given else "default",
+        sentence,
     )
-    return Assumption("detection time", "detection.protocol", value, "stated", sentence)
 
 
 def _clients(system: System) -> Assumption:

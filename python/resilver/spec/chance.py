@@ -29,6 +29,8 @@ def chances(system: System) -> tuple[str, ...]:
             drawn.append(_asked(pool, pool.traffic))
     if system.report is not None:
         return tuple(dict.fromkeys(word for word in (*drawn, *_healing(system)) if word))
+    if system.detection is not None and any(fault.waits for fault in system.faults):
+        drawn.append("when devices send to detect failures, and to whom")
     kinds = system.cluster.device_kinds
     if any(kind.spread for kind in kinds):
         drawn.append("the speeds of devices")

@@ -63,9 +63,9 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         rule, remedy = "it is of a real Ceph cluster", "add cluster.ceph, or remove [ceph]"
         problems.append(Problem(rule, remedy, key="ceph"))
     detection = sections.get("detection")
-    if detection is not None and (detection.monitors or 0) > cluster.server_count:
-        rule = f"monitors are some of {cluster.server_count} devices"
-        problems.append(detection.problem("monitors", rule, "write fewer").under("detection"))
+    if detection is not None:
+        own = detection.problems_of(cluster.server_count)
+        problems += [problem.under("detection") for problem in own]
     if sections.get("pools"):
         return problems + _pool_problems(cluster, given, sections)
     return problems + _system_problems(cluster, given, sections)

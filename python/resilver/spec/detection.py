@@ -11,6 +11,8 @@ from resilver.spec.section import Count, Only, Positive, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
 _LOSS_MAX = 1.0
+_TIME_MAX = 30 * 86_400.0
+_MESSAGES_MAX = 1e8
 
 
 class Detection(Section):
@@ -25,10 +27,10 @@ class Detection(Section):
     """How often each device sends."""
     timeout: Annotated[
         Positive[Seconds] | None,
-        Only("monitor", "all_to_all", default=Seconds(5), elsewhere=True),
+        Only("monitor", "all_to_all", default=Seconds(5.5), elsewhere=True),
         Only("gossip", default=Seconds(15), elsewhere=True),
         Only("swim", default=Seconds(0.2), elsewhere=True),
-    ] = Field(default=None, examples=["5 s"])
+    ] = Field(default=None, examples=["5.5 s"])
     """The silence after which a device is taken for failed; of ``swim``, how long a probe waits for
     its answer before others are asked to probe as well.
     """
@@ -45,10 +47,12 @@ class Detection(Section):
     )
     """How long a device is suspected, and may object, before it is taken for failed."""
     known_by: Literal["all", "first"] = "all"
-    """Who has to know before anything is rebuilt: ``all`` devices that are left, or the ``first``.
+    """Who has to know of each failure before anything is rebuilt: ``all`` surviving devices that
+    ever detect it, or the ``first``.
     """
     warm_up: Seconds = Field(default=Seconds(30), examples=["1 h"])
-    """How long all are healthy before a failure; load and false alarms are counted in it."""
+    """How long load and false alarms are counted before a failure, once the devices have settled.
+    """
     message: Positive[Bytes] = Field(default=Bytes(64), examples=["64 B"])
     """What a message takes on the wire."""
     entry: Bytes = Field(default=Bytes(8), examples=["8 B"])
@@ -66,6 +70,9 @@ class Detection(Section):
 
     def _problems(self) -> Problems:
         timeout, period = self.timeout, self.period
+        for name in ("period", "timeout", "suspicion", "warm_up"):
+            if (getattr(self, name) or 0) > _TIME_MAX:
+                yield self.problem(name, "it is 30 days at the most", "write less")
         if timeout is None:
             return
         if self.protocol == "swim" and timeout >= period:
@@ -76,16 +83,30 @@ class Detection(Section):
             yield self.problem("timeout", rule, "write more than detection.period")
 
     def messages(self, devices: int) -> float:
-        """How many messages there are until a failure is known, about, with other traffic."""
-        periods = (self.warm_up + (self.timeout or 0)) / self.period
+        """How many messages there are until a failure is known, about, with other traffic; each
+        entry that gossip has counts as a hundredth.
+        """
+        timeout = 2 * self.period if self.protocol == "swim" else self.timeout or Seconds(0)
+        time = self.warm_up + 2 * (self.period + timeout + (self.suspicion or 0))
+        gossip = min(self.fanout or 0, devices) * (1 + devices / 100)
         a_period = {
-            "monitor": self.monitors,
+            "monitor": min(self.monitors or 0, devices),
             "all_to_all": devices,
-            "gossip": min(self.fanout or 0, devices),
+            "gossip": gossip,
             "swim": 2,
         }[self.protocol]
         other = (self.background or 0) * self.period / self.background_message
-        return devices * periods * ((a_period or 0) + other)
+        return devices * (time / self.period) * (a_period + other)
+
+    def problems_of(self, devices: int) -> Problems:
+        """What is wrong with it for so many devices."""
+        if "monitors" in self.model_fields_set and (self.monitors or 0) > devices:
+            yield self.problem("monitors", f"monitors are some of {devices} devices", "write fewer")
+        if (messages := self.messages(devices)) > _MESSAGES_MAX:
+            rule = f"{devices:,} devices exchange some {messages:.0e} messages until a failure is "
+            rule += f"known, and {_MESSAGES_MAX:.0e} are simulated at most"
+            remedy = "shorten it, lengthen the period, lower background, or choose swim"
+            yield self.problem("warm_up", rule, remedy)
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able, as the core reads it: SI units."""

@@ -210,7 +210,9 @@ class Fault(Section):
         told, until = self._is_told(level), self.until
         if self.repair_after is not None:
             until = Seconds(self.at + self.repair_after)
-        detected = Seconds(self.at + self.detection) if told and self.detection else None
+        detected = (
+            Seconds(self.at + self.detection) if told and self.detection is not None else None
+        )
         if detected is not None and until is not None and until <= detected:
             told, detected = False, None
         key = f"{'fail' if self.part is None else 'part'}.{given.key}"
@@ -221,6 +223,11 @@ class Fault(Section):
         """Whether components fail of which the system is told, so that it rebuilds elsewhere."""
         broken = self.broken
         return broken is not None and broken.is_told
+
+    @property
+    def waits(self) -> bool:
+        """Whether the system rebuilds elsewhere once it knows, and the fault does not say when."""
+        return self.starts_rebuild and self.detection is None
 
     def _is_told(self, level: str) -> bool:
         """Whether the system is told of the fault at all, sooner or later."""
@@ -283,7 +290,7 @@ class Fault(Section):
             "told": broken.is_told,
             "until": None if broken.until is None else float(broken.until),
         }
-        return content | ({"detected": float(broken.detected)} if broken.detected else {})
+        return content | ({} if broken.detected is None else {"detected": float(broken.detected)})
 
 
 def fault_words(faults: tuple[Fault, ...]) -> str:

@@ -42,7 +42,7 @@ class Sections(Section):
     faults: tuple[Fault, ...] = ()
     """What breaks, and when."""
     detection: Detection | None = None
-    """How devices find out what broke. Default: it is known at once, or as a fault says."""
+    """How devices detect failures. Default: they are known at once, or as a fault says."""
     recovery: Recovery = Field(default_factory=Recovery)
     """How it heals."""
     ceph: CephRun | None = None
