@@ -190,7 +190,7 @@ def _check(question: Question, request: Request) -> None:
 
 
 def _ask(question: Question, request: Request, changes: Changes, told: HealDisplay) -> Found:
-    from resilver.whatif import each, headroom, maintaining, pace, perform, searching
+    from resilver.whatif import each, maintaining, pace, perform, searching
 
     # The film is for whoever reads the tables of a plan.
     if question.tables is not None and question.search is None:
@@ -207,8 +207,8 @@ def _ask(question: Question, request: Request, changes: Changes, told: HealDispl
     if len(plans) > 1:
         return perform.compare_plans(report, plans, request, told)
     if question.search is not None and question.aim is not None:
-        if question.search.strip() == headroom.FILL:
-            return headroom.search_fill(report, plans[0], request, question.aim, told)
+        if question.search.strip() == searching.FILL:
+            return searching.search_fill(report, plans[0], request, question.aim, told)
         return searching.search(report, plans[0], request, question.search, question.aim, told)
     return perform.answer_of(report, plans[0], request, told)
 
