@@ -55,7 +55,7 @@ def test_another_entry_is_run_at_the_sizes_to_compare(tmp_path: Path) -> None:
     made = reproduce(entry("rebuild-ring-striped"), tmp_path, Wishes(1, settings), performer)
     assert performer.performed == [("rebuild-ring-striped", 2), ("rebuild-ring", 2)]
     # Its figure has both populations; no run has 1,024 servers, so nothing is judged.
-    assert [drawn.spec.name for drawn in made.parts[0].pictures] == ["striped"]
+    assert [drawn.name for drawn in made.parts[0].pictures] == ["striped"]
     assert {one.verdict for one in made.comparisons} == {ABSENT}
     assert made.holds and "4 numbers need other runs." in summary(made)
 
@@ -70,7 +70,7 @@ def test_a_reproduction_has_numbers_pictures_words_and_costs_of_its_runs(tmp_pat
     assert replace(found["objects_4"], is_changed=False).verdict == "differs"
     assert replace(found["groups_4"], is_changed=False).verdict == "within tolerance"
     names = ["flat-groups", "slowest-chord", "slowest-servers", "slowest-finish"]
-    assert [drawn.spec.name for drawn in made.parts[0].pictures] == names
+    assert [drawn.name for drawn in made.parts[0].pictures] == names
     # Made again of the same runs, its charts are the same to the byte.
     first, again = (
         reproduction_answer(one).charts() for one in (made, make("rebuild-flat-groups", tmp_path))

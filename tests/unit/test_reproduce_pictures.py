@@ -12,14 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from resilver.charts.style import GREY
-from resilver.report import parallel as module
-from resilver.report.parallel import parallel, parallel_spec, parallel_table, parallel_words
+from resilver.charts.vega import Chart
 from resilver.reproduce import entry
-from resilver.reproduce.bars import bars, bars_drawn, bars_table, bars_words
+from resilver.reproduce.bars import bars
 from resilver.reproduce.compare import compare
-from resilver.reproduce.cumulative import cumulative, cumulative_drawn, cumulative_table
-from resilver.reproduce.curves import curve, curve_drawn, curve_table
-from resilver.reproduce.histograms import histogram, histogram_drawn, histogram_table
+from resilver.reproduce.cumulative import cumulative
+from resilver.reproduce.curves import curve
+from resilver.reproduce.histograms import histogram
 from resilver.reproduce.parallels import parallels
 from resilver.reproduce.published import Axis, PictureSpec, Published
 from resilver.reproduce.tables import Tables, table_of
@@ -47,25 +46,21 @@ def test_a_line_goes_through_medians_and_a_formula_is_grey_beside_it() -> None:
     runs = tables("bucket items rate", *PLACED, ("ring", 8, None))
     number = Published("r", "R", "median(rate)", unit="thousand/s", paper=7.0)
     made = curve(CURVE, runs, {"r": compare("e", number, runs)})
-    lines = [(line.name, line.xs, line.ys) for line in made.lines]
-    assert lines == [("straw", (4.0, 8.0), (9.0, 4.0)), ("ring", (4.0,), (1.0,))]
-    assert made.published == ((8.0, 7.0),)
-    assert made.spec.y.label == "placement rate (thousand/s)"
-    spec = curve_drawn(made)
+    assert made.table.rows == [("straw", 4.0, 9.0), ("straw", 8.0, 4.0), ("ring", 4.0, 1.0)]
+    assert [column.name for column in made.table.columns][1] == "items"
+    assert made.table.columns[2].heading == "placement rate (thousand/s)"
+    spec = made.make()
     *_, stars = spec["layer"]
     drawn = [(row["kind"], row["x"], row["y"]) for row in spec["data"]["values"]]
     assert drawn == [("straw", 2.0, 9.0), ("straw", 3.0, 4.0), ("ring", 2.0, 1.0)]
     assert [(row["x"], row["y"]) for row in stars["data"]["values"]] == [(3.0, 7.0)]
-    assert [column.name for column in curve_table(made).columns][1] == "items"
-    assert len(curve_table(made).rows) == 3
     assert curve(CURVE, tables("bucket items rate", ("straw", 4, None)), {}) is None
     rows = ("straw", 4, 9e3, 8e3), ("ring", 4, 1e3, 8e3), ("ring", 8, 2e3, 7e3)
     query = "SELECT bucket, items, rate, formula FROM runs"
     spec = replace(CURVE, query=query, level_name="by formula")
     made = curve(spec, tables("bucket items rate formula", *rows), {})
-    formula = made.lines[-1]
-    assert (formula.name, formula.xs, formula.ys) == ("by formula", (4.0, 8.0), (8.0, 7.0))
-    drawn = curve_drawn(made)
+    assert made.table.rows[-2:] == [("by formula", 4.0, 8.0), ("by formula", 8.0, 7.0)]
+    drawn = made.make()
     line, points = drawn["layer"]
     scale = line["encoding"]["color"]["scale"]
     assert dict(zip(scale["domain"], scale["range"], strict=True))["by formula"] == GREY
@@ -74,9 +69,10 @@ def test_a_line_goes_through_medians_and_a_formula_is_grey_beside_it() -> None:
     assert told == {"straw": False, "ring": False, "by formula": True}
     spec = replace(CURVE, query="SELECT busy, rate FROM runs", x=Axis("busy", "%"))
     made = curve(spec, tables("busy rate", (0.12, 2e3), (0.34, 5e3)), {})
-    assert made is not None and [line.name for line in made.lines] == ["ours"]
-    assert [made.label(x) for x in made.ticks] == ["0", "10", "20", "30", "40"]
-    assert curve_table(made).columns[1].kind == "share"
+    assert made is not None and {row[0] for row in made.table.rows} == {"ours"}
+    ticks = '["0", "10", "20", "30", "40"]'
+    assert ticks in made.make()["encoding"]["x"]["axis"]["labelExpr"]
+    assert made.table.columns[1].kind == "share"
 
 
 OF_FAULTS = "SELECT topology, faults, rate FROM runs"
@@ -88,25 +84,25 @@ RATES = (
 
 
 def test_bars_are_medians_with_the_range_of_their_runs() -> None:
-    made = bars(BARS, tables("topology faults rate", *RATES))
-    assert made.groups == ["A", "B", "C"] and made.series == ["none", "4 disks"]
-    first = made.bars[0]
-    assert (first.median, first.least, first.most, first.runs) == (11.0, 10.0, 12.0, 2)
-    assert "Most: 11 (A, none); least: 4 (C, none)" in bars_words(made)
-    drawn = bars_drawn(made)["data"]["values"]
+    made = bars(BARS, tables("topology faults rate", *RATES), {})
+    assert made.table.rows[0] == ("A", "none", 11.0, 10.0, 12.0, 2)
+    assert [row[:2] for row in made.table.rows] == [
+        *(("A", "none"), ("B", "none"), ("C", "none"), ("A", "4 disks"), ("B", "4 disks")),
+    ]
+    assert "Most: 11 (A, none); least: 4 (C, none)" in made.description
+    drawn = made.make()["data"]["values"]
     # Two series share 0.84 of a group; the first begins half of that left of its middle.
     begins = [row["left"] for row in drawn if row["kind"] == "none"]
     assert begins == pytest.approx([-0.42, 0.58, 1.58])
-    assert [column.name for column in bars_table(made).columns][:2] == ["topology", "faults"]
-    assert len(bars_table(made).rows) == 5
+    assert [column.name for column in made.table.columns][:2] == ["topology", "faults"]
 
 
 @pytest.mark.parametrize(("rates", "reach"), [([9.0], 0.0), ([9.0, 7.0], 2.0)])
 def test_bars_of_single_runs_have_no_whiskers(rates: list[float], reach: float) -> None:
     spec = replace(BARS, query="SELECT topology, rate FROM runs")
-    made = bars(spec, tables("topology rate", *(("A", rate) for rate in rates)))
-    assert made is not None and len(made.names) == 1
-    drawn = bars_drawn(made)
+    made = bars(spec, tables("topology rate", *(("A", rate) for rate in rates)), {})
+    assert made is not None and len(made.table.columns) == 5
+    drawn = made.make()
     assert len(drawn["layer"]) == (2 if reach else 1)
     (row,) = drawn["data"]["values"]
     assert row.get("high", 0.0) - row.get("low", 0.0) == reach
@@ -116,24 +112,24 @@ def test_cumulative_lines_and_bins_are_shares_of_all_runs() -> None:
     query = "SELECT topology, high, sum(count) FROM runs GROUP BY ALL ORDER BY high"
     spec = PictureSpec("d", "cumulative", "Delays", query=query, x=Axis("delay", "ms"))
     rows = ("A", 0.01, 1), ("A", 0.02, 2), ("A", 0.02, 5)
-    made = cumulative(spec, tables("topology high count", *rows))
-    (line,) = made.lines
+    made = cumulative(spec, tables("topology high count", *rows), {})
     # One of eight is at most 10 ms, all are at most 20 ms; half are at 20 ms.
-    assert list(line.xs) == [10.0, 20.0] and list(line.shares) == [0.125, 1.0]
-    assert line.median == 20.0 and line.count == 8
-    assert len(cumulative_drawn(made)["data"]["values"]) == len(cumulative_table(made).rows) == 2
-    assert cumulative(replace(spec, query="FROM runs WHERE false"), tables("a b c", *rows)) is None
+    assert made.table.rows == [("A", 10.0, 0.125), ("A", 20.0, 1.0)]
+    assert "Medians: 20 ms (A)" in made.description and len(made.make()["data"]["values"]) == 2
+    nothing = replace(spec, query="FROM runs WHERE false")
+    assert cumulative(nothing, tables("a b c", *rows), {}) is None
     # Three files of 1 KiB and one of 1 MiB: 75 % and 25 % of the number; 3/1027 of the volume.
     rows = ("p", 1024, 3, 3 * 1024), ("p", 2048, 0, 0), ("p", 2**20, 1, 2**20)
     spec = PictureSpec("files", "histogram", "Files", query="FROM runs")
-    made = histogram(spec, tables("population least files volume", *rows))
-    (panel,) = made.panels
-    assert panel.exponents == (10, 20) and panel.counts == (75.0, 25.0)
-    assert panel.volumes == pytest.approx((100 * 3 / 1027, 100 * 1024 / 1027))
-    assert math.fsum(panel.volumes) == pytest.approx(100.0) and made.counted == "files"
-    (view,) = histogram_drawn(made)["vconcat"]
-    assert len(view["data"]["values"]) == 4 and len(histogram_table(made).rows) == 2
-    assert histogram(spec, tables("population least files volume", rows[1])) is None
+    made = histogram(spec, tables("population least files volume", *rows), {})
+    assert [row[:3] for row in made.table.rows] == [("p", 1024, 0.75), ("p", 2**20, 0.25)]
+    volumes = [row[3] for row in made.table.rows]
+    assert volumes == pytest.approx((3 / 1027, 1024 / 1027))
+    assert math.fsum(volumes) == pytest.approx(1.0)
+    assert made.table.columns[2].name == "files_share"
+    (view,) = made.make()["vconcat"]
+    assert len(view["data"]["values"]) == 4
+    assert histogram(spec, tables("population least files volume", rows[1]), {}) is None
 
 
 # The SQL that studies share: losses, bounds, rates over the analytic model, on small tables.
@@ -262,27 +258,24 @@ ROWS = rows(
 NUMBER = Published("r", "Read", "avg(share)", unit="%", paper=98.0)
 
 
-def made() -> module.Parallel:
+def made() -> Chart:
     tables = Tables(table_of(ROWS))
     return parallels(SPEC, tables, {"r": compare("e", NUMBER, tables)})
 
 
 def test_a_line_stands_at_the_mean_of_the_rows_of_its_axis() -> None:
     """(98 + 100) / 2 and 70 for reads; (50 + 60) / 2 for writes, which have no run at full."""
-    places = made().places
-    assert [(p.name, p.axis, pytest.approx(p.mean), p.published) for p in places] == [
-        ("read", 0, 99.0, 98.0),
-        ("read", 1, 70.0, None),
-        ("write", 1, 55.0, None),
+    assert made().table.rows == [
+        ("read", "full", pytest.approx(99.0), 98.0, 100.0, 98.0, 2),
+        ("read", "half", pytest.approx(70.0), 70.0, 70.0, None, 1),
+        ("write", "half", pytest.approx(55.0), 50.0, 60.0, None, 2),
     ]
-    assert places[2].values == (50.0, 60.0)
     # The least value is 50, the most 100: a margin of 2, then whole tens.
-    assert made().limits == (40.0, 110.0)
-    assert made().runs == (1, 2)
+    assert made().make()["encoding"]["y"]["scale"]["domain"] == [40.0, 110.0]
 
 
-def test_the_drawing_the_table_and_the_words_show_every_mean_run_and_star() -> None:
-    spec = parallel_spec(made())
+def test_the_drawing_and_the_words_show_every_mean_run_and_star() -> None:
+    spec = made().make()
     axes, level, runs, *_ = spec["layer"]
     assert len(axes["data"]["values"]) == 2 and level["data"]["values"][0]["y"] == 100.0
     assert [row["y"] for row in runs["data"]["values"]] == [98.0, 100.0, 70.0, 50.0, 60.0]
@@ -291,10 +284,7 @@ def test_the_drawing_the_table_and_the_words_show_every_mean_run_and_star() -> N
     ends = [(row["low"], row["high"]) for row in spec["data"]["values"]]
     assert ends == [(98.0, 100.0), (70.0, 70.0), (50.0, 60.0)]
     assert '["full", "half"]' in spec["encoding"]["x"]["axis"]["labelExpr"]
-    counted = [(row[0], row[1], row[6]) for row in parallel_table(made()).rows]
-    assert counted == [("read", "full", 2), ("read", "half", 1), ("write", "half", 2)]
-    text = parallel_words(made())
+    text = made().description
     assert "1 to 2 runs" in text and "at 100 %, is the analytic model" in text
     assert "star" in text
     assert parallels(SPEC, Tables(table_of([{**ROWS[0], "share": None}])), {}) is None
-    assert parallel(("one",), {"read": {0: []}}, "share") is None

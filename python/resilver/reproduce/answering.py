@@ -69,7 +69,7 @@ def reproduction_answer(made: Reproduction) -> Answer:
         ],
         sections_of(
             ("Conclusions of the source", [conclusion_table(made.conclusions)]),
-            ("Every number", [] if is_one else [every, *(one.chart for one in made.overview)]),
+            ("Every number", [] if is_one else [every, *made.overview]),
             *(_part(part, every if is_one else None) for part in made.parts),
             ("All numbers as a table", [_all_numbers(made.comparisons)]),
         ),
@@ -122,7 +122,7 @@ def _part(part: Part, numbers: Shown | None) -> Section:
     text += "unless they say otherwise, with the least and the greatest run below them."
     return Section(
         f"{', '.join(one.figures)}: {one.title}" if one.figures else one.title,
-        [*([numbers] if part.comparisons else []), *(drawn.chart for drawn in part.pictures)],
+        [*([numbers] if part.comparisons else []), *part.pictures],
         [text] if rows else [],
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -211,3 +211,15 @@ def compare(
 def _number(value: Any) -> float | None:
     """A finite number as SQL gives it, which may be an integer or a decimal fraction."""
     return None if value is None or not math.isfinite(value) else float(value)
+
+
+def published_of(numbers: Mapping[str, Comparison], key: str, divisor: float) -> float | None:
+    """A source's number over this divisor; None where it says nothing.
+
+    Args:
+        numbers: Comparisons by key.
+    """
+    compared = numbers.get(key)
+    if compared is None or compared.paper is None:
+        return None
+    return compared.paper * DIVISORS[compared.unit] / divisor

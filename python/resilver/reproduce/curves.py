@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resilver.charts.idioms import lines, stars
 from resilver.charts.scales import log_ticks
 from resilver.charts.style import DASHES, GREY, MARKS, SERIES
-from resilver.charts.vega import Spec, axis, letters, rows
-from resilver.reproduce.compare import DIVISORS, Comparison
+from resilver.charts.vega import Chart, Spec, axis, letters, rows
+from resilver.reproduce.compare import DIVISORS, Comparison, published_of
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
 from resilver.reproduce.words import number_words, unit_words
@@ -43,75 +43,53 @@ class Line:
     is_expected: bool = False
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Lines and published points, in the units of the axes.
-
-    Args:
-        spec: What is drawn.
-        lines: The lines.
-        published: (x, y) of published numbers.
-        x_name: The column of the places on the axis across.
-    """
-
-    spec: PictureSpec
-    lines: tuple[Line, ...]
-    published: tuple[tuple[float, float], ...]
-    x_name: str
-
-    def place(self, x: float) -> float:
-        """Where a number stands on the axis across."""
-        return math.log2(x) if self.spec.x.logarithmic else x
-
-    @property
-    def ticks(self) -> list[float]:
-        """The places on the axis across, thinned to what fits; of a share, tenths."""
-        if self.spec.x.unit == "%":
-            most = max(x for line in self.lines for x in line.xs)
-            xs = [tenth / 10.0 for tenth in range(math.ceil(10.0 * most) + 1)]
-        else:
-            xs = sorted({x for line in self.lines for x in line.xs})
-        return xs[:: max(1, -(-len(xs) // 12))]
-
-    def label(self, x: float) -> str:
-        """A place on the axis across, in words."""
-        if self.spec.x.unit == "bytes":
-            return exact_bytes(round(x))
-        return f"{x / DIVISORS.get(self.spec.x.unit, 1.0):,.0f}"
-
-
-def curve(spec: PictureSpec, tables: Tables, numbers: Mapping[str, Comparison]) -> Curve | None:
-    """The lines of a picture.
+def curve(spec: PictureSpec, tables: Tables, numbers: Mapping[str, Comparison]) -> Chart | None:
+    """The lines of a picture; None where no row has what it needs.
 
     Args:
         spec: What to draw.
         tables: The entry's tables.
         numbers: The entry's comparisons by key.
-
-    Returns:
-        The curve; None where no row has what it needs.
     """
     divisor = DIVISORS[spec.y.unit]
-    names, rows = tables.ask(spec.query)
+    names, records = tables.ask(spec.query)
     given = len(names) - (1 if spec.level_name else 0)
-    lines: dict[str, _Points] = {}
+    points_of: dict[str, _Points] = {}
     expected: _Points = {}
-    for row in rows:
+    for row in records:
         *line, x, y = row[:given]
         if x is not None and y is not None:
-            points = lines.setdefault(str(line[0]) if line else "ours", {})
+            points = points_of.setdefault(str(line[0]) if line else "ours", {})
             points.setdefault(float(x), []).append(float(y) / divisor)
             if spec.level_name and row[-1] is not None:
                 expected.setdefault(float(x), []).append(float(row[-1]) / divisor)
-    found = tuple(_line(name, points) for name, points in lines.items())
+    if not points_of:
+        return None
+    shown = [_line(name, points) for name, points in points_of.items()]
     if expected:
-        found = (*found, _line(spec.level_name, expected, is_expected=True))
-    published = tuple(
-        (float(x), compared.paper * DIVISORS[compared.unit] / divisor)
+        shown.append(_line(spec.level_name, expected, is_expected=True))
+    published = [
+        (float(x), height)
         for key, x in spec.stars.items()
-        if (compared := numbers.get(key)) is not None and compared.paper is not None
+        if (height := published_of(numbers, key, divisor)) is not None
+    ]
+    unit = spec.y.unit.replace("/s", "_per_second").replace(" ", "_").lower()
+    text = _words(spec, shown)
+    return Chart(
+        spec.name,
+        spec.heading,
+        f"{text} A star is a number of the paper's." if published else text,
+        lambda: _drawn(spec, shown, published),
+        Table(
+            (
+                Column("line", "line", "text"),
+                Column(names[given - 2], spec.x.title, _X_KINDS.get(spec.x.unit, "count")),
+                Column(f"{spec.y.title.replace(' ', '_')}_{unit}", spec.y.label, "number"),
+            ),
+            [(line.name, *at) for line in shown for at in zip(line.xs, line.ys, strict=True)],
+        ),
+        "the lines' points",
     )
-    return Curve(spec, found, published, names[given - 2]) if found else None
 
 
 def _line(name: str, points: _Points, *, is_expected: bool = False) -> Line:
@@ -121,53 +99,58 @@ def _line(name: str, points: _Points, *, is_expected: bool = False) -> Line:
     return Line(name, tuple(places), middles, is_expected)
 
 
-def curve_words(made: Curve) -> str:
+def _label(spec: PictureSpec, x: float) -> str:
+    """A place on the axis across, in words."""
+    if spec.x.unit == "bytes":
+        return exact_bytes(round(x))
+    return f"{x / DIVISORS.get(spec.x.unit, 1.0):,.0f}"
+
+
+def _words(spec: PictureSpec, shown: Sequence[Line]) -> str:
     """What a curve shows, for its caption."""
-    across = " %" if made.spec.x.unit == "%" else ""
-    text = f"{made.spec.y.title.capitalize()} over {made.spec.x.title}; a point is a median. Most: "
+    across = " %" if spec.x.unit == "%" else ""
+    text = f"{spec.y.title.capitalize()} over {spec.x.title}; a point is a median. Most: "
     tops = [
         (line, max(range(len(line.ys)), key=line.ys.__getitem__))
-        for line in made.lines
+        for line in shown
         if not line.is_expected
     ]
     text += ", ".join(
-        f"{number_words(line.ys[top], made.spec.y.unit)} at {made.label(line.xs[top])}{across}"
+        f"{number_words(line.ys[top], spec.y.unit)} at {_label(spec, line.xs[top])}{across}"
         + (f" ({line.name})" if len(tops) > 1 or line.name != "ours" else "")
         for line, top in tops
     )
-    text += "."
-    if made.spec.level_name:
-        text += f" The line without marks is {made.spec.level_name}."
-    return f"{text} A star is a number of the paper's." if made.published else text
+    return f"{text}." + (f" The line without marks is {spec.level_name}." * bool(spec.level_name))
 
 
-def curve_table(made: Curve) -> Table:
-    """The points of the lines as rows."""
-    spec = made.spec
-    unit = spec.y.unit.replace("/s", "_per_second").replace(" ", "_").lower()
-    columns = (
-        Column("line", "line", "text"),
-        Column(made.x_name, spec.x.title, _X_KINDS.get(spec.x.unit, "count")),
-        Column(f"{spec.y.title.replace(' ', '_')}_{unit}", made.spec.y.label, "number"),
-    )
-    rows = [(line.name, x, y) for line in made.lines for x, y in zip(line.xs, line.ys, strict=True)]
-    return Table(columns, rows)
+def _ticks(spec: PictureSpec, shown: Sequence[Line]) -> list[float]:
+    """The places on the axis across, thinned to what fits; of a share, tenths."""
+    xs = sorted({x for line in shown for x in line.xs})
+    if spec.x.unit == "%":
+        xs = [tenth / 10.0 for tenth in range(math.ceil(10.0 * xs[-1]) + 1)]
+    return xs[:: max(1, -(-len(xs) // 12))]
 
 
-def curve_drawn(made: Curve) -> Spec:
+def _drawn(
+    spec: PictureSpec, shown: Sequence[Line], published: Sequence[tuple[float, float]]
+) -> Spec:
     """The lines as a specification: marks at points of runs, a source's numbers as stars."""
-    spec, unit = made.spec, unit_words(made.spec.y.unit)
-    found = [
-        (line.name, made.place(x), y, line.is_expected, f"{made.label(x)}: {y:,.4g} {unit}")
-        for line in made.lines
+    unit = unit_words(spec.y.unit)
+
+    def place(x: float) -> float:
+        return math.log2(x) if spec.x.logarithmic else x
+
+    points = [
+        (line.name, place(x), y, line.is_expected, f"{_label(spec, x)}: {y:,.4g} {unit}")
+        for line in shown
         for x, y in zip(line.xs, line.ys, strict=True)
     ]
-    kinds, xs, ys, expected, words = zip(*found, strict=True)
-    heights = [*ys, *(y for _, y in made.published)]
-    published = rows(
-        x=[made.place(x) for x, _ in made.published],
-        y=[y for _, y in made.published],
-        text=[f"the paper: {y:,.4g} {unit}" for _, y in made.published],
+    kinds, xs, ys, expected, words = zip(*points, strict=True)
+    heights = [*ys, *(y for _, y in published)]
+    starred = rows(
+        x=[place(x) for x, _ in published],
+        y=[y for _, y in published],
+        text=[f"the paper: {y:,.4g} {unit}" for _, y in published],
     )
     upwards = axis("y", spec.y.label, ends=(0.0, 1.12 * max(heights) or 1.0))
     if spec.y.logarithmic:
@@ -175,22 +158,21 @@ def curve_drawn(made: Curve) -> Spec:
         ticks = log_ticks(low, high)
         upwards = axis("y", spec.y.label, ends=(low / 1.2, 1.2 * high), log=10, ticks=ticks)
     room = 0.03 * (max(xs) - min(xs)) or 0.5
-    labels = {made.place(x): made.label(x) for x in made.ticks}
+    labels = {place(x): _label(spec, x) for x in _ticks(spec, shown)}
     # A line beyond the colours has another mark than the line of the same colour before it.
     count = len(SERIES)
-    marks = [MARKS[(at + at // count) % len(MARKS)] for at in range(len(made.lines))]
-    drawn = lines(
+    shades = {
+        line.name: GREY if line.is_expected else SERIES[at % count] for at, line in enumerate(shown)
+    }
+    view = lines(
         rows(kind=kinds, x=xs, y=ys, told=expected, text=words),
         axis("x", spec.x.title, ends=(min(xs) - room, max(xs) + room), ticks=labels),
         upwards,
-        {
-            line.name: GREY if line.is_expected else SERIES[at % count]
-            for at, line in enumerate(made.lines)
-        },
+        shades,
         dots="!datum.told",
         dashes=DASHES[:4],
-        marks=marks,
+        marks=[MARKS[(at + at // count) % len(MARKS)] for at in range(len(shown))],
         height=320,
-        over=stars(published),
+        over=stars(starred),
     )
-    return drawn | {"letters": letters(labels.values())}
+    return view | {"letters": letters(labels.values())}

@@ -8,11 +8,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from resilver.charts.vega import Chart
 from resilver.reproduce.compare import ABSENT, DIFFERS, FAILS, VERDICTS, Comparison, compare
 from resilver.reproduce.conclusions import Concluded, conclude
 from resilver.reproduce.entries import Entry, entry, figure_name, select
 from resilver.reproduce.evidence import Evidence, Gatherer, Perform, Wishes
-from resilver.reproduce.pictures import Picture, picture
+from resilver.reproduce.pictures import picture
 from resilver.reproduce.tables import Tables
 
 
@@ -30,7 +31,7 @@ class Part:
 
     entry: Entry
     comparisons: tuple[Comparison, ...]
-    pictures: tuple[Picture, ...]
+    pictures: tuple[Chart, ...]
     evidence: Evidence
     seconds: float
 
@@ -50,7 +51,7 @@ class Reproduction:
     entry: Entry
     parts: tuple[Part, ...]
     wishes: Wishes
-    overview: tuple[Picture, ...] = ()
+    overview: tuple[Chart, ...] = ()
     conclusions: tuple[Concluded, ...] = ()
 
     @property
@@ -176,7 +177,7 @@ def beside_unchanged(made: Reproduction, folder: Path, perform: Perform) -> Repr
     return replace(made, parts=tuple(parts))
 
 
-def _overview(one: Entry, gatherer: Gatherer, parts: Sequence[Part]) -> tuple[Picture, ...]:
+def _overview(one: Entry, gatherer: Gatherer, parts: Sequence[Part]) -> tuple[Chart, ...]:
     """The pictures of a whole collection; none where one figure of it was asked for."""
     if one.kind != "collection":
         return ()
@@ -197,7 +198,7 @@ def _part(one: Entry, gatherer: Gatherer) -> Part:
 
 def judged(
     one: Entry, evidence: Mapping[str, Evidence], changed: Collection[str] = ()
-) -> tuple[tuple[Comparison, ...], tuple[Picture, ...]]:
+) -> tuple[tuple[Comparison, ...], tuple[Chart, ...]]:
     """Set an entry's numbers beside the published ones, and put its pictures together.
 
     Args:

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from dataclasses import replace
 
 from resilver.charts.vega import Chart
 from resilver.report import NAMES, charts
 from resilver.report.boxes import Published as Star
 from resilver.report.boxes import sweep_spec
-from resilver.report.parallel import parallel_spec, parallel_table, parallel_words
 from resilver.report.sweep import Sweep, sweep, sweep_table
-from resilver.reproduce.bars import bars, bars_drawn, bars_table, bars_words
+from resilver.reproduce.bars import bars
 from resilver.reproduce.compare import Comparison
-from resilver.reproduce.cumulative import (
-    cumulative,
-    cumulative_drawn,
-    cumulative_table,
-    cumulative_words,
-)
-from resilver.reproduce.curves import curve, curve_drawn, curve_table, curve_words
+from resilver.reproduce.cumulative import cumulative
+from resilver.reproduce.curves import curve
 from resilver.reproduce.entries import Entry
 from resilver.reproduce.evidence import Evidence
-from resilver.reproduce.histograms import (
-    histogram,
-    histogram_drawn,
-    histogram_table,
-    histogram_words,
-)
+from resilver.reproduce.histograms import histogram
 from resilver.reproduce.parallels import parallels
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
@@ -40,26 +27,13 @@ _GIB = 2.0**30
 _ACROSS = "servers, of which one fails"
 
 
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """One picture, not drawn yet.
-
-    Args:
-        spec: What it was asked to be.
-        chart: What a page or a file needs of it.
-    """
-
-    spec: PictureSpec
-    chart: Chart
-
-
 def picture(
     one: Entry,
     spec: PictureSpec,
     evidence: Mapping[str, Evidence],
     tables: Tables | None,
     numbers: Sequence[Comparison],
-) -> Picture | None:
+) -> Chart | None:
     """One picture of an entry.
 
     Args:
@@ -74,44 +48,23 @@ def picture(
     """
     if spec.draw == "rate":
         return _rate(spec, evidence, numbers)
-    if spec.draw in NAMES and spec.draw != "rate":
+    if spec.draw in NAMES:
         return _one_run(spec, evidence[one.name])
     assert tables is not None
     by_key = {compared.key: compared for compared in numbers}
-    find, words, make, rows = _DRAWN[spec.draw]
-    shows_numbers = spec.draw in ("curve", "parallel")
-    made = find(spec, tables, by_key) if shows_numbers else find(spec, tables)
-    if made is None:
-        return None
-    heading = f"{_numbered(spec)}{spec.title}"
-    draw = partial(make, made)
-    title = _TITLES[spec.draw]
-    return Picture(spec, Chart(spec.name, heading, words(made), draw, rows(made), title))
+    return _DRAWN[spec.draw](spec, tables, by_key)
 
 
-_DRAWN: dict[str, tuple[Callable[..., Any], ...]] = {
-    "curve": (curve, curve_words, curve_drawn, curve_table),
-    "parallel": (parallels, parallel_words, parallel_spec, parallel_table),
-    "histogram": (histogram, histogram_words, histogram_drawn, histogram_table),
-    "bars": (bars, bars_words, bars_drawn, bars_table),
-    "cumulative": (cumulative, cumulative_words, cumulative_drawn, cumulative_table),
-}
-"""How each kind of picture is found, said, drawn and put into a table."""
-_TITLES = {
-    "curve": "the lines' points",
-    "parallel": "the lines at each axis",
-    "histogram": "shares by size",
-    "bars": "the bars",
-    "cumulative": "the lines' points",
+_DRAWN: dict[str, Callable[[PictureSpec, Tables, Mapping[str, Comparison]], Chart | None]] = {
+    "curve": curve,
+    "parallel": parallels,
+    "histogram": histogram,
+    "bars": bars,
+    "cumulative": cumulative,
 }
 
 
-def _numbered(spec: PictureSpec) -> str:
-    """The figures that a picture answers to, before its title."""
-    return f"{' and '.join(spec.figures)}. " if spec.figures else ""
-
-
-def _one_run(spec: PictureSpec, evidence: Evidence) -> Picture | None:
+def _one_run(spec: PictureSpec, evidence: Evidence) -> Chart | None:
     """A chart of the slowest run of one size."""
     if evidence.results is None:
         return None
@@ -128,13 +81,13 @@ def _one_run(spec: PictureSpec, evidence: Evidence) -> Picture | None:
         f"{made.description} The slowest of {len(rows)} runs of {spec.servers} servers: seed "
         f"{slowest['seed']}, in which {slowest['failed_servers']} fails."
     )
-    heading, title = f"{_numbered(spec)}{made.heading}", spec.title[0].lower() + spec.title[1:]
-    return Picture(spec, Chart(spec.name, heading, text, made.make, made.table, title))
+    heading, title = f"{spec.numbered}{made.heading}", spec.title[0].lower() + spec.title[1:]
+    return Chart(spec.name, heading, text, made.make, made.table, title)
 
 
 def _rate(
     spec: PictureSpec, evidence: Mapping[str, Evidence], numbers: Sequence[Comparison]
-) -> Picture | None:
+) -> Chart | None:
     """Rebuild rate over the number of servers, several entries side by side."""
     points: list[SystemRuns] = []
     for entry, name in spec.series.items():
@@ -164,16 +117,13 @@ def _rate(
         )
         for servers, one in marks
     ]
-    return Picture(
-        spec,
-        Chart(
-            spec.name,
-            _rate_heading(spec, chart, marks),
-            _rate_words(chart, marks),
-            lambda: sweep_spec(made, _ACROSS, stars),
-            sweep_table(made),
-            "rebuild rate by number of servers",
-        ),
+    return Chart(
+        spec.name,
+        _rate_heading(spec, chart, marks),
+        _rate_words(chart, marks),
+        lambda: sweep_spec(made, _ACROSS, stars),
+        sweep_table(made),
+        "rebuild rate by number of servers",
     )
 
 
@@ -186,18 +136,14 @@ def _named(chart: Sweep, spec: PictureSpec) -> Sweep:
 def _rate_heading(spec: PictureSpec, chart: Sweep, marks: Sequence[tuple[int, Comparison]]) -> str:
     if len(chart.series) > 1:
         tops = (f"{format_rate(boxes[-1].median)} ({name})" for name, boxes in chart.series)
-        return (
-            f"{_numbered(spec)}{spec.title}: {', '.join(tops)} at {chart.boxes[-1].label} servers"
-        )
+        return f"{spec.heading}: {', '.join(tops)} at {chart.boxes[-1].label} servers"
     last = chart.boxes[-1]
     paper = "".join(
         f", the paper {compared.paper:,.4g} {compared.unit}"
         for servers, compared in marks
         if servers == round(last.x)
     )
-    return (
-        f"{_numbered(spec)}{spec.title}: {format_rate(last.median)} at {last.label} servers{paper}"
-    )
+    return f"{spec.heading}: {format_rate(last.median)} at {last.label} servers{paper}"
 
 
 def _rate_words(chart: Sweep, marks: Sequence[tuple[int, Comparison]]) -> str:

@@ -224,6 +224,16 @@ class PictureSpec:
     servers: int = 0
     level_name: str = ""
 
+    @property
+    def numbered(self) -> str:
+        """The figures that it answers to, before a heading."""
+        return f"{' and '.join(self.figures)}. " if self.figures else ""
+
+    @property
+    def heading(self) -> str:
+        """The figures that it answers to, and what is drawn."""
+        return f"{self.numbered}{self.title}"
+
 
 @dataclass(frozen=True)
 class Conclusion:
