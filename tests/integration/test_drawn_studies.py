@@ -62,11 +62,6 @@ def results() -> dict[int, RunResult]:
     return {number: result for number in NUMBERS if (result := found(number)) is not None}
 
 
-def total(name: str) -> int:
-    values = (result.metrics[name] for result in results().values())
-    return sum(value for value in values if isinstance(value, int))
-
-
 def test_drawn_studies_run_and_are_worth_running() -> None:
     # Six in forty contradict themselves, at the most.
     assert len(results()) >= 34 * len(NUMBERS) // 40
@@ -85,7 +80,8 @@ def test_drawn_studies_run_and_are_worth_running() -> None:
         "returned_objects",
         "surplus_pieces",
     ):
-        assert total(name) > 0, name
+        values = (result.metrics[name] for result in results().values())
+        assert sum(value for value in values if isinstance(value, int)) > 0, name
     for name in ("failed_parts", "failed_disks", "failed_links", "slow_parts"):
         assert any(result.metrics.get(name) for result in results().values()), name
     slow = ",".join(str(result.metrics.get("slow_parts")) for result in results().values())
