@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resilver.errors import ConfigError
-from resilver.importers.left_out import LeftOut
 from resilver.importers.sizes import MeasuredSizes, import_sizes, scan_tree
-from resilver.importers.sizes.formats import FORMATS, Format
-from resilver.importers.walk import TreeWalk, WalkProgress
+from resilver.importers.sizes.listings import FORMATS, Format
+from resilver.importers.walk import LeftOut, TreeWalk, WalkProgress
 
 SIZES = (0, 12, 4096, 5000, 70_000_000_000)
 

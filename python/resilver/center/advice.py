@@ -20,7 +20,7 @@ from resilver.center.picking import Nested, Picker
 from resilver.center.routes import Routes, route
 from resilver.center.shares import Floats, Ints
 from resilver.errors import ConfigError, Problem, ResilverError, raise_all, show
-from resilver.importers.part_load import DEGRADED, UP
+from resilver.importers.log_rows import DEGRADED, UP
 from resilver.record import record
 
 _STREAMS_MAX = 1_000_000

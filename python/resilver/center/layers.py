@@ -14,7 +14,7 @@ from resilver.center.routes import Routes
 from resilver.center.shares import Ints, Parts
 from resilver.center.storage import storage
 from resilver.errors import ConfigError, show
-from resilver.importers.part_load import DEGRADED, UP
+from resilver.importers.log_rows import DEGRADED, UP
 from resilver.quantities import decimal_rate
 
 Bools = npt.NDArray[np.bool_]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.lctl import is_devices, is_dump, read_devices, read_dumps
 from resilver.importers.lfs_df import is_df, read_last_df
-from resilver.importers.part_load import UP, PartLoad, worse_state
+from resilver.importers.log_rows import UP, PartLoad, worse_state
 from resilver.importers.run_devices import read_run_devices
 from resilver.importers.tokio import MAGIC, WINDOW_SECONDS, read_tokio
 from resilver.spec import Study

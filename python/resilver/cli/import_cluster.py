@@ -59,8 +59,8 @@ def ceph(asked: Asked, quiet: bool = False) -> Answer:
     resilver import ceph sos-report/ -o bundle.tar.zst --anonymise
     """
     from resilver.importers.ceph.anonymous import anonymous_files
-    from resilver.importers.ceph.bundle import pack, packer_of
     from resilver.importers.ceph.cluster import cluster_of
+    from resilver.importers.ceph.dumps import pack, packer_of
 
     packer = packer_of(asked.output)
     start = time.monotonic()

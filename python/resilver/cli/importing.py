@@ -18,9 +18,8 @@ from resilver.request import argument, option
 from resilver.units import format_bytes
 
 if TYPE_CHECKING:
-    from resilver.importers.left_out import LeftOut
     from resilver.importers.sizes import Bin, MeasuredSizes
-    from resilver.importers.walk import WalkProgress
+    from resilver.importers.walk import LeftOut, WalkProgress
 
 _WITHIN = 0.01
 """By how much a histogram's volume may be off before the command suggests finer bins."""

@@ -15,7 +15,7 @@ from .ceph import (
     read_cluster as read_cluster,
     read_report as read_report,
 )
-from .left_out import LeftOut as LeftOut
+from .walk import LeftOut as LeftOut
 from .netgauge import LogGpRow as LogGpRow, LogGpTable as LogGpTable, read_netgauge as read_netgauge
 from .sizes import (
     MeasuredSizes as MeasuredSizes,

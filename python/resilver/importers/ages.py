@@ -18,7 +18,7 @@ import numpy.typing as npt
 from resilver.errors import show
 from resilver.importers.age_blocks import Columns, find_columns, gpfs_columns, ne2scan_columns
 from resilver.importers.scanned import is_scan, read_scanned, scanned_batches
-from resilver.importers.sizes.formats import GPFS_LINE
+from resilver.importers.sizes.listings import GPFS_LINE
 from resilver.importers.sizes.stream import Listing
 from resilver.text import refuse
 

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from resilver.importers import darshan_child
-from resilver.importers.left_out import printable
 from resilver.importers.log_rows import Log, LogRow
 from resilver.importers.series import Series
+from resilver.importers.walk import printable
 from resilver.text import refuse
 
 _VERSION_BYTES = 8

@@ -16,8 +16,7 @@ from pathlib import Path
 from statistics import median
 
 from resilver.errors import ConfigError, Problem, raise_all, show
-from resilver.importers.log_rows import LogRow
-from resilver.importers.part_load import DEGRADED, INACTIVE, UP, PartLoad
+from resilver.importers.log_rows import DEGRADED, INACTIVE, UP, LogRow, PartLoad
 from resilver.text import read_text, refuse
 
 _TARGET = r"(?P<target>[\w.-]+?-OST[0-9a-fA-F]{4})"

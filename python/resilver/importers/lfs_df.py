@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import ConfigError, show
-from resilver.importers.log_rows import LogRow
-from resilver.importers.part_load import DEGRADED, INACTIVE, UP, PartLoad
+from resilver.importers.log_rows import DEGRADED, INACTIVE, UP, LogRow, PartLoad
 from resilver.text import read_text, refuse
 
 _BEGIN = re.compile(r"(?:BEGIN\s+)?(\d{9,11})")

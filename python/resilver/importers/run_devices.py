@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from resilver.importers.part_load import PartLoad
+from resilver.importers.log_rows import PartLoad
 from resilver.text import refuse
 
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.errors import show
-from resilver.importers.left_out import LeftOut, printable
-from resilver.importers.walk import KindTotal, TreeWalk, WalkProgress
+from resilver.importers.walk import KindTotal, LeftOut, TreeWalk, WalkProgress, printable
 from resilver.record import record
 from resilver.text import refuse
 

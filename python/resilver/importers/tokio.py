@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import show
-from resilver.importers.part_load import PartLoad
+from resilver.importers.log_rows import PartLoad
 from resilver.text import refuse
 
 Floats = npt.NDArray[np.float64]

@@ -120,7 +120,6 @@ def keep_input(path: Path, folder: Path, most: int = KEPT_BYTES_MAX) -> str:
 
 def _packed_folder(path: Path) -> bytes:
     """The archive of the dumps of a cluster in a folder, the one input that is a folder."""
-    from resilver.importers.ceph.bundle import pack
-    from resilver.importers.ceph.dumps import Dumps
+    from resilver.importers.ceph.dumps import Dumps, pack
 
     return pack(Dumps.read(path, keep=True).files, bytes)

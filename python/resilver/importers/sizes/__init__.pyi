@@ -8,6 +8,5 @@ from .histogram import (
     parse_sizes as parse_sizes,
     read_sizes as read_sizes,
 )
-from .measure import import_sizes as import_sizes
+from .measure import import_sizes as import_sizes, scan_tree as scan_tree
 from .measured import MeasuredSizes as MeasuredSizes
-from .tree import scan_tree as scan_tree

@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from resilver.errors import ConfigError, show
-from resilver.importers.left_out import LeftOut, printable
 from resilver.importers.sizes.histogram import Bin, drawn_bytes
 from resilver.importers.sizes.tally import CLASSES_PER_DOUBLING, Tally, kept_bin, plain_bin
+from resilver.importers.walk import LeftOut, printable
 from resilver.units import format_bytes
 
 
