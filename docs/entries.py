@@ -24,7 +24,7 @@ import resilver
 from resilver.center import LotFile, MachineFile, SizingFile
 from resilver.columns import SHARD_SCHEMAS
 from resilver.spec import DeviceService, DeviceTable, Study
-from resilver.spec.schema import study_schema
+from resilver.spec.study import study_schema
 from resilver.spec.toml import write_value
 
 DOCS = Path(__file__).parent

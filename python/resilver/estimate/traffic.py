@@ -18,8 +18,7 @@ from resilver.estimate.devices import (
     pieces_touched,
     rebuild_seconds,
 )
-from resilver.estimate.flows import tried
-from resilver.estimate.network import Network, network_of
+from resilver.estimate.network import Network, network_of, tried
 from resilver.estimate.streams import (
     packets_of_stripes,
     stream_bytes_per_second,

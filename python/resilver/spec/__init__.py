@@ -10,7 +10,6 @@ from resilver.spec.arrivals import Arrivals, RequestTargets
 from resilver.spec.ceph import CephCluster
 from resilver.spec.cluster import Cluster
 from resilver.spec.code import ErasureCode
-from resilver.spec.coding import CodingSpeed
 from resilver.spec.corrupt import Corrupt
 from resilver.spec.device import DeviceService, DeviceTable
 from resilver.spec.durability import DurabilityQuestion
@@ -21,12 +20,11 @@ from resilver.spec.faults import Failing, Fault
 from resilver.spec.histogram import Histogram
 from resilver.spec.jobs import Job, JobSignature
 from resilver.spec.lanes import Lanes
-from resilver.spec.objects import Objects
 from resilver.spec.placement import Placement
 from resilver.spec.pools import Pool
-from resilver.spec.population import Population
+from resilver.spec.population import Objects, Population
 from resilver.spec.recovery import Recovery
-from resilver.spec.redundancy import Redundancy
+from resilver.spec.redundancy import CodingSpeed, Redundancy
 from resilver.spec.run import RESULTS_SCHEMA_VERSION, Run, run_key
 from resilver.spec.streams import Bursts, Streams
 from resilver.spec.study import Study

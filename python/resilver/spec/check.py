@@ -24,9 +24,8 @@ from resilver.spec.serving import (
     packets_of,
     traffic_problems,
 )
-from resilver.spec.steady import steady_problems
+from resilver.spec.steady import carrier_problems, is_taken_over, steady_problems
 from resilver.spec.striping import has_end, lane_problems, stored_stripe_problems, striping_problems
-from resilver.spec.takeover import carrier_problems, is_taken_over
 from resilver.spec.tree import plural
 from resilver.units import Bytes, exact_bytes
 

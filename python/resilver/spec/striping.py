@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from resilver.errors import Problem, Problems, show
 from resilver.spec.grouping import group_problems
 from resilver.spec.serving import PACKETS_MAX, packets_of
-from resilver.spec.takeover import is_taken_over
+from resilver.spec.steady import is_taken_over
 from resilver.units import BYTES_MAX, exact_bytes, exact_duration, exact_rate
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
+from pydantic import BaseModel, Field, PrivateAttr, ValidationInfo, model_validator
 
 from resilver.errors import ConfigError, Problem, collected, raise_all, show
 from resilver.spec.assumptions import Assumption, assumptions_of
@@ -260,9 +260,7 @@ class Study(Sections):
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """The JSON schema of a study file, for editors; see `resilver.spec.schema`."""
-        from resilver.spec.schema import study_schema
-
+        """The JSON schema of a study file, for editors; see `resilver.spec.study`."""
         return study_schema(cls)
 
 
@@ -317,3 +315,54 @@ def _override(table: Mapping[str, Any], text: str) -> dict[str, Any]:
     if path[0] == "study" or not isinstance(ensemble, dict) or not isinstance(sweep, dict):
         return changed
     return {**changed, "study": {**ensemble, "sweep": without(sweep, key)}}
+
+
+_DRAFT = "http://json-schema.org/draft-07/schema#"
+# Pydantic puts each docstring in as a description, with sections that an editor's tooltip need not
+# show.
+_SECTIONS = ("\n\nArgs:", "\n\nRaises:", "\n\nExactly one", "\n\nA swept key", "\n\n>>>")
+
+
+def study_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema (draft 7, as TOML language servers take it) of a study file.
+
+    Args:
+        model: The study's model.
+
+    Returns:
+        The schema. Quantities are text with a pattern that names their units.
+    """
+    schema = model.model_json_schema(ref_template="#/definitions/{model}")
+    schema["definitions"] = schema.pop("$defs")
+    cleaned: dict[str, Any] = _clean(schema)
+    return {"$schema": _DRAFT, **cleaned, "title": "resilver study"}
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    made = {key: _clean(item) for key, item in value.items() if not _noise(key, item, value)}
+    if isinstance(made.get("description"), str):
+        text: str = made["description"]
+        for mark in _SECTIONS:
+            text = text.partition(mark)[0]
+        made["description"] = " ".join(text.replace("``", "`").split())
+    # TOML has no null: a key that may be None is a key that may be absent.
+    kinds = made.get("anyOf")
+    if isinstance(kinds, list):
+        kinds = [kind for kind in kinds if kind != {"type": "null"}]
+        if len(kinds) == 1:
+            del made["anyOf"]
+            made = {**kinds[0], **made}
+        else:
+            made["anyOf"] = kinds
+    return made
+
+
+def _noise(key: str, item: Any, owner: dict[str, Any]) -> bool:
+    """Titles that repeat a key's name, and defaults that only say that a key may be absent."""
+    if key == "title":
+        return isinstance(item, str)
+    return key == "default" and (item is None or isinstance(item, dict) or "$ref" in owner)

@@ -12,12 +12,12 @@ from resilver.importers.netgauge import LogGpTable
 from resilver.importers.trace import RequestTrace
 from resilver.spec.ceph import CephCluster
 from resilver.spec.code import ErasureCode
-from resilver.spec.coding import CodingSpeed
 from resilver.spec.device import Device, DeviceClasses, DeviceService, DeviceTable
 from resilver.spec.drawn_times import DrawnTime, RepairSpeed
 from resilver.spec.failures import BurstSizes
 from resilver.spec.histogram import Histogram
 from resilver.spec.osd_devices import OsdDevices
+from resilver.spec.redundancy import CodingSpeed
 from resilver.spec.section import FilePath, Section, written
 from resilver.spec.topology import TopologySpec
 from resilver.units import exact_bytes, exact_duration
