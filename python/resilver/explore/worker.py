@@ -9,7 +9,7 @@ from resilver.explore.encoding import encode_done, encode_failure
 from resilver.simulate.ceph import HealProgress
 from resilver.simulate.from_page import RunKind, perform
 from resilver.simulate.progress import Progress
-from resilver.study.peak import peak_memory_bytes, reset_peak_memory
+from resilver.study.machine import peak_memory_bytes, reset_peak_memory
 from resilver.study.progress import RunState
 
 HEALING = "healing"

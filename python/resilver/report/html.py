@@ -11,8 +11,7 @@ from resilver.answer.document import write_page
 from resilver.answer.model import Standing
 from resilver.report.clusters import clusters_answer, is_of_clusters
 from resilver.report.study import QUESTION, page_answer, systems_shown
-from resilver.study.partial import PartialResults
-from resilver.study.results import StudyTables
+from resilver.study.results import PartialResults, StudyTables
 from resilver.study.system_runs import systems
 
 

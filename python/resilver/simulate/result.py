@@ -16,9 +16,8 @@ from resilver.columns import TABLE_NAMES, table_of
 from resilver.core_input import ports_of
 from resilver.errors import SimulationError
 from resilver.result_tables import ResultTables
-from resilver.simulate.limits import named_limits
 from resilver.simulate.network import node_names, node_places, topology_of
-from resilver.simulate.steady import named_flows, named_jobs, named_layers
+from resilver.simulate.steady import named_flows, named_jobs, named_layers, named_limits
 from resilver.spec import System
 
 # What a run of traffic alone has nothing to say about: nothing is stored, and nothing is rebuilt.

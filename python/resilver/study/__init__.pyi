@@ -3,7 +3,7 @@
 from .effects import Effect as Effect, sensitivity as sensitivity
 from .execution import execute as execute
 from .executors import BatchJobs as BatchJobs
-from .partial import PartialResults as PartialResults
+from .results import PartialResults as PartialResults
 from .profiling import profile as profile
 from .progress import (
     Counts as Counts,

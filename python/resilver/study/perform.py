@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.study.peak import peak_memory_bytes, reset_peak_memory
+from resilver.study.machine import peak_memory_bytes, reset_peak_memory
 from resilver.study.phases import SIMULATED_PHASES, STORING, PhaseClock
 from resilver.study.progress import RunState
 from resilver.study.shards import Cost, Shards

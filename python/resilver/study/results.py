@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from resilver.answer.document import rendered
 from resilver.columns import METRICS, SHARD_SCHEMAS, TABLE_NAMES, TABLES_ADDED_IN
 from resilver.errors import ConfigError, name_remedy
 from resilver.result_tables import ResultTables
 from resilver.spec import RESULTS_SCHEMA_VERSION, Study
 from resilver.spec.sweep import Point
-from resilver.study.provenance import STUDY_FILE, read_provenance, refuse_other_folders
-from resilver.study.tables import COSTS, PHASE_COSTS, read_parquet
+from resilver.study.provenance import (
+    SHARDS_FOLDER,
+    STUDY_FILE,
+    read_provenance,
+    refuse_other_folders,
+)
+from resilver.study.shards import Shards
+from resilver.study.system_runs import format_swept, swept_keys, systems
+from resilver.study.tables import COSTS, PHASE_COSTS, read_parquet, swept_columns, with_swept
+from resilver.tables import cell_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from resilver.study.effects import Effect
+
+
+def _by_run(provenance: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
+    """Every run's key and the system of it, in the order of the study."""
+    points = [point for point in provenance["points"] for _ in range(point["runs"])]
+    return zip(provenance["run_keys"], points, strict=True)
 
 
 class StudyTables(ResultTables):
@@ -146,8 +161,6 @@ class Results(StudyTables):
 
     def _repr_html_(self) -> str:
         """A row a system, as a notebook shows it."""
-        from resilver.study.notebook import results_html
-
         return results_html(self)
 
     def to_pandas(self, name: str) -> pd.DataFrame:
@@ -219,3 +232,104 @@ def with_costs(runs: pa.Table, costs: Mapping[str, Mapping[str, Any]]) -> pa.Tab
         values = [record.get(field.name.removesuffix("_seconds")) for record in phases]
         runs = runs.append_column(field, pa.array(values, type=field.type))
     return runs
+
+
+_ROWS_MAX = 100
+_COLUMNS = (
+    ("rebuild time", "rebuild_seconds", "seconds"),
+    ("rebuild rate", "aggregate_bytes_per_second", "rate"),
+    ("rebuilt", "rebuilt_bytes", "bytes"),
+    ("goodput", "throughput_bytes_per_second", "rate"),
+)
+"""Headings with their metrics; a bar stands for the first that there is."""
+
+
+def results_html(results: StudyTables) -> str:
+    """A table of the systems of a study.
+
+    Returns:
+        HTML: a row a system with medians over its seeds, as far as they have any, and a bar for the
+        first of them; everything that comes from files is escaped.
+    """
+    points = systems(results)
+    shown = [one for one in _COLUMNS if any(point.known(one[1]) for point in points)]
+    bars = [point.middle(shown[0][1]) or 0.0 for point in points] if shown else []
+    most = max(bars, default=0.0)
+    rows = [
+        (
+            [*(format_swept(*one) for one in point.swept.items()), len(point.rows)],
+            (bars[at] / most if most else 0.0) if shown else None,
+            [cell_text(point.middle(name), kind) for _, name, kind in shown],
+        )
+        for at, point in enumerate(points[:_ROWS_MAX])
+    ]
+    return rendered(
+        "notebook.html",
+        said=repr(results),
+        heads=[*swept_keys(results), "runs", "", *(heading for heading, _, _ in shown)],
+        rows=rows,
+        more=len(points) - _ROWS_MAX,
+    )
+
+
+class PartialResults(StudyTables):
+    """What `Results` is, of the runs that are finished so far.
+
+    The tables of a folder are put together when its sweep ends; until then its shards hold them.
+    The large ones are read for the runs alone that `holding` names.
+
+    Args:
+        folder: the run folder.
+        keys: the finished runs.
+        held: the runs whose tables other than `runs` are wanted.
+
+    Raises:
+        ConfigError: it is no run folder, or one from before its swept values were recorded.
+    """
+
+    def __init__(self, folder: Path, keys: Iterable[str], held: Iterable[str] = ()) -> None:
+        self.folder = folder
+        refuse_other_folders(folder)
+        self.provenance = read_provenance(folder)
+        if "points" not in self.provenance:
+            raise ConfigError(
+                f"run folder {str(folder)!r} is of an earlier resilver; "
+                "call `resilver run` again to do the rest, and report on it then"
+            )
+        finished = set(keys)
+        self._held = tuple(held)
+        self._rows = [
+            (str(key), point["swept"]) for key, point in _by_run(self.provenance) if key in finished
+        ]
+        self._shards = Shards(folder / SHARDS_FOLDER)
+
+    def holding(self, keys: Iterable[str]) -> PartialResults:
+        """The same results with the large tables of some runs.
+
+        Args:
+            keys: the runs.
+
+        Returns:
+            Results whose tables other than `runs` have rows of these runs alone.
+        """
+        return PartialResults(self.folder, (key for key, _ in self._rows), keys)
+
+    @cached_property
+    def runs(self) -> pa.Table:
+        """A row a finished run, in the order of the study, with its swept values and its cost."""
+        stored = [self._shards.table("runs", key) for key, _ in self._rows]
+        table = pa.concat_tables(stored) if stored else SHARD_SCHEMAS["runs"].empty_table()
+        # A swept column's type follows from all values of the sweep, as in the whole tables.
+        order = self.provenance["swept_keys"]
+        swept = [
+            {key: point["swept"][key] for key in order} for point in self.provenance["points"]
+        ] + [{key: values[key] for key in order} for _, values in self._rows]
+        first = len(self.provenance["points"])
+        columns = {key: column[first:] for key, column in swept_columns(swept).items()}
+        costs = {key: self._shards.cost(key).record() for key, _ in self._rows}
+        return with_costs(with_swept(table, columns), costs)
+
+    def _read(self, name: str) -> pa.Table:
+        if not self._held:
+            return SHARD_SCHEMAS[name].empty_table()
+        return pa.concat_tables([self._shards.table(name, key) for key in self._held])

@@ -4,6 +4,6 @@ Every executor has the `concurrent.futures` interface and what a sweep needs bey
 `StudyExecutor`. `choose` turns what a user says into one of them.
 """
 
-from resilver.study.executors.batch_jobs import BatchJobs
+from resilver.study.executors.batch import BatchJobs
 from resilver.study.executors.choice import ExecutorChoice, choose
 from resilver.study.executors.interface import ClusterLost, StudyExecutor
