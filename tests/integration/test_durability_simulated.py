@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from resilver import Durability, Interrupted, Study
-from resilver.data_loss.reports import Estimating
+from resilver.data_loss.scenario import Estimating
 from tests.integration.test_durability import one
 
 

@@ -8,8 +8,15 @@ import pytest
 
 from resilver import ConfigError, redundancy
 from resilver.data_loss.chains import code_chain, group_chain, window_chain
-from resilver.data_loss.kinds import Kind, explored_chain, kinds_chain, steps_chain
-from resilver.data_loss.levels import LevelCode, joint_chain, levels_chain
+from resilver.data_loss.levels import (
+    Kind,
+    LevelCode,
+    explored_chain,
+    joint_chain,
+    kinds_chain,
+    levels_chain,
+    steps_chain,
+)
 from resilver.data_loss.sets import sets_chain
 from resilver.data_loss.windows import rados_loss, stripe_chain, striped_mttdl, window_loss
 from tests.reference import markov

@@ -24,7 +24,7 @@ from resilver.request import argument, option
 from resilver.units import format_duration
 
 if TYPE_CHECKING:
-    from resilver.data_loss.reports import Estimating
+    from resilver.data_loss.scenario import Estimating
     from resilver.spec import Study
 
 

@@ -6,8 +6,14 @@ A parameter's name in it is its name in the core, which refuses others by their 
 from __future__ import annotations
 
 from resilver.core_input.faults import faults_json
-from resilver.core_input.parts import levels
-from resilver.core_input.ports import Device, devices, endpoints, machine_endpoints, ports_of
+from resilver.core_input.ports import (
+    Device,
+    devices,
+    endpoints,
+    levels,
+    machine_endpoints,
+    ports_of,
+)
 from resilver.core_input.system import (
     check_synthetic,
     core_json,

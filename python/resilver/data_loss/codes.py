@@ -24,9 +24,8 @@ from resilver.data_loss.exact import (
 from resilver.data_loss.figures import annual_of, times_of
 from resilver.data_loss.input import Parts, failures_json, premises_of, repair_json
 from resilver.data_loss.question import REPAIR_DEFAULT, Question, question_of, refuse_slow_repairs
-from resilver.data_loss.reports import Told
 from resilver.data_loss.request import DurabilityRequest, Where
-from resilver.data_loss.scenario import INDEPENDENT, Described, Level, StoredPool
+from resilver.data_loss.scenario import INDEPENDENT, Described, Level, StoredPool, Told
 from resilver.data_loss.simulated import simulated
 from resilver.errors import ConfigError, Problem, show, under
 from resilver.simulate import CodeTree, code_tree

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from resilver.data_loss.answer import Durabilities, Durability
-from resilver.data_loss.reports import Told
 from resilver.data_loss.request import DurabilityRequest, Where, check
+from resilver.data_loss.scenario import Told
 from resilver.errors import ConfigError
 from resilver.importers.ceph import ClusterReport
 from resilver.request import request_of

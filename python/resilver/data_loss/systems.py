@@ -24,12 +24,11 @@ from resilver.data_loss.exact import (
 from resilver.data_loss.figures import times_of
 from resilver.data_loss.input import Parts, failures_json, premises_of, repair_json
 from resilver.data_loss.layout_chain import LayoutChain, chain_of_layout
+from resilver.data_loss.placed import with_order
 from resilver.data_loss.question import Question, question_of, refuse_slow_repairs
-from resilver.data_loss.repair_order import with_order
 from resilver.data_loss.repair_times import healing_times, marking_out_seconds, rebuild_times
-from resilver.data_loss.reports import Told, telling
 from resilver.data_loss.request import DurabilityRequest, Where
-from resilver.data_loss.scenario import INDEPENDENT, Described, StoredPool
+from resilver.data_loss.scenario import INDEPENDENT, Described, StoredPool, Told, telling
 from resilver.data_loss.simulated import simulated
 from resilver.data_loss.study_input import is_by_device, levels_of, pools_of, refuse_scattered
 from resilver.errors import ConfigError, Problem, raise_all

@@ -5,7 +5,13 @@ makes no difference here. `docs/models/placement-quality.md` defines every measu
 """
 
 from resilver.crush.replica_sets import NO_DEVICE, replica_sets
-from resilver.placement_quality.balance import Balance, balance
+from resilver.placement_quality.balance import (
+    Balance,
+    Parallelism,
+    balance,
+    rebuild_sources,
+    rebuild_targets,
+)
 from resilver.placement_quality.bursts import BurstLoss, burst_losses, enclosure_loss_probability
 from resilver.placement_quality.loss import (
     LossProbability,
@@ -13,4 +19,3 @@ from resilver.placement_quality.loss import (
     loss_probability,
 )
 from resilver.placement_quality.quality import Quality, quality
-from resilver.placement_quality.rebuild import Parallelism, rebuild_sources, rebuild_targets

@@ -18,9 +18,8 @@ from resilver.crush.replica_sets import (
     weights_of,
 )
 from resilver.errors import ConfigError
-from resilver.placement_quality.balance import Balance, balance
+from resilver.placement_quality.balance import Balance, balance, rebuild_sources
 from resilver.placement_quality.loss import fatal_subsets
-from resilver.placement_quality.rebuild import rebuild_sources
 
 
 @dataclass(frozen=True)
