@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from resilver.explore import beside
+from resilver.explore import page
 from resilver.study import Results
 from tests.browser.explore_pages import built
 from tests.integration.study_runs import LOST
@@ -33,7 +33,7 @@ def test_a_large_system_has_no_page_beside_its_report(
 ) -> None:
     built()
     results = Results.open(runs)
-    assert beside.explore_beside(results, tmp_path / "small.html") == "small-explore.html"
-    monkeypatch.setattr(beside, "DEVICES_MAX", 7)
-    assert beside.explore_beside(results, tmp_path / "report.html") == ""
+    assert page.explore_beside(results, tmp_path / "small.html") == "small-explore.html"
+    monkeypatch.setattr(page, "DEVICES_MAX", 7)
+    assert page.explore_beside(results, tmp_path / "report.html") == ""
     assert [one.name for one in tmp_path.iterdir()] == ["small-explore.html"]

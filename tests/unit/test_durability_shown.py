@@ -17,8 +17,8 @@ from resilver.data_loss.answer import Durabilities, Durability, Premise
 from resilver.figure import Figure
 from resilver.report.durability import durability_answer, words
 from resilver.report.durability.charts import Point, named_points
-from resilver.report.durability.source import pareto
 from resilver.report.durability.tables import bursts_grid, compared_table
+from resilver.report.durability.words import pareto
 from resilver.tables import to_csv
 from tests.build import CASES
 from tests.unit.durability_answers import (

@@ -10,7 +10,7 @@ from typing import Any
 
 from resilver.center.benchmarks import LayerCost, best, costs
 from resilver.center.layering import Measured
-from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
+from resilver.center.rates_file import SI_COLUMN, rate_in, rate_rows, text_in
 from resilver.errors import ConfigError, name_remedy, placed, show
 from resilver.importers.benchmarks import Benchmark, is_benchmark, read_benchmarks
 from resilver.spec.tree import Tree

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from resilver.center.control import Control, Floats, control
-from resilver.center.rate_rows import csv_lines
+from resilver.center.rates_file import csv_lines
 from resilver.errors import ConfigError, name_remedy, show
 from resilver.importers.benchmarks.table import RATE_MOST
 from resilver.text import refuse

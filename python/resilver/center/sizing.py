@@ -8,15 +8,14 @@ sections III and IV-C. Nothing is weighed into a score: who buys, weighs.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from resilver.center.capacity import Outlook, outlook
-from resilver.center.dominance import compared
 from resilver.center.figures import Figure
 from resilver.center.islands import Copied, copied
 from resilver.center.namespaces import Dealt, deal
@@ -24,6 +23,38 @@ from resilver.center.sizing_file import Demand, Offer, SizingFile
 from resilver.quantities import Price, decimal_bytes, decimal_rate, duration
 from resilver.record import record
 from resilver.units import BytesPerSecond
+
+
+def _respects(offer: SizedOffer) -> dict[str, float]:
+    """In which respects an offer can be compared, each such that less is better."""
+    found = {"usable": -offer.usable_bytes, "rate": -offer.rate_bytes_per_second}
+    found["short of"] = float(len(offer.short_of))
+    if offer.random_bytes_per_second is not None:
+        found["random"] = -offer.random_bytes_per_second[0]
+    if offer.power_watts is not None:
+        found["power"] = offer.power_watts
+    if offer.price is not None:
+        found["price"] = offer.price.amount
+    return found
+
+
+def compared(offers: Sequence[SizedOffer]) -> list[SizedOffer]:
+    """The offers, each with those that are better than it in one respect and worse in none."""
+    found = []
+    for one in offers:
+        own = _respects(one)
+        better = []
+        for other in offers:
+            theirs = _respects(other)
+            # What only one of two states, is no ground to prefer either.
+            if other is one or set(theirs) != set(own):
+                continue
+            pairs = [(theirs[name], own[name]) for name in own]
+            if all(a <= b for a, b in pairs) and any(a < b for a, b in pairs):
+                better.append(other.name)
+        found.append(replace(one, dominated_by=tuple(better)))
+    return found
+
 
 _SLACK = 1e-9
 """Units are counted up, but for what rounding of binary fractions adds."""

@@ -42,7 +42,7 @@ _COMMANDS = {
         Promise(
             "place",
             "place.perform:place",
-            "place.words:PlaceCommand",
+            "crush.words:PlaceCommand",
             reads=("cluster", "dump", "map", "study"),
         ),
         Promise("plan", "plan:plan", reads=("cluster", "dump")),

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer
-from resilver.cli.codes import codes_of
 from resilver.cli.console import say
+from resilver.cli.loading import codes_of
 from resilver.cli.options import (
     FigureFormat,
     Workers,

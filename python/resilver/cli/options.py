@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from resilver.cli.saving import PAGES
+from resilver.cli.saving import PAGES, PICTURES
 from resilver.request import option
 
 FigureFormat = Literal["png", "svg", "pdf"]
@@ -95,3 +95,26 @@ def figure_format() -> Any:
     """As what the charts are written."""
     text = "File format of the figures."
     return stated("--format", text=text, default="png", is_output=True)
+
+
+def figure_output(text: str = "Draw measured against modelled bandwidth there") -> Any:
+    """Where the chart of a calibration goes.
+
+    Args:
+        text: What is drawn.
+    """
+    text = f"{text} (.png, .svg or .pdf)."
+    return option("--figure", metavar="FILE", text=text, is_output=True, endings=PICTURES)
+
+
+def table_output(text: str) -> Any:
+    """Where the calibrated part goes.
+
+    Args:
+        text: What is written.
+    """
+    return file_output("FILE.toml", f"{text} Or the answer as a page (.html).", (".toml", *PAGES))
+
+
+measuring = partial(option, rich_help_panel="Measuring")
+"""An option of a measurement."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.answer import Answer
-from resilver.cli.codes import codes_of
+from resilver.cli.loading import codes_of
 from resilver.cli.options import page_output
 from resilver.errors import ConfigError, Problem, show
 from resilver.record import record

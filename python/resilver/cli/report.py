@@ -19,7 +19,7 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 def report(request: ReportRequest, *, as_json: bool) -> int:
     """Write the page, and the figures if they are wanted; 3 if the sweep ended incomplete."""
-    from resilver.explore.beside import explore_beside
+    from resilver.explore.page import explore_beside
     from resilver.report import write_figures, write_html
     from resilver.report.waits import wait_records
 

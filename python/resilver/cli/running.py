@@ -142,7 +142,7 @@ def shown(path: Path) -> str:
 
 def demo(request: DemoRequest, *, as_json: bool, quiet: bool, verbose: bool) -> int:
     """Execute the study of the catalog of this name, and write its page."""
-    from resilver.explore.beside import explore_beside
+    from resilver.explore.page import explore_beside
     from resilver.report import write_html
 
     folder = request.output if request.output is not None else Path("runs") / "demo"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from resilver.catalog.entries import study_path
 from resilver.center import (
     LotFile,
     MachineFile,
@@ -31,11 +32,13 @@ from resilver.center.order import (
 )
 from resilver.reproduce.tables import Row
 from resilver.simulate import set_loss_probability
-from resilver.spec import Cluster
+from resilver.spec import Cluster, Study
+from resilver.study.profiling import needed_parts
 from resilver.units import BytesPerSecond
 
 if TYPE_CHECKING:
     from resilver.center import Routes
+
 
 _BEGINNINGS = 0x6A6F6261
 """The key of the streams that say where contiguous jobs begin."""
@@ -345,3 +348,20 @@ def _drawn_rate(routes: Routes, clients: int, namespace: int, is_even: bool) -> 
         ways = comb(counts[-1], counts) * share**counts * (1 - share) ** counts[::-1]
         total += float(ways @ passed)
     return total
+
+
+def part_rows(study: str, target: str) -> list[Row]:
+    """How many parts of each level a study of the catalog has, and what each needs for a target.
+
+    Args:
+        study: Its name.
+        target: The rate of all clients, with its unit.
+
+    Returns:
+        A row a level: ``level``, ``parts`` and ``each`` in bytes per second.
+    """
+    system = Study.load(study_path(study)).runs()[0].system
+    return [
+        {"level": one.level, "parts": float(one.parts), "each": one.each_bytes_per_second}
+        for one in needed_parts(system, float(BytesPerSecond.parse(target)))
+    ]

@@ -13,11 +13,11 @@ from resilver.reproduce.advising import advice_rows
 from resilver.reproduce.center import (
     culling_rows,
     namespace_rows,
+    part_rows,
     route_rows,
     set_rows,
     sizing_rows,
 )
-from resilver.reproduce.center_layers import part_rows
 from resilver.reproduce.coding import code_rows, switch_rows
 from resilver.reproduce.durability import durability_rows
 from resilver.reproduce.layouts import layout_rows

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resilver.answer import Answer
-from resilver.cli.calibrate.output import table_output
-from resilver.cli.options import stated
+from resilver.cli.options import stated, table_output
 from resilver.cli.progress import Display
 from resilver.request import argument, option, size, value_of
 from resilver.units import Bytes

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from resilver.answer import Answer
-from resilver.cli.calibrate.output import figure_output, measuring, table_output
-from resilver.cli.options import stated
+from resilver.cli.options import figure_output, measuring, stated, table_output
 from resilver.cli.progress import Display
 from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError

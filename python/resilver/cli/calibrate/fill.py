@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resilver.answer import Answer
-from resilver.cli.calibrate.output import figure_output, table_output
-from resilver.cli.options import stated
+from resilver.cli.options import figure_output, stated, table_output
 from resilver.request import argument, option
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resilver.answer import Answer
-from resilver.cli.calibrate.output import figure_output, measuring
 from resilver.cli.console import say
-from resilver.cli.options import file_output
+from resilver.cli.options import figure_output, file_output, measuring
 from resilver.cli.progress import Display
 from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError

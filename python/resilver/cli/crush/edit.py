@@ -11,7 +11,7 @@ from resilver.cli.console import print_json, say
 from resilver.cli.crush.inputs import number
 from resilver.cli.crush.options import WORDS, Editing, MapFormat
 from resilver.cli.crush.source import MapSource, open_map
-from resilver.cli.crush.tree import tree_lines, tree_rows
+from resilver.cli.crush.structure import tree_lines, tree_rows
 from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError, PlacementError, Problem, name_remedy
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from resilver.cli.command import Command
-from resilver.cli.crush.options import WORDS
-from resilver.errors import Problem, name_remedy, raise_all, show
-from resilver.request import SEPARATOR
+from resilver.cli.crush.options import WORDS, Editing, Inputs
+from resilver.cli.place.options import FORMS, Asked
+from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
+from resilver.request import SEPARATOR, names_of
 
 # Options of several words, which the parser knows as one.
 _COUNTS = {"--weight": 2, "-w": 2, **{name: len(words) for name, words in WORDS.items()}}
@@ -88,3 +91,34 @@ def _words_of(path: Path) -> list[str]:
             problems.append(Problem("this is no edit of a map", remedy, place=place, value=value))
     raise_all(problems)
     return words
+
+
+def _names(*kinds: type) -> set[str]:
+    return {name for kind in kinds for field in fields(kind) for name in names_of(field)}
+
+
+_MOVED = _names(Editing, Inputs) - _names(Asked) | {"-i"}
+"""Options of crushtool, which `resilver crush` has."""
+
+
+class PlaceCommand(CrushCommand):
+    """A command whose --weight takes two words."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse crushtool's options, then parse as ever."""
+        options = [dashed(word).partition("=")[0] for word in args]
+        moved = [option for option in options if option in _MOVED]
+        if moved:
+            rule = "this is an option of crushtool, which `resilver crush` has"
+            raise ConfigError(rule, _remedy(args, options), moved[0])
+        return super().parse_args(ctx, args)
+
+
+def _remedy(args: list[str], options: list[str]) -> str:
+    """The same command under its new name; where it does more, the two commands that do it."""
+    if "--compare" in options and "--test" in options:
+        return "`resilver crush BEFORE --compare AFTER`"
+    if set(FORMS) & {*options}:
+        return "write a map with `resilver crush FILE ... -o MAP`, then ask `resilver place` of it"
+    words = re.sub(r"--build[ =](?=\d)", "--build --num-osds ", shlex.join(args))
+    return f"`resilver crush {words}`"

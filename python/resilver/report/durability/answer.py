@@ -8,7 +8,7 @@ from dataclasses import replace
 from resilver.answer import Answer, KeyFigure, Part, Section, Shown, sections_of
 from resilver.data_loss.answer import Durabilities, Durability, Premise
 from resilver.figure import Figure
-from resilver.report.durability import source, tables
+from resilver.report.durability import tables, words
 from resilver.report.durability.charts import causes_chart, pareto_chart, sensitivity_chart
 from resilver.report.durability.courses import bursts_chart, heat_chart, survival_chart
 from resilver.report.durability.sentences import answer_sentences, compared_sentences
@@ -29,7 +29,7 @@ def durability_answer(found: Durability | Durabilities) -> Answer:
     """The answer for one system or for several."""
     if isinstance(found, Durability):
         return Answer(
-            f"Probability of data loss: {source.label(found)}",
+            f"Probability of data loss: {words.label(found)}",
             answer_sentences(found),
             _sections(found),
             found.to_dict(),
@@ -71,14 +71,14 @@ def _tiles(found: Durability) -> list[KeyFigure]:
             detail = f"95 %: {between}" if between else otherwise
             tiles.append(KeyFigure(name, value, unit, text, detail))
 
-    annual, when = found.annual, source.within(found)
+    annual, when = found.annual, words.within(found)
     add(f"Data lost {when}", found.loss_probability, "1", tables.CHANCE)
     add("Nines", annual, "1", tables.NINES, "-log10 of the yearly probability")
-    if not source.is_yearly(found):
+    if not words.is_yearly(found):
         add("Data lost in a year", annual, "1", tables.CHANCE)
     mean, lost = found.mttdl_seconds, found.expected_lost_bytes
     add("Mean time to data loss", mean, "s", tables.SPAN, "the inverse of a rate, not an age")
-    stored = f"of {source.stored_words(found)}"
+    stored = f"of {words.stored_words(found)}"
     add(f"Expected loss {when}", lost, "B", tables.sizes(found), stored)
     add("A given object lost", found.object_loss_probability, "1", tables.CHANCE, when)
     return tiles
@@ -104,9 +104,9 @@ def _sections(found: Durability) -> list[Section]:
 
 def _counted(found: Durability) -> str:
     """How large a system is."""
-    text = f"{source.label(found)}: {plural(found.groups, 'group')} on "
+    text = f"{words.label(found)}: {plural(found.groups, 'group')} on "
     text += f"{plural(found.devices, 'device')}, storage overhead {found.overhead:.4g}x"
-    return f"{text}, {source.stored_words(found)} stored." if found.user_bytes else f"{text}."
+    return f"{text}, {words.stored_words(found)} stored." if found.user_bytes else f"{text}."
 
 
 def _compared(found: Durabilities) -> list[Section]:
@@ -126,7 +126,7 @@ def _compared(found: Durabilities) -> list[Section]:
         ("When data is lost", (survival_chart(systems),)),
     )
     few = systems if len(systems) <= _DETAILED_MAX else ()
-    for rank, (name, one) in enumerate(zip(source.labels(systems), few, strict=False), 1):
+    for rank, (name, one) in enumerate(zip(words.labels(systems), few, strict=False), 1):
         charts = (sensitivity_chart(one), bursts_chart(one), heat_chart(one))
         parts = [
             replace(chart, name=f"{chart.name}-{rank}", printed=0) for chart in charts if chart
@@ -144,7 +144,7 @@ def _together(
     columns: int,
 ) -> Shown | None:
     """The tables of systems below each other."""
-    named = zip(source.labels(systems), of_each, strict=True)
+    named = zip(words.labels(systems), of_each, strict=True)
     found = [(label, one) for label, one in named if one is not None]
     if not found:
         return None

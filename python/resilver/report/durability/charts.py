@@ -15,7 +15,7 @@ from resilver.charts.vega import Chart, Spec, axis, rows, tip
 from resilver.data_loss.answer import Durability, nines
 from resilver.report.durability import tables, words
 from resilver.report.durability.sentences import named_factor
-from resilver.report.durability.source import labels, pareto
+from resilver.report.durability.words import labels, pareto
 from resilver.words import percent, plural
 
 Side = Literal["above", "left", "right"]

@@ -16,7 +16,7 @@ from resilver.charts.vega import Chart, Spec, axis, marks, rows, tip
 from resilver.data_loss.answer import Durability
 from resilver.report.arrays import Floats, column
 from resilver.report.durability import tables, words
-from resilver.report.durability.source import labels, within
+from resilver.report.durability.words import labels, within
 from resilver.tables import table
 
 _LINES_MAX = 7
@@ -62,7 +62,11 @@ def survival_chart(systems: Sequence[Durability]) -> Chart | None:
     time = time_of(end)
     first = shown[0]
     last = words.chance(first.loss_probability)
-    halves = [_first_half(times, risk) for times, risk, *_ in courses]
+    # The share of the risk that falls in the first half of each mission.
+    halves = [
+        float(np.interp(0.5 * times[-1], times, risk)) / float(risk[-1])
+        for times, risk, *_ in courses
+    ]
     if all(abs(half - 0.5) <= _EVEN for half in halves):
         return None
     heading = f"{last} {within(first)}, {100.0 * halves[0]:.0f} % of it in the first half"
@@ -93,11 +97,6 @@ def survival_chart(systems: Sequence[Durability]) -> Chart | None:
         ),
         "loss over time",
     )  # fmt: skip
-
-
-def _first_half(times: Floats, risk: Floats) -> float:
-    """The share of the risk that falls in the first half of the mission."""
-    return float(np.interp(0.5 * times[-1], times, risk)) / float(risk[-1])
 
 
 def _is_resolved(survival: pa.Table) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from resilver.data_loss.answer import Durabilities, Durability, nines
 from resilver.figure import Figure
-from resilver.report.durability import source, words
+from resilver.report.durability import words
 from resilver.report.durability.tables import bursts_grid, sensitivity_rows
 from resilver.words import listed, percent, plural
 
@@ -27,9 +27,9 @@ def answer_sentences(found: Durability) -> list[str]:
 
 
 def _loss(found: Durability) -> str:
-    figure, when = found.loss_probability, source.within(found)
+    figure, when = found.loss_probability, words.within(found)
     of = "in one group of" if found.groups == 1 else "on"
-    subject = f"{source.label(found)} {of} {plural(found.devices, 'device')}"
+    subject = f"{words.label(found)} {of} {plural(found.devices, 'device')}"
     if figure.value is None:
         text = f"The probability that {subject} loses data {when} is unknown"
         if figure.trajectories:
@@ -42,7 +42,7 @@ def _loss(found: Durability) -> str:
         return f"{subject} is certain to lose data {when}{_most_often(found)}."
     text = f"{subject} loses data {when} with a probability of {words.chance(figure)}"
     between, count = words.chance_between(figure), _nines(found.annual)
-    if source.is_yearly(found):
+    if words.is_yearly(found):
         more = [f"95 %: {between}"] * bool(between) + [count] * bool(count)
         return f"{text}{_bracketed(more)}{_most_often(found)}."
     text += _bracketed([f"95 %: {between}"] * bool(between))
@@ -80,12 +80,12 @@ def _expected(found: Durability) -> list[str]:
     if mean is not None and mean.value is not None and words.span(mean) != "never":
         said.append(f"Mean time to data loss: {words.span(mean)}.")
     if lost is not None and lost.value is not None and found.user_bytes:
-        of = f"{source.lost_size(found)} of {source.stored_words(found)}"
-        said.append(f"Expected loss {source.within(found)}: {of} stored.")
+        of = f"{words.lost_size(found)} of {words.stored_words(found)}"
+        said.append(f"Expected loss {words.within(found)}: {of} stored.")
     is_alone = of_object is not None and of_object.value == found.loss_probability.value
     if of_object is not None and of_object.value and not is_alone:
         text = f"A given object is lost with a probability of {words.chance(of_object)}"
-        count = _nines(of_object) if source.is_yearly(found) else ""
+        count = _nines(of_object) if words.is_yearly(found) else ""
         said.append(f"{text}{_bracketed([count] * bool(count))}.")
     return said
 
@@ -144,11 +144,11 @@ def basis_sentence(found: Durability) -> str:
 def compared_sentences(found: Durabilities) -> list[str]:
     """The answer for several systems: the safest, the Pareto line, what is not known."""
     systems = found.systems
-    named = dict(zip(map(id, systems), source.labels(systems), strict=True))
-    ordered = source.known(systems)
+    named = dict(zip(map(id, systems), words.labels(systems), strict=True))
+    ordered = words.known(systems)
     said = []
     if ordered:
-        is_even = source.have_one_overhead(systems)
+        is_even = words.have_one_overhead(systems)
         first = _even(ordered, named) if is_even else _safest(ordered, named)
         alone = f"Only {_told(ordered[0], named)} has a known probability."
         said.append(first if len(ordered) > 1 else alone)
@@ -182,10 +182,10 @@ def _safest(ordered: Sequence[Durability], named: dict[int, str]) -> str:
 def _even(ordered: Sequence[Durability], named: dict[int, str]) -> str:
     """The same where all cost alike: then how many times matters, as far as it is known."""
     best, worst = ordered[0], ordered[-1]
-    if not source.are_apart(best.annual, worst.annual):
+    if not words.are_apart(best.annual, worst.annual):
         return f"The differences are not significant: about {words.chance(best.annual)} a year."
     text = f"{_told(best, named)} is the most durable"
-    near = [one for one in ordered[1:-1] if not source.are_apart(best.annual, one.annual)]
+    near = [one for one in ordered[1:-1] if not words.are_apart(best.annual, one.annual)]
     if near:
         text += f" (not significantly more than {listed([named[id(one)] for one in near])})"
     text += f"; {_told(worst, named)} is the least"
@@ -196,7 +196,7 @@ def _even(ordered: Sequence[Durability], named: dict[int, str]) -> str:
 
 def _pareto(systems: Sequence[Durability], named: dict[int, str], what: str) -> str:
     """The systems that nothing beats, from the cheapest on."""
-    line = source.pareto(systems)
+    line = words.pareto(systems)
     if len(systems) < 3:
         return ""
     parts = [f"{named[id(one)]} ({one.overhead:.4g}x, {_short(one)})" for one in line]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.data_loss.answer import Durability, Premise, nines
 from resilver.figure import TOO_FEW, Figure
-from resilver.report.durability import source, words
+from resilver.report.durability import words
 from resilver.tables import Table, table
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ def answer_table(found: Durability) -> Table:
             value, between = shown
             rows.append((what, value(figure), between(figure), figure))
 
-    mission = source.within(found)
+    mission = words.within(found)
     add(f"data lost {mission}", found.loss_probability, CHANCE)
-    if not source.is_yearly(found):
+    if not words.is_yearly(found):
         add("data lost in a year", found.annual, CHANCE)
     add("nines", found.annual, NINES)
     add("mean time to data loss", found.mttdl_seconds, SPAN)
@@ -97,14 +97,14 @@ def compared_table(systems: Sequence[Durability]) -> Table:
 
     Its first `compared_words` columns are for people.
     """
-    named = dict(zip(map(id, systems), source.labels(systems), strict=True))
+    named = dict(zip(map(id, systems), words.labels(systems), strict=True))
     unknown = [one for one in systems if one.annual.value is None]
-    ordered = source.known(systems) + unknown
-    line = [id(one) for one in source.pareto(systems)]
+    ordered = words.known(systems) + unknown
+    line = [id(one) for one in words.pareto(systems)]
     texts = [column for column in _columns(ordered) if any(value for value in column[3])]
-    if len(ordered) > 1 and source.have_one_overhead(ordered):
+    if len(ordered) > 1 and words.have_one_overhead(ordered):
         texts = [column for column in texts if column[0] != "overhead"]
-    stars = [] if source.have_one_overhead(ordered) else line
+    stars = [] if words.have_one_overhead(ordered) else line
     names = [f"{named[id(one)]}{' *' * (id(one) in stars)}" for one in ordered]
     first = ("system", "system", "text", names)
     more: list[tuple[str, str, str, list[Any]]] = [
@@ -123,7 +123,7 @@ def compared_table(systems: Sequence[Durability]) -> Table:
     notes += [_MTTDL] * ("mttdl" in shown)
     if shown & {"bytes", "object"}:
         lost = " Object lost: the probability that one given object is." * ("object" in shown)
-        notes.append(f"Losses of bytes and objects are {source.within(ordered[0])}.{lost}")
+        notes.append(f"Losses of bytes and objects are {words.within(ordered[0])}.{lost}")
     devices = ("devices", "devices", "count", [one.devices for one in ordered])
     return table(first, *texts, devices, *more, note=" ".join(notes))
 
@@ -147,7 +147,7 @@ def _columns(ordered: Sequence[Durability]) -> list[tuple[str, str, str, list[An
         ("annual_words", "loss in a year", "text", cells("annual", words.chance)),
         ("interval", "95 %", "text", cells("annual", words.chance_between)),
         ("mttdl", "MTTDL", "text", cells("mttdl_seconds", words.span)),
-        ("bytes", "expected loss", "text", [source.lost_size(one) for one in ordered]),
+        ("bytes", "expected loss", "text", [words.lost_size(one) for one in ordered]),
         ("object", "object lost", "text", cells("object_loss_probability", words.chance)),
     ]
     return columns[:-1] if are_alone else columns
@@ -155,7 +155,7 @@ def _columns(ordered: Sequence[Durability]) -> list[tuple[str, str, str, list[An
 
 def causes_table(systems: Sequence[Durability]) -> Table:
     """By what data is lost, the most frequent first; a column a system."""
-    names = source.labels(systems)
+    names = words.labels(systems)
     causes = cause_names(systems)
     heads = names if len(names) > 1 else ["share of losses"]
     columns = [
