@@ -36,8 +36,8 @@ FORMS = {
 
 
 @dataclass(frozen=True)
-class Source(Reading):
-    """What is looked at."""
+class Asked(Reading):
+    """All that may be asked of a placement: the options of each panel, in its order."""
 
     words: tuple[str, ...] = argument(
         "FILE",
@@ -55,12 +55,6 @@ class Source(Reading):
         default=(),
     )
     seed: int = _input(min=0, text="Seed of a study.", default=1, show_default=True)
-
-
-@dataclass(frozen=True)
-class Where:
-    """Where data is, and what a failure does to it."""
-
     groups: bool = _where(text="List every PG with its up set.", default=False)
     object_name: str | None = _where("--object", metavar="NAME", text="Locate an object of --pool.")
     affected: bool = _where(
@@ -91,12 +85,6 @@ class Where:
         default=(),
         of=("--affected",),
     )
-
-
-@dataclass(frozen=True)
-class Judging:
-    """How good a placement is."""
-
     quality: bool = _quality(
         text="Measure balance, scatter width, rebuild parallelism and data loss.",
         default=False,
@@ -133,21 +121,9 @@ class Judging:
     last: int | None = _rule(
         "--max-x", metavar="X", min=0, text="Last input. Default: some 100 copies a device."
     )
-
-
-@dataclass(frozen=True)
-class Comparing:
-    """What a change moves."""
-
     compare: bool = _compare(
         text="Show what moves from the first FILE to the second.", default=False
     )
-
-
-@dataclass(frozen=True)
-class Balancing:
-    """Which upmap entries are wanted."""
-
     balance: Literal["ceph", "bytes", "read"] | None = _balance(
         text="Find upmap entries: ceph as Ceph's balancer does, by PGs; bytes our own, by bytes; "
         "read other primaries, so that reads are even and no data moves.",
@@ -175,12 +151,6 @@ class Balancing:
         quantity=size("10 TiB"),
         of=("--balance bytes",),
     )
-
-
-@dataclass(frozen=True)
-class Written:
-    """Where the answer goes."""
-
     output: Path | None = file_output(
         "FILE",
         "Write the answer as a page (.html), the table of --affected (.csv, .parquet) or the "
@@ -188,9 +158,3 @@ class Written:
         endings=None,
         rich_help_panel="Output",
     )
-
-
-# The bases that stand last declare the first fields.
-@dataclass(frozen=True)
-class Asked(Written, Balancing, Comparing, Judging, Where, Source):
-    """All that may be asked of a placement."""
