@@ -83,7 +83,7 @@ def chance_of_loss(windows: Windows, rates_per_second: npt.ArrayLike) -> float:
     if bool((windows.survives < 0).any()):
         return 1.0
     single = windows.survives == 0
-    total = _alone(windows.of(single), rates)
+    total = float(critical_seconds(windows.of(single), len(rates)) @ rates)
     rest = windows.of(~single)
     sizes = (rest.holders >= 0).sum(axis=1)
     pairs = zip(sizes.tolist(), (rest.survives + 1).tolist(), strict=True)
@@ -134,10 +134,6 @@ def critical_seconds(windows: Windows, devices: int) -> Floats:
         # What each window adds to those that began before it.
         seconds[device[first]] = np.maximum(until - np.maximum(begin[first:last], before), 0).sum()
     return seconds
-
-
-def _alone(windows: Windows, rates: Floats) -> float:
-    return float(critical_seconds(windows, len(rates)) @ rates)
 
 
 def _together(windows: Windows, rates: Floats) -> float:

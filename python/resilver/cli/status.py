@@ -96,7 +96,10 @@ class StatusView:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw them."""
         status, width = self._status, options.max_width
-        yield study_line(status.progress or _standing(status), width)
+        share = status.finished / status.total if status.total else 1.0
+        counts = Counts(status.total, status.finished, 0, status.failed)
+        ended = StudyProgress(counts, {}, share, share, 0.0)
+        yield study_line(status.progress or ended, width)
         with console.capture() as captured:
             print_answer(status_answer(status), console)
         yield Text.from_ansi(captured.get().rstrip("\n"), no_wrap=True, overflow="ignore")
@@ -134,13 +137,6 @@ def status_answer(status: Status) -> Answer:
         status.to_record(),
         notes=notes,
     ).then([command] if command else [])
-
-
-def _standing(status: Status) -> StudyProgress:
-    """What the bar shows of a sweep that is not running."""
-    share = status.finished / status.total if status.total else 1.0
-    counts = Counts(status.total, status.finished, 0, status.failed)
-    return StudyProgress(counts, {}, share, share, 0.0)
 
 
 def _headline(status: Status) -> str:

@@ -122,6 +122,7 @@ def compare(
     ordered = np.any(old != new, axis=1)
     other = np.any(np.sort(old, axis=1) != np.sort(new, axis=1), axis=1)
     changed = ordered if by_position else other
+    gained = _held(new, loads, count) - _held(old, loads, count)
     return Comparison(
         sets=len(old),
         changed_sets=int(np.count_nonzero(changed)),
@@ -130,7 +131,7 @@ def compare(
         total=float(np.sum(loads * np.count_nonzero(old >= 0, axis=1))),
         moved=moves[0].moved,
         least_by_weight=_least_by_weight(new, loads, weights, count),
-        least_by_load=_least_by_load(old, new, loads, count),
+        least_by_load=float(np.maximum(gained, 0.0).sum()),
         levels=tuple(moves),
     )
 
@@ -206,15 +207,6 @@ def _held(
     there = sets.ravel() >= 0
     each = np.repeat(loads, sets.shape[1])[there]
     return summed(sets.ravel()[there], each, count)
-
-
-def _least_by_load(
-    old: npt.NDArray[np.int64],
-    new: npt.NDArray[np.int64],
-    loads: npt.NDArray[np.float64],
-    count: int,
-) -> float:
-    return float(np.maximum(_held(new, loads, count) - _held(old, loads, count), 0.0).sum())
 
 
 def _least_by_weight(

@@ -25,15 +25,6 @@ _MAPS_BYTES_MAX = 2**19
 _LONG = re.compile(r"(?<![\d.eE+-])\d{16,}(?![\d.eE])")
 
 
-def _is_exact(text: str) -> bool:
-    """Whether a page reads and writes all whole numbers of a JSON text as they are.
-
-    It has them in 53 bits, and writes the fewest digits that tell one from its neighbours, as
-    Python does.
-    """
-    return all(int(Decimal(repr(float(one)))) == int(one) for one in _LONG.findall(text))
-
-
 class Maker:
     """Makes the core's input of a study under other values of its keys.
 
@@ -58,7 +49,11 @@ class Maker:
         try:
             maps = system_maps(system, self.seed) if places else self._own_maps
             made = self._input(system, maps)
-            return made if _is_exact(json.dumps(made["pools"])) else None
+            # A page has whole numbers in 53 bits, and writes the fewest digits that tell one from
+            # its neighbours, as Python does.
+            long = _LONG.findall(json.dumps(made["pools"]))
+            exact = (int(Decimal(repr(float(digits)))) == int(digits) for digits in long)
+            return made if all(exact) else None
         except (ConfigError, PlacementError):
             return None
 

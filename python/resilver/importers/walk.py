@@ -70,7 +70,6 @@ def printable(text: str) -> str:
 WORKERS_DEFAULT = 8
 WORKERS_MAX = 256
 _WAIT_MILLISECONDS = 100
-_KINDS = ("file", "folder", "link", "special")
 _COLUMNS = (
     *("folder", "name", "raw_path", "kind", "size_bytes", "allocated_bytes"),
     *("accessed", "modified", "changed", "owner", "links", "stripes"),

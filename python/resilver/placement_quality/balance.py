@@ -124,14 +124,17 @@ def rebuild_sources(pairs: Pairs) -> Parallelism:
     Returns:
         A value for each device that shares a set.
     """
-    devices = pairs.devices
+    count = pairs.devices
     ends = np.concatenate([pairs.low, pairs.high])
     work = np.concatenate([pairs.load, pairs.load])
-    distinct = np.bincount(ends, minlength=devices)
-    total = summed(ends, work, devices)
-    busiest = np.zeros(devices)
+    distinct = np.bincount(ends, minlength=count)
+    total = summed(ends, work, count)
+    busiest = np.zeros(count)
     np.maximum.at(busiest, ends, work)
-    return _parallelism(distinct, total, busiest)
+    devices = np.flatnonzero(distinct)
+    effective = np.zeros(len(devices))
+    np.divide(total[devices], busiest[devices], out=effective, where=busiest[devices] > 0)
+    return Parallelism(devices, distinct[devices], effective)
 
 
 def rebuild_targets(before: Any, after: Any, failed: int, loads: Any = None) -> tuple[int, float]:
@@ -163,14 +166,3 @@ def rebuild_targets(before: Any, after: Any, failed: int, loads: Any = None) -> 
     return int(np.count_nonzero(np.bincount(new[rows, columns]))), (
         float(work.sum()) / busiest if busiest > 0 else 0.0
     )
-
-
-def _parallelism(
-    distinct: npt.NDArray[np.int64],
-    total: npt.NDArray[np.float64],
-    busiest: npt.NDArray[np.float64],
-) -> Parallelism:
-    devices = np.flatnonzero(distinct)
-    effective = np.zeros(len(devices))
-    np.divide(total[devices], busiest[devices], out=effective, where=busiest[devices] > 0)
-    return Parallelism(devices, distinct[devices], effective)

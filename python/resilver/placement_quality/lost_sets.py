@@ -180,7 +180,8 @@ class LostSets:
         positions; and of those of which something failed."""
         assert self._layers is not None
         shape = (len(failed), self._layers.shape[2])
-        planes = [np.broadcast_to(plane, shape).copy() for plane in self._lacking_planes()]
+        lacking = (_packed(self._lacks >= number) for number in range(1, self.always + 2))
+        planes = [np.broadcast_to(plane, shape).copy() for plane in lacking]
         touched = np.zeros(shape, dtype=np.uint64)
         for column in failed.T:
             touched |= self._layers[0, column]
@@ -190,9 +191,6 @@ class LostSets:
                     planes[above] |= planes[above - 1] & member
                 planes[0] |= member
         return planes, touched
-
-    def _lacking_planes(self) -> list[npt.NDArray[np.uint64]]:
-        return [_packed(self._lacks >= number) for number in range(1, self.always + 2)]
 
     def _flagged(self, failed: Devices) -> npt.NDArray[np.uint64]:
         """Bits of the sets that lack more than is always survived, shape (draws, words)."""
@@ -266,25 +264,17 @@ class LostSets:
             step = max(1, _CHUNK_WORDS // (after.size or 1))
             for begin in range(0, len(prefixes), step):
                 planes, touched = self._planes(prefixes[begin : begin + step])
-                lost += _with_one_more(planes, touched, after)
+                # How many draws lose data with one more device each.
+                beyond = planes[-1][:, np.newaxis, :]
+                nearly = planes[-2][:, np.newaxis, :] if len(planes) > 1 else ~np.zeros_like(beyond)
+                flags = (nearly & after) | (beyond & (touched[:, np.newaxis, :] | after))
+                lost += int(flags.any(axis=2).sum())
         return lost
 
     def _combinations(self, failures: int) -> Iterator[Devices]:
         chosen = combinations(range(self.devices), failures)
         while part := list(islice(chosen, 50_000)):
             yield np.array(part, dtype=np.int64).reshape(len(part), failures)
-
-
-def _with_one_more(
-    planes: list[npt.NDArray[np.uint64]],
-    touched: npt.NDArray[np.uint64],
-    after: npt.NDArray[np.uint64],
-) -> int:
-    """How many draws lose data with one more device each, shape (devices, words), of these."""
-    beyond = planes[-1][:, np.newaxis, :]
-    nearly = planes[-2][:, np.newaxis, :] if len(planes) > 1 else ~np.zeros_like(beyond)
-    flags = (nearly & after) | (beyond & (touched[:, np.newaxis, :] | after))
-    return int(flags.any(axis=2).sum())
 
 
 def _packed(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:

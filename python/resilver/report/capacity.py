@@ -129,9 +129,26 @@ def capacity_sections(sizing: Sizing) -> list[Section]:
         year and fill_chart(found, sizing.file.knees),
         figures_shown("capacity", "Fill over time", found.figures),
     ]
-    rates = Shown("rates", "Share of the bandwidth", rates_table(found))
+    shares = table_of(
+        found.rates,
+        ("curve", "if", "text"),
+        ("mean_share", "on average", "share", lambda one: one.mean),
+        ("least_share", "on the fullest day", "share", lambda one: one.least),
+    )
+    rates = Shown("rates", "Share of the bandwidth", shares)
     purges = Shown("purges", "What a purge frees now", purges_table(found))
-    fills = Shown("file-systems", "The file systems", fills_table(found))
+    of_systems = table_of(
+        found.fills,
+        ("file_system", "file system", "text", lambda one: one.series.name),
+        ("targets", "targets", "count", lambda one: len(one.targets)),
+        ("left_out", "left out", "count", lambda one: len(one.series.left_out)),
+        ("size_bytes", "size", "TB"),
+        ("fill", "full", "share"),
+        ("slope", "trend", "text", lambda one: slope_words(one.trend)),
+        ("snapshots", "snapshots", "count", lambda one: one.trend.points),
+        ("span", "span", "text", lambda one: duration(one.trend.span_seconds)),
+    )
+    fills = Shown("file-systems", "The file systems", of_systems)
     ages = [ages_chart(listing.bytes_by_day, _purge_days(sizing)), purges] if listing else []
     return sections_of(
         ("Fill over time", filling),
@@ -244,15 +261,6 @@ def targets_chart(found: Outlook) -> Chart:
     return Chart("targets", heading, text, spec, made, "targets")
 
 
-def rates_table(found: Outlook) -> Table:
-    """What the fill leaves of the bandwidth, a row a curve."""
-    return table(
-        ("curve", "if", "text", [one.curve for one in found.rates]),
-        ("mean_share", "on average", "share", [one.mean for one in found.rates]),
-        ("least_share", "on the fullest day", "share", [one.least for one in found.rates]),
-    )
-
-
 def purges_table(found: Outlook) -> Table:
     """What purges of several ages free now."""
     return table_of(
@@ -262,20 +270,6 @@ def purges_table(found: Outlook) -> Table:
         ("bytes", "frees", "TB"),
         ("owners", "owners", "count"),
         filled=True,
-    )
-
-
-def fills_table(found: Outlook) -> Table:
-    """What series of `lfs df` say, a row a file system."""
-    return table(
-        ("file_system", "file system", "text", [one.series.name for one in found.fills]),
-        ("targets", "targets", "count", [len(one.targets) for one in found.fills]),
-        ("left_out", "left out", "count", [len(one.series.left_out) for one in found.fills]),
-        ("size_bytes", "size", "TB", [one.size_bytes for one in found.fills]),
-        ("fill", "full", "share", [one.fill for one in found.fills]),
-        ("slope", "trend", "text", [slope_words(one.trend) for one in found.fills]),
-        ("snapshots", "snapshots", "count", [one.trend.points for one in found.fills]),
-        ("span", "span", "text", [duration(one.trend.span_seconds) for one in found.fills]),
     )
 
 

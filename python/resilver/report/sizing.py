@@ -76,16 +76,6 @@ def _shortages(offer: SizedOffer) -> list[str]:
     ]
 
 
-def needs_table(offer: SizedOffer) -> Table:
-    """The units that each demand needs of an offer."""
-    return table(
-        ("demand", "demand", "text", [need.demand for need in offer.needs]),
-        ("units", "units", "count", [need.units for need in offer.needs]),
-        ("least_units", "at best", "count", [need.least for need in offer.needs]),
-        ("derivation", "derivation", "text", [need.derivation for need in offer.needs]),
-    )
-
-
 def offers_table(offers: Sequence[SizedOffer]) -> Table:
     """The offers side by side, a row each; what none says is left out."""
 
@@ -179,7 +169,14 @@ def _sections(sizing: Sizing) -> list[Section]:
     for rank, offer in enumerate(offers):
         words = f"{offer.name}: {plural(offer.units, 'unit')}"
         figures = figures_shown(f"figures-{rank}", words, offer.figures)
-        needs = Shown(f"needs-{rank}", f"{offer.name}: units by demand", needs_table(offer))
+        units = table_of(
+            offer.needs,
+            ("demand", "demand", "text"),
+            ("units", "units", "count"),
+            ("least_units", "at best", "count", lambda need: need.least),
+            ("derivation", "derivation", "text"),
+        )
+        needs = Shown(f"needs-{rank}", f"{offer.name}: units by demand", units)
         of_offers.append((offer.name, [needs if offer.needs else None, figures]))
     copied = () if sizing.copied is None else sizing.copied.figures
     return sections_of(

@@ -137,7 +137,10 @@ def entry(name: str) -> Entry:
         raise ConfigError("nothing of this name can be reproduced", remedy, value=show(name))
     table = tomllib.loads(folder.joinpath(name, FILE).read_text(encoding="utf-8"))
     published = _published(folder.joinpath(name, NUMBERS))
-    conclusions = tuple(_conclusion(row) for row in table.pop("conclusions", []))
+    conclusions = tuple(
+        Conclusion(**{**row, "rests_on": tuple(row["rests_on"])})
+        for row in table.pop("conclusions", [])
+    )
     pictures = tuple(_picture(row) for row in table.pop("pictures", []))
     views = (folder.joinpath(path).read_text(encoding="utf-8") for path in table.pop("views", ()))
     plain = {key: table.pop(key) for key in ("kind", "title", "source")}
@@ -218,10 +221,6 @@ def read_number(line: Mapping[str, str], place: str) -> Published:
     if (broken := number.broken_rule()) is not None:
         raise ConfigError(replace(broken, place=f"{place}, {number.key}"))
     return number
-
-
-def _conclusion(row: dict[str, Any]) -> Conclusion:
-    return Conclusion(**{**row, "rests_on": tuple(row["rests_on"])})
 
 
 def _picture(row: dict[str, Any]) -> PictureSpec:

@@ -62,16 +62,12 @@ def ceph_of(value: object, info: ValidationInfo) -> CephCluster | None:
         report = read_cluster(path, **{name: files[name] for name in _BESIDE if name in files})
     except PlacementError as error:
         raise ConfigError(str(error), place=str(files.get("crush", path))) from None
-    problems = [_code_problem(pool, path) for pool in report.pools if has_unknown_code(pool)]
+    coded = [pool for pool in report.pools if pool.kind == "erasure"]
+    problems = [_code_problem(pool, path) for pool in coded if pool.code is None]
     raise_all(problems)
     # Reading the loads here reports a lack of them with the file's name, and before anything runs.
     _ = report.loads
     return CephCluster(report, files)
-
-
-def has_unknown_code(pool: PoolInfo) -> bool:
-    """Whether a pool is erasure coded by no code that can be simulated."""
-    return pool.kind == "erasure" and pool.code is None
 
 
 def _code_problem(pool: PoolInfo, path: Path) -> Problem:

@@ -24,7 +24,6 @@ from resilver.errors import ConfigError
 from resilver.spec.tree import Level, Tree, plural
 
 if TYPE_CHECKING:
-    from resilver.crush import CrushMap
     from resilver.importers import ClusterReport, PoolInfo
     from resilver.spec import System
 
@@ -158,6 +157,11 @@ def _of_rule(source: MapSource, rule: Rule, asked: Inputs) -> Placement:
     effective = structure.device_weights(rule) * weights / _WEIGHT_ONE
     first, last = _inputs(asked, int(np.count_nonzero(effective)), copies)
     inputs = np.arange(first, last + 1, dtype=np.uint32)
+    sets = np.empty((len(inputs), copies), dtype=np.int32)
+    # In blocks, between which Ctrl-C is heard.
+    for start in range(0, len(inputs), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        sets[block] = source.crush.map_rule(rule.id, inputs[block], copies, weights)
 
     def after(device: int, rows: npt.NDArray[np.int64]) -> Sets:
         without = weights.copy()
@@ -168,7 +172,7 @@ def _of_rule(source: MapSource, rule: Rule, asked: Inputs) -> Placement:
         title=f"rule {rule.id} ({rule.name}): inputs {first} to {last}, {copies} copies",
         key=rule.name,
         unit="input",
-        sets=_mapped(source.crush, rule.id, inputs, copies, weights),
+        sets=sets,
         set_bytes=None,
         by_position=any("indep" in step["op"] for step in rule.steps),
         device_names=structure.device_names(),
@@ -177,21 +181,6 @@ def _of_rule(source: MapSource, rule: Rule, asked: Inputs) -> Placement:
         after=after,
         rows_alone=True,
     )
-
-
-def _mapped(
-    crush: CrushMap,
-    rule_id: int,
-    inputs: npt.NDArray[np.uint32],
-    copies: int,
-    weights: npt.NDArray[np.uint32],
-) -> Sets:
-    """All inputs' sets, in blocks, between which Ctrl-C is heard."""
-    sets = np.empty((len(inputs), copies), dtype=np.int32)
-    for start in range(0, len(inputs), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        sets[block] = crush.map_rule(rule_id, inputs[block], copies, weights)
-    return sets
 
 
 def _inputs(asked: Inputs, devices: int, copies: int) -> tuple[int, int]:

@@ -21,7 +21,6 @@ from resilver.report.whatif.tables import places, places_table, pools_table
 from resilver.tables import cell_text, table, table_of
 from resilver.words import against, plural
 
-_COUNT = Scale(1.0, "")
 _MARKED_MAX = 12
 SINCE = "time since the start"
 """The title of the axis of time."""
