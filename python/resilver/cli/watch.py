@@ -67,7 +67,7 @@ def watch(
     """
     from resilver.importers.ceph.cluster import cluster_of
     from resilver.report.whatif.watching import watched_answer
-    from resilver.whatif.watched import watch as perform
+    from resilver.whatif.watching import watch as perform
 
     report = cluster_of(dumps_of(asked.source, quiet=quiet or as_json))
     older = None
