@@ -324,7 +324,10 @@ def test_parts_stand_by_their_impact_where_any_is_felt() -> None:
 def shown(width: int) -> str:
     """All kinds of answers as a terminal of this many columns shows them."""
     found: dict[str, Any] = {of: answer(of) for of in ("nothing", "whole", "stuck", "horizon")}
-    found |= {"plans": plans(), "ranking": ranking(), "search": search()}
+    found |= {"plans": plans(), "ranking": ranking()}
+    # The answer within is shown as one alone: of the shortest all kinds of parts are there too.
+    inner = replace(found["nothing"], steps=WHOLE.steps[1:])
+    found["search"] = replace(search(), answer=inner)
     return "".join(
         f"---- {name}, {width} columns\n{printed(answer_of(of), width)}\n"
         for name, of in found.items()
