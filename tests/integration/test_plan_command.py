@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reference.ceph_cluster import write_cluster
+from tests.reference.ceph_cluster import edited, write_cluster
 from tests.terminal import Terminal
 from tests.unit.what_if_clusters import SMALL
 
@@ -71,9 +71,8 @@ def test_what_an_osd_without_weight_holds_moves_at_once(bundle: Path, terminal: 
 
 def test_a_cluster_that_heals_is_not_planned_for(tmp_path: Path, terminal: Terminal) -> None:
     bundle = write_cluster(tmp_path / "dumps", SHAPE, stderr=False)
-    document = json.loads((bundle / "ceph_osd_dump.json").read_text())
-    document["osds"][3]["up"] = 0
-    (bundle / "ceph_osd_dump.json").write_text(json.dumps(document))
+    with edited(bundle / "ceph_osd_dump.json") as dump:
+        dump["osds"][3]["up"] = 0
     (bundle / "ceph_report.json").unlink()
     said = terminal.refusal("plan", bundle, "--out", "osd.7")
     assert "osd.3 is down and in" in said
@@ -85,16 +84,14 @@ def test_a_backfill_is_cancelled_but_for_pgs_that_lack_an_osd(
     """One PG is served by three OSDs, of which the map has two, and is held; one by two OSDs."""
     bundle = write_cluster(tmp_path / "dumps", SHAPE, stderr=False)
     (bundle / "ceph_report.json").unlink()
-    path = bundle / "ceph_pg_dump.json"
-    document = json.loads(path.read_text())
-    rows = [row for row in document["pg_map"]["pg_stats"] if len(row["up"]) == 3]
-    held, short = rows[:2]
-    # A host has four OSDs, and the set may have one of each.
-    hosts = {osd // 4 for osd in held["up"]}
-    other = next(osd for row in rows for osd in row["up"] if osd // 4 not in hosts)
-    held["acting"] = [other, *held["up"][1:]]
-    short["acting"] = short["up"][1:]
-    path.write_text(json.dumps(document))
+    with edited(bundle / "ceph_pg_dump.json") as dump:
+        rows = [row for row in dump["pg_map"]["pg_stats"] if len(row["up"]) == 3]
+        held, short = rows[:2]
+        # A host has four OSDs, and the set may have one of each.
+        hosts = {osd // 4 for osd in held["up"]}
+        other = next(osd for row in rows for osd in row["up"] if osd // 4 not in hosts)
+        held["acting"] = [other, *held["up"][1:]]
+        short["acting"] = short["up"][1:]
     script = tmp_path / "steps.sh"
     answer = terminal.json_output("plan", bundle, code=1)
     terminal.output("plan", bundle, "-o", script, code=1)

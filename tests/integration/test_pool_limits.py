@@ -1,10 +1,10 @@
 """Quotas, bounds, flags and the autoscaler of pools, as an operator meets them in the command."""
 
-import json
 from pathlib import Path
 
 import pytest
 
+from tests.reference.ceph_cluster import edited
 from tests.terminal import json_output, output, refusal, with_page
 
 TIB = 2**40
@@ -13,17 +13,13 @@ TIB = 2**40
 @pytest.fixture(scope="module")
 def limited(small: Path) -> Path:
     """The cluster, whose pool `vms` has a quota, bounds and a flag, and the autoscaler on."""
-    path = small / "ceph_osd_dump.json"
-    text = path.read_text(encoding="utf-8")
-    dump, end = json.JSONDecoder().raw_decode(text, text.index("{"))
-    for pool in dump["pools"]:
-        if pool["pool_name"] == "vms":
-            pool |= {"quota_max_bytes": 20 * TIB, "pg_autoscale_mode": "on"}
-            pool["options"] = {**pool.get("options", {}), "pg_num_max": 2048}
-        if pool["pool_name"] == "fast":
-            pool["flags_names"] += ",nopgchange"
-            pool["quota_max_objects"] = 2
-    path.write_text(text[: text.index("{")] + json.dumps(dump) + text[end:], encoding="utf-8")
+    with edited(small / "ceph_osd_dump.json") as dump:
+        pools = {pool["pool_name"]: pool for pool in dump["pools"]}
+        vms, fast = pools["vms"], pools["fast"]
+        vms |= {"quota_max_bytes": 20 * TIB, "pg_autoscale_mode": "on"}
+        vms["options"] = {**vms.get("options", {}), "pg_num_max": 2048}
+        fast["flags_names"] += ",nopgchange"
+        fast["quota_max_objects"] = 2
     return small
 
 

@@ -1,8 +1,8 @@
 """Two dumps of a recovery under way, and when it is over by the pace between them."""
 
-import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,22 +13,15 @@ from resilver.importers.ceph import read_cluster
 from resilver.simulate import group_sets
 from resilver.whatif.answer import WhatIf
 from resilver.whatif.perform import what_if
-from tests.reference.ceph_cluster import write_cluster
+from tests.reference.ceph_cluster import edited, write_cluster
 from tests.terminal import Terminal
 from tests.unit.what_if_clusters import SMALL
 
 SHAPE = replace(SMALL, balancer=False)
 FAILED = 3
 HOLE = 2**31 - 1
-EARLY = "2026-01-01T00:00:00.000000+0000"
+EARLY, LATER = (f"2026-01-01T00:{minute}:00.000000+0000" for minute in ("00", "42"))
 Kept = dict[str, Any]
-
-
-def edit(path: Path, change: Callable[[Kept], None]) -> None:
-    text = path.read_text().removeprefix("dumped all\n")
-    document, _ = json.JSONDecoder().raw_decode(text)
-    change(document)
-    path.write_text(json.dumps(document))
 
 
 def dump(healthy: Path, folder: Path, run: WhatIf, minute: int) -> Path:
@@ -36,15 +29,11 @@ def dump(healthy: Path, folder: Path, run: WhatIf, minute: int) -> Path:
     shutil.copytree(healthy, folder)
     (folder / "ceph_report.json").unlink()
 
-    def out(dump: Kept) -> None:
-        dump["osds"][FAILED] |= {"up": 0, "in": 0, "weight": 0, "state": ["exists"]}
-
-    def out_of_use(usage: Kept) -> None:
-        next(row for row in usage["nodes"] if row["id"] == FAILED)["reweight"] = 0
-
-    edit(folder / "ceph_osd_dump.json", out)
-    edit(folder / "ceph_osd_df.json", out_of_use)
-    edit(folder / "ceph_osd_df_tree.json", out_of_use)
+    with edited(folder / "ceph_osd_dump.json") as osds:
+        osds["osds"][FAILED] |= {"up": 0, "in": 0, "weight": 0, "state": ["exists"]}
+    for name in ("osd_df", "osd_df_tree"):
+        with edited(folder / f"ceph_{name}.json") as usage:
+            next(row for row in usage["nodes"] if row["id"] == FAILED)["reweight"] = 0
     report = read_cluster(folder)
     up = {
         f"{pool.id}.{number:x}": row
@@ -53,7 +42,7 @@ def dump(healthy: Path, folder: Path, run: WhatIf, minute: int) -> Path:
     }
     left = {row["pgid"]: row for row in run.tables["stuck"].to_pylist()}
 
-    def now(document: Kept) -> None:
+    with edited(folder / "ceph_pg_dump.json") as document:
         document["pg_map"]["stamp"] = f"2026-01-01T00:{minute:02}:00.000000+0000"
         for row in document["pg_map"]["pg_stats"]:
             members = [osd for osd in up[row["pgid"]] if osd >= 0]
@@ -65,8 +54,6 @@ def dump(healthy: Path, folder: Path, run: WhatIf, minute: int) -> Path:
                 for what in ("degraded", "misplaced"):
                     row["stat_sum"][f"num_objects_{what}"] = lacking[f"{what}_objects"]
             row["acting_primary"] = next(osd for osd in row["acting"] if osd != HOLE)
-
-    edit(folder / "ceph_pg_dump.json", now)
     return folder
 
 
@@ -102,14 +89,9 @@ def test_the_end_is_forecast_from_two_dumps_a_minute_apart(
     # The model spends the first seconds on reservations, which slower devices make up for.
     assert float(pace["value"].removesuffix(" %")) == pytest.approx(33.3, rel=0.06)
     # The tolerance was set before the run. By their models devices are three times as fast.
-    assert end_of(known) == pytest.approx(left, rel=0.1)
-    assert end_of(terminal.json_output("what-if", newer, "--json")) < 0.4 * left
-
-
-def end_of(answer: Kept) -> float:
-    """When the cluster is healthy, in seconds."""
-    seconds: float = answer["answer"]["whole_seconds"]
-    return seconds
+    assert known["answer"]["whole_seconds"] == pytest.approx(left, rel=0.1)
+    by_models = terminal.json_output("what-if", newer, "--json")
+    assert by_models["answer"]["whole_seconds"] < 0.4 * left
 
 
 def test_devices_at_a_pace_are_devices_that_are_all_slowed(healthy: Path) -> None:
@@ -121,15 +103,16 @@ def test_devices_at_a_pace_are_devices_that_are_all_slowed(healthy: Path) -> Non
     assert paced.outcome.recovered_bytes == slowed.outcome.recovered_bytes
 
 
-def moved(bundle: Path, folder: Path, change: Callable[[Kept], None]) -> Path:
-    """The same dumps with other counts or another time."""
-    shutil.copytree(bundle, folder)
-    edit(folder / "ceph_pg_dump.json", change)
-    return folder
+@contextmanager
+def changed(bundle: Path, name: str, dump: str = "pg_dump") -> Iterator[tuple[Path, Kept]]:
+    """The same dumps beside them, under another name, and one of these to change."""
+    folder = shutil.copytree(bundle, bundle.with_name(name))
+    with edited(folder / f"ceph_{dump}.json") as document:
+        yield folder, document
 
 
 def test_dumps_between_which_no_pace_can_be_measured_are_refused(
-    slow: tuple[Path, Path, float], healthy: Path, tmp_path: Path, terminal: Terminal
+    slow: tuple[Path, Path, float], healthy: Path, terminal: Terminal
 ) -> None:
     older, newer, _ = slow
 
@@ -140,40 +123,29 @@ def test_dumps_between_which_no_pace_can_be_measured_are_refused(
     assert "at the same time as" in refused(newer, newer)
     assert "give --pace or --since" in refused(newer, older, "--pace", "40%")
 
-    def as_before(document: Kept) -> None:
-        document["pg_map"]["stamp"] = "2026-01-01T00:42:00.000000+0000"
-
-    later = moved(newer, tmp_path / "later", as_before)
+    with changed(newer, "later") as (later, dump):
+        dump["pg_map"]["stamp"] = LATER
     assert "copies of objects had to be recovered then" in refused(later, newer)
-
-    def over(document: Kept) -> None:
-        as_before(document)
-        for row in document["pg_map"]["pg_stats"]:
+    with changed(newer, "over") as (over, dump):
+        dump["pg_map"]["stamp"] = LATER
+        for row in dump["pg_map"]["pg_stats"]:
             row["stat_sum"] |= {"num_objects_degraded": 0, "num_objects_misplaced": 0}
-
-    assert "and 0 now" in refused(moved(newer, tmp_path / "over", over), newer)
-    started = moved(healthy, tmp_path / "whole", lambda one: one["pg_map"].update(stamp=EARLY))
-    (started / "ceph_report.json").unlink()
-    assert "which OSDs are up changed between the dumps" in refused(newer, started)
-    shutil.copytree(older, tmp_path / "held")
-    flags = {"flags": "nobackfill,norecover", "flags_set": ["nobackfill", "norecover"]}
-    edit(tmp_path / "held" / "ceph_osd_dump.json", lambda dump: dump.update(flags))
-    assert "a flag changed between the dumps" in refused(newer, tmp_path / "held")
-
-    def more(document: Kept) -> None:
-        for row in document["pg_map"]["pg_stats"]:
+    assert "and 0 now" in refused(over, newer)
+    with changed(healthy, "whole") as (whole, dump):
+        dump["pg_map"]["stamp"] = EARLY
+    (whole / "ceph_report.json").unlink()
+    assert "which OSDs are up changed between the dumps" in refused(newer, whole)
+    with changed(older, "held", "osd_dump") as (held, dump):
+        dump |= {"flags": "nobackfill,norecover", "flags_set": ["nobackfill", "norecover"]}
+    assert "a flag changed between the dumps" in refused(newer, held)
+    with changed(newer, "fast") as (fast, dump):
+        for row in dump["pg_map"]["pg_stats"]:
             row["stat_sum"]["num_objects_degraded"] //= 2
-
-    fast = refused(moved(newer, tmp_path / "fast", more), older)
-    assert "and 10 times as fast" in fast
-    assert "ceph config dump" in fast
-
-    def other(document: Kept) -> None:
-        document["fsid"] = "76543210-89ab-cdef-0123-456789abcdef"
-
-    shutil.copytree(older, tmp_path / "other")
-    edit(tmp_path / "other" / "ceph_osd_dump.json", other)
-    assert "it is of another cluster" in refused(newer, tmp_path / "other")
-    shutil.copytree(older, tmp_path / "bare")
-    (tmp_path / "bare" / "ceph_pg_dump.json").unlink()
-    assert "add `ceph pg dump`" in refused(newer, tmp_path / "bare")
+    said = refused(fast, older)
+    assert "and 10 times as fast" in said and "ceph config dump" in said
+    with changed(older, "other", "osd_dump") as (other, dump):
+        dump["fsid"] = "76543210-89ab-cdef-0123-456789abcdef"
+    assert "it is of another cluster" in refused(newer, other)
+    bare = shutil.copytree(older, older.with_name("bare"))
+    (bare / "ceph_pg_dump.json").unlink()
+    assert "add `ceph pg dump`" in refused(newer, bare)

@@ -6,7 +6,9 @@ the sets of its groups are placed by CRUSH, their bytes drawn with a fixed seed.
 
 import json
 import lzma
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,15 @@ def write_state(path: Path, shape: Shape) -> Path:
     }
     path.write_bytes(lzma.compress(json.dumps(parts).encode(), preset=0))
     return path
+
+
+@contextmanager
+def edited(path: Path) -> Iterator[Any]:
+    """A dump to change, which is written again without the lines of stderr beside it."""
+    text = path.read_text(encoding="utf-8")
+    dump, _ = json.JSONDecoder().raw_decode(re.sub(r"\A[^\[{]*", "", text))
+    yield dump
+    path.write_text(json.dumps(dump), encoding="utf-8")
 
 
 def documents(shape: Shape) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from resilver.simulate.room_left import group_shares
 from resilver.whatif.options import Request
 from resilver.whatif.perform import answer_of
 from resilver.whatif.plan import plan_of_options
-from tests.reference.ceph_cluster import write_cluster
+from tests.reference.ceph_cluster import edited, write_cluster
 from tests.terminal import Terminal
 from tests.unit.what_if_clusters import SMALL, small_report
 
@@ -96,14 +96,12 @@ def earlier(small: Path, folder: Path, days: float, share: float, fsid: str = ""
     """The same cluster so many days before, when every PG held that share of its bytes."""
     shutil.copytree(small, folder)
     (folder / "ceph_report.json").unlink()
-    text = (folder / "ceph_pg_dump.json").read_text(encoding="utf-8")
-    dump, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
     stamp = datetime(2026, 3, 11, tzinfo=UTC) - timedelta(days=days)
-    dump["pg_map"]["stamp"] = stamp.strftime("%Y-%m-%dT%H:%M:%S.%f%z")
-    for group in dump["pg_map"]["pg_stats"]:
-        held = group["stat_sum"]
-        held["num_bytes"] = round(held["num_bytes"] * share)
-    (folder / "ceph_pg_dump.json").write_text(json.dumps(dump), encoding="utf-8")
+    with edited(folder / "ceph_pg_dump.json") as dump:
+        dump["pg_map"]["stamp"] = stamp.strftime("%Y-%m-%dT%H:%M:%S.%f%z")
+        for group in dump["pg_map"]["pg_stats"]:
+            held = group["stat_sum"]
+            held["num_bytes"] = round(held["num_bytes"] * share)
     for name in ("ceph_osd_dump.json",) * bool(fsid):
         osds = (folder / name).read_text(encoding="utf-8")
         (folder / name).write_text(osds.replace("01234567", fsid), encoding="utf-8")
