@@ -19,7 +19,7 @@ from tests.unit.test_importers_benchmarks import (
     test_a_text_cut_off_anywhere_is_read_in_part_or_refused,
 )
 from tests.unit.test_importers_bundle_faults import (
-    test_any_member_of_a_bundle_is_read_or_refused_as_input,
+    test_any_mutant_of_a_bundle_is_read_or_refused_as_input,
 )
 from tests.unit.test_importers_ceph import (
     test_a_report_cut_off_anywhere_is_refused_with_its_position,
