@@ -159,8 +159,8 @@ class Page:
 
 
 @contextlib.contextmanager
-def chromium(program: str) -> Iterator[Page]:
-    """A running browser with one tab and a profile of its own, which ends with the block."""
+def chromium(program: str) -> Iterator[tuple[int, int]]:
+    """The pipes of a `Page` in a browser with a profile of its own, which ends with the block."""
     to_browser, from_us = os.pipe()
     to_us, from_browser = os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
@@ -175,7 +175,7 @@ def chromium(program: str) -> Iterator[Page]:
         os.close(to_browser)
         os.close(from_browser)
         try:
-            yield Page(to_us, from_us)
+            yield to_us, from_us
         finally:
             os.close(from_us)
             os.close(to_us)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from resilver.importers.ceph import ClusterReport, read_cluster
-from tests.browser.chromium import Page, chromium, find_chromium
-from tests.browser.explore_pages import paged
+from tests.browser.chromium import chromium, find_chromium
+from tests.browser.explore_pages import Reader, paged
 from tests.reference.ceph_cluster import write_cluster
 from tests.unit.what_if_clusters import SMALL
 
@@ -20,13 +20,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
+def page() -> Iterator[Reader]:
     """One browser for all tests of this file."""
     program = find_chromium()
     if program is None:
         pytest.skip("no Chromium on PATH: install it (Debian: apt-get install chromium)")
-    with chromium(program) as opened:
-        yield opened
+    with chromium(program) as pipes:
+        yield Reader(*pipes)
 
 
 @pytest.fixture

@@ -19,8 +19,6 @@ from tests.browser.page_checks import MARKED_ROWS, UNFOLD
 from tests.unit import durability_answers as durability
 from tests.unit.what_if_answers import answer, no_part_may_fail, plans, ranking, search
 
-pytestmark = pytest.mark.browser
-
 HOSTILE = "<img src=x onerror=\"document.title='taken'\">"
 MOVING = ["course", "rates", "fill", "fullest", "space", "written"]
 MOVING += [f"places-{level}" for level in range(3)]

@@ -13,8 +13,6 @@ from tests.browser.every_page import (  # noqa: F401
 )
 from tests.small_machine import STORED
 
-pytestmark = pytest.mark.browser
-
 SCAN = 1_500_000_000
 CAPACITY = """
 [capacity]

@@ -60,7 +60,6 @@ def test_node_answers_as_natively(
     assert differences(native[name], answers_of_node[name]) == []
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize("name", NAMES)
 def test_chromium_answers_as_natively(
     name: str, native: dict[str, Answer], answers_of_chromium: dict[str, Answer]
@@ -68,7 +67,6 @@ def test_chromium_answers_as_natively(
     assert differences(native[name], answers_of_chromium[name]) == []
 
 
-@pytest.mark.browser
 def test_a_real_cluster_is_answered_as_natively(
     shared_data: Path, page: Page, tmp_path: Path
 ) -> None:

@@ -15,37 +15,15 @@ from resilver import Study
 from resilver.explore.study import study_document
 from resilver.importers.ceph import read_cluster
 from resilver.study import simulate
-from tests.browser.chromium import Page
-from tests.browser.explore_pages import (
-    HEADLINE,
-    NONE,
-    TOLD,
-    answer,
-    button,
-    click,
-    command,
-    commanded,
-    fails,
-    happens,
-    happens_after,
-    opened,
-    paged,
-    press,
-    scrub,
-    select,
-    turn,
-    written,
-)
+from tests.browser.explore_pages import HEADLINE, NONE, TOLD, Reader, paged, written
 from tests.reference.ceph_cluster import write_cluster
 from tests.unit.what_if_clusters import SMALL, small_report
 
-pytestmark = pytest.mark.browser
 
-
-def test_where_healing_stalls_the_answer_says_when(page: Page, full: Path) -> None:
+def test_where_healing_stalls_the_answer_says_when(page: Reader, full: Path) -> None:
     """So that of two scenarios that both stall it is seen which one takes longer."""
-    opened(page, full)
-    fails(page, "node-000")
+    page.visit(full)
+    page.fail("node-000")
     headline = page.evaluate(HEADLINE)
     assert re.search(r"^[\d,]+ of 320 PGs do not become clean", headline)
     assert "; nothing moves any more after " in headline
@@ -56,16 +34,16 @@ def test_where_healing_stalls_the_answer_says_when(page: Page, full: Path) -> No
     assert " 0 OSDs read, 0 write, and " in moment and " wait for a turn or for space." in moment
 
 
-def test_a_part_is_found_by_what_one_would_type(page: Page, real: Path) -> None:
+def test_a_part_is_found_by_what_one_would_type(page: Reader, real: Path) -> None:
     """Who has found it goes on on the map, and what is chosen moves nothing below it."""
-    opened(page, real)
+    page.visit(real)
     height = "document.querySelector('.controls').getBoundingClientRect().top + scrollY"
     before = page.evaluate(height)
 
     def look_for(text: str) -> str:
         page.evaluate("document.querySelector('input[list]').focus()")
         page.evaluate(f"document.querySelector('input[list]').value = {json.dumps(text)}")
-        press(page, "Enter")
+        page.press("Enter")
         return str(page.evaluate(
             "new Promise((done) => setTimeout(() => done("
             "document.querySelector('.map .chosen').textContent), 100))"
@@ -81,37 +59,37 @@ def test_a_part_is_found_by_what_one_would_type(page: Page, real: Path) -> None:
     assert look_for("cloud3-13").startswith("cloud3-13 may be cloud3-13")
     assert look_for("osd.12").startswith("osd.12 ")
     assert page.evaluate("document.querySelector('.map .chosen [role=alert]')") is None
-    press(page, "f")
-    happens(page, "osd.12")
+    page.press("f")
+    page.happens("osd.12")
 
 
-def test_what_happens_next_is_said_with_its_time(page: Page, real: Path) -> None:
+def test_what_happens_next_is_said_with_its_time(page: Reader, real: Path) -> None:
     """Where the time stands, and after a fresh start at the start again; ranked is then too."""
-    opened(page, real)
-    fails(page, "osd.12")
-    scrub(page, 500)
+    page.visit(real)
+    page.fail("osd.12")
+    page.scrub(500)
     when = "document.querySelector('#chosen .when')?.textContent"
     page.wait(f"{when}.startsWith('After ')")
-    click(page, "[data-level=host]")
+    page.click("[data-level=host]")
     status = "document.querySelector('.ranking [role=status]').textContent"
     page.wait(f"{status}.startsWith('10 of 10')", 120)
     assert re.search(r"Each fails after .*, beside what happens", page.evaluate(status))
-    button(page, "As things are")
-    select(page, "osd.12")
+    page.button("As things are")
+    page.select("osd.12")
     page.wait(f"{when} === 'At the start:'")
 
 
-def test_to_look_at_the_other_is_nothing_to_undo(page: Page, tmp_path: Path) -> None:
+def test_to_look_at_the_other_is_nothing_to_undo(page: Reader, tmp_path: Path) -> None:
     path = paged(small_report(), tmp_path / "small.html")
-    opened(page, path)
-    fails(page, "osd.1")
-    button(page, "Compare with another")
-    fails(page, "osd.2")
-    both = command(page)
+    page.visit(path)
+    page.fail("osd.1")
+    page.button("Compare with another")
+    page.fail("osd.2")
+    both = page.command()
     for side in ("A", "B", "A", "B"):
-        button(page, side)
-    assert command(page) == both
-    button(page, "Undo")
+        page.button(side)
+    assert page.command() == both
+    page.button("Undo")
     page.wait("!document.getElementById('command').textContent.includes('osd.2')")
 
 
@@ -123,53 +101,53 @@ def test_to_look_at_the_other_is_nothing_to_undo(page: Page, tmp_path: Path) -> 
     ],
 )  # fmt: skip
 def test_a_time_that_no_run_has_is_refused_in_sight(
-    page: Page, real: Path, typed: str, rule: str
+    page: Reader, real: Path, typed: str, rule: str
 ) -> None:
-    opened(page, real)
-    fails(page, "osd.12")
-    happens_after(page, "Fail: osd.12", typed)
+    page.visit(real)
+    page.fail("osd.12")
+    page.happens_after("Fail: osd.12", typed)
     page.wait("document.querySelector('.happenings [role=alert]') !== null")
     said = page.evaluate("document.querySelector('.happenings [role=alert]').textContent")
     assert said.strip().startswith(f"A time is {rule}")
     # What was there before stays.
     assert page.evaluate("document.querySelector('.happenings input').value") == "0"
-    happens_after(page, "Fail: osd.12", "1,5")
-    commanded(page, "5400 s")
-    answer(page)
+    page.happens_after("Fail: osd.12", "1,5")
+    page.commanded("5400 s")
+    page.answer()
 
 
-def test_what_is_down_already_is_said_to_have_no_effect(page: Page, real: Path) -> None:
-    opened(page, real)
-    fails(page, "osd.12")
-    once = answer(page)["digest"]
-    click(page, "#chosen [data-change=fail]")
+def test_what_is_down_already_is_said_to_have_no_effect(page: Reader, real: Path) -> None:
+    page.visit(real)
+    page.fail("osd.12")
+    once = page.answer()["digest"]
+    page.click("#chosen [data-change=fail]")
     page.wait("document.querySelectorAll('.happenings li').length === 2")
     rows = "[...document.querySelectorAll('.happenings li')].map((one) => one.textContent)"
     first, second = page.evaluate(rows)
     assert "no effect" in second and "no effect" not in first
-    assert answer(page)["digest"] != "" and once
+    assert page.answer()["digest"] != "" and once
 
 
-def test_a_map_that_does_not_fit_shows_what_is_chosen(page: Page, tmp_path: Path) -> None:
+def test_a_map_that_does_not_fit_shows_what_is_chosen(page: Reader, tmp_path: Path) -> None:
     shape = replace(
         SMALL, osds=2000, osds_per_host=5, racks=40, groups=4096, fill=0.3, balancer=False
     )
     report = read_cluster(write_cluster(tmp_path / "wide", shape))
-    opened(page, paged(report, tmp_path / "wide.html"))
+    page.visit(paged(report, tmp_path / "wide.html"))
     place = "document.querySelector('.frame')"
     assert page.evaluate(f"{place}.scrollHeight > {place}.clientHeight + 500")
     assert page.evaluate(f"{place}.clientHeight <= 704")
-    select(page, "osd.1999")
+    page.select("osd.1999")
     page.wait(f"{place}.scrollTop > 300")
-    select(page, "osd.0")
+    page.select("osd.0")
     page.wait(f"{place}.scrollTop < 300")
     assert page.complaints() == []
 
 
-def test_on_a_phone_the_answer_stays_in_sight(page: Page, real: Path) -> None:
+def test_on_a_phone_the_answer_stays_in_sight(page: Reader, real: Path) -> None:
     """In a wide window it does not have to, and charts are as wide as their place."""
-    opened(page, real, width=390)
-    fails(page, "osd.12")
+    page.visit(real, width=390)
+    page.fail("osd.12")
     page.wait("document.querySelector('.plot canvas') !== null")
     page.evaluate("document.getElementById('map').scrollIntoView({ block: 'start' })")
     top = "document.querySelector('.brief').getBoundingClientRect().top"
@@ -195,21 +173,21 @@ STUDY = {
 }
 
 
-def test_clients_are_added_to_a_study_that_has_none(page: Page, tmp_path: Path) -> None:
+def test_clients_are_added_to_a_study_that_has_none(page: Reader, tmp_path: Path) -> None:
     path = written(study_document(Study.from_dict(STUDY)).to_json(), tmp_path / "study.html")
-    opened(page, path)
+    page.visit(path)
     assert not [key for key in page.evaluate(TOLD) if "throughput" in key]
-    turn(page, "traffic")
+    page.turn("traffic")
     page.wait("document.querySelector('[data-figure=during_p99_read_delay_seconds]') !== null")
     text = page.evaluate("document.getElementById('study').textContent")
     assert "outstanding = 16" in text
     run = Study.from_dict(tomllib.loads(text)).runs()[0]
     done = simulate(run.system, run.seed)
-    assert answer(page)["digest"] == done.metrics["digest"]
+    assert page.answer()["digest"] == done.metrics["digest"]
     assert "clients get" in page.evaluate(HEADLINE)
     # Beside a scenario without clients theirs are neither better nor worse.
-    button(page, "Compare with another")
-    turn(page, "traffic", "ArrowLeft")
+    page.button("Compare with another")
+    page.turn("traffic", "ArrowLeft")
     second = "document.querySelector('[data-figure=requests_lost] td:nth-of-type(2)')"
     page.wait(f"{second}.textContent === '{NONE}'")
     told = page.evaluate(TOLD)
@@ -218,24 +196,24 @@ def test_clients_are_added_to_a_study_that_has_none(page: Page, tmp_path: Path) 
     assert page.complaints() == []
 
 
-def test_the_rebuild_of_a_study_plays_on_the_map(page: Page, tmp_path: Path) -> None:
+def test_the_rebuild_of_a_study_plays_on_the_map(page: Reader, tmp_path: Path) -> None:
     """Who reads, who writes and who waits for whom, and who failed by the study itself."""
     study = Study.from_dict(STUDY)
     path = written(study_document(study).to_json(), tmp_path / "study.html")
-    opened(page, path)
+    page.visit(path)
     assert page.evaluate("document.querySelector('.moment').textContent").endswith("nothing moves.")
     pictures = set()
     for place in (0, 400, 550, 700):
-        scrub(page, place)
+        page.scrub(place)
         pictures.add(page.evaluate("document.getElementById('map').toDataURL()"))
     assert len(pictures) == 4
     page.wait("/ servers? reads?, /.test(document.querySelector('.moment').textContent)")
-    select(page, "server.3")
+    page.select("server.3")
     said = page.evaluate("document.querySelector('#chosen').textContent")
     assert "reads " in said and "writes " in said
     assert re.search(r", \d+ buffers? waits? for server\.\d+", said)
     moment = page.evaluate("document.querySelector('.moment').textContent")
     assert re.search(r"and [\d,]+ buffers wait for what others have yet to send\.$", moment)
     run = study.runs()[0]
-    assert answer(page)["digest"] == simulate(run.system, run.seed).metrics["digest"]
+    assert page.answer()["digest"] == simulate(run.system, run.seed).metrics["digest"]
     assert page.complaints() == []

@@ -20,15 +20,14 @@ from resilver.explore.native import Runs
 from resilver.explore.serve import PageServer
 from resilver.importers.ceph import read_cluster
 from resilver.study import simulate
-from tests.browser.chromium import Page
-from tests.browser.explore_pages import GOING, HEADLINE, READY, button, computed
+from tests.browser.explore_pages import GOING, HEADLINE, READY, Reader
 from tests.explore_client import SECONDS, long_request, page_of, quick_request, wait_for
 from tests.front_door import command, environment
 from tests.integration.study_runs import LOST
 from tests.reference.ceph_cluster import write_cluster
 from tests.unit.what_if_clusters import SMALL
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("explore served")]
+pytestmark = pytest.mark.xdist_group("explore served")
 
 DIGEST = "/digest ([0-9a-f]{16})/.exec(document.body?.innerText ?? '')?.[1]"
 
@@ -67,11 +66,11 @@ def serving(path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
         process.stderr.close()
 
 
-def digest_of(page: Page, address: str) -> str:
+def digest_of(page: Reader, address: str) -> str:
     """The digest of the answer that a page comes to show."""
     page.call("Page.navigate", url="about:blank")
     page.call("Page.navigate", url=address)
-    computed(page)
+    page.compute()
     found: str = page.evaluate(DIGEST)
     return found
 
@@ -83,7 +82,7 @@ def linked(osd: str) -> str:
 
 
 def test_the_served_page_answers_as_the_command(
-    page: Page, bundle: Path, served: tuple[subprocess.Popen[str], str]
+    page: Reader, bundle: Path, served: tuple[subprocess.Popen[str], str]
 ) -> None:
     """As things are, and with an OSD that fails, to the digest; without a complaint, and without
     a request to anywhere else.
@@ -100,7 +99,7 @@ def test_the_served_page_answers_as_the_command(
     assert [one for one in page.requests() if not one.startswith(ours)] == []
 
 
-def test_a_served_study_answers_as_its_run(page: Page, bundle: Path, tmp_path: Path) -> None:
+def test_a_served_study_answers_as_its_run(page: Reader, bundle: Path, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text(LOST)
     run = Study.load(study).runs()[0]
@@ -111,7 +110,7 @@ def test_a_served_study_answers_as_its_run(page: Page, bundle: Path, tmp_path: P
 
 
 def test_a_page_runs_nothing_until_it_is_asked(
-    page: Page, bundle: Path, served: tuple[subprocess.Popen[str], str]
+    page: Reader, bundle: Path, served: tuple[subprocess.Popen[str], str]
 ) -> None:
     """Opened, it says how the cluster stands (36 OSDs, 320 PGs) and asks the server for no run."""
     _, address = served
@@ -128,14 +127,14 @@ def test_a_page_runs_nothing_until_it_is_asked(
     assert re.match(f"36 OSDs, 320 PGs, {full}", said), said
     run = f"{address.partition('?')[0]}run"
     assert run not in page.requests()
-    button(page, "Compute what")
+    page.button("Compute what")
     page.wait(f"Boolean({DIGEST})")
     assert page.requests().count(run) == 1
     assert page.complaints() == []
 
 
 @pytest.mark.usefixtures("bundle")
-def test_a_long_served_run_tells_how_long_the_rest_takes(page: Page, tmp_path: Path) -> None:
+def test_a_long_served_run_tells_how_long_the_rest_takes(page: Reader, tmp_path: Path) -> None:
     """The page's clock runs 1,000 times as fast here, so that part of a second is minutes."""
     path = write_cluster(tmp_path / "larger", replace(SMALL, osds=240, groups=8192))
     host = {"v": 1, "a": 0, "s": [{"c": {}, "h": [["fail", "host=node-001", 0, 1]]}]}
@@ -157,7 +156,7 @@ def test_a_long_served_run_tells_how_long_the_rest_takes(page: Page, tmp_path: P
 
 
 def test_an_interrupt_ends_the_command_and_is_told_by_the_page(
-    page: Page, served: tuple[subprocess.Popen[str], str]
+    page: Reader, served: tuple[subprocess.Popen[str], str]
 ) -> None:
     """No process of it is left, and a page that is still open says that there is no server."""
     process, address = served
@@ -176,7 +175,7 @@ def server() -> Iterator[PageServer]:
         yield opened
 
 
-def test_a_page_that_is_left_ends_its_run(page: Page, server: PageServer) -> None:
+def test_a_page_that_is_left_ends_its_run(page: Reader, server: PageServer) -> None:
     page.call("Page.navigate", url=server.address)
     page.wait(f"document.title === {json.dumps(server.token)}")
     headers = {"Content-Type": "application/json", "Resilver-Token": server.token}
@@ -187,7 +186,7 @@ def test_a_page_that_is_left_ends_its_run(page: Page, server: PageServer) -> Non
     wait_for(lambda: server.runs.live == 0)
 
 
-def test_another_page_is_told_nothing(page: Page, server: PageServer, tmp_path: Path) -> None:
+def test_another_page_is_told_nothing(page: Reader, server: PageServer, tmp_path: Path) -> None:
     """Not even one from this machine that has the token, by no way to ask that a browser has."""
     page.events.clear()
     asked = f"http://127.0.0.1:{server.port}"

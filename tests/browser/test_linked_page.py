@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from resilver.report import write_html
-from tests.browser.chromium import Page
 from tests.browser.every_page import opened
-from tests.browser.explore_pages import clicked, press
+from tests.browser.explore_pages import Reader
 from tests.browser.page_checks import (
     CHARTS_DATA,
     MARKED_CONTRAST,
@@ -20,8 +19,6 @@ from tests.browser.page_checks import (
 from tests.browser.report_fixture import results
 from tests.browser.traffic_fixture import beside_rebuild
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
@@ -32,11 +29,11 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: write_html(one, folder / f"{name}.html") for name, one in made.items()}
 
 
-def moved(page: Page, x: float, y: float) -> None:
+def moved(page: Reader, x: float, y: float) -> None:
     page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
 
-def pointed(page: Page, chart: str, share: float) -> None:
+def pointed(page: Reader, chart: str, share: float) -> None:
     """Put the pointer over a chart's middle height, at a share of its width."""
     box = page.evaluate(f"{MIDDLE}('{chart}')")
     for step in (0.0, 1.0):
@@ -51,7 +48,7 @@ def pointed(page: Page, chart: str, share: float) -> None:
     ],
 )
 def test_a_moment_under_the_pointer_is_marked_in_every_chart_over_time(
-    page: Page, reports: dict[str, Path], name: str, over: str, linked: set[str]
+    page: Reader, reports: dict[str, Path], name: str, over: str, linked: set[str]
 ) -> None:
     opened(page, reports[name])
     pointed(page, over, 0.4)
@@ -71,11 +68,11 @@ def test_a_moment_under_the_pointer_is_marked_in_every_chart_over_time(
     assert page.complaints() == []
 
 
-def test_the_arrow_keys_reach_every_interval(page: Page, reports: dict[str, Path]) -> None:
+def test_the_arrow_keys_reach_every_interval(page: Reader, reports: dict[str, Path]) -> None:
     opened(page, reports["osds"])
     page.evaluate("document.getElementById('moment-degraded-0').focus()")
     for _ in range(3):
-        press(page, "ArrowRight")
+        page.press("ArrowRight")
     rows = (
         "JSON.parse(document.getElementById('page').textContent).charts['degraded-0'].data.values"
     )
@@ -93,7 +90,7 @@ def test_the_arrow_keys_reach_every_interval(page: Page, reports: dict[str, Path
 
 
 def test_a_clicked_part_is_marked_in_every_chart_and_table(
-    page: Page, reports: dict[str, Path]
+    page: Reader, reports: dict[str, Path]
 ) -> None:
     opened(page, reports["osds"])
     before = page.evaluate(f"({OPACITIES})([])")
@@ -101,7 +98,7 @@ def test_a_clicked_part_is_marked_in_every_chart_and_table(
     assert min(min(one["others"]) for one in before.values()) >= 0.8
     place = page.evaluate(f"{PLACE}('servers-0', 'osd.8')")
     moved(page, *place)
-    clicked(page, *place)
+    page.click_at(*place)
     page.wait("!document.getElementById('chosen').hidden")
     # Eight OSDs are on a host, so osd.8 is the first of the second; the diagram of transfers has
     # an arc a host.
@@ -114,20 +111,20 @@ def test_a_clicked_part_is_marked_in_every_chart_and_table(
         assert seen["others"] and max(seen["others"]) < 0.2, chart
     marked = page.evaluate(MARKED_ROWS)
     assert marked and all({"osd.8", "host1"} & set(cells) for cells in marked)
-    press(page, "Escape")
+    page.press("Escape")
     page.wait(f"({OPACITIES})([])['busy-0'].others.every((one) => one >= 0.8)")
     assert page.evaluate(MARKED_ROWS) == []
     assert page.evaluate("document.getElementById('chosen').hidden")
     assert page.complaints() == []
 
 
-def test_a_part_is_chosen_by_its_name_in_a_table(page: Page, reports: dict[str, Path]) -> None:
+def test_a_part_is_chosen_by_its_name_in_a_table(page: Reader, reports: dict[str, Path]) -> None:
     opened(page, reports["osds"])
     page.evaluate("document.getElementById('table-transfers-0').open = true")
     page.wait("document.querySelector('#table-transfers-0 button.part') !== null")
     page.evaluate("document.querySelector('#table-transfers-0 button.part').focus()")
     host = page.evaluate("document.activeElement.textContent")
-    press(page, "Enter")
+    page.press("Enter")
     page.wait("!document.getElementById('chosen').hidden")
     # With a host all of its eight OSDs are marked.
     assert f"{host}, with 8 on it" in page.evaluate("document.getElementById('chosen').textContent")
@@ -135,14 +132,14 @@ def test_a_part_is_chosen_by_its_name_in_a_table(page: Page, reports: dict[str, 
     names = [host, *(f"osd.{8 * number + at}" for at in range(8))]
     page.wait(f"({OPACITIES})({names})['busy-0'].others.every((one) => one < 0.2)")
     assert len(page.evaluate(f"({OPACITIES})({names})['busy-0'].own")) == 2 * 8
-    press(page, "Enter")
+    page.press("Enter")
     page.wait("document.getElementById('chosen').hidden")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
 def test_what_is_marked_is_legible_and_nothing_leaves_the_screen(
-    page: Page, reports: dict[str, Path], width: int, scheme: str
+    page: Reader, reports: dict[str, Path], width: int, scheme: str
 ) -> None:
     opened(page, reports["osds"], width, scheme)
     pointed(page, "timeline-0", 0.5)

@@ -11,8 +11,6 @@ from resilver.report.html import render_waiting
 from tests.browser.chromium import Page
 from tests.browser.report_fixture import results
 
-pytestmark = pytest.mark.browser
-
 DRAWN = "document.documentElement?.hasAttribute('data-drawn') === true"
 
 

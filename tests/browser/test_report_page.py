@@ -21,8 +21,6 @@ from tests.browser.page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS, UNFOL
 from tests.browser.report_fixture import results
 from tests.browser.traffic_fixture import beside_rebuild, traffic_results
 
-pytestmark = pytest.mark.browser
-
 CASES: dict[str, dict[str, Any]] = {
     "one system": {},
     "sweep": {"servers": (4, 64, 1024), "seeds": 5},

@@ -21,8 +21,6 @@ from tests.browser.every_page import (  # noqa: F401
 )
 from tests.unit.study_shelf import invented
 
-pytestmark = pytest.mark.browser
-
 NETWORK = entry("network-failures")
 
 CHARTS_EXPECTED = {
