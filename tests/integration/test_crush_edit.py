@@ -1,6 +1,5 @@
 """Maps that `resilver crush` builds, changes and writes are crushtool's, byte for byte."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,11 +8,8 @@ import pytest
 from resilver import cli
 from resilver.crush import CrushMap
 from tests.integration.file_kinds import LAYERS
+from tests.oracle.osdmap_file import NEEDS_TOOLS
 from tests.terminal import output, refusal, written
-
-oracle = pytest.mark.skipif(
-    shutil.which("crushtool") is None, reason="crushtool is absent: install ceph-base"
-)
 
 
 def crushtool(*words: object) -> str:
@@ -30,8 +26,7 @@ def built(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.oracle
-@oracle
+@NEEDS_TOOLS
 def test_a_built_map_is_crushtools(built: Path) -> None:
     theirs = built.with_name("theirs")
     crushtool("-o", theirs, "--build", "--num_osds", 16, *LAYERS)
@@ -76,8 +71,7 @@ choose_args 7 {
 """
 
 
-@pytest.mark.oracle
-@oracle
+@NEEDS_TOOLS
 def test_a_tree_of_classes_and_stand_ins_is_crushtools(tmp_path: Path) -> None:
     """Rule: shadows have their class, each set of stand-ins a column, and devices their number."""
     text = written(tmp_path / "map.txt", CLASSES_AND_STAND_INS)
@@ -96,8 +90,7 @@ def test_a_map_that_cannot_be_written_leaves_what_was_there(built: Path) -> None
     assert sorted(built.parent.iterdir()) == sorted([*before, built.parent / "folder"])
 
 
-@pytest.mark.oracle
-@oracle
+@NEEDS_TOOLS
 @pytest.mark.parametrize(
     "edit",
     [

@@ -2,7 +2,6 @@
 
 import functools
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,16 +10,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.oracle.crush_maps import questions
+from tests.oracle.osdmap_file import NEEDS_TOOLS
 from tests.scale import times
 from tests.terminal import Ended, command, refusal
 
-pytestmark = [
-    pytest.mark.oracle,
-    pytest.mark.skipif(
-        shutil.which("crushtool") is None, reason="crushtool is absent: install ceph-base"
-    ),
-]
-
+pytestmark = NEEDS_TOOLS
 
 ours = functools.partial(command, "crush")
 

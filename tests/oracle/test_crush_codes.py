@@ -1,7 +1,6 @@
 """Maps for erasure codes place pieces as Ceph's own `crushtool` does."""
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,14 +8,13 @@ import numpy as np
 import pytest
 
 from resilver.crush import CrushMap
+from tests.oracle.osdmap_file import NEEDS_TOOLS
 
 HOLE = 2**31 - 1
 INPUTS = 1_000
 LINE = re.compile(r"^CRUSH rule 0 x \d+ \[([-\d,]*)\]$", re.MULTILINE)
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("crushtool") is None, reason="crushtool is not installed (Debian: ceph-base)"
-)
+pytestmark = NEEDS_TOOLS
 
 MAPS = {
     "16 servers": CrushMap.flat(16),

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +25,7 @@ from tests.oracle.osdmap_file import (
 )
 from tests.scale import SCALE, times
 
-pytestmark = [pytest.mark.oracle, NEEDS_TOOLS]
+pytestmark = NEEDS_TOOLS
 
 ONE = 0x10000
 HOLE = 2**31 - 1

@@ -30,7 +30,7 @@ from tests.oracle.test_reclassify import legacy
 from tests.scale import numbers
 from tests.terminal import Terminal
 
-pytestmark = [pytest.mark.oracle, NEEDS_TOOLS]
+pytestmark = NEEDS_TOOLS
 
 ONE, GROUPS, OBJECT = 0x10000, 64, 2**22
 POOLS = {1: PoolSpec(3, GROUPS, GROUPS), 2: PoolSpec(5, GROUPS, GROUPS, 2, erasure=True)}

@@ -12,7 +12,7 @@ from tests.oracle.osdmap_file import NEEDS_TOOLS, tool
 from tests.scale import numbers
 from tests.terminal import Terminal
 
-pytestmark = [pytest.mark.oracle, NEEDS_TOOLS]
+pytestmark = NEEDS_TOOLS
 
 KINDS = ("straw2", "straw2", "straw", "list")
 """Of trees Ceph leaves the inner nodes that come to chance, and fails for some of them."""

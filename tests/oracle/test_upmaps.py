@@ -25,7 +25,7 @@ from tests.oracle.osdmap_file import (
 )
 from tests.scale import numbers
 
-pytestmark = [pytest.mark.oracle, NEEDS_TOOLS]
+pytestmark = NEEDS_TOOLS
 
 ONE = 0x10000
 Pairs = list[tuple[int, int]]
