@@ -56,6 +56,14 @@ def environment(**variables: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **variables}
 
 
+def process(
+    *words: str, cwd: Path | None = None, env: dict[str, str] | None = None, timeout: float = 110
+) -> subprocess.CompletedProcess[str]:
+    """Run a program, by default with `environment`; answer its exit code and what it wrote."""
+    asked: dict[str, Any] = {"cwd": cwd, "env": env or environment(), "timeout": timeout}
+    return subprocess.run(words, capture_output=True, text=True, **asked)
+
+
 def processor_seconds() -> float:
     """What this process has taken, with all below it, those that have ended among them."""
     ticks, processes = 0, [os.getpid()]

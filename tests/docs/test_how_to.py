@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.explore_pages import built
-from tests.front_door import shell_environment
+from tests.front_door import process, shell_environment
 from tests.reference.ceph_cluster import write_cluster
 from tests.reference.ceph_rows import Shape
 
@@ -88,14 +88,7 @@ def environment() -> dict[str, str]:
 
 
 def run_command(command: str, expected: list[str], folder: Path) -> None:
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = process("bash", "-c", command, cwd=folder, env=environment(), timeout=300)
     assert done.returncode == 0, (
         f"`{command}` ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
     )

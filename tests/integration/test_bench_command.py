@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -15,10 +14,9 @@ from resilver.calibration.block_rates import read_disk
 from resilver.importers.benchmarks import read_benchmarks
 from resilver.importers.fio import MODES
 from tests.front_door import command, environment, shell_environment
+from tests.integration.test_calibrate import needs_fio
 from tests.terminal import json_output, output, refusal, texts
 from tests.unit.benchmark_texts import IOR_3, OBDFILTER
-
-needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 
 SIZES = (4096, 2**20)
 

@@ -16,7 +16,7 @@ import pytest
 
 from resilver.spec import Cluster, Study
 from resilver.units import BytesPerSecond
-from tests.front_door import environment
+from tests.front_door import environment, process
 from tests.terminal import Ended, command, refusal
 from tests.unit import fio_reports
 
@@ -39,14 +39,8 @@ def calibrate(folder: Path, *words: object) -> Ended:
 
 
 def measure(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        words_of(folder, "calibrate", *words),
-        cwd=folder,
-        env=environment(NO_COLOR="1"),
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
+    asked, colourless = words_of(folder, "calibrate", *words), environment(NO_COLOR="1")
+    done = process(*asked, cwd=folder, env=colourless, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 

@@ -1,14 +1,13 @@
 """What a user types at `resilver crush` and beside it: edits in order, inputs kept, every step."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from resilver.cli.reproduce import Request, _folder_of
-from tests.front_door import STARTED, environment
+from tests.front_door import STARTED, environment, process
 from tests.terminal import json_output, output, refusal, texts, written
 from tests.unit.test_importers_cluster import CRUSH, OSD_DUMP, put
 
@@ -212,9 +211,8 @@ def test_files_without_end_or_form_are_refused(
 
 
 def test_letters_that_an_encoding_lacks_end_no_command(tmp_path: Path) -> None:
-    words = [*STARTED, "reproduce", "burst-buffer-tables"]
-    variables = environment(PYTHONIOENCODING="ascii")
-    done = subprocess.run(words, capture_output=True, text=True, env=variables, cwd=tmp_path)
+    ascii_alone = environment(PYTHONIOENCODING="ascii")
+    done = process(*STARTED, "reproduce", "burst-buffer-tables", cwd=tmp_path, env=ascii_alone)
     assert done.returncode == 0, done.stderr
     assert "?" in done.stdout and "unexpected" not in done.stderr
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import subprocess
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -14,7 +13,7 @@ from resilver.errors import ConfigError
 from resilver.simulate import RunResult
 from resilver.spec import Run, Study
 from resilver.study import simulate, validate_runs
-from tests.front_door import environment
+from tests.front_door import environment, process
 from tests.integration.drawn_studies import drawn_study
 from tests.scale import numbers
 
@@ -143,12 +142,7 @@ def test_parts_between_devices_and_ports_pass_no_more_than_devices_are_asked_for
 
 def test_threads_and_processes_change_nothing() -> None:
     script = f"from {__name__} import printed; printed({list(AGAIN)!r})"
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=environment(RAYON_NUM_THREADS="1", PYTHONHASHSEED="7"),
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-    )
+    other = environment(RAYON_NUM_THREADS="1", PYTHONHASHSEED="7")
+    done = process(sys.executable, "-c", script, env=other, timeout=SECONDS)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [fingerprint(number) for number in AGAIN]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.front_door import STARTED, environment, shell_environment
+from tests.front_door import STARTED, process, shell_environment
 from tests.integration.test_calibrate import QDR
 from tests.terminal import every_command, output
 
@@ -101,14 +101,7 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A command line, with `CRUSH` standing for the command, and `PLACE` for the other."""
     words = shlex.join(STARTED)
     line = line.replace("CRUSH", f"{words} crush").replace("PLACE", f"{words} place")
-    return subprocess.run(
-        ["bash", "-c", line],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    return process("bash", "-c", line, cwd=folder)
 
 
 @pytest.fixture(scope="module")

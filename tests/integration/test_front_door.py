@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.front_door import STARTED, command, environment, shell_environment
+from tests.front_door import STARTED, command, process, shell_environment
 from tests.integration.study_runs import LOST
 
 
@@ -15,13 +15,7 @@ def test_words_and_folder_give_what_they_give_a_process(
 ) -> None:
     (tmp_path / "study.toml").write_text(LOST)
     words = ("check", "study.toml", "--set", f"cluster.servers={setting}")
-    started = subprocess.run(
-        [*STARTED, *words],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
+    started = process(*STARTED, *words, cwd=tmp_path)
     forked = command(*words, cwd=tmp_path)
     assert forked.returncode == started.returncode == code
     assert (forked.stdout, forked.stderr) == (started.stdout, started.stderr)
@@ -43,9 +37,7 @@ def test_a_command_that_takes_too_long_is_killed(tmp_path: Path) -> None:
 
 def test_a_shell_gives_its_pipes_and_gets_the_exit_code(tmp_path: Path) -> None:
     line = "resilver schema | head -c 1; resilver chek 2> errors; echo $?; resilver --version > v"
-    done = subprocess.run(
-        ["bash", "-c", line], cwd=tmp_path, env=shell_environment(), capture_output=True, text=True
-    )
+    done = process("bash", "-c", line, cwd=tmp_path, env=shell_environment())
     assert (done.stdout, done.stderr) == ("{2\n", "")
     assert "No such command 'chek'" in (tmp_path / "errors").read_text()
     assert (tmp_path / "v").read_text().startswith("resilver ")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from resilver import Population, Study, import_sizes
 from resilver.importers.sizes import read_sizes
 from resilver.importers.walk import TreeWalk
-from tests.front_door import shell_environment
+from tests.front_door import process, shell_environment
 from tests.integration.study_runs import study_text
 from tests.terminal import json_output, output, texts, written
 
@@ -78,13 +77,8 @@ def test_files_that_are_all_empty_are_said_to_be_drawn_as_one_byte(
 
 
 def test_a_listing_comes_from_stdin(data: Path) -> None:
-    listed = subprocess.run(
-        ["bash", "-c", f"find '{data}' -type f -printf '%s\\n' | resilver import sizes - --json"],
-        env=shell_environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    line = f"find '{data}' -type f -printf '%s\\n' | resilver import sizes - --json"
+    listed = process("bash", "-c", line, env=shell_environment())
     assert json.loads(listed.stdout)["files"] == 100
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,31 +11,20 @@ from resilver import cli
 from resilver.cli.console import report_error
 from resilver.errors import ConfigError, Interrupted, PlacementError, SimulationError
 from resilver.study import Counts, Incomplete
-from tests.front_door import STARTED, command, environment
-from tests.terminal import every_command
-
-
-def started(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in an interpreter of its own, as a user does."""
-    return subprocess.run(
-        [*STARTED, *arguments],
-        env=environment(**variables),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+from tests.front_door import STARTED, command, environment, process
+from tests.terminal import every_command, output
 
 
 def test_version_and_completion_are_those_of_the_package() -> None:
     import resilver
 
-    done = started("--version")
+    done = process(*STARTED, "--version")
     assert (done.returncode, done.stdout) == (0, f"resilver {resilver.__version__}\n")
-    undetected = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    done = started("--show-completion", **undetected)
+    undetected = environment(_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    done = process(*STARTED, "--show-completion", env=undetected)
     # Without a detected shell the option takes the shell's name.
     if done.returncode:
-        done = started("--show-completion", "bash", **undetected)
+        done = process(*STARTED, "--show-completion", "bash", env=undetected)
     assert "_RESILVER_COMPLETE" in done.stdout
 
 
@@ -123,9 +111,7 @@ def test_each_error_has_its_exit_code_and_no_traceback(
 
 
 def test_the_schema_is_json_and_can_be_written_to_a_file(tmp_path: Path) -> None:
-    done = command("schema")
-    assert done.returncode == 0
-    document = json.loads(done.stdout)
+    document = json.loads(output("schema"))
     assert "cluster" in document["properties"]
     written = command("schema", "-o", str(tmp_path / "s.json"), "--json")
     assert json.loads(written.stdout) == {"schema": str(tmp_path / "s.json")}

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import dev
+from tests.front_door import process
 from tools import checkout, summaries
 from tools import steps as steps_of
 
@@ -40,8 +41,7 @@ def small_checkout(folder: Path) -> Path:
 
 
 def run_dev(folder: Path, env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(small_checkout(folder) / "dev.py"), *words]
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    return process(sys.executable, str(small_checkout(folder) / "dev.py"), *words, env=env)
 
 
 @pytest.mark.parametrize(
@@ -376,8 +376,6 @@ def test_ci_ends_as_the_tests_end(tmp_path: Path) -> None:
     programs["python3"] = 'case "$1" in -c) exit 0;; *) echo "called: $*"; exit 7;; esac'
     env = bare_machine(tmp_path, **programs)
     env["PATH"] += os.pathsep + os.defpath
-    done = subprocess.run(
-        [str(ROOT / ".ci" / "run"), "-k", "x"], env=env, capture_output=True, text=True, timeout=60
-    )
+    done = process(str(ROOT / ".ci" / "run"), "-k", "x", env=env)
     assert done.returncode == 7
     assert done.stdout == "called: dev.py test -k x\n"

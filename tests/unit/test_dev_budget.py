@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.front_door import process
 from tools import budget, checkout
 from tools.checkout import ROOT, DevError, child_environment
 from tools.locks import lines_of, listed, lock_of, npm_list, rust_list, without_addresses
@@ -100,16 +101,12 @@ def cargo_says(folder: Path, packages: str) -> subprocess.CompletedProcess[str]:
     """What cargo says of our manifests with the lock of a list, without a network."""
     env = child_environment()
     command = ["cargo", "metadata", "--format-version", "1", "--offline"]
-    plain = subprocess.run(
-        [*command, "--no-deps"], cwd=ROOT, env=env, capture_output=True, text=True
-    )
+    plain = process(*command, "--no-deps", cwd=ROOT, env=env)
     sources = re.findall(r'"source":"(registry[^"]*)"', plain.stdout)
     shutil.copy(ROOT / "Cargo.toml", folder)
     os.symlink(ROOT / "crates", folder / "crates")
     (folder / "Cargo.lock").write_text(lock_of(packages, sources[0]), encoding="utf-8")
-    return subprocess.run(
-        [*command, "--locked"], cwd=folder, env=env, capture_output=True, text=True
-    )
+    return process(*command, "--locked", cwd=folder, env=env)
 
 
 def test_cargo_takes_the_list_and_refuses_another_checksum(tmp_path: Path) -> None:

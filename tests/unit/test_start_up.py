@@ -4,7 +4,6 @@ import ast
 import importlib
 import json
 import shlex
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.front_door import environment
+from tests.front_door import process
 from tests.terminal import every_command
 
 HEAVY = {"duckdb", "h5py", "jinja2", "networkx", "pandas", "pyarrow", "pywt", "scipy", "vl_convert"}
@@ -46,14 +45,7 @@ def imported(*commands: Sequence[str], folder: Path, first: Sequence[str] = ()) 
         folder: where they run.
         first: modules that all of them may have, imported before.
     """
-    done = subprocess.run(
-        [sys.executable, "-c", MODULES, json.dumps([first, commands])],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = process(sys.executable, "-c", MODULES, json.dumps([first, commands]), cwd=folder)
     lines = [line for line in done.stdout.splitlines() if line.startswith("MODULES ")]
     found = [json.loads(line.partition(" ")[2]) for line in lines]
     assert [code for code, _ in found] == [0] * len(commands), done.stderr
