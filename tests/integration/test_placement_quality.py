@@ -14,7 +14,7 @@ from resilver.crush import CrushMap
 from resilver.importers import read_report
 from resilver.simulate import affected_groups, group_sets
 from tests.integration.study_runs import study_text
-from tests.terminal import command, json_output, output, written
+from tests.terminal import json_output, output, with_page, written
 
 answer = functools.partial(json_output, "place")
 
@@ -193,19 +193,21 @@ def test_a_study_is_judged_and_compared(tmp_path: Path, groups: str | int) -> No
     assert [level["level"] for level in same["levels"]] == ["device", "rack"]
 
 
-def test_loss_in_a_year_is_counted_over_the_sets_that_are_there(shared_data: Path) -> None:
+def test_loss_in_a_year_is_counted_over_the_sets_that_are_there(
+    shared_data: Path, tmp_path: Path
+) -> None:
     """A fatal set of three is lost 3 (rate x repair)^3 / repair times a second, as they are few."""
     report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
     words = ("place", report, "--quality", "--afr", "2 %", "--repair", "1 d")
     words += ("--repair-order", "device")
-    (found,) = json_output(*words)
+    told, page = with_page(tmp_path, *words, "--json")
+    (found,) = json.loads(told)
     assert found["fatal"] == 3
     rate, day, year = -math.log1p(-0.02) / (365.25 * 86_400), 86_400, 365.25 * 86_400
     expected = found["distinct_sets"] * 3 * (rate * day) ** 3 / day * year
     assert found["a_year"]["loss_chance"] == pytest.approx(expected, rel=0.15)
-    told = command(*words).stdout
-    assert "loss in a year, device by device" in told and "AFR 2 %, repair 1 d" in told
-    assert "loss in a year, PGs by priority" in told
+    assert "loss in a year, device by device" in page and "AFR 2 %, repair 1 d" in page
+    assert "loss in a year, PGs by priority" in page
 
 
 def test_which_groups_are_affected_needs_no_bytes(shared_data: Path, report: Path) -> None:

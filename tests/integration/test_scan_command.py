@@ -25,7 +25,10 @@ from resilver.importers import import_sizes
 from resilver.importers import walk as walk_module
 from resilver.importers.ages import read_ages
 from resilver.importers.scanned import read_scanned, scanned_batches
-from tests.front_door import environment
+from tests.build import refused
+from tests.front_door import process
+from tests.mutants import mutant
+from tests.scale import numbers
 from tests.terminal import command, json_output, refusal, with_page
 
 
@@ -139,13 +142,7 @@ def test_what_cannot_be_read_is_named_and_fails_a_strict_scan(tmp_path: Path) ->
         "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
         "print(run(['scan', '.', '--json']), run(['scan', '.', '--strict', '-q']))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
+    done = process(sys.executable, "-c", script, cwd=tmp_path)
     assert "left out: folders and files that cannot be read: 1" in done.stderr, done.stderr
     # The kernel's own refusal, which root never meets, of a name that would break the line.
     assert "closed\\n: Permission denied" in done.stderr
@@ -176,15 +173,12 @@ def test_a_table_that_is_cut_off_or_another_is_refused(tree: Path, tmp_path: Pat
     other = tmp_path / "other.parquet"
     for length in (0, 3, 100, len(whole) // 2, len(whole) - 1):
         other.write_bytes(whole[:length])
-        with pytest.raises(ConfigError, match="no whole Parquet file"):
-            list(scanned_batches(other, ["size_bytes"]))
+        assert "no whole Parquet file" in refused(list, scanned_batches(other, ["size_bytes"]))
     pq.write_table(pa.table({"size_bytes": [1]}), other)
-    with pytest.raises(ConfigError, match="the column folder of a scan"):
-        read_scanned(other)
+    assert "the column folder of a scan" in refused(read_scanned, other)
     table = pq.read_table(made)
     pq.write_table(table.replace_schema_metadata({}), other)
-    with pytest.raises(ConfigError, match="when and what was scanned"):
-        read_scanned(other)
+    assert "when and what was scanned" in refused(read_scanned, other)
 
 
 def test_a_scan_is_a_population_and_a_listing(tree: Path, tmp_path: Path) -> None:
@@ -340,11 +334,9 @@ def test_a_table_may_have_any_name_and_a_damaged_one_is_refused(made: Path, tmp_
     other = made.rename(made.with_name("us[a]ge*?.parquet"))
     assert sum(row.files for row in usage(other).by["owner"]) == 120
     whole = other.read_bytes()
-    for at in range(4, len(whole) - 8, max(1, len(whole) // 60)):
-        damaged = bytearray(whole)
-        damaged[at : at + 4] = random.Random(at).randbytes(4)
-        path = tmp_path / "damaged.parquet"
-        path.write_bytes(bytes(damaged))
+    path = tmp_path / "damaged.parquet"
+    for number in numbers(20):
+        path.write_bytes(mutant(whole, path.name, random.Random(number)))
         try:
             usage(path)
             read_ages(path)
