@@ -14,6 +14,7 @@ from resilver.columns import METRICS, SHARD_SCHEMAS
 from resilver.spec import Study
 from resilver.spec.sweep import Point
 from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns, systems
 from resilver.study.tables import PHASE_COSTS
 
 OBJECT_BYTES = 64 * 2**20
@@ -49,6 +50,12 @@ def replaced(of: MemoryResults, table: str = "runs", **columns: Any) -> MemoryRe
         column = pa.array(values, made.schema.field(at).type if at >= 0 else None)
         made = made.set_column(at, name, column) if at >= 0 else made.append_column(name, column)
     return type(of)(**vars(of) | {table: made})
+
+
+def alone(of: MemoryResults) -> tuple[MemoryResults, SystemRuns]:
+    """Results with their one system."""
+    (point,) = systems(of)
+    return of, point
 
 
 def results(

@@ -70,10 +70,10 @@ def place(tmp_path: Path) -> Iterator[Path]:
             continue
 
 
-def install(place: Path, name: str, text: str) -> None:
-    path = place / "bin" / name
-    path.write_text(text.format(folder=place))
-    path.chmod(0o755)
+def install(place: Path, sbatch: str = SBATCH) -> None:
+    for name, text in (("sbatch", sbatch), ("scancel", SCANCEL)):
+        (place / "bin" / name).write_text(text.format(folder=place))
+        (place / "bin" / name).chmod(0o755)
 
 
 def resilver(place: Path, *words: str, **variables: str) -> subprocess.Popen[str]:
@@ -104,8 +104,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_jobs_of_slurm_give_the_bytes_of_the_local_run(place: Path, here: Any) -> None:
-    install(place, "sbatch", SBATCH)
-    install(place, "scancel", SCANCEL)
+    install(place)
     code, errors = run(
         place, "-o", "slurm", "--cluster", "slurm", "--cluster-config", "cluster.toml"
     )
@@ -122,8 +121,7 @@ def test_jobs_of_slurm_give_the_bytes_of_the_local_run(place: Path, here: Any) -
 
 
 def test_a_refused_job_is_bad_input_in_the_words_of_the_batch_system(place: Path) -> None:
-    install(place, "sbatch", REFUSES)
-    install(place, "scancel", SCANCEL)
+    install(place, REFUSES)
     code, errors = run(place, "-o", "a", "--cluster", "slurm", "--cluster-config", "cluster.toml")
     assert code == 2
     assert "`sbatch` refused a job: sbatch: error: invalid partition specified: fast" in errors
@@ -157,8 +155,7 @@ def test_a_driver_that_is_killed_leaves_no_job_behind_for_long(place: Path, here
     from resilver.study.executors import batch
 
     assert batch._ORPHAN_SECONDS <= 60
-    install(place, "sbatch", SBATCH)
-    install(place, "scancel", SCANCEL)
+    install(place)
     words = ("run", "study.toml", "-q", "-o", "a", "--cluster", "slurm")
     driver = resilver(place, *words, "--cluster-config", "cluster.toml")
     deadline = time.monotonic() + 60

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.study_runs import study_text
-from tests.terminal import command, json_output, output, written
+from tests.terminal import command, json_output, output, texts, written
 
 AFR, HOURS = 0.0136, 8766.0
 FAILING = ("--afr", "1.36%", "--repair", "10 h")
@@ -45,12 +45,10 @@ def test_the_first_line_is_what_an_architect_asks_and_json_has_every_digit() -> 
 def test_ranges_name_codes_and_the_cheapest_safe_ones_are_marked(tmp_path: Path) -> None:
     page, tables, pictures = tmp_path / "codes.html", tmp_path / "tables", tmp_path / "pictures"
     words = ("--output", page, "--tables", tables, "--figures", pictures, "--format", "svg")
-    done = command("durability", "rs 4..6+2", "copies 3", *FAILING, *words)
-    assert done.returncode == 0, done.stderr
-    first = done.stdout.partition("\n")[0]
+    out, err = texts("durability", "rs 4..6+2", "copies 3", *FAILING, *words)
     # Three copies lose by (1 + 2): nothing else of these survives its two losses so cheaply.
-    assert first.startswith("copies 3 (")
-    wrote = [line.split("wrote ")[1] for line in done.stderr.splitlines()]
+    assert out.startswith("copies 3 (")
+    wrote = [line.split("wrote ")[1] for line in err.splitlines()]
     assert wrote == [str(page), str(tables), str(pictures)]
     rows = list(csv.DictReader((tables / "systems.csv").open()))
     by_code = {row["code"]: row for row in rows}

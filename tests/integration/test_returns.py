@@ -17,6 +17,13 @@ from tests.terminal import output
 COUNTS = ("rebuilt_pieces", "returned_pieces", "surplus_pieces", "unreachable_pieces")
 
 
+def perform(study: dict[str, Any], folder: Path | None = None) -> RunResult:
+    """What the first run of a study comes to."""
+    made = Study.from_dict(study, folder)
+    validate_runs(made.runs())
+    return simulate(made.runs()[0].system, 1)
+
+
 def run(faults: list[dict[str, Any]], folder: Path | None = None, **sections: Any) -> RunResult:
     """Files of 1 MiB in two copies on six servers; `sections` takes the place of any of this."""
     study = {
@@ -27,9 +34,7 @@ def run(faults: list[dict[str, Any]], folder: Path | None = None, **sections: An
         "recovery": {"pipeline_buffer": "256 KiB", "receive_memory": "1 MiB"},
         "faults": faults,
     }
-    made = Study.from_dict({**study, **sections}, folder)
-    validate_runs(made.runs())
-    return simulate(made.runs()[0].system, 1)
+    return perform({**study, **sections}, folder)
 
 
 def counts(found: RunResult) -> tuple[Any, ...]:
@@ -160,9 +165,7 @@ def test_a_controller_that_is_back_has_its_load_again() -> None:
         },
     }
     fault = {"at": "10 s", "part": {"controller": ["controller.0"]}, "until": "20 s"}
-    made = Study.from_dict({**study, "faults": [fault]})
-    validate_runs(made.runs())
-    found = simulate(made.runs()[0].system, 1)
+    found = perform({**study, "faults": [fault]})
     busy = {row["name"]: row["busy_fraction"] for row in found.parts.to_pylist()}
     # Clients keep both full: one serves for 10 of the 20 s from 5 s on, the other all the time.
     assert busy["controller.0"] == pytest.approx(0.5, abs=0.02)
@@ -225,17 +228,9 @@ def outage(
     """Reads of 4 KiB from osd.0, osd.1 and so on at each of the times, and what became of them."""
     rows = [f"{at},read,4096,osd.{osd}" for at in ASKED_AT for osd in range(osds)]
     (folder / "trace.csv").write_text("seconds,kind,size,target\n" + "\n".join(rows) + "\n")
-    study = Study.from_dict(
-        {
-            "cluster": {"parts": PARTS, "fabric": fabric},
-            "traffic": {"arrivals": {"trace": "trace.csv"}, "timeout": "1 s", "duration": "30 s"}
-            | traffic,
-            "faults": faults,
-        },
-        folder,
-    )
-    validate_runs(study.runs())
-    return simulate(study.runs()[0].system, 1)
+    asked = {"arrivals": {"trace": "trace.csv"}, "timeout": "1 s", "duration": "30 s"} | traffic
+    cluster = {"parts": PARTS, "fabric": fabric}
+    return perform({"cluster": cluster, "traffic": asked, "faults": faults}, folder)
 
 
 def graph_text(kinds: dict[str, str], links: Iterable[tuple[str, str]]) -> str:
@@ -326,17 +321,14 @@ def test_a_slow_link_takes_as_many_times_as_long(tmp_path: Path, part: dict[str,
 
 def test_the_system_rebuilds_what_it_is_told_of_and_nothing_else() -> None:
     def rebuilt(fault: dict[str, Any]) -> Any:
-        study = Study.from_dict(
-            {
-                "cluster": {"parts": PARTS, "fabric": SWITCHED},
-                "population": {"file_size": "1 MiB", "files": 60},
-                "redundancy": {"replicas": 2},
-                "placement": {"failure_domain": "host"},
-                "faults": [fault],
-            }
-        )
-        validate_runs(study.runs())
-        return simulate(study.runs()[0].system, 1).metrics
+        study = {
+            "cluster": {"parts": PARTS, "fabric": SWITCHED},
+            "population": {"file_size": "1 MiB", "files": 60},
+            "redundancy": {"replicas": 2},
+            "placement": {"failure_domain": "host"},
+            "faults": [fault],
+        }
+        return perform(study).metrics
 
     told = rebuilt({"part": {"host": ["host.0"]}})
     # 120 copies on three hosts: about 40 are lost, each by another object.

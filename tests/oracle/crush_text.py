@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tests.reference.ceph_rows import crush_bucket
 from tests.reference.losses import TUNABLE_NAMES
 
 JEWEL = (
@@ -38,23 +39,14 @@ def of_hosts(
     lines = [JEWEL, *(f"device {osd} osd.{osd}" for osd in osds)]
     lines += ["type 0 osd", "type 1 host", "type 2 root"]
     for number, host in enumerate(hosts):
-        lines.append(f"host host{number} {{\nid {-2 - number}\nalg straw2\nhash 0")
-        lines += [f"item osd.{osd} weight {weight(own)}" for osd, own in host.items()]
-        lines.append("}")
-    lines.append("root default {\nid -1\nalg straw2\nhash 0")
-    for number, host in enumerate(hosts):
-        lines.append(f"item host{number} weight {weight(sum(host.values()))}")
-    lines.append("}")
+        items = [f"item osd.{osd} weight {weight(own)}" for osd, own in host.items()]
+        lines += crush_bucket("host", f"host{number}", -2 - number, items)
+    sums = [weight(sum(host.values())) for host in hosts]
+    items = [f"item host{number} weight {own}" for number, own in enumerate(sums)]
+    lines += crush_bucket("root", "default", -1, items)
     for number, (kind, step) in enumerate(RULES):
-        lines += [f"rule rule{number} {{", f"id {number}", f"type {kind}"]
-        lines += [
-            "min_size 1",
-            "max_size 20",
-            "step take default",
-            f"step {step}",
-            "step emit",
-            "}",
-        ]
+        lines += [f"rule rule{number} {{", f"id {number}", f"type {kind}", "min_size 1"]
+        lines += ["max_size 20", "step take default", f"step {step}", "step emit", "}"]
     for pool, sets in weight_sets.items():
         lines.append(f"choose_args {pool} {{")
         for number, values in enumerate(sets):
@@ -73,13 +65,12 @@ def of_dump(crush: dict[str, Any]) -> str:
     names |= {bucket["id"]: bucket["name"] for bucket in crush["buckets"]}
     # The compiler wants a bucket before those that hold it.
     for bucket in sorted(crush["buckets"], key=lambda one: one["type_id"]):
-        lines.append(f"{bucket['type_name']} {bucket['name']} {{")
-        lines += [f"id {bucket['id']}", f"alg {bucket['alg']}", "hash 0"]
-        lines += [
+        items = [
             f"item {names[item['id']]} weight {weight(item['weight'])} pos {item['pos']}"
             for item in bucket["items"]
         ]
-        lines.append("}")
+        kind, name = bucket["type_name"], bucket["name"]
+        lines += crush_bucket(kind, name, bucket["id"], items, bucket["alg"])
     for rule in crush["rules"]:
         kind = {1: "replicated", 3: "erasure"}[rule["type"]]
         lines += [f"rule {rule['rule_name']} {{", f"ruleset {rule['ruleset']}", f"type {kind}"]

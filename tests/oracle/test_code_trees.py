@@ -32,10 +32,6 @@ def by_rank(code: resilver.Code) -> Survives:
     return lambda lost: known(tuple(lost))
 
 
-def plain_levels(tree: resilver.CodeTree) -> list[tuple[int, Survives]]:
-    return [(code.pieces, by_rank(code)) for code in tree.levels]
-
-
 TREES = [
     "rs 2+1 over rs 2+1",
     "copies 2 over lrc 2+3 local 1",
@@ -51,7 +47,7 @@ REPEATED = [("rs 2+1", 4), ("lrc 2+3 local 1", 2), ("copies 2 over rs 2+1", 2)]
 @pytest.mark.parametrize(("text", "groups"), [*((text, 1) for text in TREES), *REPEATED])
 def test_bursts_lose_what_every_set_of_failures_says(text: str, groups: int) -> None:
     tree = resilver.code_tree(text)
-    levels = plain_levels(tree)
+    levels = [(code.pieces, by_rank(code)) for code in tree.levels]
     devices = groups * tree.pieces
     most = min(6, devices)
     for found in burst_losses(tree.levels, most, groups=groups):

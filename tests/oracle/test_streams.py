@@ -14,7 +14,7 @@ import pytest
 from resilver import RunResult, Study
 from resilver.study import simulate
 from tests.reference.compare import real
-from tests.reference.stream_twin import Figures, Outcome, Streams, Tree, distributed, local
+from tests.reference.stream_twin import Figures, Streams, Tree, distributed, local
 
 STRIP, OVERHEAD, LINK = 65536, 38, 12.5e9
 # 100 Gb/s, of which 64 KiB in each 64 KiB + 38 B are data.
@@ -170,10 +170,6 @@ SMALL = Figures(
 )
 
 
-def by_twin(attachment: str, spines: int, figures: Figures) -> Outcome:
-    return Streams(Tree(spines, 6, 6, PLACES[attachment]), figures, seed=7).run()
-
-
 def by_core(attachment: str, spines: int, code: str, rebuilt: str, figures: Figures) -> RunResult:
     return run(
         code,
@@ -206,7 +202,7 @@ def test_the_core_and_the_twin_serve_the_same(
     figures = replace(
         SMALL, reads=kind == "read", gathered=GATHERED[rebuilt], shares=(clients, 1 - clients)
     )
-    twin = by_twin(attachment, spines, figures)
+    twin = Streams(Tree(spines, 6, 6, PLACES[attachment]), figures, seed=7).run()
     found = by_core(attachment, spines, code, rebuilt, figures)
     groups: Mapping[str, list[float]] = found.stripe_groups.to_pydict()
     # Over draws of their own, thousands of stripes differ by a hundredth in all. Two groups that

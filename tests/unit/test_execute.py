@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from resilver.columns import TABLE_NAMES
-from resilver.errors import ConfigError, Interrupted
+from resilver.errors import Interrupted
 from resilver.study import Incomplete, Results, StudyProgress
 from resilver.study.meter import Expected
 from resilver.study.phases import SIMULATED_PHASES
+from tests.build import refused
 from tests.scale import SCALE, numbers
 from tests.unit.study_fakes import FakeStudy, perform, started, tables
 
@@ -109,8 +110,7 @@ def test_an_error_in_one_run_leaves_the_others(tmp_path: Path) -> None:
     assert "seed=2: the books do not balance" in str(caught.value)
     results = Results.open(tmp_path / "a", partial=True)
     assert results.runs["seed"].to_pylist() == [1, 3]
-    with pytest.raises(ConfigError, match=r"incomplete: 2 of 3 runs"):
-        Results.open(tmp_path / "a")
+    assert "incomplete: 2 of 3 runs" in refused(Results.open, tmp_path / "a")
     for workers in (0, 1):
         with pytest.raises(Incomplete, match=r"seed=1: .*please report it .*division by zero"):
             perform(FakeStudy(crash=[1]), tmp_path / f"unknown-{workers}", workers=workers)

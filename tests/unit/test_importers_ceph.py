@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from resilver.errors import ConfigError
 from resilver.importers import ClusterReport, read_report
+from tests.build import refused
 from tests.scale import times
 from tests.unit.small_reports import CRUSH_TYPES, ONE, bucket, pool, put
 
@@ -141,8 +142,7 @@ def test_pools_without_loads_of_their_own_are_not_guessed(tmp_path: Path) -> Non
         _ = report.loads
     report = {("pg_map" if key == "pgmap" else key): value for key, value in REPORT.items()}
     assert read(tmp_path, report).loads == read(tmp_path, REPORT).loads
-    with pytest.raises(ConfigError, match="json: it is no JSON object; expected the one"):
-        read(tmp_path, [1])
+    assert "json: it is no JSON object; expected the one" in refused(read, tmp_path, [1])
 
 
 def test_groups_beyond_the_sum_or_the_core_are_refused(tmp_path: Path) -> None:

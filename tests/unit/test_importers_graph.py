@@ -12,6 +12,7 @@ from resilver.errors import ConfigError
 from resilver.importers import LogGpTable, read_netgauge
 from resilver.importers.graph import GraphFile, read_graph
 from resilver.importers.netgauge import parse_netgauge
+from tests.build import refused
 
 GRAPHML = (
     '<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
@@ -122,8 +123,7 @@ def test_rows_keep_their_order_without_those_of_no_fit_and_may_have_negative_gap
     assert len(table("8 1 1 0.001", "16 1 -0.006 0.001").rows) == 2
     with pytest.raises(ConfigError, match=r"line 3: g .* negative for a message of s = 8 bytes"):
         table("8 1 1 0.001", "16 1 -0.008 0.001")
-    with pytest.raises(ConfigError, match="line 2: the line is too long"):
-        table("x" * 20_000)
+    assert "line 2: the line is too long" in refused(table, "x" * 20_000)
     assert len(table("8 1 1 0.001", "8 1 -5 0.001", "16 1 1 0.001").rows) == 3
 
 

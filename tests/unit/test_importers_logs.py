@@ -18,8 +18,8 @@ from resilver.importers.darshan import read_heat_maps
 from resilver.importers.log_rows import Log, LogRow
 from resilver.importers.logs import read_log, read_logs
 from tests.build import refused
-from tests.front_door import command
 from tests.scale import numbers
+from tests.terminal import command, output
 from tests.unit.log_texts import JOBS, SIZES, TEXTS
 
 GIB = 2**30
@@ -55,9 +55,7 @@ def test_requests_become_a_mix_of_a_study(tmp_path: Path) -> None:
     # Of 40 requests to the object target 6 read a page, 20 wrote 1 MiB, 4 read and 10 wrote 4
     # MiB; the 1,000 of the metadata target are no traffic of it.
     path = put(tmp_path, SIZES)
-    done = command("import", "logs", path, "--mix")
-    assert done.returncode == 0, done.stderr
-    assert tomllib.loads(done.stdout)["mix"] == [
+    assert tomllib.loads(output("import", "logs", path, "--mix"))["mix"] == [
         {"of_requests": 0.15, "size": "4 KiB", "reads": 1},
         {"of_requests": 0.5, "size": "1 MiB", "reads": 0},
         {"of_requests": 0.35, "size": "4 MiB", "reads": 0.285714},
@@ -206,8 +204,7 @@ def test_without_the_package_a_darshan_log_says_what_to_install(
 def test_rows_are_written_as_parquet_and_csv(tmp_path: Path) -> None:
     paths = [put(tmp_path, text, kind) for kind, text in TEXTS.items()]
     for name in ("rows.parquet", "rows.csv"):
-        done = command("import", "logs", *paths, "-o", tmp_path / name, "-q")
-        assert done.returncode == 0, done.stderr
+        output("import", "logs", *paths, "-o", tmp_path / name, "-q")
     rows = pq.read_table(tmp_path / "rows.parquet").to_pylist()
     assert len(rows) == sum(len(log.rows) for log in read_logs(paths))
     with (tmp_path / "rows.csv").open() as file:

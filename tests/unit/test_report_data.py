@@ -25,7 +25,7 @@ from resilver.report.servers import devices
 from resilver.report.sweep import Box, sweep
 from resilver.report.timeline import degraded, seconds_until, timeline
 from resilver.study.system_runs import largest, systems
-from tests.browser.report_fixture import MemoryResults, replaced, results
+from tests.browser.report_fixture import MemoryResults, alone, replaced, results
 from tests.build import refused
 
 
@@ -192,8 +192,7 @@ def test_axes_and_blocks_are_named_readably() -> None:
 def test_what_cannot_be_drawn_says_why() -> None:
     with pytest.raises(ConfigError, match=r"figure = 'pie': there is no such chart; valid charts"):
         charts.chart(results(seeds=1), "pie")
-    made = results(objects_per_group=0)
-    point = systems(made)[0]
+    made, point = alone(results(objects_per_group=0))
     assert charts.of_system(made, point) == [] and charts.of_study(made, [point]) == []
     assert "stores no objects" in str(findings.nothing_rebuilt(point))
     for name in ("timeline", "rate", "network"):
@@ -264,8 +263,7 @@ def test_one_chart_by_name_of_every_system_has_the_width_of_its_picture(tmp_path
 
 
 def test_what_stands_side_by_side_stands_below_each_other_in_a_narrow_window() -> None:
-    made = results(seeds=1)
-    (point,) = systems(made)
+    made, point = alone(results(seeds=1))
     spec = charts.chart(made, "finish", point).make()
     wide, narrow = sized(spec, NARROW), sized(spec, NARROW - 1)
     assert "hconcat" in wide and "vconcat" in narrow
@@ -320,8 +318,7 @@ def test_the_finding_names_the_most_and_when_it_is_half_as_many(
 
 
 def test_the_chart_has_the_means_of_its_run_and_is_none_of_an_earlier_folder() -> None:
-    made = results(seeds=3)
-    (point,) = systems(made)
+    made, point = alone(results(seeds=3))
     found = degraded(made, point)
     rows = [row for row in made.timeline.to_pylist() if row["run"] == point.median["run"]]
     short = [row[2] for row in found.table.rows]

@@ -16,7 +16,7 @@ from resilver.report.sentence import describe
 from resilver.report.servers import devices
 from resilver.report.streams import streams
 from resilver.study.system_runs import SystemRuns, largest, systems
-from tests.browser.report_fixture import MemoryResults, replaced
+from tests.browser.report_fixture import MemoryResults, alone, replaced
 from tests.browser.traffic_fixture import beside_rebuild, traffic_results
 
 GIB = 2**30
@@ -106,8 +106,7 @@ def test_lanes_and_streams_are_what_they_carried_beside_the_model_and_on_the_pag
     assert [one.name for one in charts.of_system(made, point)][:2] == ["streams", "lanes"]
     page = render(made)
     assert "On links, clients get 86 %" in page and "Reads get 28.0 GiB/s" in page
-    made = traffic_results(seeds=1)
-    point = systems(made)[0]
+    made, point = alone(traffic_results(seeds=1))
     assert lanes(made, point) is None and streams(made, point) is None
 
 
@@ -115,8 +114,7 @@ def test_lanes_and_streams_are_what_they_carried_beside_the_model_and_on_the_pag
 
 
 def test_nodes_are_what_their_graph_says(tmp_path: Path) -> None:
-    made = traffic_results(seeds=1)
-    (point,) = systems(made)
+    made, point = alone(traffic_results(seeds=1))
     by_name = [node["kind"] for node in node_rows(link_rows(made, point), point).values()]
     # The fixture's torus of 64 nodes has 4 routers, and names say which.
     assert by_name.count("router") == 4 and by_name.count("host") == 60

@@ -22,7 +22,7 @@ from resilver.study.system_runs import Row, largest, systems
 from resilver.tables import ROWS_CARRIED_MAX, Column, Table, to_csv
 from resilver.units import format_duration
 from resilver.words import against
-from tests.browser.report_fixture import MemoryResults, replaced, results
+from tests.browser.report_fixture import MemoryResults, alone, replaced, results
 
 GIB = 2**30
 
@@ -91,8 +91,7 @@ def test_a_coded_system_has_pieces_and_a_rate_its_share_of_ideal() -> None:
 
 
 def test_times_count_from_the_first_fault_and_key_figures_are_medians() -> None:
-    made = results(seeds=1, faults=({"at": "5 s", "fail": {"servers": 1}},))
-    (point,) = systems(made)
+    made, point = alone(results(seeds=1, faults=({"at": "5 s", "fail": {"servers": 1}},)))
     last = charts.chart(made, "finish").table.rows[0][4]
     table = made.servers.to_pylist()
     finish = max(row["finish_seconds"] or 0.0 for row in table)

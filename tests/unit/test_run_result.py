@@ -13,12 +13,7 @@ from resilver.simulate.result import _analytic, _rebuilds_in_place
 from resilver.study import simulate
 from resilver.study.tables import run_row, shard_table
 from tests.build import network_run, system_of
-
-
-def real(found: RunResult, name: str) -> float:
-    value = found.metrics[name]
-    assert isinstance(value, int | float), name
-    return value
+from tests.reference.compare import real
 
 
 def columns(found: RunResult, table: str, *names: str) -> list[Any]:
