@@ -8,7 +8,6 @@ use resilver_units::{DeviceId, EndpointId, SimDuration, SimTime};
 use super::FabricConfig;
 use super::faults::{Fault, Named};
 use crate::SystemError;
-use crate::plant::Network;
 use crate::ports::Ports;
 
 /// How a failure became known.
@@ -119,7 +118,8 @@ impl Watching<'_> {
         for &component in gone {
             fabric.fail(SimTime::ZERO, component, |_, _| {}, |_| {});
         }
-        let working = |side: &usize| self.ends.iter().filter(|ends| fabric.works(ends[*side])).count();
+        let working =
+            |side: &usize| self.ends.iter().filter(|ends| fabric.is_linked(topology.node_of(ends[*side]))).count();
         (0..sides).rev().max_by_key(working).unwrap_or(0)
     }
 

@@ -13,12 +13,12 @@ from resilver.report.whatif.sentences import assumption_sentences
 from resilver.report.whatif.source import Facts
 from resilver.tables import Table, table_of
 from resilver.whatif.several import noun_of
-from resilver.whatif.watching import metrics_text
+from resilver.whatif.watched import metrics_text
 from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.whatif.several import Ranking
-    from resilver.whatif.watching import Watched
+    from resilver.whatif.watched import Watched
 
 _ROWS = 40
 
