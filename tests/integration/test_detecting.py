@@ -164,3 +164,18 @@ def test_who_is_cut_off_is_not_waited_for_and_what_nobody_learns_is_not_rebuilt(
     study = study_of(WATCHED, detection=alone, faults__0__fail={"servers": ["server.0"]})
     (tmp_path / "alone.toml").write_text(study.to_toml())
     assert output("run", "alone.toml", cwd=tmp_path).startswith("No failure is detected.")
+
+
+@pytest.mark.parametrize("switch", ["switch.0", "switch.1"])
+def test_members_of_two_ports_send_by_the_side_that_works(switch: str) -> None:
+    change = f"""
+    cluster.servers = 4
+    cluster.ports = 2
+    cluster.fabric.model = "switched"
+    cluster.fabric.topology = "leaf spine 4x2 hosts 2"
+    cluster.fabric.link_rate = "10 Gb/s"
+    redundancy.replicas = 2
+    faults = [{{ part.switch = ["{switch}"] }}, {{ at = "5 s", fail.servers = ["server.2"] }}]
+    """
+    (row,) = rows(result_of(change))
+    assert (row["informed"], row["false_alarms"]) == (3, 0)
