@@ -83,6 +83,10 @@ SYSTEMS: dict[str, Callable[[], Run]] = {
         "second-failure", "cluster.servers=16", "population.bytes_per_server='8 GiB'",
         "faults.1.at='2 s'", "recovery.order='largest'",
     ),
+    "a failure that servers detect by SWIM": lambda: shipped(
+        "second-failure", "cluster.servers=16", "population.bytes_per_server='8 GiB'",
+        "detection.protocol='swim'", "detection.loss=0.02",
+    ),
     "copies by rendezvous": lambda: shipped(
         "layouts", "placement.algorithm='rendezvous'", "cluster.servers=32",
         "population.bytes_per_server='8 GiB'",
