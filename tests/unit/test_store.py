@@ -60,7 +60,9 @@ def provenance(folder: Path, **changes: Any) -> dict[str, Any]:
 
 def test_a_folder_has_one_version_and_one_writer(tmp_path: Path) -> None:
     perform(FakeStudy(), tmp_path)
-    provenance(tmp_path, resilver_version="0.0.1", run_keys=["0" * 32])
+    provenance(tmp_path, schema_version=11, run_keys=["0" * 32])
+    assert "its results are of version 11, and those" in refused(perform, FakeStudy(), tmp_path)
+    provenance(tmp_path, resilver_version="0.0.1")
     assert "made by resilver 0.0.1, and this is" in refused(perform, FakeStudy(), tmp_path)
     with RunFolder(tmp_path / "a"), pytest.raises(ConfigError, match=f"process {os.getpid()} on"):
         perform(FakeStudy(), tmp_path / "a")

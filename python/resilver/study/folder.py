@@ -27,6 +27,7 @@ from resilver.study.provenance import (
     fresh_provenance,
     read_provenance,
     recorded,
+    results_version,
     timestamp,
 )
 from resilver.study.shards import Shards
@@ -193,9 +194,11 @@ class RunFolder:
         # Where no run has finished, as when its cluster could not be reached, nothing is lost.
         if previous["state"] != "complete" and not self.shards.finished(previous["run_keys"]):
             return
-        here = current_version()
+        here, results = current_version(), results_version()
         if previous["resilver_version"] != here:
             difference = f"made by resilver {previous['resilver_version']}, and this is {here}"
+        elif (written := previous.get("schema_version", results)) != results:
+            difference = f"its results are of version {written}, and those written now of {results}"
         else:
             difference = difference_of(previous["study"], resolved)
         raise ConfigError(

@@ -104,6 +104,13 @@ def current_version() -> str:
     return str(__version__)
 
 
+def results_version() -> int:
+    """The version of the results that are written now."""
+    from resilver.spec import RESULTS_SCHEMA_VERSION
+
+    return RESULTS_SCHEMA_VERSION
+
+
 def fresh_provenance(
     resolved: Mapping[str, Any], runs: Sequence[Run], command: Sequence[str]
 ) -> dict[str, Any]:
@@ -114,11 +121,9 @@ def fresh_provenance(
         runs: its runs, in order.
         command: the command line.
     """
-    from resilver.spec import RESULTS_SCHEMA_VERSION
-
     return {
         "resilver_version": current_version(),
-        "schema_version": RESULTS_SCHEMA_VERSION,
+        "schema_version": results_version(),
         "python": platform.python_version(),
         "platform": platform.platform(),
         "processors": os.cpu_count(),
