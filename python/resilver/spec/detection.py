@@ -1,4 +1,4 @@
-"""How devices find out that others have failed, where faults do not say when that is known."""
+"""How devices detect that others have failed, where faults do not say when that is known."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from resilver.errors import Problems
 from resilver.spec.section import Count, Only, Positive, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
-_LOSS_MAX = 1.0
 _TIME_MAX = 30 * 86_400.0
 _MESSAGES_MAX = 1e8
 
@@ -19,9 +18,9 @@ class Detection(Section):
     """A protocol between all devices. Each of its messages crosses the fabric."""
 
     protocol: Literal["monitor", "all_to_all", "gossip", "swim"] = "monitor"
-    """Who watches whom: each sends heartbeats to monitors, which tell all; each sends heartbeats to
-    each; each sends all the heartbeats that it knows of to some; or each probes one, and news ride
-    on the probes.
+    """Who watches whom: each sends heartbeats to monitors, which inform all; each sends heartbeats
+    to every other; each sends all the heartbeats that it knows of to some; or each probes one, and
+    probes carry the news.
     """
     period: Positive[Seconds] = Field(default=Seconds(1), examples=["1 s"])
     """How often each device sends."""
@@ -31,13 +30,13 @@ class Detection(Section):
         Only("gossip", default=Seconds(15), elsewhere=True),
         Only("swim", default=Seconds(0.2), elsewhere=True),
     ] = Field(default=None, examples=["5.5 s"])
-    """The silence after which a device is taken for failed; of ``swim``, how long a probe waits for
+    """The silence after which a device is declared failed; of ``swim``, how long a probe waits for
     its answer before others are asked to probe as well.
     """
     monitors: Annotated[Count | None, Only("monitor", default=3)] = Field(
         default=None, le=2**31 - 1, examples=[3]
     )
-    """How many devices are monitors, evenly among all by number."""
+    """How many devices are monitors, spread evenly over all by number."""
     fanout: Annotated[Count | None, Only("gossip", "swim", default=3)] = Field(
         default=None, le=2**31 - 1, examples=[3]
     )
@@ -45,7 +44,7 @@ class Detection(Section):
     suspicion: Annotated[Seconds | None, Only("swim", default=Seconds(0))] = Field(
         default=None, examples=["10 s"]
     )
-    """How long a device is suspected, and may object, before it is taken for failed."""
+    """How long a device is suspected, and may object, before it is declared failed."""
     known_by: Literal["all", "first"] = "all"
     """Who has to know of each failure before anything is rebuilt: ``all`` surviving devices that
     ever detect it, or the ``first``.
@@ -57,11 +56,11 @@ class Detection(Section):
     """What a message takes on the wire."""
     entry: Bytes = Field(default=Bytes(8), examples=["8 B"])
     """What a message takes besides for each device that it has news of."""
-    loss: float = Field(default=0.0, strict=True, ge=0, lt=_LOSS_MAX, examples=[0.01])
+    loss: float = Field(default=0.0, strict=True, ge=0, lt=1, examples=[0.01])
     """The share of messages that is lost, beside what the fabric drops."""
     background: Positive[BytesPerSecond] | None = Field(default=None, examples=["400 MB/s"])
-    """Other traffic that each device sends, to devices drawn alike at exponential gaps. Default:
-    none.
+    """Other traffic that each device sends, to devices chosen uniformly at random and at
+    exponential gaps. Default: none.
     """
     background_message: Positive[Bytes] = Field(default=Bytes(2**20), examples=["1 MiB"])
     """The size of a message of other traffic."""
