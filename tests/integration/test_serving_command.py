@@ -39,23 +39,6 @@ def test_what_each_server_did_adds_up_to_the_run(served: Results) -> None:
     assert runs["statistics_seconds"].to_list() == pytest.approx([1.0] * 6)
 
 
-def test_intervals_and_links_add_up_to_the_run(served: Results) -> None:
-    runs = served.to_pandas("runs").set_index("run")
-    links = served.to_pandas("links")
-    # A torus of 4 x 4 x 4 has 3 * 64 links.
-    assert (links.groupby("run").size() == 192).all()
-    busy = links["forward_busy_seconds"] + links["backward_busy_seconds"]
-    fractions = busy.groupby(links["run"], sort=False).sum() / (2 * 192)
-    assert (abs(fractions - runs["link_busy_fraction"]) < 1e-9).all()
-    # No channel sends for longer than the window lasts.
-    assert links[["forward_busy_seconds", "backward_busy_seconds"]].max().max() <= 1.0 + 1e-9
-    # Nothing waits that does not come.
-    assert (links["forward_queued"] <= links["forward_packets"] + 1).all()
-    # With a request of 512 KiB in 8 packets and one of 64 B, hops are counted for each delivery.
-    hops = served.to_pandas("distributions").query("quantity == 'hops'").groupby("run", sort=False)
-    assert (hops["count"].sum() == runs["packets_delivered"]).all()
-
-
 def test_what_failed_is_named_and_marked_and_alone_loses(served: Results) -> None:
     runs = served.to_pandas("runs")
     assert list(runs["faults"].drop_duplicates()) == ["none", "2 disks", "8 links + 1 switch"]

@@ -146,9 +146,3 @@ def test_formulas_and_the_generator_agree(name: str) -> None:
     assert figures.tolerance <= code.fault_tolerance
     if "lrc" not in name:
         assert figures.tolerance == code.fault_tolerance
-
-
-def test_the_quadruples_that_the_studied_local_code_does_not_survive() -> None:
-    """What `docs/models/burst-buffer.md` says of stripes lost with four servers."""
-    found = resilver.redundancy("lrc 8+5 local 4").survivable(4)
-    assert (found.survivable, found.all) == (713, 715)

@@ -202,18 +202,6 @@ def test_a_lost_enclosure_kills_a_rebuilding_set_that_lost_its_drive_elsewhere()
         assert chance == killed / (10 * enclosures)
 
 
-@pytest.mark.parametrize("rebuilding", [1, 2, 3])
-def test_the_chance_that_some_set_dies_is_one_less_a_fifth_to_the_power(rebuilding: int) -> None:
-    five, ten = Cluster(parts=shelves(5, 6)), Cluster(parts=shelves(10, 6))
-    chance = set_loss_probability(five, "raid", "enclosure", rebuilding=rebuilding, survives=2)
-    # Each set survives if the enclosure lost is that of its own lost drive, one of five alike,
-    # whatever the others lost; those that are whole lose two of ten and survive.
-    assert chance == pytest.approx(1 - 0.2**rebuilding, rel=1e-15)
-    assert set_loss_probability(ten, "raid", "enclosure", rebuilding=rebuilding, survives=2) == 0
-    # By enumeration of every way, for another code: with one loss survived all whole sets die.
-    assert set_loss_probability(five, "raid", "enclosure", rebuilding=0, survives=1) == 1
-
-
 def test_sets_that_controllers_carry_pass_them() -> None:
     parts = shelves(5, 4)
     controller = {"level": "controller", "in": "unit", "count": 2, "carries": "raid"}

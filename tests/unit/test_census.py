@@ -3,8 +3,6 @@
 import math
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import resilver
 from resilver import Population, Study, census
@@ -42,27 +40,6 @@ def test_a_census_counts_what_a_run_stores(population: dict[str, object]) -> Non
     assert counted["files"] == run["population_files"]
     assert counted["objects"] == run["population_objects"]
     assert counted["file_bytes"] == counted["object_bytes"] == run["population_bytes"]
-
-
-CUTS = st.one_of(
-    st.just("whole"),
-    st.integers(1, 4096).map(lambda chunk: {"chunk": f"{chunk} KiB"}),
-    st.tuples(st.integers(1, 4096), st.integers(1, 40)).map(
-        lambda cut: {"stripe_unit": f"{cut[0]} KiB", "stripe_width": cut[1]}
-    ),
-)
-
-
-@given(CUTS, st.integers(0, 300), st.integers(0, 2**64 - 1))
-@settings(max_examples=40)
-def test_no_byte_is_lost_or_doubled_by_cutting(cut: object, files: int, seed: int) -> None:
-    bins = [["0 B", "4 KiB", 3], ["1 MiB", "9 MiB", 2]]
-    population = Population.model_validate(
-        {"histogram": {"bins": bins}, "objects": cut, "files": files}
-    )
-    counted = totals(population, seed=seed)
-    assert counted.get("files", 0) == files
-    assert counted.get("file_bytes", 0) == counted.get("object_bytes", 0)
 
 
 def test_classes_are_consecutive_powers_of_two_that_hold_their_sizes() -> None:

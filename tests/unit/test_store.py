@@ -113,17 +113,6 @@ def test_a_device_that_fills_up_stops_the_sweep_and_keeps_what_is_there(
     assert caught.value.finished == 1
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
-    with pytest.raises(Incomplete):
-        perform(FakeStudy(error=[1]), tmp_path / "a")
-    left = tmp_path / "a" / "shards" / ".unfinished-0123-99"
-    left.mkdir()
-    (left / "runs.parquet").write_text("half")
-    (tmp_path / "a" / ".unfinished-runs.parquet-99").write_text("half")
-    perform(FakeStudy(), tmp_path / "a")
-    assert not list((tmp_path / "a").rglob(".unfinished*"))
-
-
 def test_shards_stay_and_rows_do_not_depend_on_how_they_arrive(tmp_path: Path) -> None:
     shards = Shards(tmp_path)
     shards.write("k", 1, output(1), Cost(1.0, None))
