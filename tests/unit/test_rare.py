@@ -30,7 +30,7 @@ class ChainModel(DurabilityModel):
 
     def __init__(self, chain: str) -> None:
         with core_errors():
-            self._core: Any = _core.ChainModel(chain)
+            self._core: Any = _core.DurabilityModel.of_chain(chain)
 
 
 def estimate(model: DurabilityModel, method: Any, seed: int, each: int) -> Sums:

@@ -17,18 +17,41 @@ use crate::errors::{CoreSimulationError, config_error, system_error};
 /// Between two looks at Python.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A Markov chain, made from the JSON of a `ChainInput`.
+/// What fails and heals: a storage system, or a Markov chain.
+enum Kind {
+    Chain(Chain),
+    System(Box<StorageSystem>),
+}
+
+/// What fails and heals, of which batches of missions can be run.
 #[pyclass(frozen, module = "resilver._core")]
-pub struct ChainModel {
-    chain: Chain,
+pub struct DurabilityModel {
+    kind: Kind,
+    mission: f64,
 }
 
 #[pymethods]
-impl ChainModel {
+impl DurabilityModel {
+    /// A storage system, from the JSON of a `DurabilityInput`.
     #[new]
-    fn new(input: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, input: &str) -> PyResult<Self> {
+        let input: DurabilityInput = read(input).map_err(system_error)?;
+        let system = py.detach(|| StorageSystem::new(&input)).map_err(config_error)?;
+        Ok(DurabilityModel { kind: Kind::System(Box::new(system)), mission: input.mission_seconds })
+    }
+
+    /// A Markov chain, from the JSON of a `ChainInput`.
+    #[staticmethod]
+    fn of_chain(input: &str) -> PyResult<Self> {
         let input: ChainInput = read(input).map_err(system_error)?;
-        Ok(ChainModel { chain: Chain::of(&input).map_err(config_error)? })
+        let chain = Chain::of(&input).map_err(config_error)?;
+        Ok(DurabilityModel { mission: chain.mission_seconds(), kind: Kind::Chain(chain) })
+    }
+
+    /// How long the repair of each device that holds something takes while nothing else is lost.
+    fn repair_seconds(&self, py: Python<'_>) -> Vec<f64> {
+        let Kind::System(system) = &self.kind else { return Vec::new() };
+        py.detach(|| system.repair_seconds())
     }
 
     /// Runs a batch: the JSON of its sums, or None where `progress`, told the trajectories done, said no.
@@ -42,43 +65,11 @@ impl ChainModel {
         trajectories: u64,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Option<String>> {
-        batch(py, &self.chain, self.chain.mission_seconds(), method, (seed, number, trajectories), progress)
-    }
-}
-
-/// A storage system that fails and heals, made from the JSON of a `DurabilityInput`.
-#[pyclass(frozen, module = "resilver._core")]
-pub struct DurabilityModel {
-    system: StorageSystem,
-    mission: f64,
-}
-
-#[pymethods]
-impl DurabilityModel {
-    #[new]
-    fn new(py: Python<'_>, input: &str) -> PyResult<Self> {
-        let input: DurabilityInput = read(input).map_err(system_error)?;
-        let system = py.detach(|| StorageSystem::new(&input)).map_err(config_error)?;
-        Ok(DurabilityModel { system, mission: input.mission_seconds })
-    }
-
-    /// How long the repair of each device that holds something takes while nothing else is lost.
-    fn repair_seconds(&self, py: Python<'_>) -> Vec<f64> {
-        py.detach(|| self.system.repair_seconds())
-    }
-
-    /// Runs a batch, like that of a chain.
-    #[pyo3(signature = (method, seed, number, trajectories, progress = None))]
-    fn batch(
-        &self,
-        py: Python<'_>,
-        method: &str,
-        seed: u64,
-        number: u64,
-        trajectories: u64,
-        progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Option<String>> {
-        batch(py, &self.system, self.mission, method, (seed, number, trajectories), progress)
+        let numbers = (seed, number, trajectories);
+        match &self.kind {
+            Kind::Chain(chain) => batch(py, chain, self.mission, method, numbers, progress),
+            Kind::System(system) => batch(py, system.as_ref(), self.mission, method, numbers, progress),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
-//! Layouts beside CRUSH and the ring, and where objects and groups are, for Python.
+//! Layouts beside CRUSH and the ring, and where objects, their pieces and groups are, for Python.
 
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_placement::layouts::Layout;
@@ -8,6 +9,7 @@ use resilver_units::ObjectId;
 
 use crate::arrays::rows;
 use crate::crush::CrushMap;
+use crate::errors::config_error;
 use crate::simulation::system_config;
 
 /// The placement of a system's first pool once its failed devices are out.
@@ -36,6 +38,30 @@ pub fn place_objects<'py>(
         rows
     });
     rows(py, &cells, count, copies)
+}
+
+/// The devices of given objects of a system, position by position, before anything fails: an array of shape (objects, pieces),
+/// in which -1 stands where a position has no device.
+#[pyfunction]
+#[pyo3(signature = (system, maps, objects, pieces))]
+pub fn place_pieces<'py>(
+    py: Python<'py>,
+    system: &str,
+    maps: Vec<PyRef<'_, CrushMap>>,
+    objects: PyBuffer<u64>,
+    pieces: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let placement = system_config(system, &maps)?.pools.swap_remove(0).placement;
+    let objects = objects.to_vec(py)?;
+    if pieces == 0 {
+        return Err(config_error("pieces = 0: an object has at least one"));
+    }
+    let cells = py.detach(|| {
+        let mut rows = vec![-1; objects.len() * pieces];
+        placement.place_listed(&objects, pieces, &mut rows);
+        rows
+    });
+    rows(py, &cells, objects.len(), pieces)
 }
 
 /// The devices of all placement groups of a system, whose failed devices are out: an array of shape (groups, copies), in which

@@ -16,7 +16,6 @@ mod flows;
 mod layouts;
 mod levels;
 mod parts;
-mod pieces;
 mod pools;
 mod population;
 mod simulation;
@@ -31,7 +30,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<codes::Code>()?;
     module.add_class::<codes::CodeTree>()?;
     module.add_class::<ceph::Healing>()?;
-    module.add_class::<durability::ChainModel>()?;
     module.add_class::<durability::DurabilityModel>()?;
     module.add_class::<crush::CrushMap>()?;
     module.add_class::<levels::ClusterParts>()?;
@@ -51,6 +49,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layouts::place_objects, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::system_group_sets, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::parity_group_balance, module)?)?;
-    module.add_function(wrap_pyfunction!(pieces::place_pieces, module)?)?;
+    module.add_function(wrap_pyfunction!(layouts::place_pieces, module)?)?;
     errors::register(module)
 }
