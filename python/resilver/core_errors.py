@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from resilver import _core
 from resilver.errors import (
@@ -53,3 +55,20 @@ def check_code(label: str, key: str, value: str) -> None:
         # What it says is "code = 'NAME': rule; remedy".
         rule, _, remedy = str(error).partition(": ")[2].rpartition("; ")
         raise ConfigError(rule, remedy, key, value) from None
+
+
+def check_detection(content: Mapping[str, Any], devices: int) -> float:
+    """Have the core judge how devices detect failures.
+
+    Args:
+        content: How they do, JSON-able, as the core reads it.
+        devices: How many there are.
+
+    Returns:
+        How many messages there are until a failure is known, about.
+
+    Raises:
+        ConfigError: It cannot be, or takes too many messages; with the keys' own names.
+    """
+    with core_errors():
+        return _core.check_detection(json.dumps(content), devices)

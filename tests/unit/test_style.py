@@ -49,7 +49,7 @@ ARROWS: dict[str, set[str]] = {
     "walk": set(),
     "ceph": {"units", "kernel", "crush", "redundancy"},
     "durability": {"units", "kernel", "flow", "redundancy"},
-    "python": {"units", "kernel", "system", "walk", "ceph", "durability", *PARTS},
+    "python": {"units", "kernel", "detection", "system", "walk", "ceph", "durability", *PARTS},
     "web": {"units", "crush", "system", "ceph"},
 }
 

@@ -199,7 +199,7 @@ impl Detection {
         seed: u64,
         entity: u64,
     ) -> Result<Outcome, DetectionError> {
-        self.check(group)?;
+        self.check(group.endpoints.len())?;
         watch::watch(self, group, fabric, seed, entity)
     }
 
@@ -217,50 +217,44 @@ impl Detection {
         SimDuration::from_picoseconds(periods.saturating_add(self.settling().picoseconds()).min(MOST_PATIENCE))
     }
 
-    fn check(&self, group: &Group) -> Result<(), DetectionError> {
-        let wrong = |field, value: String, rule: &str, remedy| {
-            Err(DetectionError::Value { field, value, rule: rule.to_owned(), remedy })
-        };
-        let (members, period) = (group.endpoints.len(), self.period);
-        if period == SimDuration::ZERO {
-            return wrong("period", period.to_string(), "a period is above zero", "such as 1 s");
-        }
-        if !(0.0..1.0).contains(&self.loss) {
-            let rule = "a share of messages from 0 to below 1";
-            return wrong("loss", self.loss.to_string(), rule, "such as 0.01");
-        }
+    /// How many messages a run among so many members is expected to exchange, with a hundredth for each entry.
+    ///
+    /// # Errors
+    /// When a value cannot be, or these are too many.
+    pub fn check(&self, members: usize) -> Result<f64, DetectionError> {
+        let (period, timeout, zero) = (self.period, self.timeout, SimDuration::ZERO);
         let is_swim = matches!(self.protocol, Protocol::Swim { .. });
-        if is_swim && (self.timeout >= period || self.timeout == SimDuration::ZERO) {
-            let rule = format!("a probe waits for its answer within its period of {period}");
-            return wrong("timeout", self.timeout.to_string(), &rule, "write less than the period, above zero");
-        }
-        if !is_swim && self.timeout <= period {
-            let rule = format!("each is silent for {period} between two heartbeats");
-            return wrong("timeout", self.timeout.to_string(), &rule, "write more than the period");
-        }
-        if let Some(Background { bytes_per_second, message }) = &self.background
-            && (!bytes_per_second.is_finite() || *bytes_per_second <= 0.0 || message.is_zero())
-        {
-            let rule = "other traffic has a rate and a size above zero";
-            return wrong("background", bytes_per_second.to_string(), rule, "leave it out where there is none");
-        }
-        match self.protocol {
-            Protocol::Gossip { fanout: 0 } => {
-                return wrong("fanout", "0".to_owned(), "gossip goes to somebody", "write 1 or more");
-            }
-            Protocol::Monitor { monitors: 0 } => {
-                return wrong("monitors", "0".to_owned(), "somebody listens to heartbeats", "write 1 or more");
-            }
-            _ => {}
-        }
+        let is_none = |other: &Background| {
+            !other.bytes_per_second.is_finite() || other.bytes_per_second <= 0.0 || other.message.is_zero()
+        };
         let messages = self.messages(members as f64);
-        if messages > MOST_MESSAGES {
-            let rule =
-                format!("{members} members exchange some {messages:.0e} messages, and 1e8 are simulated at most");
+        let too_many = format!(
+            "{members} devices exchange some {messages:.0e} messages until a failure is known, and 1e8 are simulated at most"
+        );
+        let (field, value, rule, remedy) = if period == zero {
+            ("period", period.to_string(), "a period is above zero", "such as 1 s")
+        } else if !(0.0..1.0).contains(&self.loss) {
+            ("loss", self.loss.to_string(), "a share of messages from 0 to below 1", "such as 0.01")
+        } else if is_swim && (timeout >= period || timeout == zero) {
+            let rule = "a probe waits for its answer within the period in which it was sent";
+            ("timeout", timeout.to_string(), rule, "write less than detection.period, above zero")
+        } else if !is_swim && timeout <= period {
+            let rule = "each device is silent for a period between two heartbeats";
+            ("timeout", timeout.to_string(), rule, "write more than detection.period")
+        } else if let Some(other) = self.background.as_ref().filter(|other| is_none(other)) {
+            let (value, rule) = (other.bytes_per_second.to_string(), "other traffic has a rate and a size above zero");
+            ("background", value, rule, "leave it out where there is none")
+        } else if let Protocol::Gossip { fanout: 0 } = self.protocol {
+            ("fanout", "0".to_owned(), "gossip goes to somebody", "write 1 or more")
+        } else if let Protocol::Monitor { monitors: 0 } = self.protocol {
+            ("monitors", "0".to_owned(), "somebody listens to heartbeats", "write 1 or more")
+        } else if messages > MOST_MESSAGES {
             let remedy = "shorten it, lengthen the period, lower background, or choose swim";
-            return wrong("warm_up", self.warm_up.to_string(), &rule, remedy);
-        }
-        Ok(())
+            ("warm_up", self.warm_up.to_string(), too_many.as_str(), remedy)
+        } else {
+            return Ok(messages);
+        };
+        Err(DetectionError::Value { field, value, rule: rule.to_owned(), remedy })
     }
 
     /// Messages until a failure is known of which none is lost, roughly, with a hundredth for each entry.

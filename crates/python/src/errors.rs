@@ -5,6 +5,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use resilver_detection::DetectionError;
 use resilver_system::{FaultError, SystemError};
 use resilver_units::ErrorClass;
 
@@ -49,4 +50,16 @@ pub fn system_error(error: SystemError) -> PyErr {
         SystemError::Faults(errors) => CoreFaultError::new_err((errors.into_iter().map(tuple).collect::<Vec<_>>(),)),
         error => classed(error.class(), error),
     }
+}
+
+/// What a detection cannot be, as of faults.
+pub fn detection_error(error: DetectionError) -> PyErr {
+    let DetectionError::Value { field, value, rule, remedy } = error else { return config_error(error) };
+    system_error(SystemError::Faults(vec![FaultError {
+        key: field.to_owned(),
+        name: Some(value),
+        rule,
+        remedy: remedy.to_owned(),
+        ..FaultError::default()
+    }]))
 }

@@ -42,6 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(balance::upmaps_by_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(balance::upmaps_by_groups, module)?)?;
     module.add_class::<walk::Walk>()?;
+    module.add_function(wrap_pyfunction!(faults::check_detection, module)?)?;
     module.add_function(wrap_pyfunction!(faults::name_faults, module)?)?;
     module.add_function(wrap_pyfunction!(flows::fair_rates, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_sets, module)?)?;

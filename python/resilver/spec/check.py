@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
-from resilver.errors import Problem, name_remedy, show
+from resilver.errors import Problem, collected, name_remedy, show
 from resilver.spec.attachment import port_problems
 from resilver.spec.ceph_run import ceph_problems
 from resilver.spec.cluster import Cluster
@@ -63,8 +63,8 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         problems.append(Problem(rule, remedy, key="ceph"))
     detection = sections.get("detection")
     if detection is not None:
-        own = detection.problems_of(cluster.server_count)
-        problems += [problem.under("detection") for problem in own]
+        with collected(problems, "detection"):
+            detection.messages(cluster.server_count)
     if sections.get("pools"):
         return problems + _pool_problems(cluster, given, sections)
     return problems + _system_problems(cluster, given, sections)

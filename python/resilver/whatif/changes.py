@@ -131,8 +131,6 @@ def _flags(value: str, cluster: Cluster, *, is_set: bool) -> Made:
 
 
 def _map(value: str, cluster: Cluster) -> Made:
-    from resilver.crush import CrushMap
-
     crushmap = json.dumps(CrushMap.read(Path(value)).document())
     tree = Tree(crushmap)
     for pool in cluster.pools.values():
