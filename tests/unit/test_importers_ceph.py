@@ -92,7 +92,7 @@ def test_pools_osds_and_groups_are_what_the_report_says(tmp_path: Path) -> None:
 def test_rulesets_classes_and_rings_are_read_as_ceph_means_them(tmp_path: Path) -> None:
     tree = read(tmp_path, REPORT).buckets
     assert [bucket.name for bucket in tree.of_kind("host")] == ["alpha", "beta"]
-    assert tree.devices_under(tree.of_kind("root")[0]) == (0, 1, 2, 3)
+    assert tree.below(tree.of_kind("root")[0].name) == [0, 1, 2, 3]
     ring = bucket(-2, "alpha", "host", {-1: ONE, 0: ONE})["items"]
     with pytest.raises(ConfigError, match=r"crushmap: .*bucket"):
         read(tmp_path, changed("crushmap.buckets.1.items", ring))

@@ -1,14 +1,13 @@
 """Aims of a search, and the settings that it tries."""
 
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from resilver.importers.buckets import BucketTree
 from resilver.whatif.aims import read_aim, read_axes
 from resilver.whatif.fitting import Need, Room, misfit, room_of
-from resilver.whatif.tree import Tree
 from tests.build import refused
 from tests.unit.what_if_answers import answer
 
@@ -70,7 +69,7 @@ def test_settings_are_tried_from_the_gentlest_on_as_the_release_has_them() -> No
 TYPES = ["osd", "host", "rack", "root"]
 
 
-def tree(hosts_of_racks: list[int], *steps: dict[str, Any], osds_of_host: int = 2) -> Tree:
+def tree(hosts_of_racks: list[int], *steps: dict[str, Any], osds_of_host: int = 2) -> BucketTree:
     """Racks of so many hosts of two OSDs, the even ones flash, and a rule of these steps."""
     buckets: list[dict[str, Any]] = []
     devices, racks, number = [], [], -10
@@ -89,11 +88,12 @@ def tree(hosts_of_racks: list[int], *steps: dict[str, Any], osds_of_host: int = 
         racks.append({"id": number, "weight": 0x20000 * hosts})
         buckets.append(bucket(number, f"rack{-number}", "rack", names))
     buckets.append(bucket(-1, "default", "root", racks))
-    take = [] if steps and steps[0]["op"] == "take" else [{"op": "take", "item_name": "default"}]
+    take = (
+        [] if steps and steps[0].get("op") == "take" else [{"op": "take", "item_name": "default"}]
+    )
     rule = {"rule_id": 0, "rule_name": "r", "steps": [*take, *steps, {"op": "emit"}]}
     types = [{"type_id": rank, "name": name} for rank, name in enumerate(TYPES)]
-    made = {"types": types, "buckets": buckets, "devices": devices, "rules": [rule]}
-    return Tree(json.dumps(made))
+    return BucketTree({"types": types, "buckets": buckets, "devices": devices, "rules": [rule]})
 
 
 def bucket(number: int, name: str, kind: str, items: list[dict[str, Any]]) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def step(op: str, num: int, kind: str) -> dict[str, Any]:
     return {"op": op, "num": num, "type": kind}
 
 
-def places(made: Tree, size: int, gone: tuple[int, ...] = ()) -> int | None:
+def places(made: BucketTree, size: int, gone: tuple[int, ...] = ()) -> int | None:
     found = room_of(made, 0, size, lambda osd: osd not in gone)
     return None if found is None else found.places
 
@@ -113,6 +113,8 @@ def test_steps_find_leaves_less_than_the_size_or_multiply() -> None:
     hosts = tree([2, 2, 1], step("chooseleaf_firstn", 0, "host"))
     # Five hosts, of which a set of three takes three and one of six gets five.
     assert (places(hosts, 3), places(hosts, 6)) == (3, 5)
+    # Ceph gives a step that sets local tries by its number alone.
+    assert places(tree([2, 2, 1], {"opcode": 10}, step("chooseleaf_firstn", 0, "host")), 3) == 3
     # A host counts while one of its OSDs takes data.
     assert places(hosts, 6, gone=(0,)) == 5 and places(hosts, 6, gone=(0, 1)) == 4
     hosts = tree([3, 3], step("chooseleaf_firstn", -1, "host"))

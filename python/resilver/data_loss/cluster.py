@@ -10,7 +10,6 @@ from resilver.errors import ConfigError
 from resilver.importers.ceph import ClusterReport, PoolInfo
 from resilver.simulate import code_tree
 from resilver.simulate.pools import group_sets
-from resilver.whatif.tree import Tree
 
 
 class Osds:
@@ -26,7 +25,7 @@ class Osds:
 
     def __init__(self, report: ClusterReport) -> None:
         """Read the hierarchy of a report."""
-        tree = Tree(report.crushmap)
+        tree = report.buckets
         self.ids = np.array(sorted(osd.id for osd in report.osds), dtype=np.int64)
         if not len(self.ids):
             rule = "the cluster has no OSD"
@@ -50,8 +49,7 @@ class Osds:
             above = [numbers[name] for name in names]
         self.levels += (Level(tree.types[0], np.array(above, dtype=np.int64)),)
         self.part_names.append([f"osd.{osd}" for osd in self.ids.tolist()])
-        classes = dict(report.buckets.device_classes)
-        self.classes = [classes.get(osd, "") for osd in self.ids.tolist()]
+        self.classes = [tree.classes.get(osd, "") for osd in self.ids.tolist()]
 
     def numbered(self, sets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Sets of OSDs with their places for their numbers, and -1 for none."""

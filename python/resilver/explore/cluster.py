@@ -21,6 +21,7 @@ from resilver.explore.document import (
     Waiting,
 )
 from resilver.explore.offers import cluster_groups
+from resilver.importers.buckets import BucketTree
 from resilver.importers.ceph import ClusterReport
 from resilver.report.whatif.sentences import GOVERNS
 from resilver.request import words_of
@@ -32,7 +33,6 @@ from resilver.whatif.kinds import KINDS
 from resilver.whatif.options import Request
 from resilver.whatif.plan import TAKES_ROOM, plan_of_options
 from resilver.whatif.request import prepare
-from resilver.whatif.tree import Tree
 
 _LABELS = {
     "drain": "Drain",
@@ -160,7 +160,7 @@ def cluster_document(report: ClusterReport, source: str, request: Request) -> Do
     """
     request = replace(request, frames=FRAMES)
     base = prepare(report, plan_of_options({}), request)
-    tree = Tree(report.crushmap)
+    tree = report.buckets
     return Document(
         kind="cluster",
         title=base.facts.label,
@@ -208,12 +208,11 @@ def _figures(ratios: Mapping[str, float]) -> tuple[Shown, ...]:
     return (whole, _RESTS, _BEGINS, _LIMIT, *rest)
 
 
-def _parts(report: ClusterReport, tree: Tree, made: dict[str, Any]) -> list[Part]:
+def _parts(report: ClusterReport, tree: BucketTree, made: dict[str, Any]) -> list[Part]:
     """Every bucket and OSD, each behind the bucket that holds it; OSDs without a place at last."""
     osds = {osd.id: osd for osd in report.osds}
     used = _used(made)
     capacities = {osd["id"]: osd["capacity_bytes"] for osd in made["osds"]}
-    classes = dict(report.buckets.device_classes)
     parts: list[Part] = []
     placed: set[int] = set()
 
@@ -221,7 +220,7 @@ def _parts(report: ClusterReport, tree: Tree, made: dict[str, Any]) -> list[Part
         if number in osds and number not in placed:
             placed.add(number)
             up = osds[number].up
-            device_class = classes.get(number, "")
+            device_class = tree.classes.get(number, "")
             size = capacities[number]
             parts.append(
                 Part(f"osd.{number}", tree.types[0], parent, number, device_class, size,
@@ -229,7 +228,7 @@ def _parts(report: ClusterReport, tree: Tree, made: dict[str, Any]) -> list[Part
             )  # fmt: skip
 
     def below(name: str, parent: int) -> None:
-        place = tree.places[name]
+        place = tree.buckets[name]
         own = len(parts)
         parts.append(Part(name, place.kind, parent))
         for item in place.items:
@@ -238,7 +237,7 @@ def _parts(report: ClusterReport, tree: Tree, made: dict[str, Any]) -> list[Part
             else:
                 below(item, own)
 
-    for place in tree.places.values():
+    for place in tree.buckets.values():
         if not place.parent:
             below(place.name, -1)
     for number in osds:
@@ -251,10 +250,10 @@ def _used(made: dict[str, Any]) -> dict[int, int]:
     return {osd["id"]: osd["used_bytes"] for osd in made["osds"] if osd["used_bytes"] is not None}
 
 
-def _changes(report: ClusterReport, tree: Tree, request: Request) -> list[Change]:
+def _changes(report: ClusterReport, tree: BucketTree, request: Request) -> list[Change]:
     """What may happen to parts: each as the core gets it for an OSD that is there, as a form."""
     osd = f"osd.{report.osds[0].id}"
-    kinds = (tree.types[0], *sorted({place.kind for place in tree.places.values()}))
+    kinds = (tree.types[0], *sorted({place.kind for place in tree.buckets.values()}))
     changes = []
     for kind in KINDS:
         if kind.key not in _LABELS:

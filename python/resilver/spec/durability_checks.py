@@ -85,8 +85,7 @@ def _class_problems(cluster: Cluster, levels: tuple[str, ...], failure: Failure)
 def classes_of(cluster: Cluster) -> list[str]:
     """The classes of a cluster's devices; none where they have none."""
     if cluster.ceph is not None:
-        pairs = cluster.ceph.report.buckets.device_classes
-        return sorted({name for _, name in pairs if name})
+        return sorted({*cluster.ceph.report.buckets.classes.values()})
     return [kind.device_class for kind in cluster.device_kinds if kind.device_class is not None]
 
 

@@ -101,7 +101,7 @@ def ceph_members(report: ClusterReport, level: str) -> dict[str, tuple[int, ...]
     known = {osd.id for osd in report.osds}
     buckets = report.buckets
     return {
-        bucket.name: tuple(osd for osd in buckets.devices_under(bucket) if osd in known)
+        bucket.name: tuple(osd for osd in buckets.below(bucket.name) if osd in known)
         for bucket in buckets.of_kind(level)
     }
 

@@ -52,7 +52,7 @@ def osd_devices(report: ClusterReport) -> OsdDevices:
     minute. Its size is what a dump states in kB, else its CRUSH weight, which is in TiB by Ceph's
     convention.
     """
-    classes, sizes = dict(report.buckets.device_classes), report.capacities
+    classes, sizes = report.buckets.classes, report.capacities
     chosen = {osd.id: _name_of(classes.get(osd.id), sizes.get(osd.id)) for osd in report.osds}
     names = list(dict.fromkeys(chosen.values())) or [UNKNOWN_SIZE_DISK]
     place = {name: number for number, name in enumerate(names)}

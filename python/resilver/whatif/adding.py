@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from resilver.errors import ConfigError, name_remedy, show
+from resilver.importers.buckets import Bucket, Device
 from resilver.units import Bytes
 from resilver.whatif.cluster import Cluster, new_min_alloc
 from resilver.whatif.configuration import Ledger
 from resilver.whatif.osd_settings import OsdKind, all_settings
-from resilver.whatif.tree import Device, Place
 
 _WRITTEN = re.compile(
     r"(?P<count>\d+)\s+(?P<kind>\S+?)s?(?:\s+like\s+(?P<like>\S+))?"
@@ -86,7 +86,7 @@ def _sized(
         raise ConfigError(rule, "add fewer, or in several steps", value=show(value))
     template = _template(cluster, match, size, value)
     device_class = match["of"] or match["class"] or template.device_class
-    like = tree.places[template.parent]
+    like = tree.buckets[template.parent]
     if not is_osd and like.kind != kind:
         rule, remedy = f"OSDs are in a {like.kind}, not directly in a {kind}", f"add {like.kind}s"
         raise ConfigError(rule, remedy, value=show(value))
@@ -102,7 +102,7 @@ def _sized(
     for index in range(count):
         parent = parents[index % len(parents)]
         if not is_osd:
-            parent = tree.add_place(_free_name(cluster, like.name), kind, parent.name)
+            parent = tree.add_bucket(_free_name(cluster, like.name), kind, parent.name)
         added += [_new_osd(cluster, template, device_class, parent, size) for _ in range(each)]
     note_weights(cluster, template, size)
     osds = f"{count * each} OSD{'s' * (count * each > 1)} of {match['size']}"
@@ -178,7 +178,7 @@ def _like_osd(cluster: Cluster, like: str, value: str) -> Device:
 def _osds(cluster: Cluster, match: re.Match[str], count: int, value: str) -> list[dict[str, Any]]:
     """OSDs like one, in its host or in others."""
     template = _like_osd(cluster, match["like"], value)
-    hosts = _named_places(cluster, match) or [cluster.tree.places[template.parent]]
+    hosts = _named_places(cluster, match) or [cluster.tree.buckets[template.parent]]
     added = []
     for index in range(count):
         host = hosts[index % len(hosts)]
@@ -201,21 +201,21 @@ def _buckets(
     return added
 
 
-def _named_places(cluster: Cluster, match: re.Match[str]) -> list[Place]:
+def _named_places(cluster: Cluster, match: re.Match[str]) -> list[Bucket]:
     """The buckets after ``in``."""
     if match["type"] is None:
         return []
     return [cluster.tree.bucket(match["type"], name) for name in match["places"].split(",")]
 
 
-def _place_beside(cluster: Cluster, template: Place, value: str) -> Place:
+def _place_beside(cluster: Cluster, template: Bucket, value: str) -> Bucket:
     """The bucket that holds the template, where there is no other of its kind."""
     tree = cluster.tree
     if not template.parent:
         rule = f"'{template.name}' stands in no bucket, so that nothing says where new ones go"
         raise ConfigError(rule, f"add their place, {_EXAMPLE}", value=show(value))
-    parent = tree.places[template.parent]
-    alike = [one.name for one in tree.places.values() if one.kind == parent.kind]
+    parent = tree.buckets[template.parent]
+    alike = [one.name for one in tree.buckets.values() if one.kind == parent.kind]
     if len(alike) > 1 and parent.parent:
         rule = (
             f"nothing says where they go: {template.name} is in {parent.kind} {parent.name}, one "
@@ -227,15 +227,15 @@ def _place_beside(cluster: Cluster, template: Place, value: str) -> Place:
 
 
 def _copy(
-    cluster: Cluster, template: Place, parent: Place, device_class: str
+    cluster: Cluster, template: Bucket, parent: Bucket, device_class: str
 ) -> list[dict[str, Any]]:
     """A bucket like another, with all that is in it."""
     tree = cluster.tree
-    made = tree.add_place(_free_name(cluster, template.name), template.kind, parent.name)
+    made = tree.add_bucket(_free_name(cluster, template.name), template.kind, parent.name)
     added = []
     for item in list(template.items):
         if isinstance(item, str):
-            added += _copy(cluster, tree.places[item], made, device_class)
+            added += _copy(cluster, tree.buckets[item], made, device_class)
         elif item in cluster.osds:
             device = tree.devices[item]
             added.append(_new_osd(cluster, device, device_class or device.device_class, made))
@@ -244,13 +244,13 @@ def _copy(
 
 def _free_name(cluster: Cluster, like: str) -> str:
     number = 1
-    while f"{like}-new{number}" in cluster.tree.places:
+    while f"{like}-new{number}" in cluster.tree.buckets:
         number += 1
     return f"{like}-new{number}"
 
 
 def _new_osd(
-    cluster: Cluster, template: Device, device_class: str, parent: Place, size: int = 0
+    cluster: Cluster, template: Device, device_class: str, parent: Bucket, size: int = 0
 ) -> dict[str, Any]:
     """An OSD like another, empty, under the lowest number that is free, as Ceph gives them.
 
@@ -269,7 +269,7 @@ def _new_osd(
         cluster.kinds[template.id], id=number, name=name, device_class=device_class, places=places
     )
     cluster.kinds[number] = kind
-    host = tree.places.get(places.get("host", ""))
+    host = tree.buckets.get(places.get("host", ""))
     cluster.osds[number] = {
         **cluster.osds[template.id],
         "id": number,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from resilver.crush import CrushMap
 from resilver.errors import ConfigError, name_remedy, show
+from resilver.importers.buckets import BucketTree
 from resilver.importers.ceph import ConfigEntry
 from resilver.text import CRUSH_MAGIC, read_bytes
 from resilver.whatif import pool_changes
@@ -31,7 +32,6 @@ from resilver.whatif.naming import (
 )
 from resilver.whatif.osd_settings import all_settings
 from resilver.whatif.replacing import replace
-from resilver.whatif.tree import Tree
 
 _ONE = 0x10000
 _SPEED_MIN = 0.001
@@ -91,7 +91,7 @@ def _crush_weights(found: Targets, weight: float, cluster: Cluster) -> Made:
     changes, lines = [], []
     for item in found.items:
         changes.append({"kind": "crush_reweight", "item": item, "weight": weight})
-        is_bucket = item in cluster.tree.places
+        is_bucket = item in cluster.tree.buckets
         word = "reweight-subtree" if is_bucket else "reweight"
         lines.append(f"ceph osd crush {word} {shlex.quote(item)} {weight:g}")
     for osd in found.osds:
@@ -131,8 +131,8 @@ def _flags(value: str, cluster: Cluster, *, is_set: bool) -> Made:
 
 
 def _map(value: str, cluster: Cluster) -> Made:
-    crushmap = json.dumps(CrushMap.read(Path(value)).document())
-    tree = Tree(crushmap)
+    document = CrushMap.read(Path(value)).document()
+    tree = BucketTree(document)
     for pool in cluster.pools.values():
         if pool.rule not in tree.rules:
             rule = f"pool '{pool.info.name}' goes by rule {pool.rule}, which this map lacks"
@@ -157,7 +157,7 @@ def _map(value: str, cluster: Cluster) -> Made:
             ),
             shlex.join(["ceph", "osd", "setcrushmap", "-i", f"{name}.bin"]),
         ]
-    return Made([{"kind": "crush", "crushmap": crushmap}], text, lines)
+    return Made([{"kind": "crush", "crushmap": json.dumps(document)}], text, lines)
 
 
 def _set_option(value: str, cluster: Cluster) -> Made:
@@ -211,14 +211,14 @@ def reclassify(value: str, cluster: Cluster) -> Made:
         words = words[count:]
     crush = CrushMap.from_json(cluster.report.crushmap)
     crush = crush.reclassified(*(rows[option] for option in _WORDS))
-    crushmap = json.dumps(crush.document())
-    _take(cluster, Tree(crushmap))
+    document = crush.document()
+    _take(cluster, BucketTree(document))
     options = [word for option in _WORDS for row in rows[option] for word in (f"--{option}", *row)]
     tool = ["crushtool", "-i", "crush.bin", "--reclassify", *options, "-o", "reclassified.bin"]
     lines = ["ceph osd getcrushmap -o crush.bin", shlex.join(tool)]
     lines.append("ceph osd setcrushmap -i reclassified.bin")
     text = "legacy trees of the CRUSH map become device classes"
-    return Made([{"kind": "crush", "crushmap": crushmap}], text, lines)
+    return Made([{"kind": "crush", "crushmap": json.dumps(document)}], text, lines)
 
 
 def crush_move(value: str, cluster: Cluster) -> Made:
@@ -227,9 +227,9 @@ def crush_move(value: str, cluster: Cluster) -> Made:
     tree, osds = cluster.tree, cluster.osd_names
     kind, sign, bare = what.partition("=")
     name = tree.bucket(kind, bare).name if sign else what
-    if name not in tree.places and name not in osds:
+    if name not in tree.buckets and name not in osds:
         rule = "the map has no OSD or bucket of this name"
-        raise ConfigError(rule, name_remedy(name, [*osds, *tree.places]), value=show(name))
+        raise ConfigError(rule, name_remedy(name, [*osds, *tree.buckets]), value=show(name))
     location = [(kind, to) for kind, _, to in (place.partition("=") for place in places)]
     if not location or not all(to for _, to in location):
         rule = "it is written NAME TYPE=NAME..."
@@ -238,9 +238,9 @@ def crush_move(value: str, cluster: Cluster) -> Made:
         if to in osds:
             rule = f"'{to}' is an OSD, and only buckets hold items"
             raise ConfigError(rule, "name a bucket", value=show(f"{kind}={to}"))
-        if to in tree.places or kind not in tree.types[1:]:
+        if to in tree.buckets or kind not in tree.types[1:]:
             tree.bucket(kind, to)
-        if to in tree.places and name in {place.name for place in tree.above(to)}:
+        if to in tree.buckets and name in {place.name for place in tree.above(to)}:
             rule = f"{name} cannot stand below itself"
             raise ConfigError(rule, "choose another place", value=show(f"{kind}={to}"))
     tree.move(name, location)
@@ -255,14 +255,14 @@ def crush_rename(value: str, cluster: Cluster) -> Made:
     """Another name of a bucket: ``OLD NEW``, as for `ceph osd crush rename-bucket`."""
     tree = cluster.tree
     old, _, new = value.strip().partition(" ")
-    if old not in tree.places:
+    if old not in tree.buckets:
         rule = "the map has no bucket of this name"
-        raise ConfigError(rule, name_remedy(old, list(tree.places)), value=show(old))
+        raise ConfigError(rule, name_remedy(old, list(tree.buckets)), value=show(old))
     new = new.strip()
     if not new.isascii() or not new.translate(str.maketrans("-_.", "aaa")).isalnum():
         rule = "the new name is missing, or has other signs than letters, digits, '-', '_' and '.'"
         raise ConfigError(rule, 'such as "node3 node9"', value=show(value))
-    if new in tree.places or new in cluster.osd_names:
+    if new in tree.buckets or new in cluster.osd_names:
         rule = "an item of the map has this name already"
         raise ConfigError(rule, "choose another name", value=show(new))
     tree.rename(old, new)
@@ -272,7 +272,7 @@ def crush_rename(value: str, cluster: Cluster) -> Made:
     return Made([change], f"bucket {old} gets the name {new}", [line])
 
 
-def _take(cluster: Cluster, tree: Tree) -> None:
+def _take(cluster: Cluster, tree: BucketTree) -> None:
     """Let a cluster have a tree, with what it says of each OSD."""
     cluster.tree = tree
     for osd, kind in cluster.kinds.items():

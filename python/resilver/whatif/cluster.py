@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, raise_all, show
+from resilver.importers.buckets import BucketTree
 from resilver.importers.ceph import (
     MDS_PLUGINS,
     NEW_CLUSTER,
@@ -29,7 +31,6 @@ from resilver.whatif.hardware import Hardware, choose_hardware
 from resilver.whatif.options import ClusterRequest
 from resilver.whatif.osd_settings import AllSettings, OsdKind, all_settings
 from resilver.whatif.releases import Release
-from resilver.whatif.tree import Tree
 
 
 @dataclass
@@ -77,7 +78,7 @@ class Cluster:
 
     report: ClusterReport
     configuration: Configuration
-    tree: Tree
+    tree: BucketTree
     hardware: Hardware
     ledger: Ledger
     pools: dict[str, PoolState] = field(default_factory=dict)
@@ -172,7 +173,7 @@ def read_state(
     """
     notes = _check_codes(report)
     ledger = Ledger()
-    tree = Tree(report.crushmap)
+    tree = BucketTree(json.loads(report.crushmap))
     hardware = choose_hardware(report, request, ledger)
     cluster = Cluster(report, configuration, tree, hardware, ledger)
     stored: dict[int, int] = {}
@@ -184,11 +185,10 @@ def read_state(
         )
         for pool in report.pools
     }
-    classes = dict(report.buckets.device_classes)
     for osd in report.osds:
         is_disk, is_hybrid = hardware.turns(osd.id)
         cluster.kinds[osd.id] = OsdKind(
-            osd.id, f"osd.{osd.id}", is_disk, is_hybrid, classes.get(osd.id, ""),
+            osd.id, f"osd.{osd.id}", is_disk, is_hybrid, tree.classes.get(osd.id, ""),
             tree.places_of(osd.id),
         )  # fmt: skip
         cluster.reweights[osd.id] = osd.reweight
@@ -202,7 +202,7 @@ def read_state(
 def _read_osds(cluster: Cluster) -> None:
     report, hardware = cluster.report, cluster.hardware
     used = {one.osd: one.used_bytes for one in report.usage}
-    hosts = {place.name: place.id for place in cluster.tree.places.values()}
+    hosts = {place.name: place.id for place in cluster.tree.buckets.values()}
     for osd in report.osds:
         kind = cluster.kinds[osd.id]
         cluster.osds[osd.id] = {

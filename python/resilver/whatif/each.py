@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.importers.buckets import BucketTree
 from resilver.importers.ceph import ClusterReport
 from resilver.quantities import duration
 from resilver.units import SECONDS_MAX, Seconds
@@ -20,7 +22,6 @@ from resilver.whatif.perform import Told, run_all, same
 from resilver.whatif.plan import AT, Plan
 from resilver.whatif.request import Prepared, prepare
 from resilver.whatif.several import Harm, Ranking, harm_order
-from resilver.whatif.tree import Tree
 
 OPTION = "--each"
 SETTLED = "settled"
@@ -173,7 +174,8 @@ def parts_at(
     Raises:
         ConfigError: The map of that time has no such level, or nothing of it that runs.
     """
-    running, tree = {osd.id for osd in report.osds if osd.up}, Tree(report.crushmap)
+    running = {osd.id for osd in report.osds if osd.up}
+    tree = BucketTree(json.loads(report.crushmap))
     for change in (s["change"] for s in base.input["plan"] if s["at_seconds"] <= start):
         kind, osds = change["kind"], change.get("osds", ())
         if kind in ("fail", "stop"):
@@ -183,7 +185,7 @@ def parts_at(
         elif kind == "add":
             running |= {one["osd"]["id"] for one in osds}
         elif kind == "crush":
-            tree = Tree(change["crushmap"])
+            tree = BucketTree(json.loads(change["crushmap"]))
         elif kind == "crush_move":
             tree.move(change["item"], change["location"])
         elif kind == "crush_rename":
@@ -192,7 +194,7 @@ def parts_at(
     if level == tree.types[0]:
         parts = {f"osd.{osd}": (osd,) for osd in sorted(running)}
     elif level in tree.types:
-        of = [one for one in tree.places.values() if one.kind == level]
+        of = [one for one in tree.buckets.values() if one.kind == level]
         found = {one.name: {osd for osd in tree.below(one.name) if osd in running} for one in of}
         for osd in running - {one.id for one in report.osds}:
             if name := base.facts.places[osd].get(level):
@@ -203,6 +205,6 @@ def parts_at(
         raise ConfigError("the map has no such level", remedy, option, show(level))
     if not parts:
         rule = f"the map has no {level} with an OSD that runs"
-        kinds = sorted({tree.types[0], *(place.kind for place in tree.places.values())})
+        kinds = sorted({tree.types[0], *(place.kind for place in tree.buckets.values())})
         raise ConfigError(rule, f"it has {', '.join(kinds)}", option, show(level))
     return parts

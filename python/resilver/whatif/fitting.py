@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from resilver.errors import ResilverError
+from resilver.importers.buckets import BucketTree
 from resilver.units import format_bytes
-from resilver.whatif.tree import Tree
 
 
 class PlanDoesNotFit(ResilverError):
@@ -46,7 +46,7 @@ class Room:
     osds: frozenset[int]
 
 
-def room_of(tree: Tree, rule: int, size: int, usable: Callable[[int], bool]) -> Room | None:
+def room_of(tree: BucketTree, rule: int, size: int, usable: Callable[[int], bool]) -> Room | None:
     """What a rule can reach among the OSDs that take data.
 
     Args:
@@ -76,7 +76,7 @@ def room_of(tree: Tree, rule: int, size: int, usable: Callable[[int], bool]) -> 
             if steps[-1][1] != tree.types[0]:
                 domain = steps[-1][1]
         elif word == "emit":
-            if root not in tree.places:
+            if root not in tree.buckets:
                 return None
             wanted = device_class
 
@@ -87,14 +87,15 @@ def room_of(tree: Tree, rule: int, size: int, usable: Callable[[int], bool]) -> 
             below = frozenset(osd for osd in tree.below(root) if takes(osd))
             osds |= below
             places += _reach(tree, root, steps, takes)
-        elif not word.startswith("set_"):
+        elif not word.startswith(("set_", "opcode ")):
             return None
     return Room(min(places, size), domain, osds)
 
 
-def _reach(
-    tree: Tree, root: str, steps: Sequence[tuple[int, str, bool]], takes: Callable[[int], bool]
-) -> int:
+_Steps = Sequence[tuple[int, str, bool]]
+
+
+def _reach(tree: BucketTree, root: str, steps: _Steps, takes: Callable[[int], bool]) -> int:
     """The most OSDs that steps find below a bucket."""
     if not steps:
         return 0
@@ -110,12 +111,12 @@ def _reach(
     return sum(sorted(found, reverse=True)[:count])
 
 
-def _buckets_below(tree: Tree, root: str, kind: str) -> list[str]:
+def _buckets_below(tree: BucketTree, root: str, kind: str) -> list[str]:
     found, waiting = [], [root]
     while waiting:
-        for item in tree.places[waiting.pop()].items:
+        for item in tree.buckets[waiting.pop()].items:
             if isinstance(item, str):
-                if tree.places[item].kind == kind:
+                if tree.buckets[item].kind == kind:
                     found.append(item)
                 else:
                     waiting.append(item)

@@ -90,7 +90,7 @@ def choose_hardware(report: ClusterReport, request: HardwareRequest, ledger: Led
     Raises:
         ConfigError: A name is none of the catalog's, or a class none of the cluster's.
     """
-    classes = dict(report.buckets.device_classes)
+    classes = report.buckets.classes
     by_class, general = _stated_devices(request.devices, sorted(set(classes.values())))
     chosen = osd_devices(report)
     pace = value_of(request, "pace") or 1.0

@@ -63,10 +63,10 @@ def targets(value: str, cluster: Cluster) -> Targets:
             found, item = [names[wanted]], cluster.name_of(names[wanted])
         elif wanted.isdigit() and f"osd.{int(wanted)}" in names:
             found, item = [int(wanted)], cluster.name_of(int(wanted))
-        elif not sign and word in cluster.tree.places:
+        elif not sign and word in cluster.tree.buckets:
             found, item = cluster.tree.below(word), word
         else:
-            known = [*names, *cluster.tree.places]
+            known = [*names, *cluster.tree.buckets]
             rule = "the cluster has no OSD or bucket of this name"
             raise ConfigError(rule, name_remedy(wanted, known), value=show(wanted))
         existing = [osd for osd in found if osd in cluster.osds]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from resilver.errors import ConfigError
+from resilver.importers.buckets import Device
 from resilver.units import Bytes, format_bytes
 from resilver.whatif.adding import check_device, note_weights
 from resilver.whatif.cluster import Cluster, new_min_alloc
 from resilver.whatif.declared.forms import DESTROY, ORCHESTRATOR, has
 from resilver.whatif.naming import Made, Targets, daemon_lines, pair, targets, verb
-from resilver.whatif.tree import Device
 
 _WEIGHT_ONE = 0x10000
 

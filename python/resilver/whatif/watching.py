@@ -13,7 +13,6 @@ from resilver.whatif.each import rank_failures
 from resilver.whatif.options import Request
 from resilver.whatif.perform import Told, answer_of
 from resilver.whatif.plan import Plan
-from resilver.whatif.tree import Tree
 from resilver.whatif.watched import Watched
 
 PARTS_MAX = 100
@@ -42,10 +41,7 @@ def watch(
         ConfigError: The map has no such level, or a dump that this needs is missing.
     """
     asked = request or Request(counterfactuals=False)
-    chosen, types = (
-        tuple(dict.fromkeys(levels)) or watched_levels(report),
-        Tree(report.crushmap).types,
-    )
+    chosen, types = tuple(dict.fromkeys(levels)) or watched_levels(report), report.buckets.types
     for level in chosen:
         if level not in types:
             remedy = name_remedy(level, types, "levels")
@@ -67,9 +63,9 @@ def watched_levels(report: ClusterReport) -> tuple[str, ...]:
 
     A level has several parts of which an OSD is up.
     """
-    tree, up = Tree(report.crushmap), {osd.id for osd in report.osds if osd.up}
+    tree, up = report.buckets, {osd.id for osd in report.osds if osd.up}
     counts = Counter({tree.types[0]: len(up)})
-    for place in tree.places.values():
+    for place in tree.buckets.values():
         if place.parent and not up.isdisjoint(tree.below(place.name)):
             counts[place.kind] += 1
     places = {osd: tree.places_of(osd) for osd in sorted(up) if osd in tree.devices}

@@ -18,7 +18,7 @@ from resilver.cli.place.options import Asked
 from resilver.cli.place.placements import PG, Placement, placements
 from resilver.crush import Comparison, LevelMoves, compare
 from resilver.errors import ConfigError
-from resilver.importers.buckets import read_buckets
+from resilver.importers.buckets import BucketTree
 from resilver.importers.ceph import OsdInfo
 from resilver.record import record
 from resilver.tables import table, table_of
@@ -110,14 +110,15 @@ def _with_map(source: Source, other: Source) -> Source:
     if not isinstance(source, MapSource):
         return source
     document = source.crush.document()
-    buckets = read_buckets(document)
+    buckets = BucketTree(document)
+    hosts = buckets.holders("host")
     known = {osd.id for osd in other.report.osds}
     # A device that only the map knows is about to be added: it exists, and is up and in.
     added = tuple(
         OsdInfo(
             id=device,
             name=buckets.device_name(device),
-            host=buckets.host_of(device),
+            host=hosts.get(device),
             up=True,
             in_cluster=True,
             reweight=0x10000,
@@ -127,7 +128,7 @@ def _with_map(source: Source, other: Source) -> Source:
         if device not in known
     )
     osds = tuple(sorted((*other.report.osds, *added), key=lambda osd: osd.id))
-    report = replace(other.report, crushmap=json.dumps(document), buckets=buckets, osds=osds)
+    report = replace(other.report, crushmap=json.dumps(document), osds=osds)
     return ClusterSource(source.label, source.crush, report)
 
 

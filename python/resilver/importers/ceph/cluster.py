@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from resilver.crush.model import HOLE
-from resilver.importers.buckets import read_buckets
+from resilver.importers.buckets import BucketTree
 from resilver.importers.ceph.dumps import Dump, Dumps, completed, crush_node
 from resilver.importers.ceph.facts import parse_release
 from resilver.importers.ceph.hardware import (
@@ -326,9 +326,8 @@ def cluster_of(dumps: Dumps) -> ClusterReport:
     """
     parts = parts_of(dumps)
     osdmap, pgmap, report = parts.osdmap, parts.pgmap, parts.report
-    buckets = read_buckets(parts.crushmap.value)
     pools = read_pools(osdmap, parts.crushmap)
-    osds = read_osds(osdmap, buckets)
+    osds = read_osds(osdmap, BucketTree(parts.crushmap.value))
     groups = read_groups(pgmap, pools) if pgmap else ()
     if pgmap is not None:
         check_epochs(osdmap, pgmap)
@@ -346,7 +345,6 @@ def cluster_of(dumps: Dumps) -> ClusterReport:
         sha256=dumps.digest(),
         version=version,
         crushmap=json.dumps(parts.crushmap.value, separators=(",", ":")),
-        buckets=buckets,
         pools=pools,
         osds=osds,
         groups=groups,

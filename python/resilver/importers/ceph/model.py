@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -254,7 +255,6 @@ class ClusterReport:
         sha256: The hash of the file's bytes; of several files, the hash of their hashes.
         version: The Ceph version that wrote it, or empty.
         crushmap: The ``crushmap`` object as JSON text, for the core.
-        buckets: The hierarchy of the CRUSH map.
         pools: The pools by number.
         osds: The OSDs by number.
         groups: The groups that ``pg_stats`` lists, by pool and number; empty without a pgmap.
@@ -284,7 +284,6 @@ class ClusterReport:
     sha256: str
     version: str
     crushmap: str
-    buckets: BucketTree
     pools: tuple[PoolInfo, ...]
     osds: tuple[OsdInfo, ...]
     groups: tuple[GroupInfo, ...]
@@ -308,10 +307,14 @@ class ClusterReport:
     stamp_seconds: float | None = None
 
     @cached_property
+    def buckets(self) -> BucketTree:
+        """The hierarchy of the CRUSH map, which nobody changes."""
+        return BucketTree(json.loads(self.crushmap))
+
+    @cached_property
     def capacities(self) -> dict[int, int]:
         """The bytes that fit on each OSD: as a dump states, else its CRUSH weight in TiB."""
-        weights = self.buckets.device_weights
-        known = {number: round(weight / WEIGHT_ONE * 2**40) for number, weight in weights}
+        known = {one.id: round(one.weight * 2**40) for one in self.buckets.devices.values()}
         known |= {one.osd: one.size_bytes for one in self.metadata if one.size_bytes}
         known |= dict(self.osd_bytes)
         known |= {one.osd: one.capacity_bytes for one in self.usage}

@@ -267,6 +267,7 @@ def read_osds(osdmap: Node, buckets: BucketTree) -> tuple[OsdInfo, ...]:
         ConfigError: An OSD is not what Ceph writes, or stands twice.
     """
     osds: dict[int, OsdInfo] = {}
+    hosts = buckets.holders("host")
     for node in osdmap.at("osds").items():
         osd_id = node.at("osd").integer(0, DEVICE_ID_MAX)
         if osd_id in osds:
@@ -278,7 +279,7 @@ def read_osds(osdmap: Node, buckets: BucketTree) -> tuple[OsdInfo, ...]:
         osds[osd_id] = OsdInfo(
             id=osd_id,
             name=buckets.device_name(osd_id),
-            host=buckets.host_of(osd_id),
+            host=hosts.get(osd_id),
             up=bool(node.integer_of("up", most=1, default=True)),
             in_cluster=in_cluster,
             # The report prints the 16.16 weight with six digits, which rounding undoes.
@@ -292,7 +293,7 @@ def read_osds(osdmap: Node, buckets: BucketTree) -> tuple[OsdInfo, ...]:
             osds[osd_id] = OsdInfo(
                 id=osd_id,
                 name=buckets.device_name(osd_id),
-                host=buckets.host_of(osd_id),
+                host=hosts.get(osd_id),
                 up=True,
                 in_cluster=True,
                 reweight=WEIGHT_ONE,

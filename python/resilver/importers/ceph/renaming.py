@@ -63,7 +63,7 @@ class Renaming:
     @cached_property
     def classes(self) -> dict[str, str]:
         """Of device classes."""
-        found = {name for _, name in self.cluster.buckets.device_classes}
+        found = {*self.cluster.buckets.classes.values()}
         found |= {name.rpartition("~")[2] for name in self._texts("buckets", "name") if "~" in name}
         return numbered(found, "class", PLAIN_CLASSES)
 
@@ -71,7 +71,7 @@ class Renaming:
     def buckets(self) -> dict[str, str]:
         """Of buckets, those of each type by themselves; without the shadows of classes."""
         by_type: dict[str, list[str]] = {}
-        for bucket in self.cluster.buckets.buckets:
+        for bucket in self.cluster.buckets.buckets.values():
             by_type.setdefault(bucket.kind, []).append(bucket.name)
         return {
             old: new
