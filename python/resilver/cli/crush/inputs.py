@@ -16,7 +16,7 @@ from resilver.request import SEPARATOR
 
 if TYPE_CHECKING:
     from resilver.cli.crush.source import MapSource
-    from resilver.cli.crush.structure import Rule
+    from resilver.importers.buckets import Rule
 
 HOLE = 2**31 - 1
 """What Ceph prints where a strip of an erasure-coded group has no device (CRUSH_ITEM_NONE)."""

@@ -10,30 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from resilver.importers.buckets import Rule, read_rules
+
 # A compiled map's table of buckets begins with 8 slots and doubles (Ceph, crush/builder.c); its
 # size bounds what crushtool expects of a rule over devices.
 _BUCKET_SLOTS = 8
 _HASHES_ITS_ID = ("uniform", "list", "tree", "vring")
 """Kinds of bucket whose choice takes their own id; straw and straw2 take the items' alone."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule of the map.
-
-    Attributes:
-        id: Its number.
-        name: Its name.
-        min_size: The fewest copies it is for, or None where the map does not say (Ceph 18 on).
-        max_size: The most.
-        steps: Its steps as the JSON has them.
-    """
-
-    id: int
-    name: str
-    min_size: int | None
-    max_size: int | None
-    steps: tuple[dict[str, Any], ...]
+# The key of the stand-in weights that serve every pool without its own (Ceph, CrushWrapper.h).
+_EVERY_POOL = "-1"
 
 
 @dataclass(frozen=True)
@@ -61,6 +46,7 @@ class MapStructure:
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = document
         self._buckets = {bucket["id"]: bucket for bucket in document["buckets"]}
+        self._devices = {device["id"]: device for device in document.get("devices", ())}
 
     @cached_property
     def _plain(self) -> list[dict[str, Any]]:
@@ -70,8 +56,7 @@ class MapStructure:
     @cached_property
     def device_count(self) -> int:
         """One more than the highest device number, whether in a bucket or only named."""
-        named = [device["id"] for device in self._document.get("devices", ())]
-        return 1 + max([*named, *self._items], default=-1)
+        return 1 + max([*self._devices, *self._items], default=-1)
 
     @cached_property
     def present(self) -> npt.NDArray[np.bool_]:
@@ -92,17 +77,7 @@ class MapStructure:
     @cached_property
     def rules(self) -> dict[int, Rule]:
         """The rules by number."""
-        return {
-            rule["rule_id"]: Rule(
-                rule["rule_id"],
-                rule["rule_name"],
-                rule.get("min_size"),
-                rule.get("max_size"),
-                # Ceph names no step that sets local tries, vary_r or stable: it gives its number.
-                tuple({"op": f"opcode {step.get('opcode')}", **step} for step in rule["steps"]),
-            )
-            for rule in sorted(self._document["rules"], key=lambda rule: int(rule["rule_id"]))
-        }
+        return read_rules(self._document)
 
     def most_affected(self, rule: Rule) -> int:
         """How many copies crushtool expects a rule to find at the most.
@@ -224,16 +199,72 @@ class MapStructure:
 
     def device_names(self) -> list[str]:
         """The name of each device, ``osd.N`` where the map has none."""
-        names = [f"osd.{number}" for number in range(self.device_count)]
-        for device in self._document.get("devices", ()):
-            names[device["id"]] = device["name"]
-        return names
+        unnamed = ((number, {"name": f"osd.{number}"}) for number in range(self.device_count))
+        return [self._devices.get(number, own)["name"] for number, own in unnamed]
+
+    @cached_property
+    def _stand_ins(self) -> dict[str, dict[int, list[float]]]:
+        """The first stand-in weights of each bucket, by the title of each set of choose_args."""
+        sets = self._document.get("choose_args", {})
+        return {
+            "(compat)" if key == _EVERY_POOL else key: {
+                one["bucket_id"]: one["weight_set"][0] for one in sets[key] if one.get("weight_set")
+            }
+            for key in sorted(sets, key=int)
+        }
+
+    @property
+    def titles(self) -> list[str]:
+        """The title of each set of choose_args."""
+        return list(self._stand_ins)
+
+    def tree_items(self) -> Iterator[tuple[int, float, list[str], int]]:
+        """The items of every root in order: number, weight, stand-in weights, depth."""
+        inside = {item["id"] for bucket in self._buckets.values() for item in bucket["items"]}
+        for root in sorted(number for number in self._buckets if number not in inside):
+            weight = sum(item["weight"] for item in self._buckets[root]["items"]) / 0x10000
+            yield from self._below(root, weight)
+
+    def _below(self, root: int, of_root: float) -> Iterator[tuple[int, float, list[str], int]]:
+        # A list takes the place of recursion, which deep maps end.
+        waiting = [(root, of_root, [""] * len(self._stand_ins), 0)]
+        while waiting:
+            number, weight, others, depth = waiting.pop()
+            yield number, weight, others, depth
+            if number >= 0:
+                continue
+            items = [
+                (item["id"], item["weight"] / 0x10000, self._weights_of(number, place), depth + 1)
+                for place, item in enumerate(self._buckets[number]["items"])
+            ]
+            waiting += sorted(items, key=lambda item: self._order(item[0]), reverse=True)
+
+    def _weights_of(self, bucket: int, place: int) -> list[str]:
+        cells = []
+        for of_bucket in self._stand_ins.values():
+            weights = of_bucket.get(bucket, ())
+            cells.append(_weight(weights[place]) if place < len(weights) else "")
+        return cells
+
+    def kind_and_name(self, number: int) -> tuple[str, str]:
+        """An item's type and name; of a device what crushtool calls it, whatever its name."""
+        if number >= 0:
+            return "osd", f"osd.{number}"
+        return self._buckets[number]["type_name"], self._buckets[number]["name"]
+
+    def class_of(self, number: int) -> str:
+        """A device's class, or that of the shadow that a bucket such as `default~ssd` is."""
+        if number >= 0:
+            return str(self._devices.get(number, {}).get("class", ""))
+        return str(self._buckets[number]["name"]).partition("~")[2]
+
+    def _order(self, number: int) -> str:
+        if number < 0:
+            return f"_{self._buckets[number]['name']}" if number in self._buckets else "_"
+        return f"{self._devices.get(number, {}).get('class', '')}_osd.{number:08d}"
 
 
 _INDENT = "    "
-
-# The key of the stand-in weights that serve every pool without its own (Ceph, CrushWrapper.h).
-_EVERY_POOL = "-1"
 
 
 def tree_lines(document: dict[str, Any]) -> list[str]:
@@ -247,8 +278,19 @@ def tree_lines(document: dict[str, Any]) -> list[str]:
         weights of each set of choose_args. Below a bucket, other buckets come by name and devices
         by class and number.
     """
-    tree = _Tree(document)
-    rows = [["ID", "CLASS", "WEIGHT", *tree.titles, "TYPE NAME"], *tree.rows()]
+    tree = MapStructure(document)
+    cells = (
+        [
+            str(number),
+            tree.class_of(number),
+            _weight(weight),
+            *others,
+            depth * _INDENT + (name if number >= 0 else f"{kind} {name}"),
+        ]
+        for number, weight, others, depth in tree.tree_items()
+        for kind, name in [tree.kind_and_name(number)]
+    )
+    rows = [["ID", "CLASS", "WEIGHT", *tree.titles, "TYPE NAME"], *cells]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     header = "  ".join(cell.ljust(width) for cell, width in zip(rows[0], widths, strict=True))
     return [header, *(_line(row, widths) for row in rows[1:])]
@@ -264,21 +306,12 @@ def tree_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
         An object an item, in the order of `tree_lines`: its number, its type and name, its class
         or None, its CRUSH weight, and how many buckets it is below.
     """
-    tree = _Tree(document)
+    tree = MapStructure(document)
     rows = []
-    for number, device_class, weight, *_, label in tree.rows():
-        name = label.lstrip(" ")
-        kind = "osd" if int(number) >= 0 else tree.buckets[int(number)]["type_name"]
-        rows.append(
-            {
-                "id": int(number),
-                "type": kind,
-                "name": name if int(number) >= 0 else tree.buckets[int(number)]["name"],
-                "class": device_class or None,
-                "weight": float(weight),
-                "depth": (len(label) - len(name)) // len(_INDENT),
-            }
-        )
+    for number, weight, _, depth in tree.tree_items():
+        kind, name = tree.kind_and_name(number)
+        own = {"id": number, "type": kind, "name": name, "class": tree.class_of(number) or None}
+        rows.append({**own, "weight": float(_weight(weight)), "depth": depth})
     return rows
 
 
@@ -290,64 +323,3 @@ def _line(row: list[str], widths: list[int]) -> str:
 def _weight(weight: float) -> str:
     """A weight as crushtool prints it: none at all is a bare 0."""
     return f"{weight:.5f}" if weight >= 1e-6 else "0"
-
-
-class _Tree:
-    """A map by numbers."""
-
-    def __init__(self, document: dict[str, Any]) -> None:
-        self.buckets = {bucket["id"]: bucket for bucket in document["buckets"]}
-        self.devices = {device["id"]: device for device in document.get("devices", ())}
-        sets = document.get("choose_args", {})
-        keys = sorted(sets, key=int)
-        self.titles = ["(compat)" if key == _EVERY_POOL else key for key in keys]
-        self.stand_ins = [
-            {one["bucket_id"]: one["weight_set"][0] for one in sets[key] if one.get("weight_set")}
-            for key in keys
-        ]
-
-    def rows(self) -> Iterator[list[str]]:
-        """The items of every root in order, each with its cells."""
-        inside = {item["id"] for bucket in self.buckets.values() for item in bucket["items"]}
-        for root in sorted(number for number in self.buckets if number not in inside):
-            weight = sum(item["weight"] for item in self.buckets[root]["items"]) / 0x10000
-            yield from self._below(root, weight)
-
-    def _below(self, root: int, of_root: float) -> Iterator[list[str]]:
-        # A list takes the place of recursion, which deep maps end.
-        waiting = [(root, of_root, [""] * len(self.titles), 0)]
-        while waiting:
-            number, weight, others, depth = waiting.pop()
-            indent = depth * _INDENT
-            if number >= 0:
-                # crushtool writes so whatever the device's name.
-                label = f"{indent}osd.{number}"
-            else:
-                bucket = self.buckets[number]
-                label = f"{indent}{bucket['type_name']} {bucket['name']}"
-            yield [str(number), self._class(number), _weight(weight), *others, label]
-            if number >= 0:
-                continue
-            items = [
-                (item["id"], item["weight"] / 0x10000, self._stand_ins(number, place), depth + 1)
-                for place, item in enumerate(bucket["items"])
-            ]
-            waiting += sorted(items, key=lambda item: self._order(item[0]), reverse=True)
-
-    def _stand_ins(self, bucket: int, place: int) -> list[str]:
-        cells = []
-        for of_bucket in self.stand_ins:
-            weights = of_bucket.get(bucket, ())
-            cells.append(_weight(weights[place]) if place < len(weights) else "")
-        return cells
-
-    def _class(self, number: int) -> str:
-        """A device's class, or that of the shadow that a bucket such as `default~ssd` is."""
-        if number >= 0:
-            return str(self.devices.get(number, {}).get("class", ""))
-        return str(self.buckets[number]["name"]).partition("~")[2]
-
-    def _order(self, number: int) -> str:
-        if number < 0:
-            return f"_{self.buckets[number]['name']}" if number in self.buckets else "_"
-        return f"{self.devices.get(number, {}).get('class', '')}_osd.{number:08d}"

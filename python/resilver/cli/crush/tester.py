@@ -33,7 +33,7 @@ from resilver.words import plural
 
 if TYPE_CHECKING:
     from resilver.cli.crush.source import MapSource
-    from resilver.cli.crush.structure import Rule
+    from resilver.importers.buckets import Rule
 
 # Inputs mapped at a time: enough to keep the core busy, few enough that output begins at once.
 _INPUTS_PER_BATCH = 1 << 16

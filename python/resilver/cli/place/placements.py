@@ -18,9 +18,10 @@ from resilver.cli.crush.source import (
     StudySource,
     reweighted,
 )
-from resilver.cli.crush.structure import MapLevel, Rule
+from resilver.cli.crush.structure import MapLevel
 from resilver.cli.place.options import Asked
 from resilver.errors import ConfigError
+from resilver.importers.buckets import Rule
 from resilver.spec.tree import Level, Tree, plural
 
 if TYPE_CHECKING:
