@@ -67,7 +67,7 @@ def test_other_forms_of_tables_are_read_by_the_same_names(tmp_path: Path) -> Non
     assert found.times.tolist() == [when[0].timestamp() + 2 * at for at in range(3)]
     assert found.values[[0, 2]].tolist() == [1.0, 3.0] and np.isnan(found.values[1])
     path.write_bytes(path.read_bytes()[:40])
-    assert "no Parquet" in refused(read_series, path)
+    assert "no whole Parquet file" in refused(read_series, path)
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
         file["datatargets/timestamps"] = np.arange(3)

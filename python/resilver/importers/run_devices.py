@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from resilver.importers.log_rows import PartLoad
+from resilver.importers.parquet import reading
 from resilver.text import refuse
 
 
@@ -78,12 +79,8 @@ def _mean(rows: list[dict[str, Any]], column: str, lived: dict[str, float | None
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, Any]]:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with reading(path, "give a run folder; run the study first"):
         found: list[dict[str, Any]] = pq.read_table(path, columns=list(columns)).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0][:80]
-        refuse(path, f"it is no table of a run folder: {reason}", "run the study first")
-    return found
+        return found

@@ -18,15 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.errors import show
+from resilver.importers.parquet import MAGIC, reading
 from resilver.importers.walk import KindTotal, LeftOut, TreeWalk, WalkProgress, printable
 from resilver.record import record
 from resilver.text import refuse
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-MAGIC = b"PAR1"
-"""What a Parquet file begins with."""
 
 _KEY = b"resilver.scan"
 _BATCHES_A_GROUP = 8
@@ -43,6 +41,7 @@ _COLUMNS = {
     "stripes": "int32",
 }
 """What is read of a scan, and its type."""
+_REMEDY = "give what resilver scan -o wrote"
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,9 @@ def read_scanned(path: Path) -> Scanned:
     Raises:
         ConfigError: It cannot be read, is no Parquet, or is not of a scan.
     """
-    with _open(path) as file:
+    import pyarrow.parquet as pq
+
+    with reading(path, _REMEDY), pq.ParquetFile(path) as file:
         return _told(file, path)
 
 
@@ -159,40 +160,19 @@ def scanned_batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBat
     Raises:
         ConfigError: It cannot be read, is no Parquet, or is not of a scan.
     """
-    import pyarrow as pa
-
-    with _open(path) as file:
-        _told(file, path)
-        try:
-            yield from file.iter_batches(columns=list(columns))
-        except (OSError, ValueError, pa.ArrowException) as error:
-            _damaged(path, error)
-
-
-def _open(path: Path) -> Any:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        return pq.ParquetFile(path)
-    except FileNotFoundError:
-        refuse(path, "there is no such file", "check the path")
-    except (OSError, ValueError, pa.ArrowException) as error:
-        _damaged(path, error)
-
-
-def _damaged(path: Path, error: Exception) -> Any:
-    said = printable(str(error).splitlines()[0][:80]) if str(error) else type(error).__name__
-    refuse(path, f"it is no whole Parquet file: {said}", "scan again")
+    with reading(path, _REMEDY), pq.ParquetFile(path) as file:
+        _told(file, path)
+        yield from file.iter_batches(columns=list(columns))
 
 
 def _told(file: Any, path: Path) -> Scanned:
-    remedy = "give what resilver scan -o wrote"
     for name, kind in _COLUMNS.items():
         at = file.schema_arrow.get_field_index(name)
         found = str(file.schema_arrow.field(at).type) if at >= 0 else "not there"
         if found != kind and f"values={kind}," not in found:
-            refuse(path, f"the column {name} of a scan is {kind}, and here it is {found}", remedy)
+            refuse(path, f"the column {name} of a scan is {kind}, and here it is {found}", _REMEDY)
     try:
         said = json.loads((file.metadata.metadata or {})[_KEY])
         totals = {kind: KindTotal(**said["totals"][kind]) for kind in said["totals"]}
@@ -205,4 +185,4 @@ def _told(file: Any, path: Path) -> Scanned:
             left_out,
         )
     except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
-        refuse(path, f"it does not say when and what was scanned: {show(str(error))}", remedy)
+        refuse(path, f"it does not say when and what was scanned: {show(str(error))}", _REMEDY)

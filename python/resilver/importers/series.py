@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import name_remedy, show
-from resilver.importers.tokio import MAGIC, read_tokio_series
+from resilver.importers import tokio
+from resilver.importers.parquet import MAGIC, reading
 from resilver.text import decode, read_bytes, refuse
 from resilver.units import BYTE_UNITS, DURATION_UNITS, RATE_UNITS
 
 Floats = npt.NDArray[np.float64]
 
-_PARQUET = b"PAR1"
 _COLUMN = re.compile(
     r"(?i:(?:(read|write)s?[ _]?)?(time|bytes|size|rate|counter))(?:\s*[(\[](.+?)[)\]])?"
 )
@@ -69,20 +69,20 @@ def read_series(path: Path, moved: str = "writes") -> Series:
     """
     try:
         with path.open("rb") as file:
-            begin = file.read(len(MAGIC))
+            begin = file.read(len(tokio.MAGIC))
     except OSError as error:
         refuse(path, f"it cannot be read: {error.strerror}", "check the path")
     from resilver.importers.darshan import is_darshan
 
-    if begin == MAGIC:
-        found = [read_tokio_series(path, what) for what in MOVED[moved]]
+    if begin == tokio.MAGIC:
+        found = [tokio.read_tokio_series(path, what) for what in MOVED[moved]]
         # One that is there where the other is not counts alone.
         known = np.sum([np.isfinite(values) for _, values in found], axis=0)
         values = np.nansum([values for _, values in found], axis=0)
         return _checked(Series(found[0][0], np.where(known > 0, values, np.nan), path.name), path)
     if is_darshan(path):
         return _checked(_heat_map(path, moved), path)
-    table = _parquet(path) if begin.startswith(_PARQUET) else _csv(path)
+    table = _parquet(path) if begin.startswith(MAGIC) else _csv(path)
     return _checked(_of_table(table, moved, path), path)
 
 
@@ -118,13 +118,10 @@ def _csv(path: Path) -> Any:
 
 
 def _parquet(path: Path) -> Any:
-    import pyarrow
     from pyarrow import parquet
 
-    try:
+    with reading(path, "fetch it again"):
         return parquet.read_table(path)
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        refuse(path, f"it is no Parquet: {str(error).splitlines()[0][:90]}", "fetch it again")
 
 
 def _of_table(table: Any, moved: str, path: Path) -> Series:

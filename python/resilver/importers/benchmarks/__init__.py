@@ -28,6 +28,7 @@ from resilver.importers.benchmarks import (
 from resilver.importers.benchmarks.table import LAYERS, Benchmarks, Found
 from resilver.importers.benchmarks.table import Benchmark as Benchmark
 from resilver.importers.fio import read_each
+from resilver.importers.parquet import MAGIC
 from resilver.text import decode, read_bytes, refuse
 
 READERS: tuple[tuple[Callable[[str], object], Callable[[str, Path], Found]], ...] = (
@@ -62,7 +63,7 @@ def is_benchmark(path: Path) -> bool:
         ConfigError: It cannot be read.
     """
     data = read_bytes(path)
-    if data.startswith(own.MAGIC):
+    if data.startswith(MAGIC):
         return True
     text = data.decode("utf-8-sig", errors="replace")
     return any(knows(text) for knows, _ in READERS)
@@ -107,7 +108,7 @@ def read_benchmarks(
 
 def _read(path: Path) -> Found:
     data = read_bytes(path)
-    if data.startswith(own.MAGIC):
+    if data.startswith(MAGIC):
         return own.read_own_parquet(data, path)
     text = decode(data, path)
     if not text.strip():

@@ -19,10 +19,8 @@ from resilver.importers.benchmarks.table import (
 )
 from resilver.importers.csv_rows import plain_cell
 from resilver.importers.fio import MODES
+from resilver.importers.parquet import reading
 from resilver.text import refuse
-
-MAGIC = b"PAR1"
-"""What a Parquet file begins with."""
 
 _KINDS = get_type_hints(Benchmark)
 _REMEDY = "give the file as `resilver import benchmark -o` wrote it"
@@ -81,11 +79,8 @@ def read_own_parquet(data: bytes, path: Path) -> Found:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with reading(path, _REMEDY):
         rows = pq.read_table(pa.BufferReader(data)).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0][:80] if str(error) else "it ends early"
-        refuse(path, f"this is not a whole Parquet file: {reason}", _REMEDY)
     if rows and tuple(rows[0]) != COLUMNS:
         refuse(
             path,
