@@ -7,7 +7,7 @@ import pytest
 from resilver.answer.document import write_page
 from resilver.answer.model import Standing
 from resilver.report import write_html
-from resilver.report.html import render_waiting
+from resilver.report.html import render, render_waiting
 from tests.browser.chromium import Page
 from tests.browser.report_fixture import results
 
@@ -32,7 +32,7 @@ def test_a_page_that_waits_becomes_the_page_of_the_runs_and_then_the_final_one(
     # The page comes again every second, and in between it says nothing.
     page.wait(says("0 of 6 runs so far"))
     # The file changes, and the open page follows without being asked.
-    write_html(made, path, standing(4))
+    write_page(render(made, standing(4)), path)
     page.wait(says("4 of 6 runs so far, about 1 min 0 s left"))
     page.wait(f"{DRAWN} && document.querySelectorAll('.plot canvas').length > 3")
     write_html(made, path)
@@ -49,8 +49,8 @@ def test_a_reader_stays_at_their_place_in_their_system_with_their_tables(
     path, later = tmp_path / "page.html", tmp_path / "later.html"
     # A smaller system is finished meanwhile, so that the reader's is the second one. Its page is
     # made first: while one is made, the open page comes again by itself, any number of times.
-    write_html(results(servers=(4, 16, 64), seeds=2), later, standing(3, 60))
-    write_html(results(servers=(16, 64), seeds=2), path, standing(2, 3))
+    write_page(render(results(servers=(4, 16, 64), seeds=2), standing(3, 60)), later)
+    write_page(render(results(servers=(16, 64), seeds=2), standing(2, 3)), path)
     page.open(path, 1366, 768)
     # The reader waits for the page, which may be just coming again, and looks into it then.
     page.wait(
@@ -81,7 +81,7 @@ def test_the_final_page_does_not_come_again(page: Page, tmp_path: Path) -> None:
 
 def test_the_line_of_a_sweep_under_way_fits_the_screen(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    write_html(results(seeds=1), path, standing(3, 60))
+    write_page(render(results(seeds=1), standing(3, 60)), path)
     for width in (400, 1366):
         page.open(path, width, 768)
         assert page.evaluate("document.documentElement.scrollWidth") <= width

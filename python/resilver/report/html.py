@@ -15,16 +15,13 @@ from resilver.study.results import PartialResults, StudyTables
 from resilver.study.system_runs import systems
 
 
-def write_html(
-    results: StudyTables, path: str | Path, standing: Standing | None = None, explore: str = ""
-) -> Path:
+def write_html(results: StudyTables, path: str | Path, explore: str = "") -> Path:
     """Write the report page of a study.
 
     Args:
         results: The study's results.
         path: The file to write; it is replaced in one step, so that no half page is ever read. A
             link is followed, and what is no file (a pipe, a device) is written into.
-        standing: How far the study is, where its results are not all there.
         explore: The name of the page beside it that computes (`resilver.explore`); empty for none.
 
     Raises:
@@ -32,7 +29,7 @@ def write_html(
     """
     if is_of_clusters(results):
         return answer_page.write(clusters_answer(results), path, "resilver run study.toml")
-    return write_page(render(results, standing, explore), path)
+    return write_page(render(results, explore=explore), path)
 
 
 def render(results: StudyTables, standing: Standing | None = None, explore: str = "") -> str:
