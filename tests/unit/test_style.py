@@ -25,10 +25,9 @@ FILE_LINES, FUNCTION_LINES = 400, 70
 # "path" or "path::function" -> its present number of lines. Lower a number when it falls, remove it
 # at the limit.
 TOLERATED = {
-    # All that a recovery does stands in three files.
-    "crates/system/src/recovery/mod.rs": 426,
-    "crates/system/src/recovery/protocol.rs": 615,
-    "crates/system/src/recovery/failure.rs": 864,
+    # All that a recovery does stands in two files.
+    "crates/system/src/recovery/protocol.rs": 560,
+    "crates/system/src/recovery/failure.rs": 805,
 }
 
 # Each crate may depend on these and on no other of ours (CONTRIBUTING.md, "The map").

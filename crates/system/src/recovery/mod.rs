@@ -9,6 +9,7 @@
 mod asked;
 pub(crate) mod curve;
 mod failure;
+mod fetching;
 mod film;
 mod gathers;
 mod health;
@@ -21,6 +22,7 @@ mod places;
 mod protocol;
 mod receiver;
 mod returns;
+mod snapshot;
 mod sources;
 mod tasks;
 #[cfg(test)]
@@ -31,14 +33,13 @@ mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use resilver_fabric::Fabric;
 use resilver_kernel::stats::Timeline;
 use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::Code;
-use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
+use resilver_units::{Bytes, DeviceId, SimTime};
 
 use crate::SystemError;
-use crate::plant::{Plant, Site};
+use crate::plant::Plant;
 use crate::scan::AffectedObject;
 use crate::scenario::faults::Span;
 use crate::scenario::{ObjectOrder, PoolCode, RecoveryPolicy, SourceChoice, SystemConfig};
@@ -48,14 +49,13 @@ use film::{Film, UnderWay};
 use gathers::{Gathers, Leg};
 use health::Health;
 use laws::Tally;
-use limits::{Evidence, Limits, limits};
 use outcome::{Coded, DeviceOutcome, Level, Outcome, PoolOutcome, Rebuilt, Transfer, Wasted};
 use places::device_or_nobody;
 use receiver::Receiver;
 use returns::Returns;
 use tasks::{Task, piece_bytes};
 use transfers::TransferLog;
-use waits::{NOBODY, Snapshot, Waits};
+use waits::Waits;
 
 pub use film::SourcesAwaited;
 pub(crate) use homes::{Homes, PoolHomes};
@@ -384,43 +384,5 @@ impl Recovery {
             }
         };
         self.work.losses_of.iter().enumerate().map(of_pool).collect()
-    }
-
-    /// What is waited for is counted anew: nothing was left to be done, and there is now.
-    pub(super) fn begin_waits<F: Fabric>(&mut self, site: &Site<'_, F>) {
-        self.waits.start(site.schedule.now(), site.plant, &self.devices);
-        for receiver in &mut self.receivers {
-            (receiver.paced, receiver.decoding) = (SimDuration::ZERO, SimDuration::ZERO);
-        }
-    }
-
-    /// What limited the rebuild, up to `now` where it did not come to its end.
-    pub(crate) fn limits<F: Fabric>(&self, plant: &Plant<F>, now: SimTime) -> Limits {
-        let Some(receiver) = self.receivers.get(self.waits.last as usize).filter(|_| self.waits.last != NOBODY) else {
-            return Limits::default();
-        };
-        let unfinished;
-        let end = match &self.waits.end {
-            Some(end) => end,
-            None => {
-                unfinished = Snapshot::of(now, plant, &self.devices);
-                &unfinished
-            }
-        };
-        let begin = &self.waits.begin;
-        let asking = receiver.asked_at.min(end.at).since(begin.at);
-        let evidence = Evidence {
-            begin,
-            end,
-            spent: self.waits.spent(),
-            stride: self.waits.stride(),
-            last: self.waits.last,
-            paced: receiver.paced,
-            full: if asking > receiver.paced { asking - receiver.paced } else { SimDuration::ZERO },
-            decoding: receiver.decoding,
-            is_pipelined: self.policy.pipelining,
-            is_copied: !self.is_coded,
-        };
-        limits(&evidence, plant)
     }
 }

@@ -1,6 +1,6 @@
 //! What happens to a buffer, from the requests for its parts to its being written.
 
-use resilver_device::{Device, Direction, Io};
+use resilver_device::{Direction, Io};
 use resilver_fabric::{Fabric, Message, Notice};
 use resilver_kernel::prefetch;
 use resilver_units::{Bytes, DeviceId, SimTime};
@@ -556,60 +556,5 @@ impl Recovery {
             });
         }
         code.repair(lost, position, &self.preferred, &mut self.planned)
-    }
-
-    /// Fetches what a message is about.
-    #[inline]
-    pub(crate) fn announce(&self, token: u64) {
-        self.gathers.fetch(Leg::of_token(token).0.slot);
-    }
-
-    /// Fetches what an event of recovery's own is about.
-    #[inline]
-    pub(crate) fn announce_event(&self, number: u64) {
-        match RecoveryEvent::of_number(number) {
-            RecoveryEvent::ReadDone(leg) | RecoveryEvent::SendDone(leg) => self.gathers.fetch(leg.slot),
-            RecoveryEvent::WriteDone(slot, task) => {
-                self.gathers.fetch(slot);
-                prefetch(&self.work.tasks[task as usize]);
-            }
-            _ => {}
-        }
-    }
-
-    /// Fetches what the delivery of a message concerns: who is asked, or what counts what has come.
-    #[inline]
-    pub(crate) fn approach(&self, token: u64, disks: &[Device]) {
-        let (leg, kind) = Leg::of_token(token);
-        let source = self.gathers.device(leg.slot, leg.position);
-        if kind == REQUEST {
-            prefetch(&self.senders[source as usize]);
-            return;
-        }
-        let destination = self.gathers.get(leg.slot).destination;
-        self.transfers.fetch(source, destination);
-        prefetch(&disks[destination as usize]);
-    }
-
-    /// Fetches what an event of recovery's own concerns.
-    #[inline]
-    pub(crate) fn approach_event(&self, number: u64) {
-        match RecoveryEvent::of_number(number) {
-            RecoveryEvent::ReadDone(leg) => {
-                prefetch(&self.devices[self.gathers.device(leg.slot, leg.position) as usize]);
-            }
-            RecoveryEvent::SendDone(leg) => {
-                let source = self.gathers.device(leg.slot, leg.position) as usize;
-                if let Some(next) = self.senders[source].waiting.front() {
-                    self.gathers.fetch(next.slot);
-                }
-            }
-            RecoveryEvent::WriteDone(slot, task) => {
-                prefetch(&self.work.tasks[task as usize]);
-                let destination = self.gathers.get(slot).destination as usize;
-                prefetch(&self.receivers[destination]);
-            }
-            _ => {}
-        }
     }
 }

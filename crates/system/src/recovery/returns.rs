@@ -7,12 +7,16 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::Pieces;
 use resilver_units::{DeviceId, SimTime};
 
+use super::Recovery;
 use super::gathers::Leg;
-use super::places::NOBODY;
+use super::homes::HomesScratch;
+use super::places::{LOST, NOBODY, device_at, is_there};
+use super::work::PART_OBJECTS;
 
 /// A piece that a device held when it failed: its object, its position, and its place as it was.
 pub(super) type Held = (u32, u8, u32);
@@ -111,6 +115,66 @@ pub(super) fn refusing(
     };
     Pieces::of((0..places.len() as u32).filter(refuses))
 }
+impl Recovery {
+    /// Notes what devices that come back later hold, before they fail: of the first to fail, what placement gave them.
+    pub(super) fn shelve(&mut self, failing: &[DeviceId]) {
+        let passed = self.stages_passed();
+        let Some(returns) = &mut self.returns else { return };
+        let mut shelves = std::mem::take(&mut returns.shelves);
+        let later = self.failures.get(passed as usize..).unwrap_or_default();
+        let mut comes_back = vec![false; self.devices.len()];
+        for &device in failing {
+            comes_back[device.index()] = later.iter().any(|(_, failed)| !failed.contains(device));
+        }
+        let (stride, work) = (self.stride, &self.work);
+        let held_of = |(chunk, rows): (usize, &[u32])| {
+            let (mut scratch, mut row) = (HomesScratch::default(), vec![NOBODY; stride]);
+            let (mut held, first) = (Vec::new(), chunk * PART_OBJECTS);
+            for (subject, places) in (first as u32..).zip(rows.chunks(stride)) {
+                row.copy_from_slice(places);
+                if passed == 1 && places.contains(&LOST) {
+                    let width = work.pool(subject).width();
+                    work.homes.fill(0, work.objects[subject as usize].object, &mut scratch, &mut row[..width]);
+                }
+                let is_held = |place: u32| is_there(place) && comes_back[device_at(place) as usize];
+                let of_row = (0u8..).zip(&row).filter(|&(_, &place)| is_held(place));
+                held.extend(of_row.map(|(position, &place)| (subject, position, place)));
+            }
+            held
+        };
+        let chunks = work.places.par_chunks(PART_OBJECTS * stride).enumerate();
+        let parts: Vec<Vec<Held>> = chunks.map(held_of).collect();
+        for held in parts.into_iter().flatten() {
+            shelves.entry(device_at(held.2)).or_default().push(held);
+        }
+        returns.shelves = shelves;
+        if passed == 1 {
+            returns.failed(failing, passed);
+        }
+    }
+
+    /// Devices are back: of what they held, what is still missing is there again.
+    pub(super) fn give_back(&mut self, now: SimTime, returning: &[DeviceId]) {
+        let Some(returns) = &mut self.returns else { return };
+        returns.back.fill(0);
+        for device in returning {
+            for (subject, position, place) in returns.shelves.remove(&device.get()).unwrap_or_default() {
+                let present = &mut self.work.places[subject as usize * self.stride + usize::from(position)];
+                if *present == LOST {
+                    *present = place;
+                    self.rebuilt_at = now;
+                    self.rebuilt_of[self.work.number_of_pool(subject)].last_at = now;
+                    returns.back[subject as usize] |= 1 << position;
+                    self.histories[subject as usize].returned += 1;
+                    returns.pieces += 1;
+                } else {
+                    returns.surplus += 1;
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
