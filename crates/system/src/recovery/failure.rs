@@ -274,8 +274,8 @@ impl Recovery {
             // What a device was writing when it failed before is not written already.
             let is_left = |destination| self.returns.as_ref().is_some_and(|of| of.is_stale_buffer(slot, destination));
             if gather.phase() == Phase::Writing
-                && newly_failed.contains(&DeviceId::new(gather.destination))
-                && !is_left(gather.destination)
+                && newly_failed.contains(&DeviceId::new(gather.driver))
+                && !is_left(gather.driver)
             {
                 let held = gather.held();
                 self.tally.planned -= held;
@@ -292,7 +292,7 @@ impl Recovery {
     #[cold]
     pub(super) fn lose_write(&mut self, gather: &Gather) {
         self.wasted.received += gather.held();
-        self.unserved.entry(DeviceId::new(gather.destination)).or_default().written += gather.bytes;
+        self.unserved.entry(DeviceId::new(gather.driver)).or_default().written += gather.bytes;
     }
 
     /// Buffers of which a source failed before its part came are made of others.
@@ -307,7 +307,7 @@ impl Recovery {
                     .any(|position| self.has_lost_source(Leg { slot, position }, self.gathers.device(slot, position)))
             {
                 let task = self.work.tasks[gather.task() as usize];
-                gathers.push((gather.destination, task.subject, task.position, gather.number(), slot));
+                gathers.push((gather.driver, task.subject, task.position, gather.number(), slot));
             }
         }
         // In an order that does not depend on which slots were free.
@@ -569,7 +569,7 @@ impl Recovery {
         }
         *lost.shunned.entry(task).or_insert(0) |= leg.bit();
         // What is asked for from now on does without that source as well.
-        let destination = self.gathers.get(leg.slot).destination;
+        let destination = self.gathers.get(leg.slot).driver;
         let receiver = &mut self.receivers[destination as usize];
         if receiver.place < receiver.end {
             receiver.plan.clear();
@@ -610,7 +610,7 @@ impl Recovery {
 
     /// A buffer has lost a source before its part came: it is made of others, and of what has come as far as that serves.
     ///
-    /// The destination keeps what has come, so it may hold more than its memory until the buffer is written; it asks for no
+    /// The driver keeps what has come, so it may hold more than its memory until the buffer is written; it asks for no
     /// further one meanwhile.
     #[cold]
     pub(super) fn replan<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
@@ -646,7 +646,7 @@ impl Recovery {
             gather.set_phase(Phase::Gathering);
             gather.held()
         };
-        let receiver = &mut self.receivers[gather.destination as usize];
+        let receiver = &mut self.receivers[gather.driver as usize];
         receiver.bytes_held = receiver.bytes_held + now - before;
         self.tally.planned = self.tally.planned + now - before;
         self.timeline.add(site.schedule.now(), now.get() as i64 - before.get() as i64);
@@ -664,10 +664,10 @@ impl Recovery {
         }
     }
 
-    /// Nothing of a buffer is wanted any more that is not being written: its destination gives back its memory.
+    /// Nothing of a buffer is wanted any more that is not being written: its driver gives back its memory.
     pub(super) fn void<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         let gather = *self.gathers.get(slot);
-        let receiver = &mut self.receivers[gather.destination as usize];
+        let receiver = &mut self.receivers[gather.driver as usize];
         receiver.bytes_held -= gather.held();
         receiver.gathers_held -= 1;
         self.timeline.add(site.schedule.now(), -(gather.held().get() as i64));
@@ -730,7 +730,7 @@ impl Recovery {
     /// A buffer of a task that was given up has come to where nothing more is done for it.
     #[cold]
     pub(super) fn let_go<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
-        let destination = self.gathers.get(slot).destination;
+        let destination = self.gathers.get(slot).driver;
         self.void(slot, site);
         self.ask(destination, site);
     }
@@ -788,7 +788,7 @@ impl Recovery {
     fn vanishes<F: Fabric>(&mut self, (leg, kind): (Leg, u64), site: &mut Site<'_, F>) -> bool {
         let source = self.gathers.device(leg.slot, leg.position);
         let gather = self.gathers.get_mut(leg.slot);
-        let (bytes, destination) = (gather.bytes, gather.destination);
+        let (bytes, destination) = (gather.bytes, gather.driver);
         let has_lost_source = self.has_lost_source(leg, source);
         if !has_lost_source && !self.has_lost_destination(leg.slot, destination) {
             return false;

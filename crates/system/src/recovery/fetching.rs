@@ -36,9 +36,9 @@ impl Recovery {
             prefetch(&self.senders[source as usize]);
             return;
         }
-        let destination = self.gathers.get(leg.slot).destination;
-        self.transfers.fetch(source, destination);
-        prefetch(&disks[destination as usize]);
+        let driver = self.gathers.get(leg.slot).driver;
+        self.transfers.fetch(source, driver);
+        prefetch(&disks[driver as usize]);
     }
 
     /// Fetches what an event of recovery's own concerns.
@@ -56,8 +56,8 @@ impl Recovery {
             }
             RecoveryEvent::WriteDone(slot, task) => {
                 prefetch(&self.work.tasks[task as usize]);
-                let destination = self.gathers.get(slot).destination as usize;
-                prefetch(&self.receivers[destination]);
+                let driver = self.gathers.get(slot).driver as usize;
+                prefetch(&self.receivers[driver]);
             }
             _ => {}
         }

@@ -37,7 +37,7 @@ impl UnderWay<'_> {
             }
             let missing = pieces_of(gather.wanted & !gather.arrived).iter();
             let whom = missing.map(|piece| self.gathers.device(slot, piece)).max_by_key(|&device| asked(device));
-            let note = &mut cells[gather.destination as usize].note;
+            let note = &mut cells[gather.driver as usize].note;
             note.buffers += 1;
             note.on = note.on.into_iter().chain(whom).max_by_key(|&device| asked(device));
             is_any = true;

@@ -66,16 +66,17 @@ pub(super) struct Gather {
     /// Those that hold memory at their source, wanted or not.
     pub unsent: u64,
     turn: Turn,
-    pub destination: u32,
+    /// The device that gathers it, and that has it written.
+    pub driver: u32,
     /// The device that it comes from, where that is one.
     source: u32,
 }
 
 impl Gather {
     /// The buffer of this number of a task, asked of all that are `wanted`.
-    pub fn new(object: ObjectId, bytes: Bytes, wanted: u64, (task, number): (u32, u32), destination: u32) -> Self {
+    pub fn new(object: ObjectId, bytes: Bytes, wanted: u64, (task, number): (u32, u32), driver: u32) -> Self {
         let (turn, source) = (Turn::of(task, number), NOBODY);
-        Gather { object, bytes, wanted, arrived: 0, in_flight: wanted, unsent: 0, turn, destination, source }
+        Gather { object, bytes, wanted, arrived: 0, in_flight: wanted, unsent: 0, turn, driver, source }
     }
 
     #[inline]
@@ -111,7 +112,7 @@ impl Gather {
         u64::from(self.wanted.count_ones())
     }
 
-    /// Memory at its destination.
+    /// Memory at its driver.
     #[inline]
     pub fn held(&self) -> Bytes {
         Bytes::new(self.sources() * self.bytes.get())
@@ -312,13 +313,13 @@ pub(super) enum RecoveryEvent {
     ReadDone(Leg),
     /// A source has sent its part and may reuse its memory.
     SendDone(Leg),
-    /// A destination asks a source again.
+    /// A driver asks a source again.
     Retry(Leg),
-    /// A destination has made a buffer of what came.
+    /// A driver has made a buffer of what came.
     Decoded(u32),
-    /// A destination has written a buffer, of this task.
+    /// A buffer is written, of this task.
     WriteDone(u32, u32),
-    /// A destination may ask for more without passing its bandwidth.
+    /// A driver may ask for more without passing its bandwidth.
     Wake(u32),
 }
 

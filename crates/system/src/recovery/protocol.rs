@@ -54,7 +54,7 @@ impl Recovery {
         let (leg, kind) = Leg::of_token(token);
         let gather = self.gathers.get(leg.slot);
         let source = DeviceId::new(self.gathers.device(leg.slot, leg.position));
-        let destination = DeviceId::new(gather.destination);
+        let destination = DeviceId::new(gather.driver);
         let side = match ports.sides() {
             1 => 0,
             sides => (gather.number() + leg.position) % sides,
@@ -165,7 +165,7 @@ impl Recovery {
             return;
         }
         gather.arrived |= leg.bit();
-        let (destination, number, task) = (gather.destination, gather.number(), gather.task());
+        let (destination, number, task) = (gather.driver, gather.number(), gather.task());
         let is_complete = gather.arrived == gather.wanted;
         self.tally.received += bytes;
         self.transfers.add(source, destination, bytes, number == 0);
@@ -187,7 +187,7 @@ impl Recovery {
         }
         let subject = self.work.tasks[gather.task() as usize].subject;
         let Some(rate) = self.work.pool(subject).coding else { return self.write(slot, site) };
-        let (held, receiver) = (gather.held(), &mut self.receivers[gather.destination as usize]);
+        let (held, receiver) = (gather.held(), &mut self.receivers[gather.driver as usize]);
         let time = rate.time_for(held);
         receiver.decoder_idle_from = receiver.decoder_idle_from.max(now) + time;
         receiver.decoding += time;
@@ -229,7 +229,7 @@ impl Recovery {
         let gather = self.gathers.get_mut(slot);
         gather.set_phase(Phase::Writing);
         self.waits.write(slot, site.schedule.now());
-        let destination = DeviceId::new(gather.destination);
+        let destination = DeviceId::new(gather.driver);
         let task = self.gathers.get(slot).task();
         site.submit(destination, io, event(RecoveryEvent::WriteDone(slot, task)));
     }
@@ -239,7 +239,7 @@ impl Recovery {
         let gather = self.gathers.get_mut(slot);
         gather.set_phase(Phase::Done);
         let gather = *gather;
-        let (bytes, task, destination) = (gather.bytes, gather.task(), gather.destination);
+        let (bytes, task, destination) = (gather.bytes, gather.task(), gather.driver);
         if self.has_lost_destination(slot, destination) {
             self.lose_write(&gather);
             self.settle(slot, site);
@@ -389,62 +389,62 @@ impl Recovery {
         if self.listed.is_empty() { place } else { self.listed[place as usize] }
     }
 
-    /// Lets a destination ask for as many buffers as its memory, its policy and its bandwidth allow.
-    pub(super) fn ask<F: Fabric>(&mut self, destination: u32, site: &mut Site<'_, F>) {
+    /// Lets a driver ask for as many buffers as its memory, its policy and its bandwidth allow.
+    pub(super) fn ask<F: Fabric>(&mut self, driver: u32, site: &mut Site<'_, F>) {
         loop {
-            let receiver = &self.receivers[destination as usize];
+            let receiver = &self.receivers[driver as usize];
             if receiver.place == receiver.end || (!self.policy.pipelining && receiver.gathers_held > 0) {
                 return;
             }
             let task = self.task_at(receiver.place);
-            if receiver.plan.count == 0 && !self.turn_to(destination, task) {
+            if receiver.plan.count == 0 && !self.turn_to(driver, task) {
                 self.lose_task(task);
                 continue;
             }
-            let receiver = &self.receivers[destination as usize];
+            let receiver = &self.receivers[driver as usize];
             let number = receiver.number;
             let (size, buffer) = (receiver.size.get(), self.policy.pipeline_buffer.get());
             let offset = u64::from(number) * buffer;
             let bytes = Bytes::new(buffer.min(size - offset));
             let held = Bytes::new(u64::from(receiver.plan.count) * bytes.get());
-            if receiver.bytes_held + held > self.policy.receive_memory || !self.is_on_pace(destination, held, site) {
+            if receiver.bytes_held + held > self.policy.receive_memory || !self.is_on_pace(driver, held, site) {
                 return;
             }
             if self.gathers.is_full() {
                 self.problem = Some(SystemError::TooManyBuffersUnderWay);
                 return;
             }
-            let slot = self.open(destination, (task, number), bytes, site.schedule.now());
+            let slot = self.open(driver, (task, number), bytes, site.schedule.now());
             let is_last = offset + bytes.get() == size;
             if is_last {
-                self.pass(destination, site.schedule.now());
+                self.pass(driver, site.schedule.now());
             }
-            self.request_all(destination, slot, site);
+            self.request_all(driver, slot, site);
             if is_last {
-                self.receivers[destination as usize].plan.clear();
+                self.receivers[driver as usize].plan.clear();
             }
         }
     }
 
-    /// A destination turns to a task: of which pieces it is to be made; false where it cannot be.
-    fn turn_to(&mut self, destination: u32, task: u32) -> bool {
+    /// A driver turns to a task: of which pieces it is to be made; false where it cannot be.
+    fn turn_to(&mut self, driver: u32, task: u32) -> bool {
         let shunned = self.shunned(task);
         if !self.choose(task, shunned, (0, 0)) {
             return false;
         }
         let Task { subject, size, number, .. } = self.work.tasks[task as usize];
         let object = self.object(subject).object;
-        let receiver = &mut self.receivers[destination as usize];
+        let receiver = &mut self.receivers[driver as usize];
         receiver.plan.set(&self.planned);
         (receiver.subject, receiver.object, receiver.size, receiver.number) = (subject, object, size, number);
         true
     }
 
     /// Takes up the next buffer of a task; returns its slot.
-    fn open(&mut self, destination: u32, (task, number): (u32, u32), bytes: Bytes, now: SimTime) -> u32 {
-        let receiver = &mut self.receivers[destination as usize];
+    fn open(&mut self, driver: u32, (task, number): (u32, u32), bytes: Bytes, now: SimTime) -> u32 {
+        let receiver = &mut self.receivers[driver as usize];
         let wanted = receiver.plan.set_of();
-        let gather = Gather::new(receiver.object, bytes, wanted, (task, number), destination);
+        let gather = Gather::new(receiver.object, bytes, wanted, (task, number), driver);
         receiver.number += 1;
         self.work.tasks[task as usize].number = receiver.number;
         let held = gather.held();
@@ -461,10 +461,10 @@ impl Recovery {
         slot
     }
 
-    /// A destination has asked for all of a task and turns to the next one.
+    /// A driver has asked for all of a task and turns to the next one.
     #[inline]
-    fn pass(&mut self, destination: u32, now: SimTime) {
-        let receiver = &mut self.receivers[destination as usize];
+    fn pass(&mut self, driver: u32, now: SimTime) {
+        let receiver = &mut self.receivers[driver as usize];
         receiver.place += 1;
         if receiver.place == receiver.end {
             receiver.asked_at = now;
@@ -479,25 +479,25 @@ impl Recovery {
 
     /// Asks the sources of a buffer that was taken up.
     #[inline]
-    fn request_all<F: Fabric>(&mut self, destination: u32, slot: u32, site: &mut Site<'_, F>) {
-        let subject = self.receivers[destination as usize].subject;
-        for index in 0..usize::from(self.receivers[destination as usize].plan.count) {
-            let position = u32::from(self.receivers[destination as usize].plan.positions[index]);
+    fn request_all<F: Fabric>(&mut self, driver: u32, slot: u32, site: &mut Site<'_, F>) {
+        let subject = self.receivers[driver as usize].subject;
+        for index in 0..usize::from(self.receivers[driver as usize].plan.count) {
+            let position = u32::from(self.receivers[driver as usize].plan.positions[index]);
             self.gathers.set_device(slot, position, self.device_of(subject, position));
             self.request(Leg { slot, position }, site);
         }
     }
 
-    /// Whether a destination may ask for `bytes` by now, which counts as asked; otherwise it is woken when it may.
+    /// Whether a driver may ask for `bytes` by now, which counts as asked; otherwise it is woken when it may.
     #[inline]
-    fn is_on_pace<F: Fabric>(&mut self, destination: u32, bytes: Bytes, site: &mut Site<'_, F>) -> bool {
+    fn is_on_pace<F: Fabric>(&mut self, driver: u32, bytes: Bytes, site: &mut Site<'_, F>) -> bool {
         let Some(rate) = self.policy.bandwidth else { return true };
-        let (now, receiver) = (site.schedule.now(), &mut self.receivers[destination as usize]);
+        let (now, receiver) = (site.schedule.now(), &mut self.receivers[driver as usize]);
         if now < receiver.next_at {
             if !receiver.is_waiting {
                 receiver.is_waiting = true;
                 receiver.paced_since = now;
-                site.schedule.at(receiver.next_at, EventOf::new(event(RecoveryEvent::Wake(destination))));
+                site.schedule.at(receiver.next_at, EventOf::new(event(RecoveryEvent::Wake(driver))));
             }
             return false;
         }
