@@ -261,7 +261,7 @@ impl Recovery {
             self.tally.copied += bytes;
         }
         self.timeline.add(now, -(gather.held().get() as i64));
-        self.waits.done(slot, destination, bytes, now);
+        self.waits.done(slot, (destination, destination), bytes, now);
         self.settle(slot, site);
         if self.is_given_up(task) {
             self.wasted.written += bytes;

@@ -40,12 +40,14 @@ pub(crate) enum Stage {
     Transit,
     /// It is decoded.
     Decode,
+    /// It is on its way from who drives it to where it is to be, where these are two.
+    HandOver,
     /// It is written.
     Write,
 }
 
 /// How many stages there are.
-pub(crate) const STAGES: usize = 8;
+pub(crate) const STAGES: usize = 9;
 
 /// When a part of a traced buffer came to each of its stages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,20 +74,26 @@ pub(super) enum Mark {
     Left,
 }
 
-/// A traced buffer: when it was taken up, when it was whole and by the part at which position, when it is written from.
+/// A traced buffer: when it was taken up, when it was whole and by the part at which position, when it was made, and from when on
+/// it is written.
 #[derive(Clone, Copy, Debug)]
 struct Trace {
     opened: SimTime,
     whole: SimTime,
+    decoded: SimTime,
     written_from: SimTime,
     /// The part that came last, and where it came from.
     last: (u32, u32),
 }
 
-/// What the traced buffers of a destination spent on each stage whose last part came from one source.
+/// What the traced buffers that a device drives spent on each stage: of those whose last part came from one source, or what they spent
+/// on their way to one other device that they are to be at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
+    /// The driver above, the other device below.
     ends: u64,
+    /// Whether the other device is the one they go to.
+    pub is_handed_over: bool,
     /// Picoseconds.
     pub stages: [u64; STAGES],
     pub buffers: u64,
@@ -93,12 +101,13 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// The device that the last parts came from; [`NOBODY`] where this is of all that there was no room for.
-    pub fn source(&self) -> u32 {
+    /// The device that the last parts came from, or that they go to; [`NOBODY`] where this is of all that there was no room for.
+    pub fn other(&self) -> u32 {
         self.ends as u32
     }
 
-    pub fn destination(&self) -> u32 {
+    /// The device that drives them, and that they are to be at unless they are handed over.
+    pub fn driver(&self) -> u32 {
         (self.ends >> 32) as u32
     }
 
@@ -192,7 +201,7 @@ impl Waits {
     #[inline(never)]
     fn begin_trace(&mut self, slot: u32, now: SimTime) {
         let place = self.place(slot);
-        let trace = Trace { opened: now, whole: now, written_from: now, last: (NOBODY, NOBODY) };
+        let trace = Trace { opened: now, whole: now, decoded: now, written_from: now, last: (NOBODY, NOBODY) };
         if self.traces.len() <= place {
             self.traces.resize(place + 1, trace);
             self.parts.resize((place + 1) * self.width, Part::default());
@@ -232,27 +241,27 @@ impl Waits {
         }
     }
 
-    /// A buffer's piece is made of its parts, and written from now on.
+    /// A buffer's piece is made of its parts, and written from now on unless it is handed over first.
     #[inline]
     pub fn write(&mut self, slot: u32, now: SimTime) {
         if self.is_traced(slot) {
             let place = self.place(slot);
-            self.traces[place].written_from = now;
+            (self.traces[place].decoded, self.traces[place].written_from) = (now, now);
         }
     }
 
-    /// A buffer is written.
+    /// A buffer is written, which one device drove to another that it is at, or to itself.
     #[inline]
-    pub fn done(&mut self, slot: u32, destination: u32, bytes: Bytes, now: SimTime) {
+    pub fn done(&mut self, slot: u32, ends: (u32, u32), bytes: Bytes, now: SimTime) {
         if self.is_traced(slot) {
-            self.end_trace(slot, destination, bytes, now);
+            self.end_trace(slot, ends, bytes, now);
         }
     }
 
     #[inline(never)]
-    fn end_trace(&mut self, slot: u32, destination: u32, bytes: Bytes, now: SimTime) {
+    fn end_trace(&mut self, slot: u32, (driver, target): (u32, u32), bytes: Bytes, now: SimTime) {
         let place = self.place(slot);
-        let Trace { opened, whole, written_from, last: (position, source) } = self.traces[place];
+        let Trace { opened, whole, decoded, written_from, last: (position, source) } = self.traces[place];
         if position == NOBODY {
             // A source failed that it was to come from, and what had come sufficed.
             return;
@@ -267,15 +276,24 @@ impl Waits {
             sent.since(read),
             left.since(sent),
             whole.since(left),
-            written_from.since(whole),
+            decoded.since(whole),
+            written_from.since(decoded),
             now.since(written_from),
         ];
         if self.spent.len() >= self.most {
             self.add_up();
         }
-        let ends = u64::from(destination) << 32 | u64::from(source);
-        let stages = stages.map(SimDuration::picoseconds);
-        self.spent.push(Spent { ends, stages, buffers: 1, bytes: bytes.get() });
+        let mut of_source = stages.map(SimDuration::picoseconds);
+        let ends = |other: u32| u64::from(driver) << 32 | u64::from(other);
+        let (buffers, bytes) = (1, bytes.get());
+        if driver != target {
+            let mut of_target = [0; STAGES];
+            for stage in [Stage::HandOver, Stage::Write] {
+                of_target[stage as usize] = std::mem::take(&mut of_source[stage as usize]);
+            }
+            self.spent.push(Spent { ends: ends(target), is_handed_over: true, stages: of_target, buffers, bytes });
+        }
+        self.spent.push(Spent { ends: ends(source), is_handed_over: false, stages: of_source, buffers, bytes });
     }
 
     #[cold]
@@ -293,7 +311,7 @@ impl Waits {
         self.most = (2 * self.spent.len()).max(FIRST_FILL);
     }
 
-    /// What was spent by destination, then source.
+    /// What was spent by driver, then the other device.
     pub fn spent(&self) -> Vec<Spent> {
         let mut spent = self.spent.clone();
         merge(&mut spent);
@@ -302,9 +320,10 @@ impl Waits {
 }
 
 fn merge(spent: &mut Vec<Spent>) {
-    spent.sort_unstable_by_key(|one| one.ends);
+    let key = |spent: &Spent| (spent.ends, spent.is_handed_over);
+    spent.sort_unstable_by_key(key);
     spent.dedup_by(|next, sum| {
-        let is_same = next.ends == sum.ends;
+        let is_same = key(next) == key(sum);
         if is_same {
             sum.add(next);
         }
@@ -340,10 +359,10 @@ mod tests {
         }
         waits.whole(last, 7, at(35));
         waits.write(0, at(42));
-        waits.done(0, 3, Bytes::new(9), at(50));
+        waits.done(0, (3, 3), Bytes::new(9), at(50));
         let [spent] = &waits.spent()[..] else { panic!("one pair") };
-        assert_eq!((spent.destination(), spent.source(), spent.buffers, spent.bytes), (3, 7, 1, 9));
-        assert_eq!(spent.stages, [5, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!((spent.driver(), spent.other(), spent.buffers, spent.bytes), (3, 7, 1, 9));
+        assert_eq!(spent.stages, [5, 2, 3, 4, 5, 6, 7, 0, 8]);
         assert_eq!(spent.picoseconds(), 50 - 10);
     }
 
@@ -358,11 +377,11 @@ mod tests {
             waits.mark(Leg { slot: 0, position: 0 }, Mark::Asked, at(0));
             waits.whole(Leg { slot: 0, position: 0 }, source, at(time));
             waits.write(0, at(time));
-            waits.done(0, 0, Bytes::new(1), at(time));
+            waits.done(0, (0, 0), Bytes::new(1), at(time));
         }
         let spent = waits.spent();
         assert!(spent.len() <= 2 * PAIRS_MAX, "{}", spent.len());
         assert_eq!(spent.iter().map(|one| one.buffers).sum::<u64>(), u64::from(count));
-        assert_eq!(spent.iter().find(|one| one.source() == 77).map(Spent::picoseconds), Some(1000));
+        assert_eq!(spent.iter().find(|one| one.other() == 77).map(Spent::picoseconds), Some(1000));
     }
 }

@@ -54,12 +54,16 @@ impl<F: Fabric> Case<'_, F> {
             (0..self.plant.disks.len() as u32).filter(has)
         };
         let came = |device: u32| {
-            spent.iter().filter(|spent| spent.destination() == device).map(|spent| spent.bytes * stride).sum::<u64>()
+            spent.iter().filter(|spent| spent.driver() == device).map(|spent| spent.bytes * stride).sum::<u64>()
         };
+        // What drivers read themselves, and what comes to others from them, is not counted device by device.
+        let is_pulled = !spent.iter().any(|spent| spent.is_handed_over);
         let own: u64 = match (kind, place) {
-            (LimitKind::Reading | LimitKind::Writing, Place::Disk(number)) => sent(number) + came(number),
+            (LimitKind::Reading | LimitKind::Writing, Place::Disk(number)) if is_pulled => sent(number) + came(number),
             (LimitKind::Sending, Place::Port(number)) => devices(number / 2).map(sent).sum(),
-            (LimitKind::Receiving, Place::Port(number)) if *is_copied => devices(number / 2).map(came).sum(),
+            (LimitKind::Receiving, Place::Port(number)) if *is_copied && is_pulled => {
+                devices(number / 2).map(came).sum()
+            }
             _ => return None,
         };
         let all = self.passed(place).filter(|&all| all > 0)?;
@@ -101,7 +105,7 @@ impl<F: Fabric> Case<'_, F> {
 
     /// Charges what was spent to where it was spent.
     pub fn charge(&self, spent: &Spent, charges: &mut Charges) {
-        let (source, own) = (spent.source(), spent.destination());
+        let (source, own) = (spent.other(), spent.driver());
         let at = |stage: Stage| spent.stages[stage as usize];
         let mut met: Vec<(LimitKind, Place)> = Vec::new();
         let mut add = |kind, place, time| {
@@ -114,6 +118,9 @@ impl<F: Fabric> Case<'_, F> {
                 sum.bytes += spent.bytes;
             }
         };
+        if spent.is_handed_over {
+            return self.charge_hand_over(spent, add);
+        }
         if let Some(disk) = self.busiest(LimitKind::Writing, self.of_device(own)) {
             add(LimitKind::Writing, disk, at(Stage::Write));
         }
@@ -151,6 +158,23 @@ impl<F: Fabric> Case<'_, F> {
                 Some(place) => add(LimitKind::Reading, place, at(Stage::SendMemory)),
                 None => add(LimitKind::SendMemory, Place::At(source), at(Stage::SendMemory)),
             }
+        }
+    }
+
+    /// Charges what buffers spent on their way to where they are to be, and there.
+    fn charge_hand_over(&self, spent: &Spent, mut add: impl FnMut(LimitKind, Place, u64)) {
+        let at = |stage: Stage| spent.stages[stage as usize];
+        if spent.other() == NOBODY {
+            add(LimitKind::Sending, Place::Several, at(Stage::HandOver));
+            return add(LimitKind::Writing, Place::Several, at(Stage::Write));
+        }
+        let (leaving, others) = self.ports(spent.driver(), spent.other());
+        let ports = leaving.iter().chain(&others).map(|&port| Place::Port(port));
+        if let Some(place @ Place::Port(port)) = self.busiest(LimitKind::Link, ports) {
+            add(self.kind_of(port), place, at(Stage::HandOver));
+        }
+        if let Some(disk) = self.busiest(LimitKind::Writing, self.of_device(spent.other())) {
+            add(LimitKind::Writing, disk, at(Stage::Write));
         }
     }
 
@@ -266,7 +290,7 @@ impl<F: Fabric> Case<'_, F> {
         let mut under_way = Sum::default();
         for spent in own {
             under_way.time += spent.picoseconds();
-            under_way.buffers += spent.buffers;
+            under_way.buffers += if spent.is_handed_over { 0 } else { spent.buffers };
         }
         let row = |kind, seconds: f64| Limit {
             waited_fraction: (seconds / self.window).min(1.0),
@@ -284,12 +308,14 @@ impl<F: Fabric> Case<'_, F> {
     pub fn destinations(&self, limit: &Limit, chosen: Option<(LimitKind, Option<Place>)>) -> Option<u64> {
         let (kind, place) = chosen?;
         let mut count = 0;
-        for own in self.evidence.spent.chunk_by(|a, b| a.destination() == b.destination()) {
+        for own in self.evidence.spent.chunk_by(|a, b| a.driver() == b.driver()) {
             let mut all = [0; STAGES];
             own.iter().for_each(|spent| all.iter_mut().zip(spent.stages).for_each(|(sum, more)| *sum += more));
             let most_of = |stages: &[Stage]| stages.iter().map(|&stage| all[stage as usize]).sum::<u64>();
-            let (read, network) =
-                (most_of(&[Stage::SendMemory, Stage::Read]), most_of(&[Stage::Request, Stage::Send, Stage::Transit]));
+            let (read, network) = (
+                most_of(&[Stage::SendMemory, Stage::Read]),
+                most_of(&[Stage::Request, Stage::Send, Stage::Transit, Stage::HandOver]),
+            );
             let of_kind = match limit.kind {
                 LimitKind::Reading | LimitKind::SendMemory => read,
                 LimitKind::Writing => most_of(&[Stage::Write]),
@@ -300,27 +326,28 @@ impl<F: Fabric> Case<'_, F> {
             };
             let others = [read, network, most_of(&[Stage::Write]), most_of(&[Stage::Decode]), most_of(&[Stage::Retry])];
             let is_most = others.into_iter().all(|time| time <= of_kind);
-            let main = own.iter().max_by_key(|spent| spent.picoseconds());
-            let passes = main.is_some_and(|main| place.is_none_or(|place| self.passes(kind, place, main)));
-            count += u64::from(is_most && passes || own[0].destination() == self.evidence.last);
+            let (handed, gathered): (Vec<&Spent>, Vec<&Spent>) = own.iter().partition(|spent| spent.is_handed_over);
+            let mains = [handed, gathered].map(|all| all.into_iter().max_by_key(|spent| spent.picoseconds()));
+            let does_pass = |main: &Spent| place.is_none_or(|place| self.passes(kind, place, main));
+            let passes = mains.into_iter().flatten().any(does_pass);
+            count += u64::from(is_most && passes || own[0].driver() == self.evidence.last);
         }
         Some(count)
     }
 
     /// Whether what a destination had from a source passed a place.
     fn passes(&self, kind: LimitKind, place: Place, spent: &Spent) -> bool {
-        let (source, own) = (spent.source(), spent.destination());
+        let (source, own) = (spent.other(), spent.driver());
+        let (from, to) = if spent.is_handed_over { (own, source) } else { (source, own) };
         match place {
             Place::Port(port) if source != NOBODY => {
-                let (leaving, others) = self.ports(source, own);
+                let (leaving, others) = self.ports(from, to);
                 leaving.contains(&port) || others.contains(&port)
             }
             Place::Disk(_) | Place::Station(_) if kind == LimitKind::Writing => {
-                self.of_device(own).any(|other| other == place)
+                self.of_device(to).any(|other| other == place)
             }
-            Place::Disk(_) | Place::Station(_) if source != NOBODY => {
-                self.of_device(source).any(|other| other == place)
-            }
+            Place::Disk(_) | Place::Station(_) if source != NOBODY => self.of_device(from).any(|other| other == place),
             Place::At(device) => device == if kind == LimitKind::Coding { own } else { source },
             _ => true,
         }

@@ -104,7 +104,7 @@ pub struct Limit {
 /// What limited a rebuild.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Which device made the last lost piece.
+    /// Which device drove the last lost piece: it comes to that one, unless others drive.
     pub destination: Option<DeviceId>,
     /// From the beginning of the work to the last lost piece.
     pub window: SimDuration,
@@ -156,7 +156,7 @@ type Charges = BTreeMap<(LimitKind, Place), Sum>;
 pub(crate) fn limits<F: Fabric>(evidence: &Evidence<'_>, plant: &Plant<F>) -> Limits {
     let window = evidence.end.at.since(evidence.begin.at);
     let case = Case { evidence, plant, window: window.seconds() };
-    let own: Vec<&Spent> = evidence.spent.iter().filter(|spent| spent.destination() == evidence.last).collect();
+    let own: Vec<&Spent> = evidence.spent.iter().filter(|spent| spent.driver() == evidence.last).collect();
     if evidence.last == NOBODY || window == SimDuration::ZERO || own.is_empty() {
         return Limits::default();
     }
