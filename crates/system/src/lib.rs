@@ -47,9 +47,9 @@ pub use scenario::faults::{
 };
 pub use scenario::{
     Algorithm, Arrivals, Bursts, CodeConfig, Contents, Corruption, CrushPlacement, Detected, DeviceKind, Devices,
-    Discipline, FabricConfig, FlowLaw, Job, LanesConfig, ObjectOrder, Pairing, PlaceScratch, Placement, PoolCode,
-    RecoveryPolicy, RequestClass, RetryPolicy, SourceChoice, StoredPool, StreamTraffic, StripesOf, StudyFaults,
-    SystemConfig, Targets, TraceRequest, Traffic, TrafficClass, drawn_speeds, read, system_of,
+    Discipline, Driver, FabricConfig, FlowLaw, Job, LanesConfig, ObjectOrder, Pairing, PlaceScratch, Placement,
+    PoolCode, RecoveryPolicy, RequestClass, RetryPolicy, SourceChoice, StoredPool, StreamTraffic, StripesOf,
+    StudyFaults, SystemConfig, Targets, TraceRequest, Traffic, TrafficClass, drawn_speeds, read, system_of,
 };
 pub use search::GroupOutcome;
 pub use simulation::{Phase, Report, Simulation};

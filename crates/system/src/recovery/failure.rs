@@ -8,6 +8,7 @@ use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::Pieces;
 use resilver_units::{Bytes, DeviceId, SimTime};
 
+use super::drivers::HANDED_OVER;
 use super::gathers::{Gather, Leg, Phase, RecoveryEvent, pieces_of};
 use super::homes::HomesScratch;
 use super::needs::{Needs, Standing, Want};
@@ -103,6 +104,7 @@ impl Recovery {
         if self.open_tasks == 0 {
             self.begin_waits(site);
         }
+        self.lose_drivers(&newly_failed);
         self.take_places();
         self.give_back(site.schedule.now(), &returning);
         let decisions = self.decide(stage as usize + 1, newly_failed.is_empty());
@@ -125,10 +127,19 @@ impl Recovery {
             returns.failed(&newly_failed, passed);
         }
         self.replan_gathers(site);
+        self.find_drivers();
         self.put_in_order();
+        if self.drivers.is_some() {
+            self.lose_tasks_of_dead(site);
+        }
         for device in 0..self.receivers.len() as u32 {
             self.read_waiting(device, site);
         }
+        self.ask_all(site);
+    }
+
+    /// Lets every device ask for what it may.
+    fn ask_all<F: Fabric>(&mut self, site: &mut Site<'_, F>) {
         for device in 0..self.receivers.len() as u32 {
             self.ask(device, site);
         }
@@ -267,18 +278,20 @@ impl Recovery {
         true
     }
 
-    /// What failed devices were writing is not written any more, and their memory is gone.
+    /// What failed devices were writing, or had handed over, is not written any more for them, and their memory is gone.
     fn leave_writes<F: Fabric>(&mut self, newly_failed: &[DeviceId], site: &Site<'_, F>) {
         for slot in self.gathers.slots() {
             let gather = self.gathers.get(slot);
             // What a device was writing when it failed before is not written already.
-            let is_left = |destination| self.returns.as_ref().is_some_and(|of| of.is_stale_buffer(slot, destination));
-            if gather.phase() == Phase::Writing
+            let is_left = |driver| self.returns.as_ref().is_some_and(|of| of.is_stale_buffer(slot, driver));
+            if matches!(gather.phase(), Phase::Writing | Phase::HandedOver)
                 && newly_failed.contains(&DeviceId::new(gather.driver))
                 && !is_left(gather.driver)
             {
                 let held = gather.held();
-                self.tally.planned -= held;
+                if !self.is_handed_over(slot) {
+                    self.tally.planned -= held;
+                }
                 self.timeline.add(site.schedule.now(), -(held.get() as i64));
             }
         }
@@ -317,7 +330,7 @@ impl Recovery {
         }
     }
 
-    /// Lists anew what each destination has still to ask for: what it is asking for, and the rest in its order.
+    /// Lists anew what each driver has still to ask for: what it is asking for, and the rest in its order.
     fn put_in_order(&mut self) {
         let mut turns: Vec<Vec<(u64, u32, u32)>> = vec![Vec::new(); self.receivers.len()];
         for (index, &task) in (0..).zip(&self.work.tasks) {
@@ -328,7 +341,7 @@ impl Recovery {
             let key = self.choices.order.key(self.object(task.subject).size, self.health.copies(task.subject).left);
             // What was begun comes first: every other turn is above (0, 0).
             let turn = if task.number > 0 { (0, 0, index) } else { (key, task.subject + 1, index) };
-            turns[task.destination as usize].push(turn);
+            turns[self.driver_of(index) as usize].push(turn);
         }
         self.listed = Vec::with_capacity(turns.iter().map(Vec::len).sum());
         for (receiver, mut turns) in self.receivers.iter_mut().zip(turns) {
@@ -370,10 +383,12 @@ impl Recovery {
         self.shelve(&failing);
         self.count_missing(site.schedule.now());
         self.begin_waits(site);
-        self.lose_tasks_of_dead(site);
-        for device in 0..self.receivers.len() as u32 {
-            self.ask(device, site);
+        if self.drivers.is_some() {
+            self.find_drivers();
+            self.put_in_order();
         }
+        self.lose_tasks_of_dead(site);
+        self.ask_all(site);
     }
 
     /// Devices are gone with nobody told: what they held is missing where the system is to know of it.
@@ -556,25 +571,32 @@ impl Recovery {
         if gather.wants(leg.position) && self.work.tasks[task as usize].is_given_up {
             return self.let_go(leg.slot, site);
         }
-        let Some(lost) = self.lost_messages.as_mut().filter(|_| gather.wants(leg.position)) else {
+        let driver = gather.driver;
+        if !gather.wants(leg.position) || self.lost_messages.is_none() {
             return self.settle(leg.slot, site);
-        };
-        let losses = lost.losses.entry((leg.slot, leg.position)).or_insert(0);
-        *losses += 1;
-        if *losses < lost.retry.attempts {
-            gather.in_flight |= leg.bit();
-            let time = site.schedule.now() + lost.retry.after;
+        }
+        if let Some(time) = self.count_loss((leg.slot, leg.position), site.schedule.now()) {
+            self.gathers.get_mut(leg.slot).in_flight |= leg.bit();
             site.schedule.at(time, EventOf::new(event(RecoveryEvent::Retry(leg))));
             return;
         }
-        *lost.shunned.entry(task).or_insert(0) |= leg.bit();
+        if let Some(lost) = &mut self.lost_messages {
+            *lost.shunned.entry(task).or_insert(0) |= leg.bit();
+        }
         // What is asked for from now on does without that source as well.
-        let destination = self.gathers.get(leg.slot).driver;
-        let receiver = &mut self.receivers[destination as usize];
+        let receiver = &mut self.receivers[driver as usize];
         if receiver.place < receiver.end {
             receiver.plan.clear();
         }
         self.replan(leg.slot, site);
+    }
+
+    /// Counts a message of a buffer that was lost; when it is to be sent again, and `None` after as many as there are attempts.
+    pub(super) fn count_loss(&mut self, which: (u32, u32), now: SimTime) -> Option<SimTime> {
+        let lost = self.lost_messages.as_mut()?;
+        let losses = lost.losses.entry(which).or_insert(0);
+        *losses += 1;
+        (*losses < lost.retry.attempts).then(|| now + lost.retry.after)
     }
 
     /// The time has come to ask again for a part.
@@ -582,7 +604,9 @@ impl Recovery {
     pub(super) fn retry<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
         let gather = self.gathers.get_mut(leg.slot);
         if gather.wants(leg.position) {
-            self.request(leg, site);
+            if let Some(own) = self.request(leg, site) {
+                self.request_arrived(own, site);
+            }
         } else {
             gather.in_flight &= !leg.bit();
             self.settle(leg.slot, site);
@@ -651,13 +675,17 @@ impl Recovery {
         self.tally.planned = self.tally.planned + now - before;
         self.timeline.add(site.schedule.now(), now.get() as i64 - before.get() as i64);
         let subject = self.work.tasks[gather.task() as usize].subject;
+        let mut own = None;
         for &position in &planned {
             if (gather.arrived | coming) >> position & 1 == 0 {
                 self.gathers.set_device(slot, position, self.device_of(subject, position));
-                self.request(Leg { slot, position }, site);
+                own = self.request(Leg { slot, position }, site).or(own);
             }
         }
         self.planned = planned;
+        if let Some(own) = own {
+            return self.request_arrived(own, site);
+        }
         let gather = self.gathers.get(slot);
         if gather.arrived == gather.wanted {
             self.decode(slot, site);
@@ -705,9 +733,10 @@ impl Recovery {
         self.work.tasks[task as usize].is_given_up = true;
         self.open_tasks -= 1;
         self.wasted.written += self.written_of(task);
-        let receiver = &self.receivers[self.work.tasks[task as usize].destination as usize];
-        if receiver.place < receiver.end && self.task_at(receiver.place) == task {
-            let receiver = &mut self.receivers[self.work.tasks[task as usize].destination as usize];
+        let driver = self.driver_of(task) as usize;
+        let is_at_it = |receiver: &Receiver| receiver.place < receiver.end && self.task_at(receiver.place) == task;
+        if self.receivers.get(driver).is_some_and(is_at_it) {
+            let receiver = &mut self.receivers[driver];
             receiver.place += 1;
             receiver.plan.clear();
         }
@@ -730,9 +759,9 @@ impl Recovery {
     /// A buffer of a task that was given up has come to where nothing more is done for it.
     #[cold]
     pub(super) fn let_go<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
-        let destination = self.gathers.get(slot).driver;
+        let driver = self.gathers.get(slot).driver;
         self.void(slot, site);
-        self.ask(destination, site);
+        self.ask(driver, site);
     }
 
     /// A device answers nobody any more: what waits at it is lost, and what it was to receive is out of lost.
@@ -748,13 +777,18 @@ impl Recovery {
             self.senders[device.index()].bytes_asked -= self.gathers.get(leg.slot).bytes;
             self.leg_lost(leg, site);
         }
+        if self.drivers.is_some() {
+            // Others may have had to do with what is given up.
+            self.ask_all(site);
+        }
     }
 
-    /// What is to come to a device that answers nobody is out of reach.
+    /// What is to come to a device that answers nobody, or is driven by it, is out of reach.
     fn lose_tasks_of<F: Fabric>(&mut self, device: DeviceId, site: &mut Site<'_, F>) {
         for task in 0..self.work.tasks.len() as u32 {
             let Task { destination, is_given_up, buffers_left, .. } = self.work.tasks[task as usize];
-            if destination == device.get() && !is_given_up && buffers_left > 0 {
+            let is_its = [destination, self.driver_of(task)].contains(&device.get());
+            if is_its && !is_given_up && buffers_left > 0 {
                 self.lose_task(task);
             }
         }
@@ -781,16 +815,21 @@ impl Recovery {
     /// Whether a message does not arrive because one of its ends has failed.
     #[inline]
     pub(crate) fn has_vanished<F: Fabric>(&mut self, token: u64, site: &mut Site<'_, F>) -> bool {
-        self.has_later() && self.vanishes(Leg::of_token(token), site)
+        self.has_later()
+            && if token & HANDED_OVER == 0 {
+                self.vanishes(Leg::of_token(token), site)
+            } else {
+                self.hand_over_vanishes(token, site)
+            }
     }
 
     #[cold]
     fn vanishes<F: Fabric>(&mut self, (leg, kind): (Leg, u64), site: &mut Site<'_, F>) -> bool {
         let source = self.gathers.device(leg.slot, leg.position);
         let gather = self.gathers.get_mut(leg.slot);
-        let (bytes, destination) = (gather.bytes, gather.driver);
+        let (bytes, driver) = (gather.bytes, gather.driver);
         let has_lost_source = self.has_lost_source(leg, source);
-        if !has_lost_source && !self.has_lost_destination(leg.slot, destination) {
+        if !has_lost_source && !self.has_lost_destination(leg.slot, driver) {
             return false;
         }
         self.gathers.get_mut(leg.slot).in_flight &= !leg.bit();

@@ -4,6 +4,7 @@ use resilver_device::Device;
 use resilver_kernel::prefetch;
 
 use super::Recovery;
+use super::drivers::HANDED_OVER;
 use super::gathers::{Leg, RecoveryEvent};
 use crate::event::REQUEST;
 
@@ -30,6 +31,9 @@ impl Recovery {
     /// Fetches what the delivery of a message concerns: who is asked, or what counts what has come.
     #[inline]
     pub(crate) fn approach(&self, token: u64, disks: &[Device]) {
+        if token & HANDED_OVER != 0 {
+            return;
+        }
         let (leg, kind) = Leg::of_token(token);
         let source = self.gathers.device(leg.slot, leg.position);
         if kind == REQUEST {

@@ -16,6 +16,8 @@ pub(super) enum Phase {
     Starved,
     /// All parts are there, and the piece's is being made of them.
     Decoding,
+    /// It is on its way from its driver to the device that it is to be at.
+    HandedOver,
     /// It is being written.
     Writing,
     /// Nothing is wanted of it any more, but an event of its being decoded is to come.
@@ -29,7 +31,7 @@ pub(super) enum Phase {
 impl Phase {
     const ALL: [Phase; 8] = {
         use Phase::*;
-        [Gathering, Starved, Decoding, Writing, Leaving, Done, Free, Free]
+        [Gathering, Starved, Decoding, HandedOver, Writing, Leaving, Done, Free]
     };
 }
 
@@ -321,6 +323,10 @@ pub(super) enum RecoveryEvent {
     WriteDone(u32, u32),
     /// A driver may ask for more without passing its bandwidth.
     Wake(u32),
+    /// A driver sends a buffer again.
+    HandOver(u32),
+    /// A device says again that a buffer is written.
+    Acknowledge(u32),
 }
 
 impl RecoveryEvent {
@@ -334,6 +340,8 @@ impl RecoveryEvent {
             RecoveryEvent::Decoded(slot) => (3, u64::from(slot)),
             RecoveryEvent::WriteDone(slot, task) => (4, u64::from(slot) << TASK_BITS | u64::from(task)),
             RecoveryEvent::Wake(device) => (5, u64::from(device)),
+            RecoveryEvent::HandOver(slot) => (6, u64::from(slot)),
+            RecoveryEvent::Acknowledge(slot) => (7, u64::from(slot)),
         };
         rest << 3 | kind
     }
@@ -347,7 +355,9 @@ impl RecoveryEvent {
             2 => RecoveryEvent::Retry(Leg::unpack(rest)),
             3 => RecoveryEvent::Decoded(rest as u32),
             4 => RecoveryEvent::WriteDone((rest >> TASK_BITS) as u32, (rest % (1 << TASK_BITS)) as u32),
-            _ => RecoveryEvent::Wake(rest as u32),
+            5 => RecoveryEvent::Wake(rest as u32),
+            6 => RecoveryEvent::HandOver(rest as u32),
+            _ => RecoveryEvent::Acknowledge(rest as u32),
         }
     }
 }
@@ -372,6 +382,8 @@ mod tests {
                 RecoveryEvent::Decoded(slot),
                 RecoveryEvent::WriteDone(slot % (1 << 28), (1 << 31) - 1),
                 RecoveryEvent::Wake(slot),
+                RecoveryEvent::HandOver(slot),
+                RecoveryEvent::Acknowledge(slot),
             ];
             for event in events {
                 assert!(event.number() < 1 << 62);

@@ -11,8 +11,16 @@ use crate::checker::{ConservationError, hold};
 pub(super) struct Tally {
     /// Data that arrived and was wanted.
     pub received: Bytes,
-    /// Data that new homes received and made pieces of.
+    /// Data that drivers read themselves, and that was wanted.
+    pub local: Bytes,
+    /// Data that drivers received or read and made pieces of.
     pub gathered: Bytes,
+    /// Data that drivers handed over, that came to where it is to be, and that was not written since its device failed.
+    pub handed_over: Bytes,
+    pub handed_in: Bytes,
+    pub handed_in_vain: Bytes,
+    /// Data that was handed over and written.
+    pub handed_written: Bytes,
     /// Data that plans asked for, less what was not wanted any more.
     pub planned: Bytes,
     /// Data of pieces that were made by decoding.
@@ -55,14 +63,23 @@ impl Totals {
 pub(super) fn check(outcome: &Outcome, tally: &Tally, asked: (Bytes, Bytes)) -> Result<(), ConservationError> {
     let (losses, wasted) = (outcome.losses, outcome.wasted);
     let Totals { read, sent, written, completed, transferred } = Totals::of(outcome);
-    let received = tally.received.get();
+    let received = tally.received.get() + tally.handed_in.get();
     hold([
-        ("every byte read is sent or wasted, or read for clients", read, sent + wasted.read.get() + asked.0.get()),
+        (
+            "every byte read or handed over is sent, kept or wasted, or read for clients",
+            read + tally.handed_over.get(),
+            sent + tally.local.get() + wasted.read.get() + asked.0.get(),
+        ),
         ("every byte sent is received or wasted", sent, received + wasted.sent.get()),
         (
-            "every byte received is gathered into a piece or wasted",
-            received,
+            "every byte received or kept is gathered into a piece or wasted",
+            tally.received.get() + tally.local.get(),
             tally.gathered.get() + wasted.received.get(),
+        ),
+        (
+            "every byte handed in is written, or its device failed before",
+            tally.handed_in.get(),
+            tally.handed_written.get() + tally.handed_in_vain.get(),
         ),
         ("what was gathered is what the code asked for", tally.gathered.get(), tally.planned.get()),
         (

@@ -8,6 +8,7 @@
 
 mod asked;
 pub(crate) mod curve;
+mod drivers;
 mod failure;
 mod fetching;
 mod film;
@@ -44,6 +45,7 @@ use crate::scan::AffectedObject;
 use crate::scenario::faults::Span;
 use crate::scenario::{ObjectOrder, PoolCode, RecoveryPolicy, SourceChoice, SystemConfig};
 use curve::Curve;
+use drivers::Drivers;
 use failure::{History, LostMessages, Unserved};
 use film::{Film, UnderWay};
 use gathers::{Gathers, Leg};
@@ -97,6 +99,8 @@ pub struct Recovery {
     listed: Vec<u32>,
     receivers: Vec<Receiver>,
     senders: Vec<Sender>,
+    /// Who drives tasks, where that is not the device each comes to.
+    drivers: Option<Box<Drivers>>,
     gathers: Gathers,
     devices: Vec<DeviceOutcome>,
     timeline: Timeline,
@@ -195,6 +199,7 @@ impl Recovery {
             listed: Vec::new(),
             receivers: work.starts.windows(2).map(|bounds| Receiver::of(bounds[0], bounds[1])).collect(),
             senders: vec![Sender::default(); devices],
+            drivers: Drivers::of(policy.driver, devices),
             gathers: Gathers::new(stride, work.pools.iter().any(|pool| pool.code.data() > 1)),
             devices: outcomes,
             timeline: Timeline::new(),
@@ -354,6 +359,7 @@ impl Recovery {
             // What is on its way to a device was asked of it.
             device.disk.bytes_written += plant.ways.as_ref().map_or(Bytes::ZERO, |ways| ways.unwritten(number));
             device.finished_at = self.receivers[number].finished_at;
+            device.most_unwritten = self.drivers.as_ref().map(|drivers| drivers.most_unwritten(number));
             if self.failed.contains(DeviceId::new(number as u32)) {
                 self.tally.served_after_failure += device.disk.requests - device.requests_before_failure;
             }

@@ -26,8 +26,10 @@ pub struct DeviceOutcome {
     pub sent_pieces: u64,
     /// Data it read and sent.
     pub sent_bytes: Bytes,
-    /// When the last byte it pulled was written; `None` when it pulled nothing.
+    /// When the last byte of what came to it was written; `None` where nothing came.
     pub finished_at: Option<SimTime>,
+    /// The most that it was sent without asking, and had not written yet; `None` where it asks for all.
+    pub most_unwritten: Option<Bytes>,
     /// What its disk did; what was in its queue when it failed is not part of it, but for the number of requests.
     pub disk: DeviceUse,
     /// Requests to its disk until it failed; zero where it did not, or is back.

@@ -6,6 +6,7 @@ use resilver_kernel::prefetch;
 use resilver_units::{Bytes, DeviceId, SimTime};
 
 use super::Recovery;
+use super::drivers::HANDED_OVER;
 use super::film::UnderWay;
 use super::gathers::{Gather, Leg, Phase, RecoveryEvent, pieces_of};
 use super::places::{device_at, is_made, is_there, made_at};
@@ -19,9 +20,9 @@ use crate::ports::Ports;
 use crate::scenario::{SourceChoice, TrafficClass};
 
 /// The queue of a port or a device that recovery waits in, where there are several.
-const LANE: u8 = TrafficClass::Rebuild.lane();
+pub(super) const LANE: u8 = TrafficClass::Rebuild.lane();
 
-/// How far ahead of the task that it asks for a destination fetches another.
+/// How far ahead of the task that it asks for a driver fetches another.
 const TASKS_AHEAD: u32 = 4;
 
 /// An event of recovery among the system's.
@@ -31,8 +32,9 @@ pub(super) fn event<F>(event: RecoveryEvent) -> StorageEvent<F> {
 }
 
 impl Recovery {
-    /// Asks a source for its part, which is in flight from then on.
-    pub(super) fn request<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
+    /// Asks a source for its part, which is in flight from then on; returns a part that the driver is to read itself as soon as nothing
+    /// else is half done.
+    pub(super) fn request<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) -> Option<Leg> {
         let source = self.gathers.device(leg.slot, leg.position);
         let passed = self.stages_passed();
         if let Some(returns) = &mut self.returns {
@@ -42,8 +44,12 @@ impl Recovery {
         gather.in_flight |= leg.bit();
         self.senders[source as usize].bytes_asked += gather.bytes;
         self.waits.mark(leg, Mark::Asked, site.schedule.now());
+        if source == gather.driver {
+            return Some(leg);
+        }
         let message = self.message_of(leg.token(REQUEST), &site.plant.ports);
         site.send(message);
+        None
     }
 
     /// The message of a token: a request for a part of a buffer, or its data.
@@ -51,23 +57,26 @@ impl Recovery {
     /// Where servers have several ports, parts take turns: each goes by the side of its buffer's number and its piece's.
     #[inline]
     pub(crate) fn message_of(&self, token: u64, ports: &Ports) -> Message {
+        if token & HANDED_OVER != 0 {
+            return self.hand_over_message(token, ports);
+        }
         let (leg, kind) = Leg::of_token(token);
         let gather = self.gathers.get(leg.slot);
         let source = DeviceId::new(self.gathers.device(leg.slot, leg.position));
-        let destination = DeviceId::new(gather.driver);
+        let driver = DeviceId::new(gather.driver);
         let side = match ports.sides() {
             1 => 0,
             sides => (gather.number() + leg.position) % sides,
         };
-        let (source, destination) = ports.ends(source, destination, side);
+        let (source, driver) = ports.ends(source, driver, side);
         match kind {
-            REQUEST => Message { from: destination, to: source, bytes: self.policy.control_message, lane: LANE, token },
-            _ => Message { from: source, to: destination, bytes: gather.bytes, lane: LANE, token },
+            REQUEST => Message { from: driver, to: source, bytes: self.policy.control_message, lane: LANE, token },
+            _ => Message { from: source, to: driver, bytes: gather.bytes, lane: LANE, token },
         }
     }
 
     /// A request has reached its source: read when there is memory and nobody waits already.
-    fn request_arrived<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
+    pub(super) fn request_arrived<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
         let source = self.gathers.device(leg.slot, leg.position);
         if self.is_dead(source) {
             self.senders[source as usize].bytes_asked -= self.gathers.get(leg.slot).bytes;
@@ -109,7 +118,7 @@ impl Recovery {
 
     /// A buffer's part at a source, or the buffer of the piece itself.
     #[inline]
-    fn io(&self, slot: u32, direction: Direction) -> Io {
+    pub(super) fn io(&self, slot: u32, direction: Direction) -> Io {
         let gather = self.gathers.get(slot);
         let offset = u64::from(gather.number()) * self.policy.pipeline_buffer.get();
         Io { object: gather.object, offset, bytes: gather.bytes, direction, lane: LANE }
@@ -125,12 +134,20 @@ impl Recovery {
             self.discard_read(leg, (source, bytes), site);
             return;
         }
-        self.devices[source as usize].sent_bytes += bytes;
+        let is_local = source == self.gathers.get(leg.slot).driver;
+        if !is_local {
+            self.devices[source as usize].sent_bytes += bytes;
+        }
         if let Some(film) = &mut self.film {
             let under_way = UnderWay { gathers: &self.gathers, senders: &self.senders };
             film.read(source, bytes, site.schedule.now(), under_way);
         }
         self.waits.mark(leg, Mark::Sends, site.schedule.now());
+        if is_local {
+            self.tally.local += bytes;
+            self.send_done(leg, site);
+            return self.data_arrived(leg, site);
+        }
         let message = self.message_of(leg.token(DATA), &site.plant.ports);
         if let Some(sent) = site.send(message) {
             site.schedule.at(sent, EventOf::new(event(RecoveryEvent::SendDone(leg))));
@@ -165,10 +182,12 @@ impl Recovery {
             return;
         }
         gather.arrived |= leg.bit();
-        let (destination, number, task) = (gather.driver, gather.number(), gather.task());
+        let (driver, number, task) = (gather.driver, gather.number(), gather.task());
         let is_complete = gather.arrived == gather.wanted;
-        self.tally.received += bytes;
-        self.transfers.add(source, destination, bytes, number == 0);
+        if source != driver {
+            self.tally.received += bytes;
+            self.transfers.add(source, driver, bytes, number == 0);
+        }
         if is_complete {
             self.waits.whole(leg, source, site.schedule.now());
         }
@@ -204,7 +223,7 @@ impl Recovery {
 
     /// Whether nothing of a task is wanted any more; where nothing is ever given up, no task is fetched to tell.
     #[inline]
-    fn is_given_up(&self, task: u32) -> bool {
+    pub(super) fn is_given_up(&self, task: u32) -> bool {
         self.may_lose_sources() && self.work.tasks[task as usize].is_given_up
     }
 
@@ -225,21 +244,27 @@ impl Recovery {
     }
 
     fn write<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
+        self.waits.write(slot, site.schedule.now());
+        if self.is_handed_over(slot) {
+            return self.hand_over(slot, site);
+        }
         let io = self.io(slot, Direction::Write);
         let gather = self.gathers.get_mut(slot);
         gather.set_phase(Phase::Writing);
-        self.waits.write(slot, site.schedule.now());
         let destination = DeviceId::new(gather.driver);
         let task = self.gathers.get(slot).task();
         site.submit(destination, io, event(RecoveryEvent::WriteDone(slot, task)));
     }
 
     fn write_done<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
+        if self.is_handed_over(slot) {
+            return self.handed_over_written(slot, site);
+        }
         let now = site.schedule.now();
         let gather = self.gathers.get_mut(slot);
         gather.set_phase(Phase::Done);
         let gather = *gather;
-        let (bytes, task, destination) = (gather.bytes, gather.task(), gather.driver);
+        let (bytes, destination) = (gather.bytes, gather.driver);
         if self.has_lost_destination(slot, destination) {
             self.lose_write(&gather);
             self.settle(slot, site);
@@ -249,26 +274,33 @@ impl Recovery {
         receiver.bytes_held -= gather.held();
         receiver.gathers_held -= 1;
         receiver.finished_at = Some(now);
+        self.tally.gathered += gather.held();
+        self.timeline.add(now, -(gather.held().get() as i64));
+        self.waits.done(slot, (destination, destination), bytes, now);
+        self.settle(slot, site);
+        self.written(&gather, destination, site);
+        self.ask(destination, site);
+    }
+
+    /// A buffer is written at the device that it is to be at.
+    #[inline]
+    pub(super) fn written<F: Fabric>(&mut self, gather: &Gather, target: u32, site: &mut Site<'_, F>) {
+        let (bytes, task, now) = (gather.bytes, gather.task(), site.schedule.now());
         self.bytes_written += bytes;
         if let Some(film) = &mut self.film {
             let under_way = UnderWay { gathers: &self.gathers, senders: &self.senders };
-            film.written(destination, bytes, now, under_way);
+            film.written(target, bytes, now, under_way);
         }
-        self.tally.gathered += gather.held();
-        if self.is_decoded(&gather) {
+        if self.is_decoded(gather) {
             self.tally.decoded += bytes;
         } else {
             self.tally.copied += bytes;
         }
-        self.timeline.add(now, -(gather.held().get() as i64));
-        self.waits.done(slot, (destination, destination), bytes, now);
-        self.settle(slot, site);
         if self.is_given_up(task) {
             self.wasted.written += bytes;
-        } else if self.buffer_done((task, self.is_last(&gather)), bytes, now) && self.is_made_whole() {
+        } else if self.buffer_done((task, self.is_last(gather)), bytes, now) && self.is_made_whole() {
             self.waits.stop(now, site.plant, &self.devices);
         }
-        self.ask(destination, site);
     }
 
     /// A buffer of a task is written; says whether a lost piece is complete by it.
@@ -309,7 +341,7 @@ impl Recovery {
             self.rebuilt_pieces += 1;
             self.rebuilt_bytes += size;
             self.rebuilt_at = now;
-            self.waits.last = task.destination;
+            self.waits.last = self.driver_of(number);
             if let Some(&pool) = self.work.pool_of.get(subject) {
                 self.rebuilt_of[usize::from(pool)].add(size, now);
             }
@@ -339,6 +371,10 @@ impl Recovery {
     /// The fabric has news of a message.
     #[inline]
     pub(crate) fn notice<F: Fabric>(&mut self, notice: Notice, site: &mut Site<'_, F>) {
+        let (Notice::Delivered(token) | Notice::Sent(token) | Notice::Lost(token)) = notice;
+        if token & HANDED_OVER != 0 {
+            return self.hand_over_notice(notice, site);
+        }
         match notice {
             Notice::Delivered(token) => match Leg::of_token(token) {
                 _ if self.has_vanished(token, site) => {}
@@ -364,12 +400,14 @@ impl Recovery {
             RecoveryEvent::Retry(leg) => self.retry(leg, site),
             RecoveryEvent::Decoded(slot) => self.decoded(slot, site),
             RecoveryEvent::WriteDone(slot, _) => self.write_done(slot, site),
-            RecoveryEvent::Wake(destination) => {
-                let (now, receiver) = (site.schedule.now(), &mut self.receivers[destination as usize]);
+            RecoveryEvent::Wake(driver) => {
+                let (now, receiver) = (site.schedule.now(), &mut self.receivers[driver as usize]);
                 receiver.is_waiting = false;
                 receiver.paced += now.since(receiver.paced_since);
-                self.ask(destination, site);
+                self.ask(driver, site);
             }
+            RecoveryEvent::HandOver(slot) => self.hand_over_again(slot, site),
+            RecoveryEvent::Acknowledge(slot) => self.acknowledge(slot, site),
         }
     }
 
@@ -392,12 +430,11 @@ impl Recovery {
     /// Lets a driver ask for as many buffers as its memory, its policy and its bandwidth allow.
     pub(super) fn ask<F: Fabric>(&mut self, driver: u32, site: &mut Site<'_, F>) {
         loop {
-            let receiver = &self.receivers[driver as usize];
-            if receiver.place == receiver.end || (!self.policy.pipelining && receiver.gathers_held > 0) {
+            if !self.policy.pipelining && self.receivers[driver as usize].gathers_held > 0 {
                 return;
             }
-            let task = self.task_at(receiver.place);
-            if receiver.plan.count == 0 && !self.turn_to(driver, task) {
+            let Some(task) = self.next_task(driver) else { return };
+            if self.receivers[driver as usize].plan.count == 0 && !self.turn_to(driver, task) {
                 self.lose_task(task);
                 continue;
             }
@@ -419,9 +456,12 @@ impl Recovery {
             if is_last {
                 self.pass(driver, site.schedule.now());
             }
-            self.request_all(driver, slot, site);
+            let own = self.request_all(driver, slot, site);
             if is_last {
                 self.receivers[driver as usize].plan.clear();
+            }
+            if let Some(own) = own {
+                self.request_arrived(own, site);
             }
         }
     }
@@ -477,15 +517,17 @@ impl Recovery {
         }
     }
 
-    /// Asks the sources of a buffer that was taken up.
+    /// Asks the sources of a buffer that was taken up; returns the part that the driver is to read itself, if there is one.
     #[inline]
-    fn request_all<F: Fabric>(&mut self, driver: u32, slot: u32, site: &mut Site<'_, F>) {
+    fn request_all<F: Fabric>(&mut self, driver: u32, slot: u32, site: &mut Site<'_, F>) -> Option<Leg> {
         let subject = self.receivers[driver as usize].subject;
+        let mut own = None;
         for index in 0..usize::from(self.receivers[driver as usize].plan.count) {
             let position = u32::from(self.receivers[driver as usize].plan.positions[index]);
             self.gathers.set_device(slot, position, self.device_of(subject, position));
-            self.request(Leg { slot, position }, site);
+            own = self.request(Leg { slot, position }, site).or(own);
         }
+        own
     }
 
     /// Whether a driver may ask for `bytes` by now, which counts as asked; otherwise it is woken when it may.
@@ -510,6 +552,7 @@ impl Recovery {
     /// `unusable` ones are not asked; those that have `arrived` already are preferred most, and those `coming` next. A piece
     /// that moves is copied from where it is.
     pub(super) fn choose(&mut self, task: u32, unusable: u64, (arrived, coming): (u64, u64)) -> bool {
+        let own = self.own_piece(task);
         let task = self.work.tasks[task as usize];
         let row = self.work.row(task.subject, self.stride);
         let position = u32::from(task.position);
@@ -526,7 +569,7 @@ impl Recovery {
         let code = &self.work.pool(task.subject).code;
         // Of copies, the first by the order below is all there is to find.
         if code.data() == 1 && self.choices.source == SourceChoice::Primary && arrived | coming == 0 {
-            let first = survivors.min_by_key(|&survivor| is_made(row[survivor as usize]));
+            let first = survivors.min_by_key(|&survivor| (Some(survivor) != own, is_made(row[survivor as usize])));
             self.planned.extend(first);
             return first.is_some();
         }
@@ -543,10 +586,13 @@ impl Recovery {
                 shuffle(self.choices.seed, object, position, &mut self.preferred);
             }
             SourceChoice::LeastLoaded => {
-                let senders = &self.senders;
-                let asked = |device: u32| senders.get(device as usize).map(|sender| sender.bytes_asked);
-                self.preferred.sort_by_key(|&survivor| asked(device_at(row[survivor as usize])));
+                let mut preferred = std::mem::take(&mut self.preferred);
+                preferred.sort_by_key(|&survivor| self.load_of(device_at(row[survivor as usize])));
+                self.preferred = preferred;
             }
+        }
+        if own.is_some() {
+            self.preferred.sort_by_key(|&survivor| Some(survivor) != own);
         }
         if arrived | coming != 0 {
             self.preferred.sort_by_key(|&survivor| match (arrived >> survivor & 1, coming >> survivor & 1) {

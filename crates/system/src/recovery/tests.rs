@@ -16,7 +16,7 @@ use crate::event::EventOf;
 use crate::plant::Plant;
 use crate::scenario::faults::Fault;
 use crate::scenario::{
-    Algorithm, CodeConfig, Contents, Devices, Discipline, FabricConfig, Placement, RetryPolicy, StoredPool,
+    Algorithm, CodeConfig, Contents, Devices, Discipline, Driver, FabricConfig, Placement, RetryPolicy, StoredPool,
     SystemConfig,
 };
 use crate::search::{Found, scan_of_objects};
@@ -29,6 +29,7 @@ const LATENCY: u64 = 6_782_182;
 const REQUEST_ROW: (u64, i64, u64) = (128, 1_094_414, 852);
 const DATA_ROW: (u64, i64, u64) = (131_072, 1_856_250, 609);
 const MILLISECOND: u64 = 1_000_000_000;
+const DRIVERS: [Driver; 2] = [Driver::Destination, Driver::Source];
 
 /// Files of `size` bytes, or up to twice as many, on rendezvous hashing; requests to a disk take 1 ms to read and 2 ms to
 /// write.
@@ -64,11 +65,9 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
             .collect(),
         policy: RecoveryPolicy {
             pipeline_buffer: Bytes::kibibytes(64),
-            pipelining: true,
             receive_memory: Bytes::mebibytes(1),
             send_memory: Bytes::mebibytes(1),
-            control_message: Bytes::new(64),
-            bandwidth: None,
+            ..RecoveryPolicy::default()
         },
         retry: RetryPolicy { after: milliseconds(1), attempts: 3 },
         source: SourceChoice::Primary,
@@ -87,6 +86,16 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
             },
         }],
     }
+}
+
+/// The system whose rebuild another drives.
+fn driven(driver: Driver, config: SystemConfig) -> SystemConfig {
+    SystemConfig { policy: RecoveryPolicy { driver, ..config.policy }, ..config }
+}
+
+/// Each code under each driver.
+fn all_driven<const N: usize>(codes: [&'static str; N]) -> impl Iterator<Item = (&'static str, Driver)> {
+    codes.into_iter().flat_map(|code| DRIVERS.map(|driver| (code, driver)))
 }
 
 /// The system under way, and its events.
@@ -112,42 +121,58 @@ fn one_piece_takes_what_its_closed_form_says() {
     // Four parts of 64 KiB make one lost piece of rs 4+2. The requests leave one after another, g + 63 G apart, and take
     // L + 63 G each; each source reads for 1 ms and sends; the destination receives in the order of arrival, g + 65,535 G apart,
     // and has each (s - 1) G after its turn. Decoding 4 x 64 KiB at 1 GB/s takes 262,144 ns, and writing 2 ms.
-    let one = system("rs 4+2", 1, (4 << 16, (4 << 16) + 1), &[]);
-    let mut set = Vec::new();
-    let mut scratch = crate::scenario::PlaceScratch::default();
-    one.pools[0].placement.algorithm.place_object(resilver_units::ObjectId::new(0), &mut scratch, &mut set);
-    let config = SystemConfig { faults: vec![Fault::told(SimTime::ZERO, vec![set[1]])], ..one };
-    let (request, data) = (63 * REQUEST_ROW.2, 65_535 * DATA_ROW.2);
-    let (mut idle_from, mut last) = (0, 0);
-    for source in 0..4 {
-        let asked = source * (REQUEST_ROW.1 as u64 + request) + LATENCY + request;
-        let arrives = asked + MILLISECOND + LATENCY;
-        let turn = arrives.max(idle_from);
-        idle_from = turn + DATA_ROW.1 as u64 + data;
-        last = turn + data;
+    // A source that drives reads its own part meanwhile and asks for three. Who is not the destination sends on what it made.
+    for driver in DRIVERS {
+        let one = driven(driver, system("rs 4+2", 1, (4 << 16, (4 << 16) + 1), &[]));
+        let mut set = Vec::new();
+        let mut scratch = crate::scenario::PlaceScratch::default();
+        one.pools[0].placement.algorithm.place_object(resilver_units::ObjectId::new(0), &mut scratch, &mut set);
+        let manager = DeviceId::new(0);
+        assert!(!set.contains(&manager));
+        let config = SystemConfig { faults: vec![Fault::told(SimTime::ZERO, vec![set[1]])], ..one };
+        let (request, data) = (63 * REQUEST_ROW.2, 65_535 * DATA_ROW.2);
+        let (mut idle_from, mut last) = (0, 0);
+        for source in 0..if driver == Driver::Source { 3 } else { 4 } {
+            let asked = source * (REQUEST_ROW.1 as u64 + request) + LATENCY + request;
+            let arrives = asked + MILLISECOND + LATENCY;
+            let turn = arrives.max(idle_from);
+            idle_from = turn + DATA_ROW.1 as u64 + data;
+            last = turn + data;
+        }
+        let on = if driver == Driver::Destination { 0 } else { data + LATENCY };
+        let expected = last + 262_144_000 + on + 2 * MILLISECOND;
+        let (mut storage, mut schedule) = begin(&config);
+        run(&mut storage, &mut schedule, Limit::none()).unwrap();
+        let outcome = storage.finish(schedule.now()).unwrap();
+        assert_eq!(outcome.rebuilt_at.picoseconds(), expected, "{driver:?}");
+        let coded = outcome.coded.unwrap();
+        assert_eq!((coded.gathered_bytes.get(), coded.decoded_bytes.get()), (4 << 16, 1 << 16));
+        assert_eq!(
+            (outcome.half_rebuilt_at, outcome.nearly_rebuilt_at),
+            (Some(outcome.rebuilt_at), Some(outcome.rebuilt_at))
+        );
+        // What nobody asked for was one buffer, and came from who made it.
+        let backlogs = outcome.devices.iter().filter_map(|device| device.most_unwritten).max();
+        assert_eq!(backlogs, (driver != Driver::Destination).then_some(Bytes::kibibytes(64)));
+        let first = match driver {
+            Driver::Source => set[0],
+            _ => manager,
+        };
+        let handed =
+            outcome.transfers.iter().filter(|transfer| transfer.source == first && driver != Driver::Destination);
+        assert_eq!(handed.map(|transfer| transfer.bytes.get()).sum::<u64>(), u64::from(on > 0) << 16, "{driver:?}");
     }
-    let expected = last + 262_144_000 + 2 * MILLISECOND;
-    let (mut storage, mut schedule) = begin(&config);
-    run(&mut storage, &mut schedule, Limit::none()).unwrap();
-    let outcome = storage.finish(schedule.now()).unwrap();
-    assert_eq!(outcome.rebuilt_at.picoseconds(), expected);
-    let coded = outcome.coded.unwrap();
-    assert_eq!((coded.gathered_bytes.get(), coded.decoded_bytes.get()), (4 << 16, 1 << 16));
-    assert_eq!(
-        (outcome.half_rebuilt_at, outcome.nearly_rebuilt_at),
-        (Some(outcome.rebuilt_at), Some(outcome.rebuilt_at))
-    );
 }
 
 #[test]
 fn failures_in_the_midst_of_a_rebuild_lose_what_is_not_there_by_then() {
     // Servers 0 to 2 fail, and 3 to 5 while what was on the first is being rebuilt. Just before, the places of all pieces are
     // looked up; what of them is on the second three is gone, and the code says which objects that is too much for.
-    for code in ["rs 4+2", "rs 8+3", "lrc 8+5 local 4", "copies 3"] {
+    for (code, driver) in all_driven(["rs 4+2", "rs 8+3", "lrc 8+5 local 4", "copies 3"]) {
         let mut partly = 0;
         for time in [1, 40, 90, 150, 220, 300].map(|count| count * MILLISECOND) {
             let failures: Vec<(u64, u32)> = (0..6).map(|server| (if server < 3 { 0 } else { time }, server)).collect();
-            let config = system(code, 300, (1 << 20, 1 << 21), &failures);
+            let config = driven(driver, system(code, 300, (1 << 20, 1 << 21), &failures));
             let (mut storage, mut schedule) = begin(&config);
             run(&mut storage, &mut schedule, Limit::until(SimTime::from_picoseconds(time - 1))).unwrap();
             let recovery = storage.recovery();
@@ -160,13 +185,15 @@ fn failures_in_the_midst_of_a_rebuild_lose_what_is_not_there_by_then() {
             let expected = expected.count() as u64;
             partly += u32::from(recovery.rebuilt_pieces > 0 && recovery.open_tasks > 0);
             run(&mut storage, &mut schedule, Limit::none()).unwrap();
-            let outcome = storage.finish(schedule.now()).unwrap();
-            assert_eq!(outcome.losses.unrecoverable_objects, expected, "{} at {time} ps", code.name());
             // What is left has all its pieces again: twenty servers are enough for every code when six have failed.
+            let recovery = storage.recovery();
+            let copies = (0..recovery.work.objects.len() as u32).map(|subject| recovery.health.copies(subject));
+            assert!(copies.into_iter().all(|copies| copies.left == copies.full));
+            let outcome = storage.finish(schedule.now()).unwrap();
+            assert_eq!(outcome.losses.unrecoverable_objects, expected, "{} {driver:?} at {time} ps", code.name());
             assert_eq!(outcome.losses.undersized_pieces, 0);
-            assert_eq!(outcome.timeline.last().unwrap().at_risk_objects, 0.0);
         }
-        assert!(partly >= 2, "{code}: {partly}");
+        assert!(partly >= 2, "{code} {driver:?}: {partly}");
     }
 }
 
@@ -182,8 +209,9 @@ fn with_outages(code: &str, outages: &[(u64, Option<u64>, u32)]) -> SystemConfig
 
 #[test]
 fn what_is_not_rebuilt_when_its_server_is_back_is_whole_again_and_the_rest_stays() {
-    for code in ["rs 4+2", "copies 3"] {
-        let alone = with_outages(code, &[(0, None, 0)]);
+    for (code, driver) in all_driven(["rs 4+2", "copies 3"]) {
+        let with_outages = |outages: &[_]| driven(driver, with_outages(code, outages));
+        let alone = with_outages(&[(0, None, 0)]);
         for time in [0, 1, 40, 90, 150, 5000].map(|count| count * MILLISECOND + 1) {
             // Just before, so many pieces are rebuilt of all; without a failure after it, the run is the same until then.
             let (mut storage, mut schedule) = begin(&alone);
@@ -191,7 +219,7 @@ fn what_is_not_rebuilt_when_its_server_is_back_is_whole_again_and_the_rest_stays
             let recovery = storage.recovery();
             let (rebuilt, lost) = (recovery.rebuilt_pieces, recovery.work.losses.lost_pieces);
             let mut expected = recovery.work.places.clone();
-            let (mut storage, mut schedule) = begin(&with_outages(code, &[(0, Some(time), 0)]));
+            let (mut storage, mut schedule) = begin(&with_outages(&[(0, Some(time), 0)]));
             run(&mut storage, &mut schedule, Limit::until(SimTime::from_picoseconds(time))).unwrap();
             let recovery = storage.recovery();
             assert!(recovery.is_whole() && recovery.open_tasks == 0, "{code} at {time} ps");
@@ -233,13 +261,13 @@ fn servers_may_go_and_come_back_any_number_of_times() {
                 time = end + draws.below(3) * 7 * MILLISECOND;
             }
         }
-        for code in ["rs 4+2", "lrc 8+5 local 4", "copies 3"] {
-            let (mut storage, mut schedule) = begin(&with_outages(code, &outages));
+        for (code, driver) in all_driven(["rs 4+2", "lrc 8+5 local 4", "copies 3"]) {
+            let (mut storage, mut schedule) = begin(&driven(driver, with_outages(code, &outages)));
             run(&mut storage, &mut schedule, Limit::none()).unwrap();
             let outcome = storage.finish(schedule.now()).unwrap();
             let gone = outages.iter().filter(|(_, end, _)| end.is_none()).count();
             if gone <= 2 {
-                assert_eq!(outcome.losses.unrecoverable_objects, 0, "{code} {outages:?}");
+                assert_eq!(outcome.losses.unrecoverable_objects, 0, "{code} {driver:?} {outages:?}");
             }
             seen.0 += outcome.returned_pieces;
             seen.1 += outcome.surplus_pieces;

@@ -250,6 +250,14 @@ impl Waits {
         }
     }
 
+    /// A buffer is where it is to be, and written from now on.
+    pub fn handed_over(&mut self, slot: u32, now: SimTime) {
+        if self.is_traced(slot) {
+            let place = self.place(slot);
+            self.traces[place].written_from = now;
+        }
+    }
+
     /// A buffer is written, which one device drove to another that it is at, or to itself.
     #[inline]
     pub fn done(&mut self, slot: u32, ends: (u32, u32), bytes: Bytes, now: SimTime) {
@@ -359,11 +367,19 @@ mod tests {
         }
         waits.whole(last, 7, at(35));
         waits.write(0, at(42));
+        let mut others = waits.clone();
         waits.done(0, (3, 3), Bytes::new(9), at(50));
         let [spent] = &waits.spent()[..] else { panic!("one pair") };
         assert_eq!((spent.driver(), spent.other(), spent.buffers, spent.bytes), (3, 7, 1, 9));
         assert_eq!(spent.stages, [5, 2, 3, 4, 5, 6, 7, 0, 8]);
         assert_eq!(spent.picoseconds(), 50 - 10);
+        // Handed over to device 5, what it spends there is told apart.
+        others.handed_over(0, at(44));
+        others.done(0, (3, 5), Bytes::new(9), at(50));
+        let [handed, gathered] = &others.spent()[..] else { panic!("two pairs") };
+        assert_eq!((handed.driver(), handed.other(), handed.is_handed_over), (3, 5, true));
+        assert_eq!((handed.stages[7..].to_vec(), handed.picoseconds()), (vec![2, 6], 50 - 42));
+        assert_eq!((gathered.other(), gathered.picoseconds()), (7, 42 - 10));
     }
 
     #[test]

@@ -3,15 +3,29 @@
 use resilver_units::{Bytes, BytesPerSecond, SimDuration};
 use serde::Deserialize;
 
+/// Who drives the rebuild of a piece: has its parts gathered, makes it of them, and has it written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Driver {
+    /// The device that it comes to, which pulls.
+    #[default]
+    Destination,
+    /// The first device that it is made of, which pushes.
+    Source,
+}
+
 /// How recovery goes about its work.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecoveryPolicy {
+    /// Who drives it.
+    #[serde(default)]
+    pub driver: Driver,
     /// Size of a buffer: the unit of requests, reads, transfers and writes.
     pub pipeline_buffer: Bytes,
-    /// Whether a destination asks for further buffers before the one under way is written.
+    /// Whether a driver asks for further buffers before the one under way is written.
     pub pipelining: bool,
-    /// Memory of each device for data asked for and not yet written.
+    /// Memory of each device for data that it asked for or read as a driver, and that is not yet written.
     pub receive_memory: Bytes,
     /// Memory of each device for data being read or sent.
     pub send_memory: Bytes,
@@ -36,6 +50,7 @@ impl Default for RecoveryPolicy {
     /// Pipelined buffers of 16 MiB and memories of 1 GiB: the protocol of the rebuild study.
     fn default() -> Self {
         RecoveryPolicy {
+            driver: Driver::Destination,
             pipeline_buffer: Bytes::mebibytes(16),
             pipelining: true,
             receive_memory: Bytes::gibibytes(1),

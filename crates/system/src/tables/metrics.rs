@@ -75,6 +75,8 @@ fn of_recovery(found: &mut Metrics, outcome: &Outcome) {
     tell(found, "remapped_bytes", outcome.remapped_bytes);
     tell(found, "gathered_bytes", outcome.coded.map(|coded| coded.gathered_bytes));
     tell(found, "decoded_bytes", outcome.coded.map(|coded| coded.decoded_bytes));
+    let backlogs = outcome.devices.iter().filter_map(|device| device.most_unwritten);
+    tell(found, "push_backlog_bytes", backlogs.max());
     let after_failure = |time: SimTime| time.since(outcome.begins_at);
     tell(found, "rebuild_seconds", after_failure(outcome.rebuilt_at));
     tell(found, "rebuild_p50_seconds", outcome.half_rebuilt_at.map(after_failure));

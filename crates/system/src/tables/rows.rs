@@ -11,7 +11,7 @@ use super::detection::detection;
 use super::flows::{flows, jobs, layers};
 use super::limits::limits;
 use super::metrics::{forget_delays, of_periods};
-use super::{Metrics, Table, tell};
+use super::{Metric, Metrics, Table, tell};
 use crate::TrafficClass;
 use crate::clients::measures::{Bar, ServerOutcome, StripeGroup, TrafficInterval, together};
 use crate::recovery::outcome::{DeviceOutcome, PoolOutcome};
@@ -65,6 +65,8 @@ fn servers(report: &Report) -> Table {
     table.add("sent_objects", counts(|device| device.sent_pieces));
     table.add("sent_bytes", counts(|device| device.sent_bytes.get()));
     table.add("finish_seconds", devices.iter().map(|device| device.finished_at.map(|time| time.seconds())));
+    let backlog = |device: &DeviceOutcome| device.most_unwritten.map(|most| Metric::Count(most.get()));
+    table.add("push_backlog_bytes", devices.iter().map(backlog));
     // With clients, what disks did is told of the time of their statistics.
     let disks: Vec<DeviceUse> = match &report.clients {
         Some(clients) => clients.disks.clone(),

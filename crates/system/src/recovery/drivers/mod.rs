@@ -1,0 +1,122 @@
+//! Who drives the rebuild of a piece: has its parts gathered, makes it of them, and has it written where it is to be.
+//!
+//! Where that is the device it comes to, which pulls, nothing of this is there. Any other driver hands each buffer over to that
+//! device (`hand_over`), and has its memory back once the buffer is written. Who that is, each policy says in a file of its own.
+
+mod hand_over;
+mod source;
+
+use resilver_units::{Bytes, DeviceId};
+
+use super::Recovery;
+use super::places::NOBODY;
+use super::receiver::Receiver;
+use super::tasks::Task;
+use crate::scenario::Driver;
+
+pub(super) use hand_over::HANDED_OVER;
+
+/// What is known of drivers, where they are not the devices that pieces come to.
+#[derive(Clone, Debug)]
+pub(super) struct Drivers {
+    policy: Driver,
+    /// The driver of each task; nobody while it has none.
+    of: Vec<u32>,
+    /// Data of the tasks that each device was given to drive.
+    pub given: Vec<Bytes>,
+    /// What each device was handed and has not written yet, and the most that this ever was.
+    unwritten: Vec<Bytes>,
+    most_unwritten: Vec<Bytes>,
+}
+
+impl Drivers {
+    /// The drivers of a rebuild by so many devices; none where each device pulls what comes to it.
+    pub fn of(policy: Driver, devices: usize) -> Option<Box<Self>> {
+        let nothing = vec![Bytes::ZERO; devices];
+        (policy != Driver::Destination).then(|| {
+            Box::new(Drivers {
+                policy,
+                of: Vec::new(),
+                given: nothing.clone(),
+                unwritten: nothing.clone(),
+                most_unwritten: nothing,
+            })
+        })
+    }
+
+    /// The most that a device ever was handed and had not written yet.
+    pub fn most_unwritten(&self, device: usize) -> Bytes {
+        self.most_unwritten[device]
+    }
+
+    /// Whether who drives is one of those that a piece is made of.
+    fn are_sources(&self) -> bool {
+        self.policy == Driver::Source
+    }
+}
+
+impl Recovery {
+    /// The device that drives a task; nobody while it has none.
+    #[inline]
+    pub(super) fn driver_of(&self, task: u32) -> u32 {
+        match &self.drivers {
+            None => self.work.tasks[task as usize].destination,
+            Some(drivers) => drivers.of.get(task as usize).copied().unwrap_or(NOBODY),
+        }
+    }
+
+    /// The piece of a task's object that its driver has and reads itself, where sources drive.
+    #[inline]
+    pub(super) fn own_piece(&self, task: u32) -> Option<u32> {
+        let drivers = self.drivers.as_ref().filter(|drivers| drivers.are_sources())?;
+        let driver = drivers.of.get(task as usize).copied().filter(|&driver| driver != NOBODY)?;
+        let subject = self.work.tasks[task as usize].subject;
+        (0..self.row(subject).len() as u32).find(|&position| self.device_of(subject, position) == driver)
+    }
+
+    /// Gives a driver to every task that is open and has none, as the policy says.
+    pub(super) fn find_drivers(&mut self) {
+        let Some(drivers) = &mut self.drivers else { return };
+        drivers.of.resize(self.work.tasks.len(), NOBODY);
+        match drivers.policy {
+            Driver::Destination => {}
+            Driver::Source => self.drive_from_sources(),
+        }
+    }
+
+    /// Drivers have failed: what they had begun begins anew, and the rest gets other drivers.
+    pub(super) fn lose_drivers(&mut self, newly_failed: &[DeviceId]) {
+        if self.drivers.is_none() {
+            return;
+        }
+        for task in 0..self.work.tasks.len() as u32 {
+            let Task { number, is_given_up, buffers_left, .. } = self.work.tasks[task as usize];
+            let driver = self.driver_of(task);
+            if driver == NOBODY || is_given_up || buffers_left == 0 || !newly_failed.contains(&DeviceId::new(driver)) {
+                continue;
+            }
+            if number > 0 {
+                self.give_up(task);
+            } else if let Some(drivers) = &mut self.drivers {
+                drivers.of[task as usize] = NOBODY;
+            }
+        }
+    }
+
+    /// The next task that a driver is to ask for, whose place it is at by then; `None` where there is none.
+    #[inline]
+    pub(super) fn next_task(&mut self, driver: u32) -> Option<u32> {
+        loop {
+            let Receiver { place, end, ref plan, .. } = self.receivers[driver as usize];
+            if place == end {
+                return None;
+            }
+            let task = self.task_at(place);
+            // Of others' tasks some may have been given up since they were listed.
+            if plan.count > 0 || self.drivers.is_none() || !self.work.tasks[task as usize].is_given_up {
+                return Some(task);
+            }
+            self.receivers[driver as usize].place += 1;
+        }
+    }
+}
