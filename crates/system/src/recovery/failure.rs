@@ -330,9 +330,10 @@ impl Recovery {
         }
     }
 
-    /// Lists anew what each driver has still to ask for: what it is asking for, and the rest in its order.
+    /// Lists anew what each driver has still to ask for: what it is asking for, and the rest in its order; then what stands in a queue.
     fn put_in_order(&mut self) {
         let mut turns: Vec<Vec<(u64, u32, u32)>> = vec![Vec::new(); self.receivers.len()];
+        let mut queue = Vec::new();
         for (index, &task) in (0..).zip(&self.work.tasks) {
             let buffers = buffers_of(task.size, self.policy.pipeline_buffer);
             if task.is_given_up || task.number >= buffers {
@@ -341,9 +342,9 @@ impl Recovery {
             let key = self.choices.order.key(self.object(task.subject).size, self.health.copies(task.subject).left);
             // What was begun comes first: every other turn is above (0, 0).
             let turn = if task.number > 0 { (0, 0, index) } else { (key, task.subject + 1, index) };
-            turns[self.driver_of(index) as usize].push(turn);
+            turns.get_mut(self.driver_of(index) as usize).unwrap_or(&mut queue).push(turn);
         }
-        self.listed = Vec::with_capacity(turns.iter().map(Vec::len).sum());
+        self.listed = Vec::with_capacity(turns.iter().map(Vec::len).sum::<usize>() + queue.len());
         for (receiver, mut turns) in self.receivers.iter_mut().zip(turns) {
             turns.sort_unstable();
             receiver.plan.clear();
@@ -351,6 +352,10 @@ impl Recovery {
             self.listed.extend(turns.iter().map(|&(_, _, task)| task));
             receiver.end = self.listed.len() as u32;
         }
+        queue.sort_unstable();
+        let first = self.listed.len() as u32;
+        self.listed.extend(queue.iter().map(|&(_, _, task)| task));
+        self.set_queue(first..self.listed.len() as u32);
     }
 
     /// Whether other devices are ever known to have failed than those of the first time.

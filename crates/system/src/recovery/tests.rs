@@ -29,7 +29,7 @@ const LATENCY: u64 = 6_782_182;
 const REQUEST_ROW: (u64, i64, u64) = (128, 1_094_414, 852);
 const DATA_ROW: (u64, i64, u64) = (131_072, 1_856_250, 609);
 const MILLISECOND: u64 = 1_000_000_000;
-const DRIVERS: [Driver; 2] = [Driver::Destination, Driver::Source];
+const DRIVERS: [Driver; 3] = [Driver::Destination, Driver::Source, Driver::Managers(3)];
 
 /// Files of `size` bytes, or up to twice as many, on rendezvous hashing; requests to a disk take 1 ms to read and 2 ms to
 /// write.

@@ -12,6 +12,8 @@ pub enum Driver {
     Destination,
     /// The first device that it is made of, which pushes.
     Source,
+    /// So many devices, which take one piece after another from one queue.
+    Managers(u32),
 }
 
 /// How recovery goes about its work.

@@ -4,7 +4,10 @@
 //! device (`hand_over`), and has its memory back once the buffer is written. Who that is, each policy says in a file of its own.
 
 mod hand_over;
+mod managers;
 mod source;
+
+use std::ops::Range;
 
 use resilver_units::{Bytes, DeviceId};
 
@@ -20,10 +23,13 @@ pub(super) use hand_over::HANDED_OVER;
 #[derive(Clone, Debug)]
 pub(super) struct Drivers {
     policy: Driver,
-    /// The driver of each task; nobody while it has none.
+    /// The driver of each task; nobody while no manager has taken it.
     of: Vec<u32>,
     /// Data of the tasks that each device was given to drive.
     pub given: Vec<Bytes>,
+    /// Whether each device takes tasks from the queue, and which places of the order are still in it.
+    is_manager: Vec<bool>,
+    queue: Range<u32>,
     /// What each device was handed and has not written yet, and the most that this ever was.
     unwritten: Vec<Bytes>,
     most_unwritten: Vec<Bytes>,
@@ -38,6 +44,8 @@ impl Drivers {
                 policy,
                 of: Vec::new(),
                 given: nothing.clone(),
+                is_manager: vec![false; devices],
+                queue: 0..0,
                 unwritten: nothing.clone(),
                 most_unwritten: nothing,
             })
@@ -56,7 +64,7 @@ impl Drivers {
 }
 
 impl Recovery {
-    /// The device that drives a task; nobody while it has none.
+    /// The device that drives a task; nobody while no manager has taken it.
     #[inline]
     pub(super) fn driver_of(&self, task: u32) -> u32 {
         match &self.drivers {
@@ -81,6 +89,14 @@ impl Recovery {
         match drivers.policy {
             Driver::Destination => {}
             Driver::Source => self.drive_from_sources(),
+            Driver::Managers(count) => self.seat_managers(count),
+        }
+    }
+
+    /// Says which places of the order stand in the queue.
+    pub(super) fn set_queue(&mut self, places: Range<u32>) {
+        if let Some(drivers) = &mut self.drivers {
+            drivers.queue = places;
         }
     }
 
@@ -109,7 +125,10 @@ impl Recovery {
         loop {
             let Receiver { place, end, ref plan, .. } = self.receivers[driver as usize];
             if place == end {
-                return None;
+                if !self.take_from_queue(driver) {
+                    return None;
+                }
+                continue;
             }
             let task = self.task_at(place);
             // Of others' tasks some may have been given up since they were listed.
