@@ -79,7 +79,7 @@ def test_a_sweep_of_lanes_fills_its_tables(tmp_path: Path) -> None:
     shares = [row["share"] for row in results.lanes.to_pylist() if row["class"] == "rebuild"]
     assert sorted(set(shares)) == pytest.approx([0.1, 0.5])
     assert results.stripe_groups.num_rows == 4
-    assert json.loads((tmp_path / "run" / "provenance.json").read_text())["schema_version"] == 12
+    assert json.loads((tmp_path / "run" / "provenance.json").read_text())["schema_version"] == 13
 
 
 def test_the_core_judges_a_code_before_anything_runs() -> None:

@@ -62,7 +62,10 @@ def core_json(system: System, seed: int, failed: Collection[int] | None = None) 
             "redundancy": redundancy_json(system) if system.is_traffic_only else None,
             "lanes": lanes_json(system),
             "streams": streams_json(system, entries(system, machines)),
-            "policy": recovery.model_dump(mode="json", include=_POLICY),
+            "policy": {
+                **recovery.model_dump(mode="json", include=_POLICY),
+                "driver": {"managers": recovery.managers} if recovery.managers else recovery.driver,
+            },
             "retry": {"after": recovery.retry_after, "attempts": recovery.attempts},
             "source": recovery.source,
             "order": recovery.order,

@@ -108,6 +108,9 @@ _SECONDS_PER_BUILT = 3.0e-7
 # it goes.
 _EVENTS_PER_BUFFER = 4
 _EVENTS_PER_BUFFER_SENT = 2
+# What a buffer takes more or less that another than its destination makes: a source has its own
+# part, and needs no request for that.
+_EVENTS_PER_BUFFER_DRIVEN = {"destination": 0, "source": -1, "manager": 4}
 _SECONDS_PER_FILE = 1.0e-9
 # To pass over an object where placement groups or a ring's inverse tell that it is not affected,
 # and to find the old and new homes of one that is.
@@ -174,10 +177,9 @@ def estimate(system: System) -> dict[str, Any]:
     gathered = 1 if code is None else code.repair_pieces
     moved = volume * copies * share * gathered / (1 if code is None else code.data)
     buffers *= copies * share * gathered
-    held = min(
-        buffers,
-        devices * int(system.recovery.receive_memory) / int(system.recovery.pipeline_buffer),
-    )
+    recovery = system.recovery
+    drivers = recovery.managers or devices
+    held = min(buffers, drivers * int(recovery.receive_memory) / int(recovery.pipeline_buffer))
     moving, moving_bytes = _moving(system, buffers, replicas, moved)
     placing = 0.0 if system.is_traffic_only else _placing_seconds(system, objects, devices, copies)
     groups = 0.0 if system.is_traffic_only else float(system.placement_group_count or 0)
@@ -241,13 +243,16 @@ def _moving(
     """What happens while simulated time goes on: counts and wall time; and memory for it."""
     gathered, written = (1, 1) if system.code is None else (system.code.repair_pieces, 2)
     sent = 0 if system.cluster.machine_count == 1 else _EVENTS_PER_BUFFER_SENT
-    events = buffers * (_EVENTS_PER_BUFFER + sent + written / gathered)
+    driver = system.recovery.driver
+    made = written + _EVENTS_PER_BUFFER_DRIVEN[driver]
+    events = buffers * (_EVENTS_PER_BUFFER + sent + made / gathered)
     seconds = events * _SECONDS_PER_EVENT + replicas * _SECONDS_PER_REPLICA
     network = network_of(system)
     clients = served(system, network, moved)
     hops = memory = 0.0
     if network is not None:
-        hops = hops_of_buffers(system, network, buffers, moved)
+        passes = 1 + 1 / gathered if driver == "manager" else 1.0
+        hops = passes * hops_of_buffers(system, network, buffers, moved)
         memory += network_bytes(network)
     if clients is not None:
         hops += clients.packet_hops

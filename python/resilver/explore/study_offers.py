@@ -221,6 +221,11 @@ def _recovery(system: System) -> Iterator[Control]:
     sizes = ("1 MiB", "4 MiB", "16 MiB", "64 MiB")
     yield of_texts("recovery.pipeline_buffer", recovery.pipeline_buffer, sizes, Bytes)
     yield of_words("recovery.pipelining", recovery.pipelining, (True, False))
+    drivers = tuple(
+        stop_of(word, {"recovery.driver": word, "recovery.managers": None})
+        for word in words_of(type(recovery), "driver")
+    )
+    yield Control("recovery.driver", "Who drives the rebuild", drivers, recovery.driver)
     for field in ("source", "order"):
         words = words_of(type(recovery), field)
         yield of_words(f"recovery.{field}", getattr(recovery, field), words)

@@ -118,6 +118,7 @@ def key_figures(results: StudyTables, system: SystemRuns | None = None) -> list[
         ("undersized_replicas", f"{point.piece.capitalize()}s without a target"),
         ("returned_pieces", "Returned with their parts"),
         ("remapped_bytes", "Moved without being lost"),
+        ("push_backlog_bytes", "Most waiting at one device unasked"),
         ("false_alarms", "False alarms before the failure"),
     ):
         unit = {"_bytes": "B", "pieces": f"{point.piece}s", "alarms": "alarms"}.get(

@@ -58,6 +58,7 @@ _OF_A_REBUILD_BY_SERVER = (
     "sent_objects",
     "sent_bytes",
     "finish_seconds",
+    "push_backlog_bytes",
 )
 _Reals = npt.NDArray[np.float64]
 

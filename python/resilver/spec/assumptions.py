@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -38,8 +38,8 @@ class Assumption:
     """One thing that a result rests on.
 
     Attributes:
-        name: What it is: ``device``, ``network``, ``throttle``, ``memory``, ``detection time`` or
-            ``clients``; of several kinds of devices, with their class.
+        name: What it is: ``device``, ``network``, ``driver``, ``throttle``, ``memory``, ``detection
+            time`` or ``clients``; of several kinds of devices, with their class.
         key: The key of the study file that states it; empty where there is none.
         value: Its value with its unit.
         origin: Who says so.
@@ -57,34 +57,49 @@ class Assumption:
         return asdict(self)
 
 
-def assumptions_of(system: System, swept: Mapping[str, Any] | None = None) -> list[Assumption]:
-    """What a system's results rest on.
+def assumptions_of(systems: Sequence[System], swept: Mapping[str, Any]) -> list[Assumption]:
+    """What the results of a study's systems rest on.
 
     Args:
-        swept: The keys that its study sweeps, each with its values in words; they are stated.
+        systems: All of them, one at least.
+        swept: The keys that the study sweeps, each with its values in words; they are stated.
 
     Returns:
-        Devices (a row a kind), network, throttle, memory, detection time, clients, fill, in this
-        order; what has no bearing on the system is left out.
+        Devices (a row a kind), network, driver, throttle, memory, detection time, clients, fill, in
+        this order, of the first system; what has no bearing on it is left out.
     """
-    if system.report is not None:
+    if systems[0].report is not None:
         # The answer of each run lists its own.
         return []
+    is_filled = not {"population", "pools", "cluster"} & {key.partition(".")[0] for key in swept}
+    found = _of_system(systems[0], is_filled)
+    if all(key in {one.key for one in found} for key in swept):
+        return [_with_swept(one, swept.get(one.key)) for one in found]
+    # Where a whole section is swept, not all that is in it differs.
+    values: dict[str, list[str]] = {}
+    for system in systems:
+        for one in _of_system(system, is_filled):
+            values.setdefault(one.key, []).append(one.value)
+    sections = {one.key for one in found if any(one.key.startswith(key + ".") for key in swept)}
+    of_sections = {key: list(dict.fromkeys(values[key])) for key in sections - {*swept}}
+    differs = {key: each for key, each in of_sections.items() if len(each) > 1}
+    return [_with_swept(one, (differs | dict(swept)).get(one.key)) for one in found]
+
+
+def _of_system(system: System, is_filled: bool) -> list[Assumption]:
     found = [*_devices(system), _network(system.cluster)]
     if system.faults and not system.is_traffic_only:
-        found += [_throttle(system), _memory(system)]
+        found += [*_driver(system), _throttle(system), _memory(system)]
         if any(fault.starts_rebuild for fault in system.faults):
             found.append(_detection(system))
     found.append(_clients(system))
-    if not {"population", "pools", "cluster"} & {key.partition(".")[0] for key in swept or {}}:
-        found += _fill(system)
-    return [_with_swept(one, swept or {}) for one in found]
+    return [*found, *_fill(system)] if is_filled else found
 
 
 def lead(found: list[Assumption]) -> str:
-    """Device, network, throttle and fill in one sentence."""
+    """Device, network, driver, throttle and fill in one sentence."""
     parts = []
-    for name in ("device", "network", "throttle", "fill"):
+    for name in ("device", "network", "driver", "throttle", "fill"):
         of_name = [one for one in found if one.name.partition(" of ")[0] == name]
         if values := list(dict.fromkeys(one.value for one in of_name)):
             plural = "s" if len(values) > 1 else ""
@@ -92,14 +107,11 @@ def lead(found: list[Assumption]) -> str:
     return f"Inputs: {'; '.join(parts)}." if parts else ""
 
 
-def _with_swept(one: Assumption, swept: Mapping[str, Any]) -> Assumption:
-    """An assumption whose key the study sweeps: its values are all stated."""
-    values = [
-        words for key, words in swept.items() if key == one.key or one.key.startswith(key + ".")
-    ]
+def _with_swept(one: Assumption, values: Sequence[str] | None) -> Assumption:
+    """An assumption whose key the study sweeps over these values: they are all stated."""
     if not values:
         return one
-    text = ", ".join(map(str, values[0]))
+    text = ", ".join(map(str, values))
     return Assumption(one.name, one.key, text, "stated", f"The study sweeps {one.key}: {text}.")
 
 
@@ -153,6 +165,23 @@ def _network(cluster: Cluster) -> Assumption:
         origin, who = "stated", "The study says"
     sentence = f"{who} {value}; switches between never hold a message back."
     return Assumption("network", "cluster.fabric.table", value, origin, sentence)
+
+
+_DRIVERS = {
+    "destination": ("destinations pull", "Each device asks for what is to come to it."),
+    "source": ("sources push", "Each piece is sent by a device that it is made of, unasked."),
+    "manager": ("", "All that is rebuilt passes the ports of who takes it from the queue."),
+}
+
+
+def _driver(system: System) -> Iterator[Assumption]:
+    """Who drives the rebuild, where the study says it."""
+    recovery = system.recovery
+    if "driver" in recovery.model_fields_set:
+        value, sentence = _DRIVERS[recovery.driver]
+        count = recovery.managers or 0
+        value = value or f"{count:,} manager{'s' if count > 1 else ''}"
+        yield Assumption("driver", "recovery.driver", value, "stated", sentence)
 
 
 def _throttle(system: System) -> Assumption:

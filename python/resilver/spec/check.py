@@ -105,6 +105,7 @@ def _system_problems(
     redundancy = sections.get("redundancy")
     if placement is not None:
         problems += _placement_problems(cluster, placement, redundancy)
+    problems += _manager_problems(cluster, sections.get("recovery"))
     count = holders(cluster, placement)
     problems += _volume_problems(cluster, count, population)
     if population is not None and redundancy is not None:
@@ -156,6 +157,15 @@ def _placement_problems(
         *_copyset_problems(cluster, placement, copies),
         *group_problems(placement, cluster.server_count, domains, copies),
     ]
+
+
+def _manager_problems(cluster: Cluster, recovery: Recovery | None) -> list[Problem]:
+    """More managers than devices that they could be at."""
+    managers, devices = (recovery and recovery.managers) or 0, cluster.server_count
+    if managers <= devices:
+        return []
+    rule = f"the cluster has {devices:,} devices that could be managers"
+    return [Problem(rule, "use fewer", key="recovery.managers", value=show(managers))]
 
 
 def _gather_problems(redundancy: Redundancy, recovery: Recovery | None) -> list[Problem]:

@@ -251,7 +251,7 @@ class Study(Sections):
                 text = value if isinstance(value, str) else write_value(to_plain(value))
                 words.setdefault(key, []).append(text)
         unique = {key: list(dict.fromkeys(texts)) for key, texts in words.items()}
-        return assumptions_of(self._points[0].system, unique)
+        return assumptions_of([point.system for point in self._points], unique)
 
     def chances(self) -> tuple[str, ...]:
         """What the seeds draw in any system of the sweep; nothing where all give equal runs."""

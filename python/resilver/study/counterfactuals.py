@@ -193,6 +193,9 @@ def _loggp(system: System, table: LogGpTable) -> Iterator[Lever]:
 
 def _recovery(system: System) -> Iterator[Lever]:
     recovery = system.recovery
+    if (count := recovery.managers) is not None:
+        key, words = "recovery.managers", _words(lambda value: f"{_whole(value):,}", count)
+        yield _lever(system, "managers", key, {key: 1}, words)
     if (rate := recovery.bandwidth) is not None:
         key = "recovery.bandwidth"
         yield _lever(system, "throttle", key, {key: 1}, _words(exact_rate, rate))
