@@ -35,7 +35,8 @@ def drawn_study(number: int) -> dict[str, Any]:
     study["placement"] = _placement(draw, group_size, is_stored)
     if is_stored:
         study["population"] = _population(draw)
-        study["recovery"] = _recovery(draw)
+        drivers = ({}, {"driver": "source"}, {"driver": "manager", "managers": number % 5 + 1})
+        study["recovery"] = _recovery(draw) | drivers[number % 3]
     has_streams = not is_stored or draw.random() < 0.6
     if has_streams or draw.random() < 0.3:
         # A byte a strip at 100 MB/s comes due a hundred million times a second.

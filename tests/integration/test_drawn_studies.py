@@ -78,6 +78,7 @@ def test_drawn_studies_run_and_are_worth_running() -> None:
         "returned_pieces",
         "returned_objects",
         "surplus_pieces",
+        "push_backlog_bytes",
     ):
         values = (result.metrics[name] for result in results().values())
         assert sum(value for value in values if isinstance(value, int)) > 0, name

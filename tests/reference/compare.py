@@ -7,6 +7,7 @@ import pytest
 from resilver.simulate import RunResult
 from resilver.spec import System
 from resilver.study import simulate
+from tests.reference import driven_twin
 from tests.reference.rebuild_twin import Outcome, rebuild
 
 
@@ -26,13 +27,17 @@ def real(found: RunResult, name: str) -> float:
 
 def assert_equal_runs(system: System, seed: int) -> Outcome:
     """Run both sides, compare them exactly, and return the twin's outcome."""
-    core, twin = simulate(system, seed), rebuild(system, seed)
+    core, backlog = simulate(system, seed), [None] * system.server_count
+    if system.recovery.driver == "destination":
+        twin = rebuild(system, seed)
+    else:
+        twin, backlog = driven_twin.rebuild(system, seed)
     assert_equal_metrics(core, twin, system)
     assert_equal_health(core, twin)
     pairs = {(t["source"], t["destination"]): t for t in core.transfers.to_pylist()}
     assert {pair: (t["objects"], t["bytes"]) for pair, t in pairs.items()} == twin.transfers
     rows = core.servers.to_pylist()
-    assert len(rows) == system.server_count
+    assert [row["push_backlog_bytes"] for row in rows] == backlog
     for row in rows:
         expected = expected_row(twin, row["server"])
         if system.placement_group_count is None:

@@ -109,6 +109,12 @@ class Network:
         self.busy[receiver] += occupancy
         self.clock.at(start + transfer, delivered)
 
+    def stop(self) -> None:
+        """Count no time of interfaces that is still to come."""
+        for free in (self.send_free, self.receive_free):
+            for endpoint, until in free.items():
+                self.busy[endpoint] -= max(0, until - self.clock.now)
+
 
 class Disk:
     """A volume that serves its requests first in, first out."""

@@ -51,6 +51,7 @@ class Rebuild:
         if outcome.begins_at == 0:
             self.fail(0)
         self.clock.run()
+        self.network.stop()
         outcome.ended_at, outcome.events = self.clock.now, self.clock.executed
         outcome.count_losses(self.items)
         return outcome
@@ -211,48 +212,56 @@ class Rebuild:
         for task in device.tasks:
             task.plan = None
 
-    def ask(self, destination: Device) -> None:
-        """A destination asks for its next buffers, as its memory and its bandwidth allow."""
-        while (task := destination.next_task()) is not None:
-            if destination.outstanding and not self.recovery.pipelining:
+    def driver(self, task: Task) -> Device:
+        """Who has a task's copy gathered and written: the device that it comes to pulls it."""
+        return task.destination
+
+    def next_task(self, driver: Device) -> Task | None:
+        """The next task that a device is to ask for."""
+        return driver.next_task()
+
+    def ask(self, driver: Device) -> None:
+        """A driver asks for its next buffers, as its memory and its bandwidth allow."""
+        while self.recovery.pipelining or not driver.outstanding:
+            if (task := self.next_task(driver)) is None:
                 return
             if task.plan is None:
                 task.plan = self.choose(task, set())
                 assert task.plan is not None
                 task.source = self.devices[task.item.places[task.plan] or 0]
             buffer = task.buffers[task.asked]
-            if destination.receive_held + buffer.size > self.recovery.receive_memory:
+            if driver.receive_held + buffer.size > self.recovery.receive_memory:
                 self.outcome.seen["receive memory full"] += 1
                 return
             if self.recovery.bandwidth is not None:
-                if self.clock.now < destination.may_ask_at:
-                    self.wake_later(destination)
+                if self.clock.now < driver.may_ask_at:
+                    self.wake_later(driver)
                     return
                 pause = Fraction(buffer.size) * PICOSECONDS / Fraction(self.recovery.bandwidth)
-                destination.may_ask_at = self.clock.now + round(pause)
-            destination.receive_held += buffer.size
-            destination.outstanding += 1
+                driver.may_ask_at = self.clock.now + round(pause)
+            driver.receive_held += buffer.size
+            driver.outstanding += 1
             task.asked += 1
-            buffer.life = destination.life
+            buffer.life = driver.life
             self.request(buffer, task.plan)
 
-    def wake_later(self, destination: Device) -> None:
-        """A destination goes on asking when its bandwidth allows."""
+    def wake_later(self, driver: Device) -> None:
+        """A driver goes on asking when its bandwidth allows."""
 
         def wake() -> None:
-            destination.is_waiting = False
-            self.ask(destination)
+            driver.is_waiting = False
+            self.ask(driver)
 
         self.outcome.seen["bandwidth used up"] += 1
-        if not destination.is_waiting:
-            destination.is_waiting = True
-            self.clock.at(destination.may_ask_at, wake)
+        if not driver.is_waiting:
+            driver.is_waiting = True
+            self.clock.at(driver.may_ask_at, wake)
 
     def request(self, buffer: Buffer, position: int) -> None:
         """The control message that asks a source for a buffer."""
         device = buffer.task.item.places[position]
         assert device is not None
-        source, destination = self.devices[device], buffer.task.destination
+        source, driver = self.devices[device], self.driver(buffer.task)
         part = Part(position, source, source.life)
         buffer.wanted = part
         source.asked += buffer.size
@@ -261,8 +270,11 @@ class Rebuild:
             source.waiting.append((buffer, part))
             self.read_what_fits(source)
 
+        if source is driver:
+            requested()
+            return
         size, is_lost = self.recovery.control_message, partial(self.is_lost, buffer, part)
-        self.network.send(destination.endpoint, source.endpoint, size, requested, is_lost)
+        self.network.send(driver.endpoint, source.endpoint, size, requested, is_lost)
 
     def is_lost(self, buffer: Buffer, part: Part, *, is_read: bool = False) -> bool:
         """Whether a message of a part is lost, since one of its ends is; then the part ends."""
@@ -292,8 +304,8 @@ class Rebuild:
             self.clock.at(done, lambda b=buffer, p=part: self.was_read(b, p))
 
     def was_read(self, buffer: Buffer, part: Part) -> None:
-        """A buffer that was read goes to its destination; once sent, its memory is free."""
-        source, destination = part.source, buffer.task.destination
+        """A buffer that was read goes to who drives; once sent, its memory is free."""
+        source, driver = part.source, self.driver(buffer.task)
 
         def sent() -> None:
             self.part_ended(buffer, part, is_sent=True)
@@ -313,9 +325,12 @@ class Rebuild:
             source.asked -= buffer.size
             self.part_ended(buffer, part)
             self.read_what_fits(source)
+        elif source is driver:
+            sent()
+            self.arrived(buffer, part)
         else:
             source.sent += buffer.size
-            ends = (source.endpoint, destination.endpoint)
+            ends = (source.endpoint, driver.endpoint)
             arrived = partial(self.arrived, buffer, part)
             is_lost = partial(self.is_lost, buffer, part, is_read=True)
             self.clock.at(self.network.send(*ends, buffer.size, arrived, is_lost), sent)

@@ -147,3 +147,17 @@ def descriptions(draw: st.DrawFn) -> dict[str, Any]:
 def test_any_sequence_of_faults_equals_the_twin(description: dict[str, Any]) -> None:
     run = Study.from_dict(description).runs()[0]
     assert_equal_runs(run.system, run.seed)
+
+
+@settings(max_examples=times(15))
+@given(descriptions(), st.sampled_from([None, 1, 2, 5]))
+def test_whoever_drives_a_rebuild_it_equals_the_twin(
+    description: dict[str, Any], managers: int | None
+) -> None:
+    """One failure, after which sources push, or so many managers take from a queue."""
+    fault = {"at": description["faults"][0]["at"], "fail": description["faults"][0]["fail"]}
+    drives = {"driver": "manager", "managers": managers} if managers else {"driver": "source"}
+    recovery = description["recovery"] | drives
+    run = Study.from_dict(description | {"faults": [fault], "recovery": recovery}).runs()[0]
+    twin = assert_equal_runs(run.system, run.seed)
+    assert not twin.copies[True] or twin.transfers
