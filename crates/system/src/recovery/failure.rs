@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use resilver_fabric::Fabric;
-use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::Pieces;
 use resilver_units::{Bytes, DeviceId, SimTime};
 
 use super::drivers::HANDED_OVER;
-use super::gathers::{Gather, Leg, Phase, RecoveryEvent, pieces_of};
+use super::events::RecoveryEvent;
+use super::gathers::{Gather, Leg, Phase, pieces_of};
 use super::homes::HomesScratch;
 use super::needs::{Needs, Standing, Want};
 use super::outcome::DeviceOutcome;
@@ -23,9 +23,7 @@ use super::{Recovery, Sender};
 use crate::SystemError;
 use crate::event::{DATA, EventOf, REQUEST, StorageEvent, TASK_LIMIT};
 use crate::plant::Site;
-use crate::scan::AffectedObject;
 use crate::scenario::RetryPolicy;
-use crate::scenario::faults::Span;
 
 /// What an object went through where devices fail one after another.
 #[derive(Clone, Copy, Debug, Default)]
@@ -330,34 +328,6 @@ impl Recovery {
         }
     }
 
-    /// Lists anew what each driver has still to ask for: what it is asking for, and the rest in its order; then what stands in a queue.
-    fn put_in_order(&mut self) {
-        let mut turns: Vec<Vec<(u64, u32, u32)>> = vec![Vec::new(); self.receivers.len()];
-        let mut queue = Vec::new();
-        for (index, &task) in (0..).zip(&self.work.tasks) {
-            let buffers = buffers_of(task.size, self.policy.pipeline_buffer);
-            if task.is_given_up || task.number >= buffers {
-                continue;
-            }
-            let key = self.choices.order.key(self.object(task.subject).size, self.health.copies(task.subject).left);
-            // What was begun comes first: every other turn is above (0, 0).
-            let turn = if task.number > 0 { (0, 0, index) } else { (key, task.subject + 1, index) };
-            turns.get_mut(self.driver_of(index) as usize).unwrap_or(&mut queue).push(turn);
-        }
-        self.listed = Vec::with_capacity(turns.iter().map(Vec::len).sum::<usize>() + queue.len());
-        for (receiver, mut turns) in self.receivers.iter_mut().zip(turns) {
-            turns.sort_unstable();
-            receiver.plan.clear();
-            receiver.place = self.listed.len() as u32;
-            self.listed.extend(turns.iter().map(|&(_, _, task)| task));
-            receiver.end = self.listed.len() as u32;
-        }
-        queue.sort_unstable();
-        let first = self.listed.len() as u32;
-        self.listed.extend(queue.iter().map(|&(_, _, task)| task));
-        self.set_queue(first..self.listed.len() as u32);
-    }
-
     /// Whether other devices are ever known to have failed than those of the first time.
     #[inline]
     pub(super) fn has_later(&self) -> bool {
@@ -394,45 +364,6 @@ impl Recovery {
         }
         self.lose_tasks_of_dead(site);
         self.ask_all(site);
-    }
-
-    /// Devices are gone with nobody told: what they held is missing where the system is to know of it.
-    pub(crate) fn lose_undetected(&mut self, now: SimTime) {
-        if !self.undetected.is_empty() {
-            self.count_missing(now);
-        }
-    }
-
-    /// Counts the degraded objects anew.
-    fn count_missing(&mut self, now: SimTime) {
-        let undetected = self.undetected_pieces(now);
-        self.health.count_without(now, undetected);
-    }
-
-    /// How many fewer pieces each object has than the system knows; empty where it knows all.
-    ///
-    /// Before it knows of any failure what is known of objects is what the first one leaves, so that the pieces it takes are added.
-    pub(super) fn undetected_pieces(&self, now: SimTime) -> Vec<i8> {
-        let is_now = |&&((since, at), _): &&(Span, DeviceId)| since <= now && now < at;
-        let devices: Vec<DeviceId> = self.undetected.iter().filter(is_now).map(|&(_, device)| device).collect();
-        let has_begun = self.stages_passed() > 0;
-        if devices.is_empty() && has_begun {
-            return Vec::new();
-        }
-        let gone = FailedSet::new(self.devices.len(), &devices);
-        let (mut scratch, mut before) = (HomesScratch::default(), vec![NOBODY; self.stride]);
-        let mut fewer_of = |(subject, affected): (u32, &AffectedObject)| {
-            let mut row = self.row(subject);
-            let known = if has_begun { 0 } else { row.iter().filter(|&&place| place == LOST).count() as i8 };
-            if known > 0 {
-                let before = &mut before[..row.len()];
-                self.work.homes.fill(0, affected.object, &mut scratch, before);
-                row = before;
-            }
-            let is_gone = |place: &&u32| is_there(**place) && gone.contains(DeviceId::new(device_at(**place)));
-            row.iter().filter(is_gone).count() as i8 - known
-        };
-        (0..).zip(&self.work.objects).map(&mut fewer_of).collect()
     }
 
     /// The devices that fail at a stage, which has not come yet.

@@ -5,7 +5,8 @@ use resilver_kernel::prefetch;
 
 use super::Recovery;
 use super::drivers::HANDED_OVER;
-use super::gathers::{Leg, RecoveryEvent};
+use super::events::RecoveryEvent;
+use super::gathers::Leg;
 use crate::event::REQUEST;
 
 impl Recovery {

@@ -1,9 +1,15 @@
 //! How many objects lack a piece, over time.
 
 use resilver_kernel::stats::Timeline;
-use resilver_units::SimTime;
+use resilver_placement::inverse::FailedSet;
+use resilver_units::{DeviceId, SimTime};
 
+use super::Recovery;
+use super::homes::HomesScratch;
+use super::places::{LOST, NOBODY, device_at, is_there};
 use super::work::{Copies, RecoveryWork};
+use crate::scan::AffectedObject;
+use crate::scenario::faults::Span;
 
 /// The pieces that every affected object has, and how many objects are degraded.
 #[derive(Clone, Debug)]
@@ -132,5 +138,46 @@ impl Health {
         self.degraded.add(now, -1);
         self.first_redundant_at.get_or_insert(now);
         self.last_redundant_at = Some(now);
+    }
+}
+
+impl Recovery {
+    /// Devices are gone with nobody told: what they held is missing where the system is to know of it.
+    pub(crate) fn lose_undetected(&mut self, now: SimTime) {
+        if !self.undetected.is_empty() {
+            self.count_missing(now);
+        }
+    }
+
+    /// Counts the degraded objects anew.
+    pub(super) fn count_missing(&mut self, now: SimTime) {
+        let undetected = self.undetected_pieces(now);
+        self.health.count_without(now, undetected);
+    }
+
+    /// How many fewer pieces each object has than the system knows; empty where it knows all.
+    ///
+    /// Before it knows of any failure what is known of objects is what the first one leaves, so that the pieces it takes are added.
+    pub(super) fn undetected_pieces(&self, now: SimTime) -> Vec<i8> {
+        let is_now = |&&((since, at), _): &&(Span, DeviceId)| since <= now && now < at;
+        let devices: Vec<DeviceId> = self.undetected.iter().filter(is_now).map(|&(_, device)| device).collect();
+        let has_begun = self.stages_passed() > 0;
+        if devices.is_empty() && has_begun {
+            return Vec::new();
+        }
+        let gone = FailedSet::new(self.devices.len(), &devices);
+        let (mut scratch, mut before) = (HomesScratch::default(), vec![NOBODY; self.stride]);
+        let mut fewer_of = |(subject, affected): (u32, &AffectedObject)| {
+            let mut row = self.row(subject);
+            let known = if has_begun { 0 } else { row.iter().filter(|&&place| place == LOST).count() as i8 };
+            if known > 0 {
+                let before = &mut before[..row.len()];
+                self.work.homes.fill(0, affected.object, &mut scratch, before);
+                row = before;
+            }
+            let is_gone = |place: &&u32| is_there(**place) && gone.contains(DeviceId::new(device_at(**place)));
+            row.iter().filter(is_gone).count() as i8 - known
+        };
+        (0..).zip(&self.work.objects).map(&mut fewer_of).collect()
     }
 }

@@ -9,6 +9,7 @@
 mod asked;
 pub(crate) mod curve;
 mod drivers;
+mod events;
 mod failure;
 mod fetching;
 mod film;

@@ -7,17 +7,17 @@ use resilver_units::{Bytes, DeviceId, SimTime};
 
 use super::Recovery;
 use super::drivers::HANDED_OVER;
+use super::events::RecoveryEvent;
 use super::film::UnderWay;
-use super::gathers::{Gather, Leg, Phase, RecoveryEvent, pieces_of};
-use super::places::{device_at, is_made, is_there, made_at};
-use super::sources::shuffle;
+use super::gathers::{Gather, Leg, Phase};
+use super::places::made_at;
 use super::tasks::{Restores, Task};
 use super::waits::Mark;
 use crate::SystemError;
 use crate::event::{DATA, EventOf, REQUEST, StorageEvent};
 use crate::plant::Site;
 use crate::ports::Ports;
-use crate::scenario::{SourceChoice, TrafficClass};
+use crate::scenario::TrafficClass;
 
 /// The queue of a port or a device that recovery waits in, where there are several.
 pub(super) const LANE: u8 = TrafficClass::Rebuild.lane();
@@ -545,62 +545,5 @@ impl Recovery {
         }
         receiver.next_at = now + rate.time_for(bytes);
         true
-    }
-
-    /// Chooses the pieces that a task's is made of, into `planned`; whether it can be made.
-    ///
-    /// `unusable` ones are not asked; those that have `arrived` already are preferred most, and those `coming` next. A piece
-    /// that moves is copied from where it is.
-    pub(super) fn choose(&mut self, task: u32, unusable: u64, (arrived, coming): (u64, u64)) -> bool {
-        let own = self.own_piece(task);
-        let task = self.work.tasks[task as usize];
-        let row = self.work.row(task.subject, self.stride);
-        let position = u32::from(task.position);
-        let is_usable = |survivor: u32| {
-            let is_asked = arrived >> survivor & 1 == 1;
-            is_asked || (is_there(row[survivor as usize]) && unusable >> survivor & 1 == 0)
-        };
-        self.planned.clear();
-        if is_usable(position) {
-            self.planned.push(position);
-            return true;
-        }
-        let survivors = (0..row.len() as u32).filter(|&survivor| is_usable(survivor));
-        let code = &self.work.pool(task.subject).code;
-        // Of copies, the first by the order below is all there is to find.
-        if code.data() == 1 && self.choices.source == SourceChoice::Primary && arrived | coming == 0 {
-            let first = survivors.min_by_key(|&survivor| (Some(survivor) != own, is_made(row[survivor as usize])));
-            self.planned.extend(first);
-            return first.is_some();
-        }
-        // Pieces that were there from the beginning come first: those made since then are where others are being written.
-        self.preferred.clear();
-        self.preferred.extend(survivors.clone().filter(|&survivor| !is_made(row[survivor as usize])));
-        self.preferred.extend(survivors.clone().filter(|&survivor| is_made(row[survivor as usize])));
-        let usable = survivors.fold(0, |set, survivor| set | 1u64 << survivor);
-        let lost = pieces_of(!usable & (u64::MAX >> (64 - row.len())));
-        match self.choices.source {
-            SourceChoice::Primary => {}
-            SourceChoice::Random => {
-                let object = self.work.objects[task.subject as usize].object;
-                shuffle(self.choices.seed, object, position, &mut self.preferred);
-            }
-            SourceChoice::LeastLoaded => {
-                let mut preferred = std::mem::take(&mut self.preferred);
-                preferred.sort_by_key(|&survivor| self.load_of(device_at(row[survivor as usize])));
-                self.preferred = preferred;
-            }
-        }
-        if own.is_some() {
-            self.preferred.sort_by_key(|&survivor| Some(survivor) != own);
-        }
-        if arrived | coming != 0 {
-            self.preferred.sort_by_key(|&survivor| match (arrived >> survivor & 1, coming >> survivor & 1) {
-                (1, _) => 0,
-                (_, 1) => 1,
-                _ => 2,
-            });
-        }
-        code.repair(lost, position, &self.preferred, &mut self.planned)
     }
 }

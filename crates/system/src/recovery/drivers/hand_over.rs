@@ -8,7 +8,8 @@ use resilver_fabric::{Fabric, Message, Notice};
 use resilver_units::{DeviceId, SimTime};
 
 use super::super::Recovery;
-use super::super::gathers::{Leg, Phase, RecoveryEvent};
+use super::super::events::RecoveryEvent;
+use super::super::gathers::{Leg, Phase};
 use super::super::protocol::{LANE, event};
 use crate::event::{DATA, EventOf, REQUEST};
 use crate::plant::Site;

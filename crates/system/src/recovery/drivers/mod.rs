@@ -14,7 +14,7 @@ use resilver_units::{Bytes, DeviceId};
 use super::Recovery;
 use super::places::NOBODY;
 use super::receiver::Receiver;
-use super::tasks::Task;
+use super::tasks::{Task, buffers_of};
 use crate::scenario::Driver;
 
 pub(super) use hand_over::HANDED_OVER;
@@ -93,10 +93,33 @@ impl Recovery {
         }
     }
 
-    /// Says which places of the order stand in the queue.
-    pub(super) fn set_queue(&mut self, places: Range<u32>) {
+    /// Lists anew what each driver has still to ask for: what it is asking for, and the rest in its order; then what stands in a queue.
+    pub(super) fn put_in_order(&mut self) {
+        let mut turns: Vec<Vec<(u64, u32, u32)>> = vec![Vec::new(); self.receivers.len()];
+        let mut queue = Vec::new();
+        for (index, &task) in (0..).zip(&self.work.tasks) {
+            let buffers = buffers_of(task.size, self.policy.pipeline_buffer);
+            if task.is_given_up || task.number >= buffers {
+                continue;
+            }
+            let key = self.choices.order.key(self.object(task.subject).size, self.health.copies(task.subject).left);
+            // What was begun comes first: every other turn is above (0, 0).
+            let turn = if task.number > 0 { (0, 0, index) } else { (key, task.subject + 1, index) };
+            turns.get_mut(self.driver_of(index) as usize).unwrap_or(&mut queue).push(turn);
+        }
+        self.listed = Vec::with_capacity(turns.iter().map(Vec::len).sum::<usize>() + queue.len());
+        for (receiver, mut turns) in self.receivers.iter_mut().zip(turns) {
+            turns.sort_unstable();
+            receiver.plan.clear();
+            receiver.place = self.listed.len() as u32;
+            self.listed.extend(turns.iter().map(|&(_, _, task)| task));
+            receiver.end = self.listed.len() as u32;
+        }
+        queue.sort_unstable();
+        let first = self.listed.len() as u32;
+        self.listed.extend(queue.iter().map(|&(_, _, task)| task));
         if let Some(drivers) = &mut self.drivers {
-            drivers.queue = places;
+            drivers.queue = first..self.listed.len() as u32;
         }
     }
 
