@@ -106,6 +106,16 @@ impl Device {
         Finished { tag, next: next.map(|(request, lane)| self.begin(now, request, lane)) }
     }
 
+    /// When the device is done with what it serves, and with all that is queued where that is known.
+    pub fn idle_from(&self) -> SimTime {
+        self.idle_from
+    }
+
+    /// The tag of what is being served, where requests wait for their turn.
+    pub fn serving(&self) -> Option<u64> {
+        self.queue.as_ref().and_then(|queue| queue.serving)
+    }
+
     /// Sets how fast the device works, before it is given its first request.
     pub fn set_pace(&mut self, pace: Pace) {
         self.server.set_pace(pace);

@@ -61,6 +61,10 @@ fn arrow_array<'py>(arrow: &Bound<'py, PyModule>, column: Column) -> PyResult<Bo
         }
         Column::Flags(flags) => arrow.call_method1("array", (flags, "bool")),
         Column::Texts(texts) => arrow.call_method1("array", (texts, "string")),
+        Column::Words(places, words) => {
+            let (places, words) = (array(py, &places)?, words.to_vec());
+            arrow.getattr("DictionaryArray")?.call_method1("from_arrays", (places, words))
+        }
         Column::Metrics(metrics) => {
             let kind = match metrics.iter().flatten().next() {
                 None => "null",

@@ -22,6 +22,7 @@ mod search;
 mod simulation;
 mod storage;
 mod tables;
+mod trace;
 
 pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;
@@ -54,7 +55,8 @@ pub use scenario::{
 pub use search::GroupOutcome;
 pub use simulation::{Phase, Report, Simulation};
 pub use storage::Storage;
-pub use tables::{Column, Metric, Metrics, Table, metrics, tables};
+pub use tables::{Column, Metric, Metrics, Table, metrics, tables, trace_tables};
+pub use trace::{TraceRows, TraceWindow};
 
 use resilver_kernel::KernelError;
 use resilver_population::PopulationError;
@@ -188,6 +190,20 @@ pub enum SystemError {
     /// A code that cannot be built.
     #[error(transparent)]
     Code(#[from] CodeError),
+    /// A trace of more rows than are kept.
+    #[error(
+        "trace = {from} s..{to} s: the table {table} has more than {rows_max} rows of that time; trace a shorter one"
+    )]
+    TraceTooLong {
+        /// When the trace begins, in seconds.
+        from: f64,
+        /// When it ends.
+        to: f64,
+        /// The table.
+        table: &'static str,
+        /// How many rows it may have.
+        rows_max: usize,
+    },
     /// What is said of a system and cannot be.
     #[error("{0}")]
     Described(String),

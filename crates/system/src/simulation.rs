@@ -17,6 +17,7 @@ use crate::running::{Moved, Run, begin};
 use crate::scan::Scanned;
 use crate::scenario::{Detected, FabricConfig, PlaceScratch, SystemConfig, Traffic};
 use crate::search::{Found, FoundPool, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
+use crate::trace::TraceWindow;
 use crate::{SystemError, flows};
 
 /// Groups that one step places.
@@ -102,6 +103,8 @@ pub struct Simulation {
     pools: Vec<FoundPool>,
     /// What scans of all parts of the population have found, in place of a scan by the run itself.
     found: Option<Scanned>,
+    /// What of the run is traced.
+    trace: Option<TraceWindow>,
     report: Option<Report>,
 }
 
@@ -121,7 +124,7 @@ impl Simulation {
     pub fn new(config: SystemConfig) -> Result<Self, SystemError> {
         let failed = config.failed();
         let stage = search_of(&config, 0, &failed)?;
-        Ok(Simulation { config, failed, stage, pools: Vec::new(), found: None, report: None })
+        Ok(Simulation { config, failed, stage, pools: Vec::new(), found: None, trace: None, report: None })
     }
 
     /// A run of a system whose population was scanned in parts.
@@ -132,6 +135,13 @@ impl Simulation {
     /// When the population cannot be built.
     pub fn with_found(config: SystemConfig, found: Scanned) -> Result<Self, SystemError> {
         Ok(Simulation { found: Some(found), ..Simulation::new(config)? })
+    }
+
+    /// The same run, of which a window of time is traced.
+    #[must_use]
+    pub fn traced(mut self, window: TraceWindow) -> Self {
+        self.trace = Some(window);
+        self
     }
 
     /// The nodes and links of the network, where it has them.
@@ -258,6 +268,12 @@ impl Simulation {
         let mut recovery = Recovery::of_system(config, work)?;
         if may_lose {
             recovery = recovery.with_retry(config.retry);
+        }
+        if let Some(window) = self.trace {
+            if flows::asks(config) {
+                return Err(SystemError::Described("trace: clients as flows send no messages".to_owned()));
+            }
+            recovery = recovery.with_trace(window);
         }
         let is_serving = (!config.traffic.is_empty() || config.streams.is_some()) && bytes.is_zero();
         let run = if flows::asks(config) { flows::begin(config, bytes)? } else { begin(config, recovery, bytes)? };

@@ -68,6 +68,9 @@ impl Columns {
             Column::Reals(reals) => (Kind::Float64, self.put(reals.iter().flat_map(|real| real.to_le_bytes()))),
             Column::Flags(flags) => (Kind::Flag, self.put(flags.iter().map(|&flag| u8::from(flag)))),
             Column::Texts(texts) => (Kind::Text, self.put_texts(texts.iter().map(String::as_str))),
+            Column::Words(places, words) => {
+                (Kind::Text, self.put_texts(places.iter().map(|&place| words[place as usize])))
+            }
             Column::Metrics(metrics) => return self.add_metrics(name, metrics),
         };
         Entry { name, kind, offset, valid: None }

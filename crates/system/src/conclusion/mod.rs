@@ -9,6 +9,7 @@ use crate::clients::measures::{ClientOutcome, StreamOutcome};
 use crate::plant::{LaneReport, PartUse};
 use crate::recovery::limits::Limits;
 use crate::recovery::outcome::Outcome;
+use crate::trace::TraceRows;
 
 pub use flows::{FlowOutcome, FlowRow, FlowsOf, LayerRow};
 
@@ -35,4 +36,6 @@ pub struct Conclusion {
     pub network_bytes: Bytes,
     /// What flows came to, where clients are flows.
     pub flows: Option<FlowOutcome>,
+    /// What happened in a window of time, where the run is traced.
+    pub trace: Option<Box<TraceRows>>,
 }

@@ -5,7 +5,7 @@ mod network;
 pub(crate) mod ways;
 
 use resilver_device::Device;
-use resilver_fabric::{Fabric, Message};
+use resilver_fabric::{Fabric, Message, Notice};
 use resilver_kernel::Schedule;
 use resilver_parts::Parts;
 use resilver_units::{Bytes, EndpointId, SimTime};
@@ -19,6 +19,7 @@ use ways::Ways;
 use crate::event::{EventOf, StorageEvent};
 use crate::ports::Ports;
 use crate::scenario::faults::Fault;
+use crate::trace::{About, Trace};
 
 /// What the parts of a system share: the fabric, and the devices behind it.
 #[derive(Clone, Debug)]
@@ -37,13 +38,15 @@ pub struct Plant<F> {
     pub(crate) outages: Vec<u32>,
     /// What was handed to the fabric so far.
     pub sent: Bytes,
+    /// What is noted of each message and request, where the run is traced.
+    pub(crate) trace: Option<Box<Trace>>,
 }
 
 impl<F> Plant<F> {
     /// A fabric with the devices behind it, and the endpoint of each.
     pub fn new(fabric: F, disks: Vec<Device>, endpoint_of: Vec<EndpointId>) -> Self {
         let (ports, outages) = (Ports::new(&endpoint_of, &[]), vec![0; disks.len()]);
-        Plant { ports, fabric, disks, endpoint_of, ways: None, outages, sent: Bytes::ZERO }
+        Plant { ports, fabric, disks, endpoint_of, ways: None, outages, sent: Bytes::ZERO, trace: None }
     }
 
     /// The same devices with several endpoints each, where `ports_of` names them.
@@ -68,11 +71,23 @@ pub(crate) struct Site<'a, F: Fabric> {
 impl<F: Fabric> Site<'_, F> {
     /// Hands a message to the fabric; returns when its sender is done with it, where that is known.
     #[inline]
-    pub fn send(&mut self, message: Message) -> Option<SimTime> {
+    pub fn send(&mut self, message: Message, about: impl FnOnce() -> About) -> Option<SimTime> {
         self.plant.sent += message.bytes;
         let (now, schedule) = (self.schedule.now(), &mut *self.schedule);
         let queue = |time, event| schedule.at(time, EventOf::new(StorageEvent::Fabric(event)));
-        self.plant.fabric.send(now, message, queue)
+        let left = self.plant.fabric.send(now, message, queue);
+        if let Some(trace) = &mut self.plant.trace {
+            trace.sent(now, message, left, about());
+        }
+        left
+    }
+
+    /// Notes what became of a message, where the run is traced.
+    #[inline]
+    pub fn note(&mut self, notice: Notice) {
+        if let Some(trace) = &mut self.plant.trace {
+            trace.notice(self.schedule.now(), notice);
+        }
     }
 
     /// Statistics of the fabric, and of the lanes of devices, begin anew.

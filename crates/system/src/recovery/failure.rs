@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use resilver_fabric::Fabric;
+use resilver_fabric::{Fabric, Notice};
 use resilver_redundancy::Pieces;
 use resilver_units::{Bytes, DeviceId, SimTime};
 
@@ -768,6 +768,7 @@ impl Recovery {
         if !has_lost_source && !self.has_lost_destination(leg.slot, driver) {
             return false;
         }
+        site.note(Notice::Lost(leg.token(kind)));
         self.gathers.get_mut(leg.slot).in_flight &= !leg.bit();
         if kind != REQUEST {
             self.wasted.sent += bytes;

@@ -29,6 +29,7 @@ mod sources;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod traced;
 mod transfers;
 pub(crate) mod waits;
 mod work;

@@ -48,7 +48,7 @@ impl Recovery {
             return Some(leg);
         }
         let message = self.message_of(leg.token(REQUEST), &site.plant.ports);
-        site.send(message);
+        site.send(message, || self.about(leg, REQUEST));
         None
     }
 
@@ -149,7 +149,7 @@ impl Recovery {
             return self.data_arrived(leg, site);
         }
         let message = self.message_of(leg.token(DATA), &site.plant.ports);
-        if let Some(sent) = site.send(message) {
+        if let Some(sent) = site.send(message, || self.about(leg, DATA)) {
             site.schedule.at(sent, EventOf::new(event(RecoveryEvent::SendDone(leg))));
         }
     }
@@ -371,13 +371,16 @@ impl Recovery {
     /// The fabric has news of a message.
     #[inline]
     pub(crate) fn notice<F: Fabric>(&mut self, notice: Notice, site: &mut Site<'_, F>) {
+        if matches!(notice, Notice::Delivered(token) if self.has_vanished(token, site)) {
+            return;
+        }
+        site.note(notice);
         let (Notice::Delivered(token) | Notice::Sent(token) | Notice::Lost(token)) = notice;
         if token & HANDED_OVER != 0 {
             return self.hand_over_notice(notice, site);
         }
         match notice {
             Notice::Delivered(token) => match Leg::of_token(token) {
-                _ if self.has_vanished(token, site) => {}
                 (leg, REQUEST) => self.request_arrived(leg, site),
                 (leg, _) => self.data_arrived(leg, site),
             },

@@ -12,6 +12,7 @@ use super::snapshot::Snapshot;
 use super::work::RecoveryWork;
 use crate::plant::Plant;
 use crate::scenario::RecoveryPolicy;
+use crate::trace::TraceWindow;
 
 /// Places of which one is traced, at most; of a memory for fewer buffers, one in each memory.
 const STRIDE_MAX: u64 = 64;
@@ -137,6 +138,8 @@ pub(crate) struct Waits {
     pub end: Option<Snapshot>,
     /// Which device made that piece.
     pub last: u32,
+    /// The window that is traced, where one is.
+    pub trace: Option<TraceWindow>,
 }
 
 impl Waits {
@@ -161,6 +164,7 @@ impl Waits {
             begin: Snapshot::default(),
             end: None,
             last: NOBODY,
+            trace: None,
         }
     }
 

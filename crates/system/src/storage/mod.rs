@@ -17,6 +17,7 @@ use crate::plant::{LaneReport, Network, Plant, Site, check_network};
 use crate::recovery::Recovery;
 use crate::recovery::outcome::Outcome;
 use crate::scenario::faults::{Change, Fault, changes_of};
+use crate::trace::Trace;
 
 /// What clients got so far, and what of the system they kept busy.
 #[derive(Clone, Debug)]
@@ -56,8 +57,9 @@ impl<F: Network> Storage<F> {
     /// A system with this recovery to do, a workload beside it, and faults that messages and devices meet.
     ///
     /// With a workload, the run is over when both the recovery and its time are.
-    pub fn serving(plant: Plant<F>, recovery: Recovery, workload: Option<Workload>, faults: Vec<Fault>) -> Self {
+    pub fn serving(mut plant: Plant<F>, recovery: Recovery, workload: Option<Workload>, faults: Vec<Fault>) -> Self {
         let (changes, gone) = (changes_of(&faults), vec![0; plant.disks.len()]);
+        plant.trace = recovery.trace_window().map(|window| Box::new(Trace::new(window)));
         Storage {
             plant,
             recovery,
@@ -117,7 +119,9 @@ impl<F: Network> Storage<F> {
 
     /// Why the run cannot go on, if it cannot.
     pub fn problem(&self) -> Option<SystemError> {
-        self.recovery.problem().or_else(|| self.workload.as_ref().and_then(|workload| workload.problem()))
+        let of_trace = || self.plant.trace.as_ref().and_then(|trace| trace.problem());
+        let of_workload = || self.workload.as_ref().and_then(|workload| workload.problem());
+        self.recovery.problem().or_else(of_workload).or_else(of_trace)
     }
 
     /// What the recovery has to tell, held to the conservation laws.
@@ -132,7 +136,8 @@ impl<F: Network> Storage<F> {
     ///
     /// # Errors
     /// When a law is broken, which is a bug.
-    pub fn conclude(self, now: SimTime) -> Result<Conclusion, SystemError> {
+    pub fn conclude(mut self, now: SimTime) -> Result<Conclusion, SystemError> {
+        let trace = self.plant.trace.take().map(|trace| Box::new(trace.rows()));
         let Plant { fabric, disks, ways, .. } = &self.plant;
         let ended_at = self.ended_at.unwrap_or(now);
         let mut workload = self.workload;
@@ -165,6 +170,7 @@ impl<F: Network> Storage<F> {
             streams: streamed,
             flows: None,
             network,
+            trace,
         })
     }
 
@@ -255,6 +261,25 @@ impl<F: Network> Storage<F> {
         }
     }
 
+    /// Notes that an event is executed, and what a device has done by it that knew when it would.
+    #[cold]
+    fn note_event(&mut self, event: EventOf<F>, schedule: &Schedule<EventOf<F>>) {
+        let Some(trace) = &mut self.plant.trace else { return };
+        let (now, is_over) = (schedule.now(), self.ended_at.is_some());
+        let kind = match event.get() {
+            StorageEvent::Fabric(_) => 0,
+            StorageEvent::Recovery(_) => 1,
+            StorageEvent::Operation(_) => 2,
+            StorageEvent::Device(_) => 3,
+            StorageEvent::Way(_) => 4,
+            StorageEvent::Fail(_) | StorageEvent::Network(_) => 5,
+        };
+        trace.event(now, kind, schedule.pending());
+        if kind > 0 && !is_over {
+            trace.done(now, event.word());
+        }
+    }
+
     /// What clients got by now, and what of the system they kept busy; `None` where there are none.
     ///
     /// # Errors
@@ -300,6 +325,9 @@ impl<F: Network> Model for Storage<F> {
 
     #[inline]
     fn execute(&mut self, event: EventOf<F>, schedule: &mut Schedule<EventOf<F>>) {
+        if self.plant.trace.is_some() {
+            self.note_event(event, schedule);
+        }
         if self.ended_at.is_some() {
             return;
         }
@@ -309,6 +337,11 @@ impl<F: Network> Model for Storage<F> {
                 let Finished { tag, next } = self.plant.disks[device.index()].finish(schedule.now());
                 if let Some(end) = next {
                     schedule.at(end, EventOf::new(StorageEvent::Device(device)));
+                }
+                if let Some(trace) = &mut self.plant.trace {
+                    trace.done(schedule.now(), tag);
+                    let begun = self.plant.disks[device.index()].serving();
+                    begun.into_iter().for_each(|tag| trace.begun(schedule.now(), tag));
                 }
                 self.execute_own(EventOf::of_word(tag), schedule);
             }

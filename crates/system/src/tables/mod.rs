@@ -9,11 +9,13 @@ mod flows;
 mod limits;
 mod metrics;
 mod rows;
+mod trace;
 
 use resilver_units::{Bytes, SimDuration, SimTime};
 
 pub use metrics::metrics;
 pub use rows::tables;
+pub use trace::trace_tables;
 
 /// The cells of a column, one a row. Of numbers, one that is not a number says that there is none.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +30,8 @@ pub enum Column {
     Flags(Vec<bool>),
     /// Words.
     Texts(Vec<String>),
+    /// Few words, by their places among these.
+    Words(Vec<i32>, &'static [&'static str]),
     /// Metrics, some of which there may not be.
     Metrics(Vec<Option<Metric>>),
 }
@@ -42,6 +46,7 @@ impl Column {
             Column::Reals(cells) => cells.len(),
             Column::Flags(cells) => cells.len(),
             Column::Texts(cells) => cells.len(),
+            Column::Words(cells, _) => cells.len(),
             Column::Metrics(cells) => cells.len(),
         }
     }
@@ -128,6 +133,7 @@ cell!(SimDuration, Reals, |time| time.seconds(), Real, time.seconds());
 cell!(SimTime, Reals, |time| time.seconds(), Real, time.seconds());
 cell!(String, Texts, |text| text, Text, text);
 cell!(&str, Texts, |text| text.to_owned(), Text, text.to_owned());
+cell!(Option<SimTime>, Reals, |time| time.map_or(f64::NAN, SimTime::seconds));
 cell!(Option<Metric>, Metrics, |metric| metric);
 
 impl<T: Told> Told for Option<T> {

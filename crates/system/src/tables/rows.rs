@@ -197,14 +197,12 @@ fn traffic(report: &Report) -> Table {
     table
 }
 
+/// The names of the classes, in the order of their lanes.
+pub(super) const CLASSES: [&str; TrafficClass::ALL.len()] = ["clients", "rebuild", "bursts"];
+
 /// The name of a lane's class.
 fn class_name(lane: usize) -> &'static str {
-    match TrafficClass::ALL.get(lane) {
-        Some(TrafficClass::Clients) => "clients",
-        Some(TrafficClass::Rebuild) => "rebuild",
-        Some(TrafficClass::Bursts) => "bursts",
-        None => "other",
-    }
+    CLASSES.get(lane).copied().unwrap_or("other")
 }
 
 /// Every lane of every kind of part that has lanes: the part's name, the lane, all lanes of the part.

@@ -12,6 +12,7 @@ use crate::event::{EventOf, StorageEvent};
 use crate::plant::Site;
 use crate::ports::Ports;
 use crate::scenario::TrafficClass;
+use crate::trace::About;
 
 /// The lane of what clients read and write.
 const CLIENTS: u8 = TrafficClass::Clients.lane();
@@ -26,6 +27,7 @@ impl Workload {
     /// The fabric has news of a message.
     #[inline]
     pub(crate) fn notice<F: Fabric>(&mut self, notice: Notice, site: &mut Site<'_, F>) {
+        site.note(notice);
         match notice {
             Notice::Delivered(token) => {
                 let (handle, kind, piece) = untoken(token);
@@ -82,7 +84,7 @@ impl Workload {
         let lane = operation.lane;
         self.measures.sent(lane);
         let message = self.message_of(token(handle, kind, piece), &site.plant.ports);
-        site.send(message);
+        site.send(message, || About { kind: 2 + kind as u8, part: None, devices: None });
     }
 
     /// Has the holder of a piece read or write it, where the device answers.

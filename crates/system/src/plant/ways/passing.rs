@@ -17,6 +17,9 @@ impl<F> Plant<F> {
             return;
         }
         self.disks[device.index()].fail(now);
+        if let Some(trace) = &mut self.trace {
+            trace.gone(now, device.get());
+        }
         if let Some(ways) = &mut self.ways {
             ways.set_down(device, true);
         }
@@ -51,7 +54,17 @@ impl<F: Fabric> Site<'_, F> {
 
     #[inline]
     fn submit_to_disk(&mut self, device: DeviceId, io: Io, event: EventOf<F>) {
-        match self.plant.disks[device.index()].submit(self.schedule.now(), io, event.word()) {
+        let (now, idle_from) = (self.schedule.now(), self.plant.disks[device.index()].idle_from());
+        let queued = self.plant.disks[device.index()].submit(now, io, event.word());
+        if let Some(trace) = &mut self.plant.trace {
+            let begun = match queued {
+                Queued::Completes(_) => Some(idle_from.max(now)),
+                Queued::Begins(_) => Some(now),
+                Queued::Waits => None,
+            };
+            trace.queued(now, (device.get(), io, event.word()), begun, self.plant.outages[device.index()] > 0);
+        }
+        match queued {
             Queued::Completes(time) => self.schedule.at(time, event),
             Queued::Begins(end) => self.schedule.at(end, EventOf::new(StorageEvent::Device(device))),
             Queued::Waits => {}

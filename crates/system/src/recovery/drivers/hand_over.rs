@@ -14,6 +14,7 @@ use super::super::protocol::{LANE, event};
 use crate::event::{DATA, EventOf, REQUEST};
 use crate::plant::Site;
 use crate::ports::Ports;
+use crate::trace::{About, PUSHED};
 
 /// Marks the messages of a hand-over: the data there, and the word back that takes a request's place.
 pub(in crate::recovery) const HANDED_OVER: u64 = 1 << 40;
@@ -50,7 +51,18 @@ impl Recovery {
     fn send_of_hand_over<F: Fabric>(&self, slot: u32, kind: u64, site: &mut Site<'_, F>) {
         let token = Leg { slot, position: 0 }.token(kind) | HANDED_OVER;
         let message = self.hand_over_message(token, &site.plant.ports);
-        site.send(message);
+        site.send(message, || self.about_hand_over(slot, kind));
+    }
+
+    /// What a trace says of a message of a hand-over.
+    fn about_hand_over(&self, slot: u32, kind: u64) -> About {
+        let (target, gather) = (self.target(slot), self.gathers.get(slot));
+        let piece = u32::from(self.work.tasks[gather.task() as usize].position);
+        let part = Some((gather.object.get(), piece, gather.number()));
+        match kind {
+            DATA => About { kind: PUSHED, part, devices: Some((gather.driver, target)) },
+            _ => About { kind: PUSHED + 1, part, devices: Some((target, gather.driver)) },
+        }
     }
 
     /// A driver has made a buffer, and sends it to where it is to be.
@@ -71,7 +83,6 @@ impl Recovery {
         };
         match notice {
             Notice::Sent(_) => {}
-            Notice::Delivered(token) if self.has_vanished(token, site) => {}
             Notice::Delivered(token) => match of(token) {
                 (slot, DATA) => self.handed_over(slot, site),
                 (slot, _) => self.release(slot, site),
@@ -88,6 +99,9 @@ impl Recovery {
     pub(in crate::recovery) fn hand_over_vanishes<F: Fabric>(&mut self, token: u64, site: &mut Site<'_, F>) -> bool {
         let (Leg { slot, .. }, kind) = Leg::of_token(token);
         let has_vanished = self.has_lost_end(slot);
+        if has_vanished {
+            site.note(Notice::Lost(token));
+        }
         match kind {
             DATA if has_vanished => self.hand_over_lost(slot, site),
             _ if has_vanished => self.release(slot, site),
