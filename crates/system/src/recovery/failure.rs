@@ -24,6 +24,7 @@ use crate::SystemError;
 use crate::event::{DATA, EventOf, REQUEST, StorageEvent, TASK_LIMIT};
 use crate::plant::Site;
 use crate::scenario::RetryPolicy;
+use crate::trace::Fate;
 
 /// What an object went through where devices fail one after another.
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,6 +116,7 @@ impl Recovery {
         self.leave_writes(&newly_failed, site);
         for &device in &newly_failed {
             for leg in std::mem::take(&mut self.senders[device.index()]).waiting {
+                self.waits.note(|trace| trace.unwanted((leg.slot, leg.position), site.schedule.now()));
                 self.gathers.get_mut(leg.slot).in_flight &= !leg.bit();
                 self.settle(leg.slot, site);
             }
@@ -291,9 +293,11 @@ impl Recovery {
                     self.tally.planned -= held;
                 }
                 self.timeline.add(site.schedule.now(), -(held.get() as i64));
+                self.waits.note(|trace| trace.ended(slot, site.schedule.now(), Fate::Lost));
             }
         }
         for &device in newly_failed {
+            self.waits.note(|trace| trace.released(device.get(), site.schedule.now()));
             let Receiver { end, finished_at, .. } = self.receivers[device.index()];
             self.receivers[device.index()] = Receiver { finished_at, ..Receiver::of(end, end) };
         }
@@ -636,6 +640,7 @@ impl Recovery {
         receiver.gathers_held -= 1;
         self.timeline.add(site.schedule.now(), -(gather.held().get() as i64));
         self.tally.planned -= gather.held();
+        self.waits.note(|trace| trace.ended(slot, site.schedule.now(), Fate::Lost));
         self.wasted.received += Bytes::new(u64::from(gather.arrived.count_ones()) * gather.bytes.get());
         let is_decoding = gather.phase() == Phase::Decoding;
         self.gathers.set_wanted(slot, 0);
@@ -710,6 +715,7 @@ impl Recovery {
         }
         self.lose_tasks_of(device, site);
         for leg in std::mem::take(&mut self.senders[device.index()].waiting) {
+            self.waits.note(|trace| trace.unwanted((leg.slot, leg.position), site.schedule.now()));
             self.senders[device.index()].bytes_asked -= self.gathers.get(leg.slot).bytes;
             self.leg_lost(leg, site);
         }
@@ -731,6 +737,7 @@ impl Recovery {
         let receiver = &mut self.receivers[device.index()];
         receiver.place = receiver.end;
         receiver.plan.clear();
+        self.waits.note(|trace| trace.released(device.get(), site.schedule.now()));
         self.void_given_up(site);
     }
 

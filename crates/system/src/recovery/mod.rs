@@ -274,7 +274,7 @@ impl Recovery {
 
     /// Why the run cannot go on, if it cannot.
     pub(crate) fn problem(&self) -> Option<SystemError> {
-        self.problem.clone()
+        self.problem.clone().or_else(|| self.waits.trace.as_ref().and_then(|trace| trace.problem()))
     }
 
     /// Data written so far, to show progress.

@@ -18,6 +18,7 @@ use crate::event::{DATA, EventOf, REQUEST, StorageEvent};
 use crate::plant::Site;
 use crate::ports::Ports;
 use crate::scenario::TrafficClass;
+use crate::trace::Held;
 
 /// The queue of a port or a device that recovery waits in, where there are several.
 pub(super) const LANE: u8 = TrafficClass::Rebuild.lane();
@@ -84,6 +85,7 @@ impl Recovery {
             return;
         }
         self.waits.mark(leg, Mark::Came, site.schedule.now());
+        self.waits.note(|trace| trace.came((leg.slot, leg.position), source, site.schedule.now()));
         let waiting = &mut self.senders[source as usize].waiting;
         waiting.push_back(leg);
         // Who waits already does so for memory, of which there is no more by now, unless nothing is wanted of it any more.
@@ -101,6 +103,7 @@ impl Recovery {
                 sender.waiting.pop_front();
                 sender.bytes_asked -= bytes;
                 gather.in_flight &= !leg.bit();
+                self.waits.note(|trace| trace.unwanted((leg.slot, leg.position), site.schedule.now()));
                 self.settle(leg.slot, site);
                 continue;
             }
@@ -201,6 +204,7 @@ impl Recovery {
     /// All parts of a buffer are there: the piece's is made of them, or is what came.
     pub(super) fn decode<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         let (gather, now) = (self.gathers.get(slot), site.schedule.now());
+        self.waits.note(|trace| trace.know(slot, |row| (row.whole, row.held) = (Some(now), gather.held())));
         if !self.is_decoded(gather) {
             return self.write(slot, site);
         }
@@ -434,9 +438,13 @@ impl Recovery {
     pub(super) fn ask<F: Fabric>(&mut self, driver: u32, site: &mut Site<'_, F>) {
         loop {
             if !self.policy.pipelining && self.receivers[driver as usize].gathers_held > 0 {
+                self.waits.note(|trace| trace.released(driver, site.schedule.now()));
                 return;
             }
-            let Some(task) = self.next_task(driver) else { return };
+            let Some(task) = self.next_task(driver) else {
+                self.waits.note(|trace| trace.released(driver, site.schedule.now()));
+                return;
+            };
             if self.receivers[driver as usize].plan.count == 0 && !self.turn_to(driver, task) {
                 self.lose_task(task);
                 continue;
@@ -447,7 +455,14 @@ impl Recovery {
             let offset = u64::from(number) * buffer;
             let bytes = Bytes::new(buffer.min(size - offset));
             let held = Bytes::new(u64::from(receiver.plan.count) * bytes.get());
-            if receiver.bytes_held + held > self.policy.receive_memory || !self.is_on_pace(driver, held, site) {
+            if receiver.bytes_held + held > self.policy.receive_memory {
+                let now = site.schedule.now();
+                self.waits.note(|trace| trace.held_back(driver, Held::ReceiveMemory, held, now));
+                return;
+            }
+            if !self.is_on_pace(driver, held, site) {
+                let now = site.schedule.now();
+                self.waits.note(|trace| trace.held_back(driver, Held::Bandwidth, held, now));
                 return;
             }
             if self.gathers.is_full() {
@@ -501,6 +516,7 @@ impl Recovery {
             returns.opened(slot, passed);
         }
         self.waits.open(slot, now);
+        self.waits.note(|trace| trace.opened(slot, now, gather.row(now)));
         slot
     }
 

@@ -12,7 +12,7 @@ use super::snapshot::Snapshot;
 use super::work::RecoveryWork;
 use crate::plant::Plant;
 use crate::scenario::RecoveryPolicy;
-use crate::trace::TraceWindow;
+use crate::trace::{Fate, RecoveryTrace};
 
 /// Places of which one is traced, at most; of a memory for fewer buffers, one in each memory.
 const STRIDE_MAX: u64 = 64;
@@ -138,8 +138,8 @@ pub(crate) struct Waits {
     pub end: Option<Snapshot>,
     /// Which device made that piece.
     pub last: u32,
-    /// The window that is traced, where one is.
-    pub trace: Option<TraceWindow>,
+    /// All that is noted of buffers and waits, where the run is traced.
+    pub trace: Option<Box<RecoveryTrace>>,
 }
 
 impl Waits {
@@ -216,6 +216,9 @@ impl Waits {
     /// A part passes a mark.
     #[inline]
     pub(super) fn mark(&mut self, leg: Leg, mark: Mark, now: SimTime) {
+        if mark == Mark::Reads {
+            self.note(|trace| trace.went((leg.slot, leg.position), now, Fate::Done));
+        }
         if self.is_traced(leg.slot) {
             self.put_mark(leg, mark, now);
         }
@@ -248,6 +251,7 @@ impl Waits {
     /// A buffer's piece is made of its parts, and written from now on unless it is handed over first.
     #[inline]
     pub fn write(&mut self, slot: u32, now: SimTime) {
+        self.note(|trace| trace.know(slot, |row| row.decoded = Some(now)));
         if self.is_traced(slot) {
             let place = self.place(slot);
             (self.traces[place].decoded, self.traces[place].written_from) = (now, now);
@@ -265,6 +269,7 @@ impl Waits {
     /// A buffer is written, which one device drove to another that it is at, or to itself.
     #[inline]
     pub fn done(&mut self, slot: u32, ends: (u32, u32), bytes: Bytes, now: SimTime) {
+        self.note(|trace| trace.ended(slot, now, Fate::Done));
         if self.is_traced(slot) {
             self.end_trace(slot, ends, bytes, now);
         }

@@ -137,7 +137,7 @@ impl<F: Network> Storage<F> {
     /// # Errors
     /// When a law is broken, which is a bug.
     pub fn conclude(mut self, now: SimTime) -> Result<Conclusion, SystemError> {
-        let trace = self.plant.trace.take().map(|trace| Box::new(trace.rows()));
+        let trace = self.plant.trace.take().map(|trace| Box::new(trace.rows(self.recovery.take_trace())));
         let Plant { fabric, disks, ways, .. } = &self.plant;
         let ended_at = self.ended_at.unwrap_or(now);
         let mut workload = self.workload;

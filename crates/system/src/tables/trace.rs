@@ -3,7 +3,7 @@
 use super::rows::CLASSES;
 use super::{Column, Table};
 use crate::simulation::Simulation;
-use crate::trace::{EVENT_KINDS, MESSAGE_KINDS, MessageRow, TraceRows};
+use crate::trace::{BUFFER_STATES, EVENT_KINDS, HELD, MESSAGE_KINDS, MessageRow, TraceRows};
 
 /// Object, piece and buffer of what is recovery's.
 type Part = Option<(u64, u32, u32)>;
@@ -11,7 +11,7 @@ type Part = Option<(u64, u32, u32)>;
 /// The tables of a finished run that was traced; none of another.
 pub fn trace_tables(simulation: &Simulation) -> Vec<Table> {
     let rows = simulation.report().and_then(|report| report.conclusion.trace.as_deref());
-    rows.map_or_else(Vec::new, |rows| vec![messages(rows), disks(rows), engine(rows)])
+    rows.map_or_else(Vec::new, |rows| vec![messages(rows), disks(rows), buffers(rows), waits(rows), engine(rows)])
 }
 
 impl Table {
@@ -67,6 +67,32 @@ fn disks(rows: &TraceRows) -> Table {
     table
         .columns
         .push(("object".to_owned(), Column::Counts(rows.iter().map(|row| object(row.io.object.get())).collect())));
+    table
+}
+
+fn buffers(rows: &TraceRows) -> Table {
+    let (mut table, rows) = (Table::new("buffers"), &rows.buffers);
+    table.add("asked_seconds", rows.iter().map(|row| row.asked));
+    table.add("gathered_seconds", rows.iter().map(|row| row.whole));
+    table.add("decoded_seconds", rows.iter().map(|row| row.decoded));
+    table.add("ended_seconds", rows.iter().map(|row| row.ended));
+    table.add_words("state", rows.iter().map(|row| row.state), &BUFFER_STATES);
+    table.add("device", rows.iter().map(|row| row.device));
+    table.add("bytes", rows.iter().map(|row| row.bytes));
+    table.add("gathered_bytes", rows.iter().map(|row| row.held));
+    table.add_parts(rows.iter().map(|row| Some((row.object, u32::from(row.piece), row.number))));
+    table
+}
+
+fn waits(rows: &TraceRows) -> Table {
+    let (mut table, rows) = (Table::new("waits"), &rows.waits);
+    table.add("begun_seconds", rows.iter().map(|row| row.begun));
+    table.add("ended_seconds", rows.iter().map(|row| row.ended));
+    table.add_words("state", rows.iter().map(|row| row.fate as u8), &["under way", "over", "given up"]);
+    table.add("device", rows.iter().map(|row| row.device));
+    table.add_words("waits_for", rows.iter().map(|row| row.held as u8), &HELD);
+    table.add("bytes", rows.iter().map(|row| row.bytes));
+    table.add_parts(rows.iter().map(|row| row.part));
     table
 }
 

@@ -1,15 +1,17 @@
-//! A trace of a run: each message and request to a device of a window of simulated time, and what the engine executed.
+//! A trace of a run: each message, request to a device, buffer and wait of a window of simulated time, and what the engine executed.
 //!
 //! A row belongs to the window if it begins before the window's end and is not over before its begin. A trace only looks on:
 //! nothing in a run depends on it, and a run without one pays one test where there is something to note.
 
 mod plant;
+mod recovery;
 
 use std::collections::BTreeMap;
 
 use resilver_units::SimTime;
 
 pub(crate) use plant::{About, DiskRow, EVENT_KINDS, Engine, MESSAGE_KINDS, MessageRow, PUSHED, Trace};
+pub(crate) use recovery::{BUFFER_STATES, BufferRow, HELD, Held, RecoveryTrace, WaitRow};
 
 use crate::SystemError;
 
@@ -92,5 +94,7 @@ impl<R> Spans<R> {
 pub struct TraceRows {
     pub(crate) messages: Vec<MessageRow>,
     pub(crate) disks: Vec<DiskRow>,
+    pub(crate) buffers: Vec<BufferRow>,
+    pub(crate) waits: Vec<WaitRow>,
     pub(crate) engine: Engine,
 }

@@ -4,7 +4,7 @@ use resilver_device::Io;
 use resilver_fabric::{Message, Notice};
 use resilver_units::{Bytes, EndpointId, SimTime};
 
-use super::{Fate, Spans, TraceRows, TraceWindow};
+use super::{BufferRow, Fate, Spans, TraceRows, TraceWindow, WaitRow};
 use crate::SystemError;
 
 /// Fewest intervals of the engine's statistics in a window that is as long as the run or shorter; twice as many are too many.
@@ -212,9 +212,9 @@ impl Trace {
         tags.into_iter().for_each(|(_, tag)| self.end_request(now, tag, Fate::Lost));
     }
 
-    /// All rows.
-    pub fn rows(self) -> TraceRows {
+    /// All rows, with those of recovery.
+    pub fn rows(self, (buffers, waits): (Vec<BufferRow>, Vec<WaitRow>)) -> TraceRows {
         let Trace { messages, disks, engine } = self;
-        TraceRows { messages: messages.rows(), disks: disks.rows(), engine: engine.finish() }
+        TraceRows { messages: messages.rows(), disks: disks.rows(), buffers, waits, engine: engine.finish() }
     }
 }

@@ -14,7 +14,7 @@ use super::super::protocol::{LANE, event};
 use crate::event::{DATA, EventOf, REQUEST};
 use crate::plant::Site;
 use crate::ports::Ports;
-use crate::trace::{About, PUSHED};
+use crate::trace::{About, Fate, PUSHED};
 
 /// Marks the messages of a hand-over: the data there, and the word back that takes a request's place.
 pub(in crate::recovery) const HANDED_OVER: u64 = 1 << 40;
@@ -145,6 +145,7 @@ impl Recovery {
             drivers.unwritten[target as usize] -= bytes;
         }
         if self.has_lost_destination(slot, target) {
+            self.waits.note(|trace| trace.ended(slot, now, Fate::Lost));
             self.tally.handed_in_vain += bytes;
             self.unserved.entry(DeviceId::new(target)).or_default().written += bytes;
             return self.release(slot, site);
@@ -203,6 +204,7 @@ impl Recovery {
     /// A buffer is handed over no more: what was gathered of it was in vain, and its piece cannot be had where it still was wanted.
     fn drop_hand_over<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         let (is_moot, gather) = (self.is_moot(slot), *self.gathers.get(slot));
+        self.waits.note(|trace| trace.ended(slot, site.schedule.now(), Fate::Lost));
         self.tally.planned -= gather.held();
         self.wasted.received += gather.held();
         if !is_moot {
