@@ -107,10 +107,12 @@ from .study import (
     Effect as Effect,
     Results as Results,
     Status as Status,
+    Trace as Trace,
     execute as execute,
     profile as profile,
     sensitivity as sensitivity,
     status as status,
+    trace as trace,
 )
 from .data_loss.answer import (
     Durabilities as Durabilities,

@@ -4,8 +4,8 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_population::RangeTotals;
-use resilver_system::{AffectedObject, Moved, Named, Scanned, SystemConfig, system_of};
-use resilver_units::{Bytes, ObjectId};
+use resilver_system::{AffectedObject, Moved, Named, Scanned, SystemConfig, TraceWindow, system_of, trace_tables};
+use resilver_units::{Bytes, ObjectId, SimTime};
 
 use crate::arrays;
 use crate::crush::CrushMap;
@@ -76,6 +76,29 @@ impl Simulation {
         let found = scanned(py, totals, &affected, &sizes)?;
         let simulation = py.detach(|| resilver_system::Simulation::with_found(config, found)).map_err(system_error)?;
         Ok(Simulation { simulation, faults })
+    }
+
+    /// The same run, traced from one time to another in picoseconds, with at most so many rows a table.
+    #[staticmethod]
+    fn traced(
+        py: Python<'_>,
+        system: &str,
+        maps: Vec<PyRef<'_, CrushMap>>,
+        window: (u64, u64),
+        rows_max: usize,
+    ) -> PyResult<Self> {
+        let (from, to) = (SimTime::from_picoseconds(window.0), SimTime::from_picoseconds(window.1));
+        let Simulation { simulation, faults } = Simulation::new(py, system, maps)?;
+        Ok(Simulation { simulation: simulation.traced(TraceWindow { from, to, rows_max }), faults })
+    }
+
+    /// The rows of a finished run that was traced, as tables by name.
+    fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tables = PyDict::new(py);
+        for table in trace_tables(&self.simulation) {
+            tables.set_item(table.name, arrays::table(py, table.columns)?)?;
+        }
+        Ok(tables)
     }
 
     /// Works on for a fraction of a second; returns (phase, fraction of it done, events, simulated seconds, lost copies

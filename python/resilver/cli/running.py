@@ -16,8 +16,9 @@ from resilver.cli.loading import load_study
 from resilver.cli.progress import StudyDisplay
 from resilver.cli.replying import reply
 from resilver.spec import Study
-from resilver.study import Results, execute
+from resilver.study import Results, execute, trace
 from resilver.study.executors import choose
+from resilver.study.tracing import parse_window, traced_run
 
 if TYPE_CHECKING:
     from resilver.cli.options import Where
@@ -36,9 +37,18 @@ def run(request: RunRequest, where: Where, *, as_json: bool, quiet: bool, verbos
         # A file called `...toml` has the parent folder for a stem.
         stem = request.study.stem.strip(".") or "study"
         folder = request.output if request.output is not None else Path("runs") / stem
+        if request.trace is not None:
+            # What cannot be traced is refused before anything runs.
+            parse_window(request.trace)
+            traced_run(study)
         results = perform(study, folder, choice, where.split, quiet=quiet, verbose=verbose)
         if request.sensitivity:
             _turn(study, folder, choice, quiet=quiet, verbose=verbose)
+        if request.trace is not None:
+            of_run = trace(study, folder, request.trace, executor=choice)
+            if not quiet:
+                counts = ", ".join(f"{t.num_rows:,} {name}" for name, t in of_run.tables.items())
+                say(f"traced {of_run.run} in {shown(of_run.folder)}: rows of {counts}")
     beside = _beside(results) if request.sensitivity else None
     next_command = f"resilver report {shown(folder)}"
     return answer_study(results, next_command, as_json=as_json, quiet=quiet, beside=beside)

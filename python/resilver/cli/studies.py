@@ -84,6 +84,10 @@ class RunRequest(StudyRequest):
         text="Run again with each assumption halved and doubled, and name the bottleneck.",
         default=False,
     )
+    trace: str | None = option(
+        metavar="WINDOW",
+        text="Write every message, request, buffer and wait of a window of the first run's time.",
+    )
     each: str | None = option(
         metavar="LEVEL",
         text="Fail each part of a level in turn, such as osd or host, and rank them.",
@@ -107,6 +111,8 @@ def run(
     resilver run study.toml -o runs/study --workers 2
 
     resilver run study.toml --sensitivity
+
+    resilver run study.toml --trace "1 s..2 s"
 
     resilver run study.toml --each osd -o runs/each-osd
 

@@ -20,4 +20,5 @@ from .sweep_status import (
     Status as Status,
     status as status,
 )
+from .tracing import Trace as Trace, trace as trace
 from .system_runs import SystemRuns as SystemRuns, systems as systems
