@@ -170,7 +170,7 @@ def test_the_command_writes_a_trace_and_refuses_windows(tmp_path: Path) -> None:
     assert re.search(r"traced seed=1 in out/trace: rows of [\d,]+ messages, ", told)
     kept = {path.name for path in (tmp_path / "out" / "trace").iterdir()}
     tables = {f"{name}.parquet" for name in ("messages", "disks", "buffers", "waits", "engine")}
-    assert kept == tables | {"karyotype.txt", "links.txt"}
+    assert kept == tables | {"trace.pftrace", "karyotype.txt", "links.txt"}
     results = Results.open(tmp_path / "out")
     # The circle of Circos: each device as long as what it sent and received, and ribbons within it.
     transfers = [

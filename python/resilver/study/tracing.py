@@ -18,6 +18,7 @@ from resilver.simulate.traced import traced
 from resilver.study.circos import circos_files
 from resilver.study.execution import execute, label
 from resilver.study.interrupt import InterruptWatch
+from resilver.study.perfetto import perfetto_trace
 from resilver.units import Seconds, exact_duration
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def trace(
 ) -> Trace:
     """Run a study, and its first run again with a trace of a window of its time.
 
-    Beside the tables as Parquet, the folder ``trace`` of the run folder has
-    ``karyotype.txt`` and ``links.txt``, the run's transfers for Circos.
+    Beside the tables as Parquet, the folder ``trace`` of the run folder has ``trace.pftrace``,
+    which Perfetto opens, and ``karyotype.txt`` and ``links.txt``, the run's transfers for Circos.
 
     Args:
         folder: The study's run folder.
@@ -111,6 +112,7 @@ def _traced(
     place.mkdir(parents=True)
     for name, table in tables.items():
         pq.write_table(table, place / f"{name}.parquet", compression="zstd")
+    (place / "trace.pftrace").write_bytes(perfetto_trace(tables))
     names = {device.number: device.name for device in devices(run.system)}
     for name, text in circos_files(result.transfers, names).items():
         (place / name).write_text(text, encoding="utf-8")
