@@ -297,7 +297,6 @@ impl Recovery {
             }
         }
         for &device in newly_failed {
-            self.waits.note(|trace| trace.released(device.get(), site.schedule.now()));
             let Receiver { end, finished_at, .. } = self.receivers[device.index()];
             self.receivers[device.index()] = Receiver { finished_at, ..Receiver::of(end, end) };
         }
