@@ -7,6 +7,7 @@ and `DebugAnnotation` of Perfetto's published schema (protos/perfetto/trace), by
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -55,11 +56,15 @@ def _varint(value: int) -> bytes:
     return bytes(out)
 
 
+# Keys and lengths are few, and so is most of what is known of slices.
+_small = lru_cache(1 << 16)(_varint)
+
+
 def _field(number: int, value: int | str | bytes) -> bytes:
     if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
+        return _small(number << 3) + _varint(value)
     content = value.encode() if isinstance(value, str) else value
-    return _varint(number << 3 | 2) + _varint(len(content)) + content
+    return _small(number << 3 | 2) + _small(len(content)) + content
 
 
 class _File:
@@ -106,6 +111,7 @@ class _File:
         self.packets.append(_field(1, content + self._sequence))
 
 
+@lru_cache(1 << 16)
 def _annotation(name: str, value: int | str) -> bytes:
     content = _field(6, value) if isinstance(value, str) else _field(4, value)
     return _field(4, _field(10, name) + content)
