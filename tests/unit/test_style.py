@@ -26,8 +26,8 @@ FILE_LINES, FUNCTION_LINES = 400, 70
 # at the limit.
 TOLERATED = {
     # All that a recovery does stands in two files.
-    "crates/system/src/recovery/protocol.rs": 568,
-    "crates/system/src/recovery/failure.rs": 787,
+    "crates/system/src/recovery/protocol.rs": 569,
+    "crates/system/src/recovery/failure.rs": 799,
     "crates/system/src/recovery/waits.rs": 409,
 }
 

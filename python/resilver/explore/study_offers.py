@@ -221,14 +221,28 @@ def _recovery(system: System) -> Iterator[Control]:
     sizes = ("1 MiB", "4 MiB", "16 MiB", "64 MiB")
     yield of_texts("recovery.pipeline_buffer", recovery.pipeline_buffer, sizes, Bytes)
     yield of_words("recovery.pipelining", recovery.pipelining, (True, False))
-    drivers = tuple(
-        stop_of(word, {"recovery.driver": word, "recovery.managers": None})
-        for word in words_of(type(recovery), "driver")
-    )
-    yield Control("recovery.driver", "Who drives the rebuild", drivers, recovery.driver)
+    counts = sorted({1, 4, 16, recovery.managers or 1})
+    drivers = [
+        *(
+            stop_of(word, {"recovery.driver": word, "recovery.managers": None})
+            for word in words_of(type(recovery), "driver")
+            if word != "manager"
+        ),
+        *(
+            stop_of(_managers(count), {"recovery.driver": "manager", "recovery.managers": count})
+            for count in counts
+            if count <= system.server_count
+        ),
+    ]
+    now = _managers(recovery.managers) if recovery.managers else recovery.driver
+    yield Control("recovery.driver", "Who drives the rebuild", tuple(drivers), now)
     for field in ("source", "order"):
         words = words_of(type(recovery), field)
         yield of_words(f"recovery.{field}", getattr(recovery, field), words)
+
+
+def _managers(count: int) -> str:
+    return f"{count} manager{'s' if count > 1 else ''}"
 
 
 def _clients(system: System) -> Iterator[Control]:

@@ -17,6 +17,9 @@ from resilver.words import percent, plural, size_of
 _TENTH = 10
 
 
+_NOT_REBUILT = ("unrecoverable_objects", "unreachable_objects", "undersized_replicas")
+
+
 def nothing_known(point: SystemRuns) -> str:
     """Why there is nothing to rebuild: nothing fails, or nothing is detected."""
     undetected = ("failed_disks", "failed_links", "failed_switches", "failed_parts")
@@ -50,13 +53,16 @@ def nothing_rebuilt(point: SystemRuns) -> str | None:
 
 
 def rebuild_sentence(point: SystemRuns) -> str:
-    """When all data is fully redundant, with the range over the seeds; empty without a rebuild."""
+    """When all data is fully redundant, with the range over the seeds; empty without a rebuild.
+
+    Where a run ends with less, it says what is, and what is not.
+    """
     known = sorted(point.known("rebuild_seconds"))
     if nothing_rebuilt(point) is not None or not known:
         return ""
-    text = (
-        f"All data is fully redundant {format_duration(float(np.median(known)))} after the failure"
-    )
+    most = {name: max(point.known(name), default=0.0) for name in _NOT_REBUILT}
+    what = "What can be rebuilt" if any(most.values()) else "All data"
+    text = f"{what} is fully redundant {format_duration(float(np.median(known)))} after the failure"
     if len(known) > 1 and format_duration(known[0]) != format_duration(known[-1]):
         low, high = format_duration(known[0]), format_duration(known[-1])
         text += f" (min {low}, max {high} of {len(known):,} seeds)"
@@ -65,6 +71,10 @@ def rebuild_sentence(point: SystemRuns) -> str:
     if detected := point.known("detection_seconds"):
         time = format_duration(float(np.median(detected)))
         text += f"; detection takes {time}"
+    if unreachable := most["unreachable_objects"]:
+        text += f"; {plural(unreachable, 'object')} could not be reached"
+    if undersized := most["undersized_replicas"]:
+        text += f"; {plural(undersized, f'lost {point.piece}')} found no target"
     return f"{text}."
 
 

@@ -18,7 +18,7 @@ _KINDS = {"s": "seconds", "B/s": "rate", "B": "bytes", "share": "share"}
 _CODED = (
     ("rebuild_p50_seconds", "50 % rebuilt after", "s"),
     ("rebuild_p99_seconds", "99 % rebuilt after", "s"),
-    ("gathered_bytes", "Read by rebuild targets", "B"),
+    ("gathered_bytes", "Read to rebuild", "B"),
     ("decoded_bytes", "Decoded", "B"),
     ("network_bytes", "Sent over the network", "B"),
 )
@@ -118,7 +118,7 @@ def key_figures(results: StudyTables, system: SystemRuns | None = None) -> list[
         ("undersized_replicas", f"{point.piece.capitalize()}s without a target"),
         ("returned_pieces", "Returned with their parts"),
         ("remapped_bytes", "Moved without being lost"),
-        ("push_backlog_bytes", "Most waiting at one device unasked"),
+        ("push_backlog_bytes", "Largest backlog of pushed writes"),
         ("false_alarms", "False alarms before the failure"),
     ):
         unit = {"_bytes": "B", "pieces": f"{point.piece}s", "alarms": "alarms"}.get(

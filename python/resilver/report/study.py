@@ -73,7 +73,7 @@ _LAST: tuple[Metric, ...] = (
     ("burst_bytes_per_second", "bursts", "rate"),
     ("aggregate_bytes_per_second", "rebuild rate", "rate"),
     ("rebuilt_bytes", "rebuilt", "bytes"),
-    ("gathered_bytes", "read by targets", "bytes"),
+    ("gathered_bytes", "read to rebuild", "bytes"),
 )
 _SPREAD = frozenset(
     {

@@ -75,14 +75,14 @@ def assumptions_of(systems: Sequence[System], swept: Mapping[str, Any]) -> list[
     found = _of_system(systems[0], is_filled)
     if all(key in {one.key for one in found} for key in swept):
         return [_with_swept(one, swept.get(one.key)) for one in found]
-    # Where a whole section is swept, not all that is in it differs.
+    # What a swept section or a key beside it changes; not all that is in a section differs.
     values: dict[str, list[str]] = {}
     for system in systems:
         for one in _of_system(system, is_filled):
             values.setdefault(one.key, []).append(one.value)
-    sections = {one.key for one in found if any(one.key.startswith(key + ".") for key in swept)}
-    of_sections = {key: list(dict.fromkeys(values[key])) for key in sections - {*swept}}
-    differs = {key: each for key, each in of_sections.items() if len(each) > 1}
+    unique = {key: list(dict.fromkeys(each)) for key, each in values.items() if key not in swept}
+    rows = {key: sum(one.key == key for one in found) for key in unique}
+    differs = {key: each for key, each in unique.items() if len(each) > rows[key]}
     return [_with_swept(one, (differs | dict(swept)).get(one.key)) for one in found]
 
 
@@ -168,9 +168,9 @@ def _network(cluster: Cluster) -> Assumption:
 
 
 _DRIVERS = {
-    "destination": ("destinations pull", "Each device asks for what is to come to it."),
-    "source": ("sources push", "Each piece is sent by a device that it is made of, unasked."),
-    "manager": ("", "All that is rebuilt passes the ports of who takes it from the queue."),
+    "destination": ("destinations pull", "Each target requests its own pieces."),
+    "source": ("sources push", "A surviving source sends each piece without a request."),
+    "manager": ("", "All rebuilt data passes the managers' ports."),
 }
 
 

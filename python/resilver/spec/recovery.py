@@ -46,7 +46,7 @@ class Recovery(Section):
     where only memory holds it back. Default: no limit.
     """
     control_message: _Size = Field(default=Bytes(64), examples=["64 B"])
-    """The size of a request on the wire, and of the word that a pushed buffer is written."""
+    """The size of a request, and of the acknowledgement of a pushed buffer, on the wire."""
     retry_after: Seconds = Field(default=Seconds(1), examples=["1 s"])
     """How long a driver waits before it asks again for a buffer whose request or data a fabric
     lost, or sends it again.

@@ -69,7 +69,7 @@ def _lever(
         recovery = changed.recovery
         # A buffer that does not fit into memory would never be asked for.
         fits = recovery.pipeline_buffer <= min(recovery.receive_memory, recovery.send_memory)
-        return changed if fits else None
+        return changed if fits and changed != system else None
 
     return Lever(name, key, turned, words, relaxed)
 

@@ -131,6 +131,7 @@ impl Recovery {
         self.put_in_order();
         if self.drivers.is_some() {
             self.lose_tasks_of_dead(site);
+            self.lose_queue_of_nobody();
         }
         for device in 0..self.receivers.len() as u32 {
             self.read_waiting(device, site);
@@ -366,6 +367,7 @@ impl Recovery {
             self.put_in_order();
         }
         self.lose_tasks_of_dead(site);
+        self.lose_queue_of_nobody();
         self.ask_all(site);
     }
 
@@ -542,7 +544,12 @@ impl Recovery {
     #[cold]
     pub(super) fn retry<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {
         let gather = self.gathers.get_mut(leg.slot);
-        if gather.wants(leg.position) {
+        if gather.unsent & leg.bit() != 0 {
+            // What was lost is still leaving its source, whose memory it holds: another message would be taken for it.
+            let Some(lost) = &self.lost_messages else { return };
+            let time = site.schedule.now() + lost.retry.after;
+            site.schedule.at(time, EventOf::new(event(RecoveryEvent::Retry(leg))));
+        } else if gather.wants(leg.position) {
             if let Some(own) = self.request(leg, site) {
                 self.request_arrived(own, site);
             }
@@ -693,6 +700,7 @@ impl Recovery {
             self.unreachable.insert(self.work.tasks[task as usize].subject);
         } else {
             self.unreachable_moves += 1;
+            self.has_lost_moves = true;
         }
     }
 
@@ -720,6 +728,7 @@ impl Recovery {
         }
         if self.drivers.is_some() {
             // Others may have had to do with what is given up.
+            self.lose_queue_of_nobody();
             self.ask_all(site);
         }
     }
@@ -747,10 +756,13 @@ impl Recovery {
         dead.into_iter().for_each(|device| self.lose_tasks_of(device, site));
     }
 
-    /// A device answers again.
-    pub(crate) fn regain_device(&mut self, device: DeviceId) {
+    /// A device answers again, and may drive what nobody has taken yet.
+    pub(crate) fn regain_device<F: Fabric>(&mut self, device: DeviceId, site: &mut Site<'_, F>) {
         if let Some(lost) = &mut self.lost_messages {
             lost.dead[device.index()] = false;
+        }
+        if self.drivers.is_some() && self.stages_passed() > 0 {
+            self.ask(device.get(), site);
         }
     }
 

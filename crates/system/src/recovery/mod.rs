@@ -143,6 +143,8 @@ pub struct Recovery {
     /// The objects of these pieces.
     unreachable: BTreeSet<u32>,
     unreachable_moves: u64,
+    /// Whether a piece ever stayed where another came, since its own way was lost: it may have nowhere to go by then.
+    has_lost_moves: bool,
     problem: Option<SystemError>,
     /// Working memory of plans.
     preferred: Vec<u32>,
@@ -231,6 +233,7 @@ impl Recovery {
             unreachable_pieces: 0,
             unreachable: BTreeSet::new(),
             unreachable_moves: 0,
+            has_lost_moves: false,
             problem: None,
             preferred: Vec::new(),
             planned: Vec::new(),
@@ -309,7 +312,7 @@ impl Recovery {
         let pools = self.pools(&rebuilt_objects);
         let wanted = self.work.tasks.iter().filter(|task| !task.is_given_up);
         let wanted_bytes = wanted.map(|task| task.size).sum();
-        if self.unreachable_pieces + self.unreachable_moves == 0 {
+        if !self.has_lost_moves && self.unreachable_pieces + self.unreachable_moves == 0 {
             laws::check_places(&self.work.places, self.stride)?;
         }
         let transfers = std::mem::replace(&mut self.transfers, TransferLog::new(0)).finish();

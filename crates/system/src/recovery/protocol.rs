@@ -180,7 +180,8 @@ impl Recovery {
         let bytes = gather.bytes;
         gather.in_flight &= !leg.bit();
         if !gather.wants(leg.position) {
-            self.wasted.sent += bytes;
+            let is_local = source == gather.driver;
+            *if is_local { &mut self.wasted.received } else { &mut self.wasted.sent } += bytes;
             self.settle(leg.slot, site);
             return;
         }

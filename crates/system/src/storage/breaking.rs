@@ -83,8 +83,8 @@ impl<F: Network> Storage<F> {
             self.plant.fabric.repair(now, component);
         }
         for &device in devices {
-            self.recovery.regain_device(device);
             self.repair_disk(now, device);
+            self.recovery.regain_device(device, &mut Site { plant: &mut self.plant, schedule });
         }
         let Plant { fabric, ports, .. } = &mut self.plant;
         ports.learn(|endpoint| fabric.works(endpoint));

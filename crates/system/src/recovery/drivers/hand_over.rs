@@ -1,6 +1,6 @@
-//! A buffer's way from its driver to the device it is to be at, which did not ask for it, and the word that it is written.
+//! A buffer's way from its driver to the device it is to be at, which did not ask for it, and its acknowledgement.
 //!
-//! The driver holds the buffer in its memory until it has that word. The device that gets it has no say: what comes faster than it
+//! The driver holds the buffer in its memory until that comes. That device cannot refuse: what comes faster than it
 //! writes stands in its queue, in memory that nothing bounds.
 
 use resilver_device::Direction;
@@ -16,11 +16,11 @@ use crate::plant::Site;
 use crate::ports::Ports;
 use crate::trace::{About, Fate, PUSHED};
 
-/// Marks the messages of a hand-over: the data there, and the word back that takes a request's place.
+/// Marks the messages of a hand-over: the data there, and the acknowledgement that takes a request's place.
 pub(in crate::recovery) const HANDED_OVER: u64 = 1 << 40;
 /// What stands for a position where losses of these two are counted, behind those of all pieces.
 const LOST_DATA: u32 = u32::MAX - 1;
-const LOST_WORD: u32 = u32::MAX;
+const LOST_ACKNOWLEDGEMENT: u32 = u32::MAX;
 
 impl Recovery {
     /// The device that a buffer is to be at.
@@ -89,7 +89,7 @@ impl Recovery {
             },
             Notice::Lost(token) => match of(token) {
                 (slot, DATA) => self.hand_over_lost(slot, site),
-                (slot, _) => self.word_lost(slot, site),
+                (slot, _) => self.acknowledgement_lost(slot, site),
             },
         }
     }
@@ -157,12 +157,12 @@ impl Recovery {
         self.acknowledge(slot, site);
     }
 
-    /// The word that a buffer is written goes to its driver.
+    /// A buffer is written: its driver is told.
     pub(in crate::recovery) fn acknowledge<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         if self.has_lost_end(slot) {
             self.release(slot, site);
         } else if self.is_dead(self.target(slot)) {
-            self.word_lost(slot, site);
+            self.acknowledgement_lost(slot, site);
         } else {
             self.send_of_hand_over(slot, REQUEST, site);
         }
@@ -213,10 +213,10 @@ impl Recovery {
         self.release(slot, site);
     }
 
-    /// The word that a buffer is written does not come: it is sent again, a few times at most.
+    /// The acknowledgement of a buffer does not come: it is sent again, a few times at most.
     #[cold]
-    fn word_lost<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
-        match self.time_to_retry(slot, LOST_WORD, site.schedule.now()) {
+    fn acknowledgement_lost<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
+        match self.time_to_retry(slot, LOST_ACKNOWLEDGEMENT, site.schedule.now()) {
             Some(at) => site.schedule.at(at, EventOf::new(event(RecoveryEvent::Acknowledge(slot)))),
             None => self.release(slot, site),
         }

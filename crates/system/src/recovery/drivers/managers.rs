@@ -9,15 +9,34 @@ use super::super::Recovery;
 impl Recovery {
     /// Says which devices are managers from now on.
     pub(super) fn seat_managers(&mut self, count: u32) {
-        let is_away = |device: u32| self.failed.contains(DeviceId::new(device)) || self.is_dead(device);
+        let is_away = |device: u32| self.failed.contains(DeviceId::new(device));
         let seats = seats(count, self.devices.len() as u32, is_away);
         let Some(drivers) = &mut self.drivers else { return };
         drivers.is_manager.fill(false);
         seats.into_iter().for_each(|device| drivers.is_manager[device as usize] = true);
     }
 
-    /// A manager takes the next task that is still wanted from the queue; false where there is none, or it is no manager.
+    /// What stands in the queue is out of reach where none of the managers answers.
+    pub(in crate::recovery) fn lose_queue_of_nobody(&mut self) {
+        let Some(drivers) = &self.drivers else { return };
+        let mut managers = (0u32..).zip(&drivers.is_manager).filter(|(_, is_one)| **is_one).map(|(device, _)| device);
+        if managers.any(|device| !self.is_dead(device)) {
+            return;
+        }
+        for place in drivers.queue.clone() {
+            let task = self.listed[place as usize];
+            if !self.work.tasks[task as usize].is_given_up {
+                self.lose_task(task);
+            }
+        }
+    }
+
+    /// A manager takes the next task that is still wanted from the queue; false where there is none, or it is no manager, or answers
+    /// nobody.
     pub(super) fn take_from_queue(&mut self, driver: u32) -> bool {
+        if self.is_dead(driver) {
+            return false;
+        }
         let is_manager = |drivers: &&mut Box<super::Drivers>| drivers.is_manager[driver as usize];
         let Some(drivers) = self.drivers.as_mut().filter(is_manager) else { return false };
         for place in drivers.queue.by_ref() {
