@@ -87,6 +87,10 @@ SYSTEMS: dict[str, Callable[[], Run]] = {
         "second-failure", "cluster.servers=16", "population.bytes_per_server='8 GiB'",
         "detection.protocol='swim'", "detection.loss=0.02",
     ),
+    "a rebuild that managers drive, of which one fails": lambda: shipped(
+        "second-failure", "cluster.servers=16", "population.bytes_per_server='8 GiB'",
+        "recovery.driver='manager'", "recovery.managers=16",
+    ),
     "copies by rendezvous": lambda: shipped(
         "layouts", "placement.algorithm='rendezvous'", "cluster.servers=32",
         "population.bytes_per_server='8 GiB'",

@@ -234,8 +234,8 @@ def _recovery(system: System) -> Iterator[Control]:
             if count <= system.server_count
         ),
     ]
-    now = _managers(recovery.managers) if recovery.managers else recovery.driver
-    yield Control("recovery.driver", "Who drives the rebuild", tuple(drivers), now)
+    driver = _managers(recovery.managers) if recovery.managers else recovery.driver
+    yield Control("recovery.driver", "Who drives the rebuild", tuple(drivers), driver)
     for field in ("source", "order"):
         words = words_of(type(recovery), field)
         yield of_words(f"recovery.{field}", getattr(recovery, field), words)
