@@ -1,10 +1,9 @@
-//! Recovery: each new home gathers each lost piece by itself, buffer by buffer.
+//! Recovery: the driver of each lost piece gathers it, buffer by buffer; who that is, `drivers` says, and mostly its new home.
 //!
-//! For every buffer: a control message to each source, a read there, the data's way back; when all parts are there they are
-//! decoded, and the piece's is written (Carns et al. 2016, sections II-C and III-C, of copies: pieces of a code of which one
-//! source is enough and nothing is decoded). Which sources, the code says. A destination has at most `receive_memory` of
-//! sources' buffers between request and completed write; a source at most `send_memory` being read or sent, and lets further
-//! requests wait in order. A piece that moves without being lost comes from where it is.
+//! For every buffer: a control message to each source, a read there, the data's way back; when all parts are there they are decoded,
+//! and the piece's is written (Carns et al. 2016, sections II-C and III-C, of copies: pieces of a code of which one source is
+//! enough). A driver has at most `receive_memory` of sources' buffers between request and completed write; a source at most
+//! `send_memory` being read or sent, and lets further requests wait. What moves without being lost comes from where it is.
 
 mod asked;
 pub(crate) mod curve;
@@ -26,11 +25,13 @@ mod receiver;
 mod returns;
 mod snapshot;
 mod sources;
+pub(crate) mod spent;
 mod tasks;
 #[cfg(test)]
 mod tests;
 mod traced;
 mod transfers;
+mod undetected;
 pub(crate) mod waits;
 mod work;
 

@@ -180,8 +180,7 @@ impl Recovery {
         let bytes = gather.bytes;
         gather.in_flight &= !leg.bit();
         if !gather.wants(leg.position) {
-            let is_local = source == gather.driver;
-            *if is_local { &mut self.wasted.received } else { &mut self.wasted.sent } += bytes;
+            *if source == gather.driver { &mut self.wasted.received } else { &mut self.wasted.sent } += bytes;
             self.settle(leg.slot, site);
             return;
         }

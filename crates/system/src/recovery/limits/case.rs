@@ -5,7 +5,8 @@ use resilver_units::DeviceId;
 
 use super::{Charges, Evidence, Limit, LimitKind, MOST, NOTABLE, Place, QUEUED, SATURATED, Sum};
 use crate::plant::Plant;
-use crate::recovery::waits::{NOBODY, STAGES, Spent, Stage};
+use crate::recovery::spent::{STAGES, Spent, Stage};
+use crate::recovery::waits::NOBODY;
 
 /// A rebuild that is over.
 pub(super) struct Case<'a, F> {

@@ -16,7 +16,8 @@ use resilver_units::{DeviceId, SimDuration, SimTime};
 use crate::plant::{Plant, Site};
 use crate::recovery::Recovery;
 use crate::recovery::snapshot::Snapshot;
-use crate::recovery::waits::{NOBODY, Spent};
+use crate::recovery::spent::Spent;
+use crate::recovery::waits::NOBODY;
 
 use case::Case;
 
