@@ -177,7 +177,7 @@ def test_a_table_has_no_more_rows_than_it_may() -> None:
 def test_the_command_writes_a_trace_and_refuses_windows(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(study_text("lost", study__seeds=2))
     _, told = texts("run", "study.toml", "-o", "out", "--trace", "100 ms..200 ms", cwd=tmp_path)
-    assert re.search(r"traced seed=1 in out/trace: rows of [\d,]+ messages, ", told)
+    assert re.search(r"traced seed=1 in out/trace; rows: messages [\d,]+, ", told)
     kept = {path.name for path in (tmp_path / "out" / "trace").iterdir()}
     tables = {f"{name}.parquet" for name in ("messages", "disks", "buffers", "waits", "engine")}
     assert kept == tables | {"trace.pftrace", "karyotype.txt", "links.txt"}

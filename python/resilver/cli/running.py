@@ -47,8 +47,8 @@ def run(request: RunRequest, where: Where, *, as_json: bool, quiet: bool, verbos
         if request.trace is not None:
             of_run = trace(study, folder, request.trace, executor=choice)
             if not quiet:
-                counts = ", ".join(f"{t.num_rows:,} {name}" for name, t in of_run.tables.items())
-                say(f"traced {of_run.run} in {shown(of_run.folder)}: rows of {counts}")
+                counts = ", ".join(f"{name} {t.num_rows:,}" for name, t in of_run.tables.items())
+                say(f"traced {of_run.run} in {shown(of_run.folder)}; rows: {counts}")
     beside = _beside(results) if request.sensitivity else None
     next_command = f"resilver report {shown(folder)}"
     return answer_study(results, next_command, as_json=as_json, quiet=quiet, beside=beside)
