@@ -17,9 +17,6 @@ from resilver.simulate.result import RunResult
 from resilver.simulate.stepping import finished
 from resilver.spec import System
 
-TRACE_TABLES = ("messages", "disks", "buffers", "waits", "engine")
-"""The tables of a trace."""
-
 _COUNTS = ("object", "piece", "buffer")
 
 
@@ -52,7 +49,7 @@ def traced(
     devices = {device.number: device.name for device in core_input.devices(system)}
     names = {"device": devices, "source_device": devices, "destination_device": devices}
     names |= dict.fromkeys(("source", "destination"), _endpoint_names(system))
-    return result, {name: _named(tables[name], names) for name in TRACE_TABLES}
+    return result, {name: _named(table, names) for name, table in tables.items()}
 
 
 def _endpoint_names(system: System) -> dict[int, str]:

@@ -41,7 +41,7 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// The device that the last parts came from, or that they go to; [`NOBODY`] where this is of all that there was no room for.
+    /// The device that the last parts came from, or that they go to; nobody where this is of all that there was no room for.
     pub fn other(&self) -> u32 {
         self.ends as u32
     }

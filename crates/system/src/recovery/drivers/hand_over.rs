@@ -1,7 +1,7 @@
-//! A buffer's way from its driver to the device it is to be at, which did not ask for it, and its acknowledgement.
+//! A buffer's way from its driver to the device it is to be at, which did not request it, and its acknowledgement.
 //!
-//! The driver holds the buffer in its memory until that comes. That device cannot refuse: what comes faster than it
-//! writes stands in its queue, in memory that nothing bounds.
+//! The driver holds the buffer in its memory until it is acknowledged. The device cannot refuse it: what comes faster than it writes
+//! waits in its queue, in memory that nothing bounds.
 
 use resilver_device::Direction;
 use resilver_fabric::{Fabric, Message, Notice};
@@ -77,20 +77,14 @@ impl Recovery {
 
     /// The fabric has news of a hand-over.
     pub(in crate::recovery) fn hand_over_notice<F: Fabric>(&mut self, notice: Notice, site: &mut Site<'_, F>) {
-        let of = |token| {
-            let (leg, kind) = Leg::of_token(token);
-            (leg.slot, kind)
-        };
-        match notice {
-            Notice::Sent(_) => {}
-            Notice::Delivered(token) => match of(token) {
-                (slot, DATA) => self.handed_over(slot, site),
-                (slot, _) => self.release(slot, site),
-            },
-            Notice::Lost(token) => match of(token) {
-                (slot, DATA) => self.hand_over_lost(slot, site),
-                (slot, _) => self.acknowledgement_lost(slot, site),
-            },
+        let (Notice::Delivered(token) | Notice::Sent(token) | Notice::Lost(token)) = notice;
+        let (Leg { slot, .. }, kind) = Leg::of_token(token);
+        match (notice, kind) {
+            (Notice::Sent(_), _) => {}
+            (Notice::Delivered(_), DATA) => self.handed_over(slot, site),
+            (Notice::Delivered(_), _) => self.release(slot, site),
+            (Notice::Lost(_), DATA) => self.hand_over_lost(slot, site),
+            (Notice::Lost(_), _) => self.acknowledgement_lost(slot, site),
         }
     }
 
@@ -103,9 +97,9 @@ impl Recovery {
             site.note(Notice::Lost(token));
         }
         match kind {
-            DATA if has_vanished => self.hand_over_lost(slot, site),
-            _ if has_vanished => self.release(slot, site),
-            _ => {}
+            _ if !has_vanished => {}
+            DATA => self.hand_over_lost(slot, site),
+            _ => self.release(slot, site),
         }
         has_vanished
     }

@@ -26,7 +26,7 @@ pub(super) struct Drivers {
     /// The driver of each task; nobody while no manager has taken it.
     of: Vec<u32>,
     /// Data of the tasks that each device was given to drive.
-    pub given: Vec<Bytes>,
+    given: Vec<Bytes>,
     /// Whether each device takes tasks from the queue, and which places of the order are still in it.
     is_manager: Vec<bool>,
     queue: Range<u32>,
