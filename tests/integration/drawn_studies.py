@@ -332,6 +332,9 @@ def _faults(draw: random.Random, study: dict[str, Any], groups: int) -> list[dic
         if draw.random() < 0.4:
             corrupt["window"] = draw.choice((1, 40))
         faults.append({"at": draw.choice(times), "corrupt": corrupt})
+    if streams is not None and not is_stored and draw.random() < 0.3:
+        names = [f"server.{one}" for one in draw.sample(range(servers), draw.choice((1, 1, 3)))]
+        faults.append({"at": draw.choice(times), "fail": {"servers": names}})
     kinds = ["disks"]
     if is_switched:
         kinds += ["links", "switches"]

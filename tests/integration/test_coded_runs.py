@@ -69,6 +69,46 @@ def test_streams_over_objects_read_degraded_stripes_beside_the_rebuild() -> None
     assert found.stripe_groups.num_rows == 0
 
 
+GONE = {"part": {"server": ["server.3"]}}
+BUSY = {"corrupt": {"groups": [0], "window": 48}}
+OF_TWENTY_FOUR = {
+    "cluster": {
+        "servers": 24, "ports": 2, "device": {"service": "1 ns"},
+        "fabric": {
+            "model": "switched", "topology": "leaf_spine 2x24 hosts 24 entries 24",
+            "routing": "deterministic", "link_rate": "100 Gb/s", "packet_size": "32 KiB",
+        },
+    },
+    "placement": {"algorithm": "groups", "group_size": 24},
+    "redundancy": {"code": "rs 8+3", "strip": "64 KiB"},
+    "lanes": {"clients": 0.75},
+    "traffic": {"streams": {"window": 6}, "warm_up": "5 ms", "duration": "8 ms"},
+}  # fmt: skip
+"""A group of a burst buffer, as Gonsiorowski et al. (2017) have it."""
+
+
+@pytest.mark.parametrize(("kind", "degraded"), [("read", 7 / 23), ("write", 0.0)])
+def test_a_group_without_a_server_has_the_rates_of_the_others(kind: str, degraded: float) -> None:
+    """Each server that is left reads, writes and rebuilds as before; who is gone has no clients.
+
+    Of a stripe's eight data strips its coordinator has one, and the other seven are at any of 23
+    servers, one of which is gone: of 23 reads 7 are degraded.
+    """
+    rates = []
+    for faults in ([BUSY], [GONE, BUSY]):
+        found = result_of(OF_TWENTY_FOUR, faults=faults, traffic__reads=float(kind == "read"))
+        assert found.metrics["requests_lost"] == 0
+        rate, of_model = (real(found, f"{one}{kind}_bytes_per_second") for one in ("", "analytic_"))
+        assert rate == pytest.approx(of_model, rel=0.01)
+        assert real(found, "rebuild_bytes_per_second") == pytest.approx(
+            real(found, "analytic_rebuild_bytes_per_second"), rel=0.05
+        )
+        rates.append(rate)
+    assert rates[1] / rates[0] == pytest.approx(23 / 24, rel=0.01)
+    share = count(found, "degraded_reads") / count(found, "requests_completed")
+    assert share == pytest.approx(degraded, rel=0.05)
+
+
 def test_a_sweep_of_lanes_fills_its_tables(tmp_path: Path) -> None:
     study = Study.from_dict(
         changed(STREAMED, study={"sweep": {"lanes.clients": [0.9, 0.5]}}, **FULL)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from resilver.analytic.code_figures import code_figures
 from resilver.analytic.streams import Rates, payload_rate, server_rates
 from resilver.spec import ErasureCode, System
+from resilver.spec.tree import plural
 
 if TYPE_CHECKING:
     from resilver.spec.corrupt import Corrupt
@@ -17,8 +19,8 @@ def analytic_rates(system: System) -> Rates | None:
 
     Returns:
         The rates; None where there are no such streams, or the model has no figure: with bursts,
-        where devices share ports, or where rebuilds begin late, end by themselves, or share their
-        ports without lanes.
+        where devices share ports, where rebuilds begin late, end by themselves, or share their
+        ports without lanes, and where servers fail that are not named or fail late.
     """
     code, groups = system.code, system.stripe_groups
     if not groups or code is None or system.has_bursts:
@@ -36,13 +38,45 @@ def analytic_rates(system: System) -> Rates | None:
     rebuilding = [fault.corrupt for fault in faults if fault.corrupt is not None]
     if any(corrupt.strips is not None for corrupt in rebuilding):
         return None
-    return summed_rates(system, code, rebuilding, fraction or 0.0)
+    gone = _gone_by_group(system, warm_up)
+    if gone is None or (any(gone) and any(isinstance(one.groups, int) for one in rebuilding)):
+        return None
+    return summed_rates(system, code, rebuilding, fraction or 0.0, gone)
+
+
+def _gone_by_group(system: System, until: float) -> list[int] | None:
+    """How many servers of each group are gone from some time on; None where nobody can say."""
+    tree, told = system.cluster.tree, [one for one in system.faults if one.starts_rebuild]
+    if told and (tree is None or system.detection is not None):
+        return None
+    gone: set[int] = set()
+    for fault in told:
+        broken = fault.broken
+        if tree is None or broken is None or isinstance(broken.targets, int):
+            return None
+        known = fault.at if broken.detected is None else broken.detected
+        if known > until or broken.until is not None:
+            return None
+        level = tree.level_of(plural(broken.level)) or tree.device_level
+        for name in broken.targets:
+            gone |= {*tree.members(level, int(name.rpartition(".")[2]))}
+    return [sum(server in gone for server in group) for group in system.stripe_groups]
 
 
 def summed_rates(
-    system: System, code: ErasureCode, rebuilding: list[Corrupt], fraction: float
+    system: System,
+    code: ErasureCode,
+    rebuilding: list[Corrupt],
+    fraction: float,
+    gone: Sequence[int] = (),
 ) -> Rates:
-    """The rates of all groups: those that rebuild share their servers, the others do not."""
+    """The rates of all groups: those that rebuild share their servers, the others do not.
+
+    Args:
+        rebuilding: What rebuilds; by number where servers are gone.
+        fraction: What rebuilds have of a port that clients use as well.
+        gone: How many servers of each group are gone, whose peers do as much as before.
+    """
     traffic, streams = system.traffic, system.streams
     size = len(system.stripe_groups[0])
     strip = float(system.redundancy.strip or 0) if system.redundancy is not None else 0.0
@@ -50,7 +84,7 @@ def summed_rates(
     reads = traffic.read_share if traffic is not None else 1.0
     offered = float(streams.rate) if streams is not None and streams.rate is not None else None
     total = Rates(0.0, 0.0, 0.0)
-    quiet = len(system.stripe_groups)
+    quiet, lost_of_quiet = len(system.stripe_groups), sum(gone)
     for corrupt in rebuilding:
         count = corrupt.groups if isinstance(corrupt.groups, int) else len(corrupt.groups)
         other = code_figures((corrupt.code or code).label)
@@ -62,10 +96,13 @@ def summed_rates(
             rebuild_fraction=fraction,
             offered=offered,
         )
-        total += one.times(count * size)
+        named = () if isinstance(corrupt.groups, int) or not gone else corrupt.groups
+        lost = sum(gone[group] for group in named)
+        total += one.times(count * size - lost)
         quiet -= count
+        lost_of_quiet -= lost
     one = server_rates(bandwidth, figures, reads=reads, offered=offered)
-    return total + one.times(max(quiet, 0) * size)
+    return total + one.times(max(quiet, 0) * size - lost_of_quiet)
 
 
 def rebuild_fraction(system: System) -> float | None:

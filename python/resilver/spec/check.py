@@ -25,7 +25,13 @@ from resilver.spec.serving import (
     traffic_problems,
 )
 from resilver.spec.steady import carrier_problems, is_taken_over, steady_problems
-from resilver.spec.striping import has_end, lane_problems, stored_stripe_problems, striping_problems
+from resilver.spec.striping import (
+    has_end,
+    lane_problems,
+    rebuilt_from,
+    stored_stripe_problems,
+    striping_problems,
+)
 from resilver.spec.tree import plural
 from resilver.units import Bytes, exact_bytes
 
@@ -87,15 +93,15 @@ def _system_problems(
     problems += lane_problems(sections)
     problems += steady_problems(cluster, sections)
     if traffic is not None:
-        told = [one for one in faults if not is_taken_over(cluster, one[1])]
-        rebuilds = has_end(told)
-        problems += traffic_problems(cluster, traffic, has_rebuild=rebuilds)
+        is_stored = "population" in given
+        told = rebuilt_from(cluster, faults, is_stored=is_stored)
+        problems += traffic_problems(cluster, traffic, has_rebuild=has_end(told))
         # What failed is rebuilt whenever that begins; soft errors are of the time of the traffic.
         if not any(fault.starts_rebuild for _, fault in told):
             problems += late_fault_problems(traffic, faults)
-        if "population" not in given:
-            is_striped = traffic.is_striped
-            problems += nothing_stored_problems(given, told, is_striped=is_striped)
+        if not is_stored:
+            lost = [one for one in faults if not is_taken_over(cluster, one[1])]
+            problems += nothing_stored_problems(given, lost, is_striped=traffic.is_striped)
             return problems + carrier_problems(cluster, faults)
     # Where traffic was written and is not valid, it may have been all that there is to be.
     is_traffic_broken = "traffic" in given and "traffic" not in sections

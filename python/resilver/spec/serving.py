@@ -176,7 +176,7 @@ def nothing_stored_problems(
     ]
     for index, fault in faults:
         broken = fault.broken
-        if broken is not None and broken.is_told:
+        if broken is not None and broken.is_told and not is_striped:
             rule = f"{plural(broken.level)} that fail start a rebuild, and nothing is stored here"
             remedy = "write told = false, or add [population]"
             key, value = f"faults.{index}.{broken.key}", show(broken.targets)

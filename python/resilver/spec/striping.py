@@ -122,9 +122,9 @@ def lane_problems(sections: Mapping[str, Any]) -> list[Problem]:
     is_without_share = not problems and lanes.shares_with(bursts=has_bursts)[1] == 0
     # Clients in a closed loop always wait for something, and so may a lane without a share.
     if is_without_share and traffic is not None and traffic.arrivals is None:
-        faults = sections.get("faults") or ()
-        told = [fault for fault in faults if not is_taken_over(cluster, fault)]
-        problems += _endless_rebuild_problems(told)
+        faults = list(enumerate(sections.get("faults") or ()))
+        told = rebuilt_from(cluster, faults, is_stored=sections.get("population") is not None)
+        problems += _endless_rebuild_problems(fault for _, fault in told)
     return problems
 
 
@@ -136,6 +136,17 @@ def _endless_rebuild_problems(faults: Iterable[Fault]) -> list[Problem]:
             remedy = "give it a share above 0, such as rebuild = 0.01"
             return [Problem(rule, remedy, key="lanes.rebuild", value="0")]
     return []
+
+
+def rebuilt_from(
+    cluster: Cluster, faults: list[tuple[int, Fault]], *, is_stored: bool
+) -> list[tuple[int, Fault]]:
+    """The faults after which something may be rebuilt: of nothing stored, soft errors alone."""
+    return [
+        (index, fault)
+        for index, fault in faults
+        if not is_taken_over(cluster, fault) and (is_stored or fault.broken is None)
+    ]
 
 
 def has_end(faults: list[tuple[int, Fault]]) -> bool:

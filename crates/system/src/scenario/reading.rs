@@ -167,7 +167,7 @@ impl Described {
         let mut pools: Vec<StoredPool> =
             self.pools.into_iter().map(|pool| pool.build(&around)).collect::<Result<_, _>>()?;
         if pools.is_empty() {
-            pools.push(pool_of_nothing(self.redundancy));
+            pools.push(pool_of_nothing(servers, self.redundancy));
         }
         if let Some(given) = self.lanes.as_ref().map(|config| config.lanes.count())
             && given != TrafficClass::ALL.len()
@@ -281,10 +281,10 @@ impl Where {
     }
 }
 
-/// What a system without contents stores: no files, in no group, by a ring that nobody asks.
-fn pool_of_nothing(code: Option<CodeConfig>) -> StoredPool {
+/// What a system without contents stores: no files, in no group, by a ring that nobody asks; any of its devices may fail.
+fn pool_of_nothing(servers: usize, code: Option<CodeConfig>) -> StoredPool {
     let ring = Arc::new(HashRing::new(vec![0], 1, RingWalk::Successors));
-    let algorithm = Algorithm::Ring { ring, copies: 1, is_out: vec![false] };
+    let algorithm = Algorithm::Ring { ring, copies: 1, is_out: vec![false; servers] };
     let placement = Placement { groups: Some(0), algorithm, domain_of: None };
     StoredPool { placement, code, contents: Contents::nothing() }
 }
