@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from resilver import Results, Study, cli
+from resilver.spec.toml import write_toml
 from resilver.study.system_runs import format_swept
 from resilver.units import Bytes, BytesPerSecond
+from tests.build import STREAMED, changed
 from tests.integration.study_runs import study_text
 from tests.terminal import json_output, output, texts, written
 
@@ -155,3 +157,42 @@ def test_a_study_file_of_dots_has_its_runs_below_runs(ended: Path) -> None:
     assert cli.run(["run", str(dots), "-q", "--set", "recovery.bandwidth=1 GB/s"]) == 0
     assert (ended.parent / "runs" / "study" / "runs.parquet").is_file()
     assert sorted(path.name for path in ended.parent.iterdir()) == ["...toml", "runs", "swept.toml"]
+
+
+@pytest.mark.parametrize(
+    ("aim", "sign", "least"),
+    [
+        ("most read_bytes_per_second", -1.0, 0.0),
+        ("least p99_delay, rebuild_bytes_per_second >= 2 GB/s", 1.0, 2e9),
+        ("most read_bytes_per_second, rebuild_bytes_per_second >= 1 TB/s", -1.0, 1e12),
+    ],
+)
+def test_an_aim_ranks_the_systems_of_a_sweep(
+    aim: str, sign: float, least: float, tmp_path: Path
+) -> None:
+    """Best first, as sorted by hand; what breaks the limit comes last and says so."""
+    sweep = {"lanes.clients": [0.9, 0.25, 0.5], "traffic.streams.window": [2, 4]}
+    study = write_toml(changed(STREAMED, study={"sweep": sweep}))
+    words = words_of(tmp_path, study, "--workers", "1", "--aim", aim)
+    rows = json_output(*words, "-q")
+    column = "p99_delay_seconds" if "p99" in aim else "read_bytes_per_second"
+    keeps = [row["rebuild_bytes_per_second"] >= least for row in rows]
+    order = [(not kept, sign * row[column]) for kept, row in zip(keeps, rows, strict=True)]
+    assert order == sorted(order) and len(set(order)) == len(rows) == 6
+    text = output(*words)
+    lines = text.split("best first")[1].split("Key figures")[0].splitlines()
+    shown = [line.split() for line in lines if line.startswith("0.")]
+    assert [cells[:2] for cells in shown] == [[f"{row[key]:g}" for key in sweep] for row in rows]
+    said = " ".join(text.split("Simulated")[0].split())
+    limit = aim.partition(", ")[2]
+    if limit:
+        assert [cells[2] for cells in shown] == ["yes" if kept else "no" for kept in keeps]
+    best = ", ".join(f"{key} = {rows[0][key]:g}" for key in sweep)
+    words_for = "most" if sign < 0 else "least"
+    if not any(keeps):
+        assert f"None of 6 systems keeps {limit}." in said
+    elif limit:
+        assert 0 < sum(keeps) < 6 and f"Of 6 systems, {sum(keeps)} keep {limit}." in said
+        assert f"{best} has the {words_for} {column} of these" in said
+    else:
+        assert f"Of 6 systems, {best} has the {words_for} {column}" in said

@@ -32,8 +32,9 @@ def run(request: RunRequest, where: Where, *, as_json: bool, quiet: bool, verbos
     with closing(
         choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
     ) as choice:
-        each = () if request.each is None else (f"study.each={request.each}",)
-        study = load_study(request.study, (*request.settings, *each))
+        asked = (("each", request.each), ("aim", request.aim))
+        said = [f"study.{key}={value}" for key, value in asked if value is not None]
+        study = load_study(request.study, (*request.settings, *said))
         # A file called `...toml` has the parent folder for a stem.
         stem = request.study.stem.strip(".") or "study"
         folder = request.output if request.output is not None else Path("runs") / stem

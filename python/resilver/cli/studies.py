@@ -92,6 +92,10 @@ class RunRequest(StudyRequest):
         metavar="LEVEL",
         text="Fail each part of a level in turn, such as osd or host, and rank them.",
     )
+    aim: str | None = option(
+        metavar="AIM",
+        text="Rank the systems of a sweep: most or least of a metric, then limits to keep.",
+    )
 
 
 def run(
@@ -115,6 +119,8 @@ def run(
     resilver run study.toml --trace "1 s..2 s"
 
     resilver run study.toml --each osd -o runs/each-osd
+
+    resilver run study.toml --aim "most throughput, rebuild_seconds <= 2 h"
 
     resilver run study.toml --cluster tcp://node1:8786
 

@@ -64,7 +64,7 @@ def write_live(results: PartialResults, path: str | Path, standing: Standing) ->
     """
     if is_of_clusters(results) or not results.runs.num_rows:
         return write_page(render_waiting(results, standing), path, "report")
-    shown = [str(point.median["run"]) for point in systems_shown(systems(results))]
+    shown = [str(point.median["run"]) for point in systems_shown(results, systems(results))]
     return write_page(render(results.holding(shown), standing), path, "report")
 
 

@@ -21,11 +21,13 @@ from resilver.report.findings import (
 from resilver.report.headline import key_figures
 from resilver.report.network import named_tables
 from resilver.report.provenance import assumptions_table, portable, provenance, spread_note
+from resilver.report.ranking import aim_in, aim_sentence, by_aim, limits_kept
 from resilver.report.runs import classes_table, pools_table, runs_table
 from resilver.report.sentence import describe
 from resilver.report.servers import hosts
 from resilver.report.traffic_sentence import traffic_sentence
 from resilver.report.waits import run_records, wait_sentence, waits_of
+from resilver.spec.aim import Aim, heading_of, kind_of
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import (
     SystemRuns,
@@ -90,7 +92,7 @@ def study_answer(results: StudyTables) -> Answer:
     """The answer of a finished study, for a terminal and for programs."""
     points = systems(results)
     order = ranked(results, points)
-    key = order[0] if _level(results) else largest(points)
+    key = order[0] if _level(results) else _chosen(results, points)
     is_swept = bool(swept_keys(results))
     said = answer_of(results, key)
     if help_words := sensitivity_finding(results):
@@ -102,7 +104,7 @@ def study_answer(results: StudyTables) -> Answer:
     routers = results.study["cluster"]["fabric"].get("routers") if has_traffic(key) else None
     return Answer(
         title_of(results, key),
-        _verdict(results, points) if is_swept else said,
+        _verdict(results, order) if is_swept else said,
         sections_of(
             ("Systems", [_overview(results, order) if is_swept else None]),
             ("Key figures", [Figures(title, key_figures(results, key)), *_pools(results, key)]),
@@ -121,11 +123,9 @@ def study_answer(results: StudyTables) -> Answer:
 
 
 def records(results: StudyTables) -> list[dict[str, Any]]:
-    """The runs for ``--json``; where parts fail in turn, the slowest rebuild first."""
-    found = results.runs.to_pylist()
-    if _level(results):
-        found.sort(key=lambda row: -(row["rebuild_seconds"] or 0.0))
-    return run_records(results, found)
+    """The runs for ``--json``, those of the first system first where systems are ranked."""
+    order = ranked(results, systems(results))
+    return run_records(results, [row for point in order for row in point.rows])
 
 
 def page_answer(results: StudyTables) -> Answer:
@@ -135,8 +135,8 @@ def page_answer(results: StudyTables) -> Answer:
         ConfigError: There is no finished run.
     """
     points = systems(results)
-    chosen = largest(points)
-    every = systems_shown(points)
+    order, chosen = ranked(results, points), _chosen(results, points)
+    every = systems_shown(results, points)
     rebuilds = not all(serves_only(one.rows) for one in points)
     over = f"Over the {'sweep' if chosen.swept else 'seeds'}"
     hidden = "" if len(every) == len(points) else (
@@ -144,11 +144,11 @@ def page_answer(results: StudyTables) -> Answer:
         "have all."
     )  # fmt: skip
     of_every = [_of_system(results, one, rank, hidden) for rank, one in enumerate(every)]
-    beside = _overview(results, points) if len(every) > 1 else None
+    beside = _overview(results, order) if len(every) > 1 else None
     runs = Shown("runs", "every run of the study", runs_table(results), rows=200, is_closed=True)
     return Answer(
         title_of(results, chosen),
-        _verdict(results, points) if rebuilds else [],
+        _verdict(results, order) if rebuilds or aim_in(results) is not None else [],
         sections_of(
             ("Systems", [beside]),
             *(rests for _, rests, _ in of_every),
@@ -171,7 +171,10 @@ def _level(results: StudyTables) -> str:
 
 
 def ranked(results: StudyTables, points: list[SystemRuns]) -> list[SystemRuns]:
-    """Swept points in their order; where parts fail in turn, the slowest rebuild first."""
+    """Swept points in their order; by an aim the best first, of parts in turn the slowest."""
+    aim = aim_in(results)
+    if aim is not None and swept_keys(results):
+        return by_aim(points, aim)
     if not _level(results):
         return points
     return sorted(points, key=lambda point: -(point.median["rebuild_seconds"] or 0.0))
@@ -188,7 +191,9 @@ def title_of(results: StudyTables, point: SystemRuns) -> str:
 
 def _verdict(results: StudyTables, points: list[SystemRuns]) -> list[str]:
     """What is said of all systems together; nothing where there is nothing to compare."""
-    return [text for text in [sweep_sentence(points, _level(results))] if text]
+    aim = aim_in(results)
+    ranks = aim_sentence(points, aim) if aim is not None and swept_keys(results) else ""
+    return [text for text in [ranks, sweep_sentence(points, _level(results))] if text]
 
 
 def answer_of(results: StudyTables, point: SystemRuns) -> list[str]:
@@ -213,7 +218,10 @@ def _overview(results: StudyTables, points: Sequence[SystemRuns]) -> Shown:
         )
         for key, name in zip(keys, short_names(keys), strict=True)
     ]
-    for metric in _metrics(points):
+    aim = aim_in(results)
+    if aim is not None and aim.limits:
+        columns.append(("limits_kept", "limits kept", "text", limits_kept(points, aim)))
+    for metric in _metrics(points, aim):
         columns += _measured(points, metric)
         if metric == _REBUILD[0]:
             found = waits_of(results, [point.median["run"] for point in points])
@@ -227,10 +235,19 @@ def _overview(results: StudyTables, points: Sequence[SystemRuns]) -> Shown:
     columns.append(("runs", "runs", "count", [len(point.rows) for point in points]))
     printed = _RANKS_PRINTED if level else _POINTS_PRINTED
     title = "The slowest rebuilds" if level else "The systems"
+    title = title if aim is None else "The systems, best first"
     return Shown("systems", title, table(*columns), rows=100, printed=printed, keys=len(keys))
 
 
-def _metrics(points: Sequence[SystemRuns]) -> Iterator[Metric]:
+def _metrics(points: Sequence[SystemRuns], aim: Aim | None) -> Iterator[Metric]:
+    """What is stated of systems: what an aim is about, then all else, each once."""
+    usual = {name: (name, heading, kind) for name, heading, kind in _usual(points)}
+    of_aim = () if aim is None else aim.columns
+    yield from [usual.pop(name, (name, heading_of(name), kind_of(name))) for name in of_aim]
+    yield from usual.values()
+
+
+def _usual(points: Sequence[SystemRuns]) -> Iterator[Metric]:
     """What is stated of systems: of a rebuild, of clients, and what else any of them has."""
     if not all(serves_only(point.rows) for point in points):
         yield from _REBUILD
@@ -325,9 +342,14 @@ def _how_to_run(results: StudyTables) -> str:
     return text
 
 
-def systems_shown(points: list[SystemRuns]) -> list[SystemRuns]:
-    """At most `SYSTEMS_MAX` systems for a page, in their order: the largest, and others evenly."""
-    chosen = largest(points)
+def _chosen(results: StudyTables, points: list[SystemRuns]) -> SystemRuns:
+    """The system that stands for a sweep: the best by its aim, else the largest."""
+    return largest(points) if aim_in(results) is None else ranked(results, points)[0]
+
+
+def systems_shown(results: StudyTables, points: list[SystemRuns]) -> list[SystemRuns]:
+    """At most `SYSTEMS_MAX` systems for a page, in their order: what stands for all, and others."""
+    chosen = _chosen(results, points)
     if len(points) <= SYSTEMS_MAX:
         return points
     last = len(points) - 1

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainValidator, ValidationInfo, WithJsonSchema
 
 from resilver.errors import ConfigError, Problem, raise_all, show
+from resilver.spec.aim import aim_of
 from resilver.spec.histogram import measured
 from resilver.spec.section import FilePath, Section, base_folder
 from resilver.spec.tables import to_plain
@@ -166,6 +167,17 @@ def _absolute_files(key: str, value: Any, base: Path) -> Any:
     return value
 
 
+def _checked_aim(text: str | None) -> str | None:
+    """An aim as it is written.
+
+    Raises:
+        ConfigError: It says none.
+    """
+    if text is not None:
+        aim_of(text)
+    return text
+
+
 class Ensemble(Section):
     """The sweep of systems times the ensemble of seeds."""
 
@@ -208,4 +220,10 @@ class Ensemble(Section):
     each: str | None = Field(default=None, strict=True, examples=["osd"])
     """A level, such as ``osd`` or ``host``, whose parts fail one by one: a system for each, in
     which that part stands in the first fault.
+    """
+    aim: Annotated[str | None, AfterValidator(_checked_aim)] = Field(
+        default=None, strict=True, examples=["most throughput, rebuild_seconds <= 2 h"]
+    )
+    """What ranks the systems of the sweep: ``most`` or ``least`` of a metric of the table ``runs``,
+    then limits that a system has to keep. It changes no run.
     """

@@ -66,6 +66,15 @@ class Study(Sections):
     def _expand(self, info: ValidationInfo) -> Self:
         base = base_folder(info)
         sections = {name: value for name, value in self.given().items() if name != "study"}
+        if self.study.aim is not None and not (self.study.sweep or self.study.each):
+            rule, remedy = "an aim ranks the systems of a sweep", "add [study.sweep], or remove it"
+            raise ConfigError(rule, remedy, key="study.aim", value=show(self.study.aim))
+        if self.study.aim is not None and self.cluster.ceph is not None:
+            rule, remedy = (
+                "it ranks synthetic systems",
+                'use resilver what-if --aim "healthy in 1 d"',
+            )
+            raise ConfigError(rule, remedy, key="study.aim", value=show(self.study.aim))
         self._ensemble = with_each(sections, self.study)
         self._points = expand(sections, self._ensemble, base)
         self._texts = tuple(canonical_system(point.system) for point in self._points)
@@ -162,8 +171,7 @@ class Study(Sections):
             "sweep": sweep,
             "systems_sha256": digest.hexdigest(),
         }
-        if self.study.each is not None:
-            ensemble["each"] = self.study.each
+        ensemble |= {key: value for key in _SAID if (value := getattr(self.study, key)) is not None}
         return {**system.resolved(), "study": ensemble}
 
     def to_toml(self, keep: Callable[[Path], str] = str, *, stated: bool = False) -> str:
@@ -196,8 +204,7 @@ class Study(Sections):
         counted = seeds == tuple(range(1, len(seeds) + 1))
         ensemble: dict[str, Any] = {"title": self.study.title} if self.study.title else {}
         ensemble["seeds"] = len(seeds) if counted else list(seeds)
-        if self.study.each is not None:
-            ensemble["each"] = self.study.each
+        ensemble |= {key: value for key in _SAID if (value := getattr(self.study, key)) is not None}
         if self.study.sweep:
             ensemble["sweep"] = to_plain(self.study.sweep)
         return write_toml(with_files({**tables, "study": ensemble}, keep))
@@ -317,6 +324,8 @@ def _override(table: Mapping[str, Any], text: str) -> dict[str, Any]:
     return {**changed, "study": {**ensemble, "sweep": without(sweep, key)}}
 
 
+_SAID = ("each", "aim")
+"""What else a study file says of its ensemble."""
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 # Pydantic puts each docstring in as a description, with sections that an editor's tooltip need not
 # show.

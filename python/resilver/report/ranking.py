@@ -1,0 +1,68 @@
+"""The systems of a sweep in the order of an aim, and which of them is best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resilver.spec.aim import Aim, Limit, aim_of, kind_of
+from resilver.study.results import StudyTables
+from resilver.study.system_runs import SystemRuns
+from resilver.tables import cell_text
+from resilver.words import listed, plural
+
+_SAME = 1.02
+"""Medians within this factor are as good as each other: few seeds differ by as much by chance."""
+
+
+def aim_in(results: StudyTables) -> Aim | None:
+    """The aim of a study, whose sweep is ranked by it."""
+    text = results.study["study"].get("aim")
+    return aim_of(text) if text else None
+
+
+def by_aim(points: list[SystemRuns], aim: Aim) -> list[SystemRuns]:
+    """The systems, best first: those that keep every limit, then the others."""
+
+    def merit(point: SystemRuns) -> tuple[bool, bool, float]:
+        value = point.middle(aim.column)
+        known = 0.0 if value is None else value
+        return bool(_broken(point, aim)), value is None, -known if aim.is_most else known
+
+    return sorted(points, key=merit)
+
+
+def aim_sentence(order: list[SystemRuns], aim: Aim) -> str:
+    """Which system is best, how many are as good, and how many keep the limits.
+
+    Args:
+        order: The systems as `by_aim` has them.
+    """
+    best = order[0]
+    kept = [point for point in order if not _broken(point, aim)]
+    value = best.middle(aim.column)
+    count = plural(len(order), "system")
+    limits = listed([limit.words for limit in aim.limits])
+    if not kept or value is None:
+        return f"None of {count} {f'has {aim.column}' if kept else f'keeps {limits}'}."
+    words = "most" if aim.is_most else "least"
+    amount = cell_text(value, kind_of(aim.column))
+    text = f"Of {count}, {best.label} has the {words} {aim.column}: {amount}."
+    if aim.limits:
+        text = f"Of {count}, {len(kept):,} keep {limits}. {best.label} has the {words} "
+        text += f"{aim.column} of these: {amount}."
+    alike = sum(_is_as_good(point.middle(aim.column), value) for point in kept[1:])
+    return f"{text} As good within 2 %: {alike:,} more." if alike else text
+
+
+def limits_kept(points: Sequence[SystemRuns], aim: Aim) -> list[str]:
+    """Whether each system keeps all limits."""
+    return ["no" if _broken(point, aim) else "yes" for point in points]
+
+
+def _broken(point: SystemRuns, aim: Aim) -> list[Limit]:
+    """The limits that a system does not keep, by medians over its seeds."""
+    return [limit for limit in aim.limits if not limit.keeps(point.middle(limit.column))]
+
+
+def _is_as_good(value: float | None, best: float) -> bool:
+    return value is not None and max(value, best) <= _SAME * min(value, best)
