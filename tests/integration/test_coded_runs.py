@@ -109,6 +109,27 @@ def test_a_group_without_a_server_has_the_rates_of_the_others(kind: str, degrade
     assert share == pytest.approx(degraded, rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("kind", "faults", "share"),
+    [("read", [], 1.0), ("read", [BUSY], 0.75), ("write", [BUSY], 0.75)],
+)
+def test_flash_holds_a_group_to_what_its_devices_read_and_write(
+    kind: str, faults: list[dict[str, Any]], share: float
+) -> None:
+    """Two ports of 100 Gb/s pass 25 GB/s, and a drive reads a strip in 9.8 us: 6.7 GB/s."""
+    keys = {"cluster__device": "nvme-mixed-use", "traffic__reads": float(kind == "read")}
+    times = {"traffic__warm_up": "40 ms", "traffic__duration": "20 ms"}
+    found = result_of({**OF_TWENTY_FOUR, "faults": faults}, **keys, **times)
+    reading, writing = 0.415e-6 + 65536 / 7e9, 2.894e-6 + 65536 / 4.3e9
+    of_model = 24 * 65536 * share / (reading if kind == "read" else writing * 11 / 8)
+    assert real(found, f"analytic_{kind}_bytes_per_second") == pytest.approx(of_model)
+    assert real(found, f"{kind}_bytes_per_second") == pytest.approx(of_model, rel=0.03)
+    if faults:
+        made = 24 * 65536 * 0.25 / (8 * reading + writing)
+        assert real(found, "analytic_rebuild_bytes_per_second") == pytest.approx(made)
+        assert real(found, "rebuild_bytes_per_second") == pytest.approx(made, rel=0.05)
+
+
 def test_a_sweep_of_lanes_fills_its_tables(tmp_path: Path) -> None:
     study = Study.from_dict(
         changed(STREAMED, study={"sweep": {"lanes.clients": [0.9, 0.5]}}, **FULL)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from resilver.analytic.code_figures import code_figures
+from resilver.analytic.of_devices import held_by_devices
 from resilver.analytic.streams import Rates, payload_rate, server_rates
 from resilver.spec import ErasureCode, System
 from resilver.spec.tree import plural
@@ -96,12 +97,14 @@ def summed_rates(
             rebuild_fraction=fraction,
             offered=offered,
         )
+        one = held_by_devices(system, one, strip, figures, (other, fraction))
         named = () if isinstance(corrupt.groups, int) or not gone else corrupt.groups
         lost = sum(gone[group] for group in named)
         total += one.times(count * size - lost)
         quiet -= count
         lost_of_quiet -= lost
     one = server_rates(bandwidth, figures, reads=reads, offered=offered)
+    one = held_by_devices(system, one, strip, figures)
     return total + one.times(max(quiet, 0) * size - lost_of_quiet)
 
 

@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
+from resilver.analytic.of_devices import device_seconds
 from resilver.analytic.of_groups import rebuild_fraction
 from resilver.estimate.streams import strip_bytes
 from resilver.spec import System
-from resilver.spec.device import DeviceService
-
-
-def device_seconds(system: System, size: float, *, is_read: bool) -> float:
-    """The time of a device for one request that is not in order with the one before.
-
-    Args:
-        size: Bytes of the request.
-        is_read: Whether it reads.
-    """
-    device = system.device
-    if isinstance(device, DeviceService):
-        return float(device.read_service if is_read else device.write_service)
-    seeks = device.read_seek if is_read else device.write_seek
-    row = max(sum(one <= size for one in device.request_sizes) - 1, 0)
-    overhead = device.read_overhead if is_read else device.write_overhead
-    rate = device.read_rate if is_read else device.write_rate
-    return float(overhead) + size / float(rate) + (float(seeks[row]) if seeks else 0.0)
 
 
 def device_shares(system: System, operations: float) -> tuple[float, float]:
@@ -33,7 +16,7 @@ def device_shares(system: System, operations: float) -> tuple[float, float]:
         operations: Operations a second on stripes, as far as the network lets them through.
 
     Returns:
-        Both shares; of groups of servers, whose devices do not bind, 1.
+        Both shares; of groups of servers, whose rates the analytic model holds to devices, 1.
     """
     wanted = _wanted(system, operations)
     if system.stripe_groups or not wanted:

@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from resilver.analytic.of_devices import device_seconds
 from resilver.analytic.of_groups import port_seconds
 from resilver.errors import Problem
 from resilver.estimate.devices import (
-    device_seconds,
     device_shares,
     pieces_touched,
     rebuild_seconds,
