@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from resilver.part_columns import COST_OF_DETECTION, DETECTION, FLOWS, JOBS, LAYERS, LIMITS, PARTS
+from resilver.part_columns import DETECTION, FLOWS, JOBS, LAYERS, LIMITS, OF_RUNS, PARTS
 
 TABLE_NAMES = (
     "runs",
@@ -168,8 +168,7 @@ METRICS = pa.schema(
         ("degraded_read_bytes", _COUNT),
         ("backlog_bytes", _COUNT),
         ("push_backlog_bytes", _COUNT),
-        ("detection_seconds", _REAL),
-        *COST_OF_DETECTION,
+        *OF_RUNS,
         *OF_PERIODS,
     ]
 )

@@ -17,6 +17,16 @@ COST_OF_DETECTION = (
 )
 """What detection costs each device, and gets wrong, while all are healthy."""
 
+OF_RUNS = (
+    # What became of what bursts wrote, where it is drained.
+    ("drain_bytes_per_second", _REAL),
+    ("undrained_bytes", _COUNT),
+    ("undrained_bytes_max", _COUNT),
+    ("detection_seconds", _REAL),
+    *COST_OF_DETECTION,
+)
+"""Metrics of a run that only some have."""
+
 # A row a part between devices and ports that takes time.
 PARTS = pa.schema(
     [

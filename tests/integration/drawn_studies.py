@@ -288,6 +288,8 @@ def _traffic(
         streams["rate"] = draw.choice(rates)
     if draw.random() < 0.3:
         streams["bursts"] = {"volume": draw.choice(("1 B", "1 MiB")), "every": "1 ms"}
+    if "bursts" in streams and not is_stored and draw.random() < 0.6:
+        streams["bursts"]["drain"] = draw.choice(("1 kB/s", "10 MB/s", "10 GB/s"))
     if draw.random() < 0.3:
         streams["entries"] = draw.choice(("paired", "random"))
     return {**made, "streams": streams}

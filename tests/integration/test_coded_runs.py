@@ -130,6 +130,31 @@ def test_flash_holds_a_group_to_what_its_devices_read_and_write(
         assert real(found, "rebuild_bytes_per_second") == pytest.approx(made, rel=0.05)
 
 
+@pytest.mark.parametrize(("rate", "is_fast"), [(4e9, True), (2.5e9, False)])
+def test_what_bursts_write_is_drained_at_a_rate(rate: float, is_fast: bool) -> None:
+    """Four bursts of 1.5 GiB, 20 ms apart, are 80.5 GB/s; 24 servers drain at theirs."""
+    volume, every, first, end = 1.5 * 2**30, 0.02, 0.001, 0.08
+    bursts = {"volume": "1.5 GiB", "every": "20 ms", "first": "1 ms", "drain": f"{rate:.0f} B/s"}
+    keys = {"traffic__streams": {"window": 6, "rate": "0 B/s", "bursts": bursts}}
+    times = {"traffic__warm_up": "0 s", "traffic__duration": "80 ms", "traffic__reads": 0.0}
+    lanes = {"clients": 0.5, "bursts": 0.5}
+    found = result_of({**OF_TWENTY_FOUR, "faults": [], "lanes": lanes}, **keys, **times)
+    drained, left = real(found, "drain_bytes_per_second") * end, count(found, "undrained_bytes")
+    written = real(found, "burst_bytes_per_second") * end
+    assert left == pytest.approx(written - drained, abs=1.0)
+    # 48 windows of 6 stripes of 512 KiB are under way at most, and whole bursts are a little more.
+    assert written == pytest.approx(4 * volume, rel=0.02)
+    # Nothing can be drained before the first 6 of the 64 stripes of each window are written.
+    beside = 24 * rate * real(found, "mean_burst_delay_seconds") * 58 / 64
+    if is_fast:
+        assert left == 0
+        most = volume - beside
+    else:
+        assert left == pytest.approx(4 * volume - 24 * rate * (end - first), rel=0.05)
+        most = 4 * volume - 24 * rate * 3 * every - beside
+    assert count(found, "undrained_bytes_max") == pytest.approx(most, rel=0.05)
+
+
 def test_a_sweep_of_lanes_fills_its_tables(tmp_path: Path) -> None:
     study = Study.from_dict(
         changed(STREAMED, study={"sweep": {"lanes.clients": [0.9, 0.5]}}, **FULL)
@@ -140,7 +165,7 @@ def test_a_sweep_of_lanes_fills_its_tables(tmp_path: Path) -> None:
     shares = [row["share"] for row in results.lanes.to_pylist() if row["class"] == "rebuild"]
     assert sorted(set(shares)) == pytest.approx([0.1, 0.5])
     assert results.stripe_groups.num_rows == 4
-    assert json.loads((tmp_path / "run" / "provenance.json").read_text())["schema_version"] == 13
+    assert json.loads((tmp_path / "run" / "provenance.json").read_text())["schema_version"] == 14
 
 
 def test_the_core_judges_a_code_before_anything_runs() -> None:

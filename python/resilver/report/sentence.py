@@ -17,7 +17,7 @@ from resilver.spec.system import System
 from resilver.spec.traffic import Traffic
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns, format_swept, number, serves_only, swept_keys
-from resilver.units import exact_bytes, exact_duration, format_rate
+from resilver.units import exact_bytes, exact_duration, exact_rate, format_rate
 from resilver.words import listed, percent, plural
 
 _SWEPT_SHOWN_MAX = 6
@@ -288,6 +288,8 @@ def _streams(traffic: Traffic) -> str:
     if streams.bursts is not None:
         every = exact_duration(streams.bursts.every)
         text += f", and bursts of {exact_bytes(streams.bursts.volume)} every {every}"
+        if streams.bursts.drain is not None:
+            text += f", drained at {exact_rate(streams.bursts.drain)} a server"
     return text
 
 

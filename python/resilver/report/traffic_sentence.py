@@ -14,9 +14,11 @@ from resilver.report.jobs import jobs_sentence
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import Row, SystemRuns, number
 from resilver.units import format_duration, format_rate
-from resilver.words import listed, percent, plural
+from resilver.words import listed, percent, plural, size_of
 
 _NAMES_SHOWN_MAX = 3
+_AS_FAST = 0.98
+"""The share of what bursts write from which it is drained as fast: the last burst may not be."""
 
 
 def traffic_sentence(results: StudyTables, point: SystemRuns) -> str:
@@ -39,6 +41,7 @@ def traffic_sentence(results: StudyTables, point: SystemRuns) -> str:
         binding_sentence(results, point),
         _behind(point),
         losses_sentence(results, point),
+        _drained(point),
     )
     losses = " ".join(filter(None, findings))
     if not rate and point.system is not None and point.system.has_bursts:
@@ -57,6 +60,18 @@ def traffic_sentence(results: StudyTables, point: SystemRuns) -> str:
         ]
     words = ", ".join(filter(None, delays))
     return f"{text}; {words}. {losses}" if words else f"{text}. {losses}"
+
+
+def _drained(point: SystemRuns) -> str:
+    """Whether what bursts write is drained as fast; empty where nothing is drained."""
+    most, drained = point.middle("undrained_bytes_max"), point.middle("drain_bytes_per_second")
+    written = point.middle("burst_bytes_per_second")
+    if most is None or drained is None or written is None:
+        return ""
+    if drained >= _AS_FAST * written:
+        return f"What bursts write is drained as fast; at most {size_of(most)} waits for it."
+    rate = f"Bursts write {format_rate(written)} and {format_rate(drained)} is drained"
+    return f"{rate}: {size_of(most)} waits at most, and more with every burst."
 
 
 def _behind(point: SystemRuns) -> str:

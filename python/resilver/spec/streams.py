@@ -22,6 +22,10 @@ class Bursts(Section):
     """The time from the beginning of one burst to that of the next."""
     first: Seconds = Field(default=Seconds(0), examples=["0 s"])
     """When the first begins, from the start of the run."""
+    drain: Positive[BytesPerSecond] | None = Field(default=None, examples=["1 GB/s"])
+    """Over groups: user data a second of each server that is read again and leaves by the entries,
+    such as to a file system behind a burst buffer. Default: what was written stays.
+    """
 
 
 class Streams(Section):

@@ -52,6 +52,13 @@ def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Prob
     redundancy: Redundancy | None = sections.get("redundancy")
     if "redundancy" not in broken and not is_stored:
         problems += _stripe_problems(redundancy)
+    if (
+        is_stored
+        and traffic.streams.bursts is not None
+        and traffic.streams.bursts.drain is not None
+    ):
+        rule = "what is drained is what streams over groups wrote, and objects are placed here"
+        problems.append(Problem(rule, "remove it", key="traffic.streams.bursts.drain"))
     if is_stored:
         rule = "soft errors are rebuilt over groups of servers, and objects are placed here"
         remedy = "remove [population], or use fail"

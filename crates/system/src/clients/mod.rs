@@ -7,6 +7,7 @@
 
 mod bursts;
 mod choosing;
+mod drain;
 pub(crate) mod liveness;
 pub(crate) mod measures;
 mod objects;
@@ -94,6 +95,8 @@ pub struct Workload {
     corruption_sources: Vec<std::ops::Range<u32>>,
     /// Bursts beside streams and of jobs, by their sources.
     series: Vec<bursts::Series>,
+    /// What takes away again what bursts beside streams write, where anything does.
+    drain: Option<drain::Drain>,
     /// Strips that corruptions with an end are still to make, and when they began and ended.
     strips_left: u64,
     corrupted_at: Option<SimTime>,
@@ -229,6 +232,9 @@ impl Workload {
     ) -> Result<(ClientOutcome, Option<StreamOutcome>), ConservationError> {
         let measures = &self.measures;
         measures.check(&self.operations)?;
+        if let (Some(drain), Some(streams)) = (&self.drain, &self.streams) {
+            drain.check(&self.sources, streams.window)?;
+        }
         let is_of_clients = TrafficClass::Clients.lane();
         let waiting = || self.operations.all().filter(|(_, of)| of.is_wanted && of.lane == is_of_clients);
         let hangs = |of: &Operation| of.is_request && !of.is_under_way() && self.timeout_of(of).is_none();
@@ -256,6 +262,7 @@ impl Workload {
             has_bursts: traffic.bursts.is_some() || !traffic.jobs.is_empty(),
             has_corruption,
             mean_burst_seconds: (measures.bursts_ended > 0).then_some(mean_burst),
+            undrained: self.drain.as_ref().map(drain::Drain::undrained),
             strips_rebuilt: measures.strips_rebuilt,
             rebuild_seconds: rebuilt.map(|(end, begin)| end.since(begin).seconds()),
             groups: self.groups.iter().zip(&measures.groups).map(group).collect(),

@@ -6,6 +6,7 @@ use resilver_fabric::Fabric;
 use resilver_kernel::{Purpose, Stream};
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 
+use super::drain::Drain;
 use super::operations::tokens::WorkloadEvent;
 use super::streams::{ENDLESS, Source};
 use super::{Group, NO_DEVICE, NO_GROUP, Period, Workload};
@@ -115,6 +116,7 @@ impl Maker<'_> {
 pub(super) struct Sources {
     pub all: Vec<Source>,
     pub of_bursts: Vec<Range<u32>>,
+    pub drain: Option<Drain>,
     pub of_corruptions: Vec<Range<u32>>,
 }
 
@@ -127,9 +129,15 @@ pub(super) fn sources_of(config: &SystemConfig, traffic: &StreamTraffic, sides: 
     if traffic.rate != Some(0.0) {
         seats.iter().for_each(|&seat| maker.add(TrafficClass::Clients, seat));
     }
-    let mut of_bursts = Vec::new();
+    let (mut of_bursts, mut drain) = (Vec::new(), None);
     if let Some(bursts) = traffic.bursts {
-        of_bursts.push(maker.add_bursts(&seats, bursts.volume.pieces_of(data)));
+        let sources = maker.add_bursts(&seats, bursts.volume.pieces_of(data));
+        if let Some(interval) = bursts.drain.and_then(|rate| pace_of(data, rate / shared_by)) {
+            drain = Some(Drain::new(sources.clone(), sources.end, interval, data));
+            seats.iter().for_each(|&seat| maker.add(TrafficClass::Bursts, seat));
+            maker.sources[sources.end as usize..].iter_mut().for_each(|source| source.read_share = 1.0);
+        }
+        of_bursts.push(sources);
     }
     for job in &traffic.jobs {
         let seats: Vec<Seat> = job.entries.iter().copied().map(Seat::at).collect();
@@ -141,7 +149,7 @@ pub(super) fn sources_of(config: &SystemConfig, traffic: &StreamTraffic, sides: 
     }
     let (corruptions, attempts) = ((1u8..).zip(&config.corruptions), config.retry.attempts);
     let of_corruptions = corruptions.map(|(code, corruption)| maker.corrupt(code, corruption, attempts)).collect();
-    Sources { all: maker.sources, of_bursts, of_corruptions }
+    Sources { all: maker.sources, of_bursts, drain, of_corruptions }
 }
 
 /// Where the sources of the streams are.

@@ -70,6 +70,7 @@ impl Workload {
             groups,
             sources: Vec::new(),
             corruption_sources: Vec::new(),
+            drain: None,
             series: Vec::new(),
             strips_left: 0,
             corrupted_at: None,
@@ -176,7 +177,7 @@ impl Workload {
                 (objects, mean.max(1))
             }
         };
-        let Sources { all, of_bursts, of_corruptions } = sources_of(config, &traffic, sides, Bytes::new(data));
+        let Sources { all, of_bursts, drain, of_corruptions } = sources_of(config, &traffic, sides, Bytes::new(data));
         let groups = groups_of(&traffic);
         let workload = Workload::on(devices, plans, groups, &[1]).over(objects);
         Ok(Workload {
@@ -186,6 +187,7 @@ impl Workload {
             strips_left: strips_of(&config.corruptions, &of_corruptions),
             sources: all,
             series: series_of(&traffic, of_bursts),
+            drain,
             corruption_sources: of_corruptions,
             corruptions: config.corruptions.clone(),
             streams: Some(traffic.clone()),

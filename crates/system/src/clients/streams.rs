@@ -125,6 +125,9 @@ impl Workload {
 
     /// The next operation of a paced source is due, and the one behind it comes.
     pub(super) fn pace<F: Fabric>(&mut self, number: u32, site: &mut Site<'_, F>) {
+        if let Some(place) = self.drain.as_ref().and_then(|drain| drain.place(number)) {
+            return self.pace_drain(number, place, site);
+        }
         let source = &mut self.sources[number as usize];
         source.owed += 1;
         source.paced += 1;
@@ -145,10 +148,17 @@ impl Workload {
         source.completed += 1;
         source.lost_in_a_row = 0;
         let (class, group) = (source.class, source.group);
+        if self.drain.as_ref().is_some_and(|drain| drain.place(operation.source).is_some()) {
+            self.count_drained(operation.lane, operation.data);
+            return self.fill(operation.source, site);
+        }
         self.measures.completed(now, operation, group);
         match class {
             TrafficClass::Clients => {}
-            TrafficClass::Bursts => self.count_burst(operation.source, operation.data, site),
+            TrafficClass::Bursts => {
+                self.count_burst(operation.source, operation.data, site);
+                self.owe_drain(operation.source, site);
+            }
             TrafficClass::Rebuild => self.count_strip(now),
         }
         self.fill(operation.source, site);

@@ -227,6 +227,7 @@ fn streams(steady: &Steady, course: &Course, totals: &Totals, clients: &ClientOu
         has_bursts: !steady.series.is_empty(),
         has_corruption: false,
         mean_burst_seconds: (ended > 0).then(|| seconds / ended as f64),
+        undrained: None,
         strips_rebuilt: 0,
         rebuild_seconds: None,
         groups: Vec::new(),

@@ -71,6 +71,9 @@ pub struct Bursts {
     pub every: SimDuration,
     /// The data of each, over all servers.
     pub volume: Bytes,
+    /// Data a second of each server that is read again and leaves; `None` where what was written stays.
+    #[serde(default)]
+    pub drain: Option<f64>,
 }
 
 /// A job that computes and then moves a volume, again and again.
@@ -153,6 +156,9 @@ impl StreamTraffic {
         }
         if let Some(bursts) = self.bursts {
             bursts.check()?;
+            if bursts.drain.is_some() && (self.over == StripesOf::Placement || self.is_flow) {
+                return wrong("streams.bursts.drain", "given", "what is drained is streams' over groups, by events");
+            }
         }
         self.jobs.iter().try_for_each(Job::check)?;
         if self.jobs.len() > JOB_LIMIT {
@@ -236,6 +242,9 @@ impl Bursts {
         }
         if self.volume.is_zero() {
             return wrong("streams.bursts.volume", "0 B", "it must be above zero");
+        }
+        if let Some(rate) = self.drain.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
+            return wrong("streams.bursts.drain", rate, "it must be finite, and above zero");
         }
         Ok(())
     }

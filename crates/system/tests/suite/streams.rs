@@ -13,7 +13,8 @@ const PICOSECOND: f64 = 1e-12;
 
 /// Streams of no steady operation, but with bursts of one volume.
 fn burst_of(servers: u32, volume: u64) -> StreamTraffic {
-    let bursts = Some(Bursts { first: SimDuration::ZERO, every: seconds(100.0), volume: Bytes::new(volume) });
+    let bursts =
+        Some(Bursts { first: SimDuration::ZERO, every: seconds(100.0), volume: Bytes::new(volume), drain: None });
     StreamTraffic { rate: Some(0.0), bursts, warm_up: SimDuration::ZERO, ..streams(servers, 4, 0.0) }
 }
 
@@ -184,7 +185,8 @@ fn bursts_are_written_whole_and_again() {
     let volume = 24 << 20;
     let mut traffic = burst_of(24, volume);
     traffic.warm_up = seconds(0.1);
-    traffic.bursts = Some(Bursts { first: seconds(0.1), every: seconds(0.05), volume: Bytes::new(volume) });
+    traffic.bursts =
+        Some(Bursts { first: seconds(0.1), every: seconds(0.05), volume: Bytes::new(volume), drain: None });
     let report = run(system(24, "rs 8+3", traffic)).unwrap();
     let outcome = streamed(&report);
     assert_eq!(outcome.all.bursts, Bytes::new(6 * volume));

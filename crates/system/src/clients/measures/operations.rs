@@ -192,6 +192,12 @@ impl OperationMeasures {
         }
     }
 
+    /// An operation that reads what a burst wrote, to drain it, is completed.
+    pub fn drained(&mut self, lane: u8, data: Bytes) {
+        self.counts[lane as usize].completed += 1;
+        self.all.drained += data;
+    }
+
     /// A burst ended, which took so long.
     pub fn burst_ended(&mut self, length: SimDuration) {
         self.bursts_ended += 1;

@@ -13,6 +13,8 @@ pub struct Rates {
     pub written: Bytes,
     /// Data of bursts.
     pub bursts: Bytes,
+    /// Data of bursts that was read again to be drained.
+    pub drained: Bytes,
     /// Strips that were made anew.
     pub rebuilt: Bytes,
     /// Operations of clients, bursts apart.
@@ -90,6 +92,8 @@ pub struct StreamOutcome {
     pub has_corruption: bool,
     /// The mean time from a burst's beginning to its end; `None` where none ended.
     pub mean_burst_seconds: Option<f64>,
+    /// Data of bursts that is not drained at the end, and the most there was; `None` where nothing is drained.
+    pub undrained: Option<(Bytes, Bytes)>,
     /// Strips that were made anew in place.
     pub strips_rebuilt: u64,
     /// From the first corruption to the last strip; `None` where the rebuild in place is endless, or not over.
