@@ -8,10 +8,25 @@ mod table;
 pub use device::Device;
 pub use queue::Discipline;
 pub use resilver_kernel::Pace;
-pub use service::Service;
+pub use service::{OperationTimes, Service};
 pub use table::{Direction, DirectionFigures, DiskTable, DiskTableError, DiskTableRow};
 
 use resilver_units::{Bytes, ObjectId, SimDuration, SimTime};
+use serde::Deserialize;
+
+/// What a request asks of a file's metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// The attributes of a file.
+    Stat,
+    /// An open of a file that exists.
+    Open,
+    /// A new file.
+    Create,
+    /// A file's removal.
+    Unlink,
+}
 
 /// One request to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +41,8 @@ pub struct Io {
     pub direction: Direction,
     /// Which of a device's lanes it waits in, where the device has several.
     pub lane: u8,
+    /// The operation that it is, where it moves no data.
+    pub operation: Option<Operation>,
 }
 
 /// What a device did in a run.

@@ -6,7 +6,7 @@ use resilver_kernel::{Purpose, Stream};
 use resilver_units::{ObjectId, SimDuration, SimTime};
 use serde::Deserialize;
 
-use crate::{Direction, DiskTable, Io, Pace};
+use crate::{Direction, DiskTable, Io, Operation, Pace};
 
 /// Picoseconds in a second.
 const PICOSECONDS_PER_SECOND: f64 = 1e12;
@@ -34,6 +34,42 @@ pub enum Service {
         #[serde(skip)]
         seed: u64,
     },
+    /// By the operation, at a server of metadata; data takes no time there.
+    Operations {
+        /// Of each operation.
+        times: OperationTimes,
+        /// Whether times are exponentially distributed, with these means.
+        is_exponential: bool,
+        /// Key of the draws: that of the system.
+        #[serde(skip)]
+        seed: u64,
+    },
+}
+
+/// How long each operation takes.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperationTimes {
+    /// Of the attributes of a file.
+    pub stat: SimDuration,
+    /// Of an open.
+    pub open: SimDuration,
+    /// Of a new file.
+    pub create: SimDuration,
+    /// Of a removal.
+    pub unlink: SimDuration,
+}
+
+impl OperationTimes {
+    fn of(self, operation: Option<Operation>) -> SimDuration {
+        match operation {
+            None => SimDuration::ZERO,
+            Some(Operation::Stat) => self.stat,
+            Some(Operation::Open) => self.open,
+            Some(Operation::Create) => self.create,
+            Some(Operation::Unlink) => self.unlink,
+        }
+    }
 }
 
 /// The serving end of one device: it knows the request before.
@@ -59,6 +95,11 @@ enum Kind {
         write: SimDuration,
         draws: Box<Stream>,
     },
+    /// The means, and the draws where times are drawn.
+    Operations {
+        times: OperationTimes,
+        draws: Option<Box<Stream>>,
+    },
 }
 
 impl Server {
@@ -68,8 +109,11 @@ impl Server {
             Service::Table(table) => Kind::Table(Arc::clone(table)),
             &Service::Fixed { read, write } => Kind::Fixed { read, write },
             &Service::Exponential { read, write, seed } => {
-                let draws = Box::new(Stream::new(seed, device, Purpose::named("service")));
-                Kind::Exponential { read, write, draws }
+                Kind::Exponential { read, write, draws: Box::new(draws_of(seed, device)) }
+            }
+            &Service::Operations { times, is_exponential, seed } => {
+                let draws = is_exponential.then(|| Box::new(draws_of(seed, device)));
+                Kind::Operations { times, draws }
             }
         };
         Server { kind, last: None, pace: None }
@@ -107,12 +151,27 @@ impl Server {
             }
             Kind::Fixed { read, write } => (of_direction(io.direction, *read, *write), false),
             Kind::Exponential { read, write, draws } => {
-                let mean = of_direction(io.direction, *read, *write).seconds();
-                let drawn = if mean > 0.0 { draws.exponential(mean) } else { 0.0 };
-                (SimDuration::from_picoseconds((drawn * PICOSECONDS_PER_SECOND).round() as u64), false)
+                (exponential(of_direction(io.direction, *read, *write), draws), false)
+            }
+            Kind::Operations { times, draws } => {
+                let time = times.of(io.operation);
+                (draws.as_mut().map_or(time, |draws| exponential(time, draws)), false)
             }
         }
     }
+}
+
+/// The draws of a device's service times.
+fn draws_of(seed: u64, device: u64) -> Stream {
+    Stream::new(seed, device, Purpose::named("service"))
+}
+
+/// A drawn time with this mean.
+#[inline]
+fn exponential(mean: SimDuration, draws: &mut Stream) -> SimDuration {
+    let mean = mean.seconds();
+    let drawn = if mean > 0.0 { draws.exponential(mean) } else { 0.0 };
+    SimDuration::from_picoseconds((drawn * PICOSECONDS_PER_SECOND).round() as u64)
 }
 
 fn of_direction(direction: Direction, read: SimDuration, write: SimDuration) -> SimDuration {

@@ -118,6 +118,9 @@ impl Workload {
     /// An object that cannot be read or written at present gives way to another one of the server's, and after some draws to
     /// one of any server's.
     pub(super) fn place_request(&mut self, draft: Operation) -> Option<Operation> {
+        if draft.operation.is_some() {
+            return self.place_metadata(draft);
+        }
         if self.objects.len() == 0 {
             return self.place_at_server(draft);
         }
@@ -136,6 +139,23 @@ impl Workload {
             }
         }
         None
+    }
+
+    /// An operation at the server of its directory, and at those of a file's stripes, which are neighbours from any server of data on.
+    ///
+    /// While its server is known to be gone it has nowhere to go; a stripe's that is gone is not asked.
+    fn place_metadata(&mut self, draft: Operation) -> Option<Operation> {
+        let server = draft.server;
+        if self.is_out[server as usize] {
+            return None;
+        }
+        self.drawn.clear();
+        self.drawn.push(server);
+        let (piece, stripes) = self.requests.as_mut()?.draw_stripes(draft.source, draft.class);
+        self.drawn.extend(stripes.filter(|&server| !self.is_out[server as usize]));
+        let pieces = Pieces::first(self.drawn.len() as u32).bits();
+        let code = (self.plans.len() - 1) as u8;
+        Some(Operation { coordinator: server, piece, pieces, own: 0, code, ..draft })
     }
 
     /// A request to a piece of its own at its server; at another one, where that is known to have failed.

@@ -1,11 +1,12 @@
 //! The clients that issue requests, and when each issues which.
 
+use resilver_device::Operation;
 use resilver_kernel::{Purpose, Stream};
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 
 use super::operations::tokens::{Life, WorkloadEvent};
 use super::targets::Chooser;
-use crate::scenario::{Arrivals, TraceRequest, Traffic};
+use crate::scenario::{Arrivals, MetadataRequest, TraceRequest, Traffic};
 
 const ISSUE: Purpose = Purpose::named("issue");
 const TARGET: Purpose = Purpose::named("target");
@@ -52,6 +53,8 @@ pub(super) struct Drawn {
     pub is_read: bool,
     pub bytes: Bytes,
     pub server: DeviceId,
+    /// What it asks of metadata, where it moves no data; its server is then that of the directory.
+    pub operation: Option<Operation>,
 }
 
 /// The clients that issue requests.
@@ -109,6 +112,16 @@ impl Requests {
         let Requests { laws, requesters } = self;
         let requester = &mut requesters[requester as usize];
         laws[usize::from(requester.law)].chooser.draw_other(&mut requester.target, is_excluded)
+    }
+
+    /// Where the stripes of a file are that a requester asks of by a class, with what each server reads: neighbours, from any on.
+    pub fn draw_stripes(&mut self, requester: u32, class: u16) -> (Bytes, impl Iterator<Item = u32> + use<'_>) {
+        let Requests { laws, requesters } = self;
+        let requester = &mut requesters[requester as usize];
+        let Law { traffic, chooser, first_class, .. } = &laws[usize::from(requester.law)];
+        let asked = traffic.classes[usize::from(class - first_class)].operation;
+        let MetadataRequest { stripes, attributes, .. } = asked.expect("it is a class of operations");
+        (attributes, chooser.neighbours(&mut requester.target, usize::from(stripes)))
     }
 
     /// A recorded request: who issues it, what it asks, and the number and the time of the one after it.
@@ -193,8 +206,13 @@ impl Requests {
         let drawing = &mut requesters[requester as usize];
         let Law { traffic, chooser, first, first_class, .. } = &laws[usize::from(drawing.law)];
         let (class, of_class, is_read) = traffic.class_at(drawing.kind.uniform());
-        let server = chooser.draw(requester - first, &mut drawing.target);
-        Drawn { class: first_class + class, is_read, bytes: of_class.size, server }
+        let (operation, servers) = (of_class.operation.map(|of| of.kind), &traffic.directories);
+        let server = match operation {
+            Some(_) => servers[drawing.target.below(servers.len() as u64) as usize],
+            None => chooser.draw(requester - first, &mut drawing.target),
+        };
+        let is_read = is_read || operation.is_some();
+        Drawn { class: first_class + class, is_read, bytes: of_class.size, server, operation }
     }
 }
 

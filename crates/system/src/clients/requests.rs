@@ -72,13 +72,13 @@ impl Workload {
         if let Some((row, at)) = next {
             self.schedule(at, WorkloadEvent::Recorded(row), site);
         }
-        self.issue(life, Drawn { class, is_read, bytes, server }, object, site);
+        self.issue(life, Drawn { class, is_read, bytes, server, operation: None }, object, site);
     }
 
     fn issue<F: Fabric>(
         &mut self,
         Life { requester, life }: Life,
-        Drawn { class, is_read, bytes, server }: Drawn,
+        Drawn { class, is_read, bytes, server, operation }: Drawn,
         object: u32,
         site: &mut Site<'_, F>,
     ) {
@@ -94,6 +94,7 @@ impl Workload {
             server: server.get(),
             object,
             data: bytes,
+            operation,
             action: if is_read { Action::Read } else { Action::Write },
             ..Operation::due(now)
         };
@@ -145,11 +146,14 @@ impl Workload {
         }
     }
 
-    /// Tries what was lost again, at another server.
+    /// Tries what was lost again, at another server; an operation at the same one, which alone has its directory.
     fn try_elsewhere<F: Fabric>(&mut self, lost: Operation, site: &mut Site<'_, F>) {
         let Some(requests) = &mut self.requests else { return };
         let now = site.schedule.now();
-        let server = requests.draw_other(lost.source, |server| server.get() == lost.server);
+        let server = match lost.operation {
+            Some(_) => None,
+            None => requests.draw_other(lost.source, |server| server.get() == lost.server),
+        };
         let server = server.map_or(lost.server, DeviceId::get);
         let draft = Operation { server, object: NO_OBJECT, ..lost.anew() };
         if lost.begun_at < now {

@@ -108,8 +108,18 @@ impl Workload {
     fn requesting(self, seed: u64, traffics: Vec<(Traffic, Vec<DeviceId>)>) -> Self {
         let Traffic { control, warm_up, duration, .. } = traffics[0].0;
         let mut requests = Requests::default();
+        let of_law = |(traffic, _): &(Traffic, _)| traffic.stripes_asked();
+        // An operation has the server of its directory for its first piece, and one of each stripe.
+        let (plans, operations) = match traffics.iter().filter_map(of_law).max() {
+            None => (self.plans, self.operations),
+            Some(stripes) => {
+                let operations = Operations::new(stride_of(&self.plans).max(1 + usize::from(stripes)));
+                (self.plans.into_iter().chain([Plan::single()]).collect(), operations)
+            }
+        };
         traffics.into_iter().for_each(|(traffic, servers)| requests.add(seed, traffic, &servers));
-        Workload { control, requests: Some(requests), ..self.lasting(warm_up, duration) }
+        let workload = Workload { control, plans, operations, requests: Some(requests), ..self };
+        workload.lasting(warm_up, duration)
     }
 
     /// What is asked of a system of which each server has so many ports, where anything is.

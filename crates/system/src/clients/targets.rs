@@ -106,6 +106,13 @@ impl Chooser {
         Chooser { servers, law }
     }
 
+    /// So many servers in a row, from any on; all where there are fewer.
+    pub fn neighbours(&self, stream: &mut Stream, count: usize) -> impl Iterator<Item = u32> + use<'_> {
+        let first = if count == 0 { 0 } else { stream.below(self.servers.len() as u64) as usize };
+        let all = self.servers.iter().cycle().skip(first);
+        all.take(count.min(self.servers.len())).map(|server| server.get())
+    }
+
     /// How many servers one client's requests may go to.
     pub fn count(&self) -> usize {
         if let &Law::Dealt { each, .. } = &self.law { each } else { self.servers.len() }

@@ -48,7 +48,7 @@ pub(super) fn with_streams_as_traffic(config: &SystemConfig) -> Result<(SystemCo
     let mut add = |entries: &[EndpointId], (window, rate): (u32, Option<f64>), read_share: f64| {
         let arrivals = Arrivals::Flows(FlowLaw::Objects { window, rate });
         // Each object says its own size.
-        let classes = vec![RequestClass { share: 1.0, read_share, size: Bytes::new(1) }];
+        let classes = vec![RequestClass { share: 1.0, read_share, size: Bytes::new(1), operation: None }];
         asked.traffic.push(Traffic { requesters: entries.to_vec(), arrivals, classes, ..traffic.clone() });
         asked.traffic.len() - 1
     };
@@ -78,6 +78,7 @@ fn traffic_of(streams: &StreamTraffic, servers: Vec<DeviceId>) -> Traffic {
         classes: Vec::new(),
         control: streams.control,
         targets: Targets::Uniform,
+        directories: Vec::new(),
         gap: SimDuration::ZERO,
         timeout: None,
         warm_up: streams.warm_up,

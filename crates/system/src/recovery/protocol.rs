@@ -124,7 +124,7 @@ impl Recovery {
     pub(super) fn io(&self, slot: u32, direction: Direction) -> Io {
         let gather = self.gathers.get(slot);
         let offset = u64::from(gather.number()) * self.policy.pipeline_buffer.get();
-        Io { object: gather.object, offset, bytes: gather.bytes, direction, lane: LANE }
+        Io { object: gather.object, offset, bytes: gather.bytes, direction, lane: LANE, operation: None }
     }
 
     fn read_done<F: Fabric>(&mut self, leg: Leg, site: &mut Site<'_, F>) {

@@ -32,7 +32,7 @@ pub use lanes::LanesConfig;
 pub use policy::{Driver, RecoveryPolicy, RetryPolicy};
 pub use reading::{read, system_of};
 pub(crate) use request_traffic::NO_OBJECT;
-pub use request_traffic::{Arrivals, FlowLaw, RequestClass, Targets, TraceRequest, Traffic};
+pub use request_traffic::{Arrivals, FlowLaw, MetadataRequest, RequestClass, Targets, TraceRequest, Traffic};
 pub(crate) use stream_traffic::pace_of;
 pub use stream_traffic::{Bursts, Corruption, Job, Pairing, StreamTraffic, StripesOf};
 pub use study_faults::StudyFaults;

@@ -219,12 +219,13 @@ impl Fabric {
 fn with_seed(mut devices: Devices, seed: u64) -> Result<Devices, SystemError> {
     for kind in &mut devices.kinds {
         spread_in_range(kind.spread)?;
-        if let Service::Exponential { read, write, seed: key } = &mut kind.service {
-            if [*read, *write].contains(&SimDuration::ZERO) {
+        match &mut kind.service {
+            Service::Exponential { read, write, .. } if [*read, *write].contains(&SimDuration::ZERO) => {
                 let rule = "an exponential time must have a mean above 0 s";
                 return Err(SystemError::Described(format!("cluster.device.service: {rule}")));
             }
-            *key = seed;
+            Service::Exponential { seed: key, .. } | Service::Operations { seed: key, .. } => *key = seed,
+            Service::Table(_) | Service::Fixed { .. } => {}
         }
     }
     Ok(devices)

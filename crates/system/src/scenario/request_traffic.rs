@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use resilver_device::Operation;
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 use serde::Deserialize;
 
@@ -25,6 +26,9 @@ pub struct Traffic {
     pub control: Bytes,
     /// Which server a request goes to.
     pub targets: Targets,
+    /// The server of each directory that operations are in, each directory as likely; of none where there are no operations.
+    #[serde(default)]
+    pub directories: Vec<DeviceId>,
     /// The least time between two requests of one requester of a closed loop.
     pub gap: SimDuration,
     /// How long a requester waits for an answer; `None` where it learns at once of a message that is lost.
@@ -43,9 +47,27 @@ pub struct RequestClass {
     pub share: f64,
     /// The share of them that read, from 0 to 1.
     pub read_share: f64,
-    /// Data of each.
+    /// Data of each; of an operation none.
     pub size: Bytes,
+    /// What each asks of metadata, where they move no data.
+    #[serde(default)]
+    pub operation: Option<MetadataRequest>,
 }
+
+/// An operation on a file, which clients ask of the server of its directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MetadataRequest {
+    /// Which.
+    pub kind: Operation,
+    /// The stripes of the file whose servers are asked as well, once the directory's has answered.
+    pub stripes: u8,
+    /// What each of these reads from its device.
+    pub attributes: Bytes,
+}
+
+/// The most stripes whose servers an operation asks: with the server of its directory they are the pieces of an operation.
+const STRIPES_MAX: u8 = 63;
 
 /// The most classes of one traffic.
 const CLASSES_MAX: usize = 64;
@@ -174,6 +196,11 @@ impl Traffic {
         self.classes.iter().map(|class| class.shares()[0]).sum()
     }
 
+    /// The most stripes whose servers an operation asks; `None` where there are no operations.
+    pub(crate) fn stripes_asked(&self) -> Option<u8> {
+        self.classes.iter().filter_map(|class| class.operation).map(|operation| operation.stripes).max()
+    }
+
     /// The number of a request's class, the class, and whether the request reads, by a number from 0 to below 1 that is drawn for it.
     #[inline]
     pub(crate) fn class_at(&self, uniform: f64) -> (u16, &RequestClass, bool) {
@@ -213,6 +240,15 @@ impl Traffic {
         let sum: f64 = self.classes.iter().map(|class| class.share).sum();
         if !self.classes.iter().all(|class| is_share(class.share)) || (sum - 1.0).abs() > ROUNDING {
             return wrong("share", sum.to_string(), "shares are from 0 to 1, and 1 together");
+        }
+        let stripes = self.stripes_asked();
+        if stripes > Some(STRIPES_MAX) {
+            return wrong("classes.stripes", "64 or more".into(), "an operation asks 63 stripes at the most");
+        }
+        let is_known = |server: &DeviceId| server.index() < devices;
+        if stripes.is_some() && self.directories.is_empty() || !self.directories.iter().all(is_known) {
+            let rule = "operations need a server for each directory, of the system's devices";
+            return wrong("directories", format!("{} servers", self.directories.len()), rule);
         }
         if self.timeout == Some(SimDuration::ZERO) {
             return wrong("timeout", "0 s".into(), "it must be above zero");
@@ -283,7 +319,8 @@ mod tests {
     #[test]
     fn a_number_says_the_class_and_the_kind_by_their_shares() {
         // Of ten tenths the first class has six, of which two thirds read, and the second four, of which a half do.
-        let class = |share, read_share, size| RequestClass { share, read_share, size: Bytes::new(size) };
+        let class =
+            |share, read_share, size| RequestClass { share, read_share, size: Bytes::new(size), operation: None };
         let traffic = Traffic {
             pool: None,
             requesters: vec![EndpointId::new(1)],
@@ -292,6 +329,7 @@ mod tests {
             classes: vec![class(0.6, 2.0 / 3.0, 10), class(0.4, 0.5, 100)],
             control: Bytes::new(64),
             targets: Targets::Uniform,
+            directories: Vec::new(),
             gap: SimDuration::ZERO,
             timeout: None,
             warm_up: SimDuration::ZERO,

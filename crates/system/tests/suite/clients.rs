@@ -5,14 +5,14 @@ use crate::common;
 use std::sync::Arc;
 
 use common::{Task, policy};
-use resilver_device::{Device, Discipline, Service};
+use resilver_device::{Device, Discipline, Operation, Service};
 use resilver_fabric::topology::{mesh, torus};
 use resilver_fabric::{Forwarding, LogGp, LogGpRow, LogGpTable, Queues, Routing, Switched, SwitchedParameters};
 use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_system::{
-    Arrivals, ClientOutcome, Conclusion, EventOf, Fault, Network, Plant, Recovery, RecoveryPolicy, RequestClass,
-    RetryPolicy, SourceChoice, Storage, Targets, TraceRequest, Traffic, Workload,
+    Arrivals, ClientOutcome, Conclusion, EventOf, Fault, MetadataRequest, Network, Plant, Recovery, RecoveryPolicy,
+    RequestClass, RetryPolicy, SourceChoice, Storage, Targets, TraceRequest, Traffic, Workload,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -49,7 +49,7 @@ fn parameters() -> SwitchedParameters {
 
 /// Requests of 512 KiB, of which this share reads.
 fn requests(read_share: f64) -> Vec<RequestClass> {
-    vec![RequestClass { share: 1.0, read_share, size: Bytes::kibibytes(512) }]
+    vec![RequestClass { share: 1.0, read_share, size: Bytes::kibibytes(512), operation: None }]
 }
 
 /// Requests of 512 KiB from `requesters` endpoints behind `servers` servers.
@@ -62,6 +62,7 @@ fn traffic(servers: u32, requesters: u32, arrivals: Arrivals, duration: f64) -> 
         classes: requests(0.5),
         control: Bytes::new(64),
         targets: Targets::Uniform,
+        directories: Vec::new(),
         gap: SimDuration::ZERO,
         timeout: None,
         warm_up: SimDuration::ZERO,
@@ -339,4 +340,43 @@ fn traffic_that_cannot_be_drawn_is_refused_by_name() {
     assert!(refused(Traffic { arrivals: shape, ..good.clone() }).contains("traffic.arrivals.shape"));
     let hot = Targets::Hot { servers: 0.0, requests: 0.5 };
     assert!(refused(Traffic { targets: hot, ..good }).contains("traffic.targets.servers"));
+}
+
+/// Attributes of files of three stripes, whose directories are on device 0; all devices take 1 ms a request.
+fn stats(arrivals: Arrivals, duration: f64) -> Traffic {
+    let asked = MetadataRequest { kind: Operation::Stat, stripes: 3, attributes: Bytes::kibibytes(4) };
+    let classes = vec![RequestClass { share: 1.0, read_share: 1.0, size: Bytes::ZERO, operation: Some(asked) }];
+    Traffic { classes, directories: vec![DeviceId::new(0)], ..traffic(5, 1, arrivals, duration) }
+}
+
+#[test]
+fn a_stat_asks_the_directory_s_server_and_then_each_stripe_s() {
+    // One client asks one thing at a time: 1 ms at the metadata server, then 1 ms at three others at once, so 500 a second.
+    let data = (1..5).map(DeviceId::new).collect();
+    let clients = Traffic { servers: data, ..stats(closed(1, 0.0), 1.0) };
+    let (conclusion, _) = conclude(instant(6), 5, &fixed(1e-3, 1e-3), (&[], Some(clients), vec![]), u64::MAX);
+    let outcome = conclusion.clients.unwrap();
+    // Messages take picoseconds, so that the 500th ends just after the run.
+    assert_eq!((outcome.counts.completed, outcome.outstanding, outcome.all.bytes), (499, 1, Bytes::ZERO));
+    let asked: Vec<u64> = outcome.disks.iter().map(|disk| disk.requests).collect();
+    assert_eq!((asked[0], asked[1..].iter().sum::<u64>()), (500, 1500));
+    // Each of four servers has three stripes in four; of 500 files, 375 with a standard deviation of 9.7.
+    assert!(asked[1..].iter().all(|&count| count.abs_diff(375) < 39), "{asked:?}");
+    let read: u64 = outcome.disks.iter().map(|disk| disk.bytes_read.get()).sum();
+    assert_eq!((read, outcome.disks[0].bytes_read), (1500 * 4096, Bytes::ZERO));
+}
+
+#[test]
+fn operations_of_a_server_that_is_away_wait_for_it() {
+    // Device 0 is away from 0.2 s to 0.65 s. The client gives up at 0.3, 0.4, 0.5, 0.6 and 0.7 s, and tries the same server again: its
+    // directories are nowhere else. So 100 are completed before, and after 0.7 s some 150.
+    let at = |time: f64| SimTime::ZERO + seconds(time);
+    let away = Fault { at: at(0.2), until: Some(at(0.65)), devices: vec![DeviceId::new(0)], ..Fault::default() };
+    let clients = Traffic { timeout: Some(seconds(0.1)), ..stats(closed(1, 0.0), 1.0) };
+    let clients = Traffic { servers: (1..5).map(DeviceId::new).collect(), ..clients };
+    let (conclusion, _) = conclude(instant(6), 5, &fixed(1e-3, 1e-3), (&[], Some(clients), vec![away]), u64::MAX);
+    let outcome = conclusion.clients.unwrap();
+    assert_eq!((outcome.counts.lost, outcome.hanging), (5, 0));
+    assert_eq!(outcome.servers[0].completed, outcome.counts.completed);
+    assert!((248..=250).contains(&outcome.counts.completed), "{:?}", outcome.counts);
 }

@@ -67,13 +67,17 @@ impl Workload {
         let coordinator = DeviceId::new(operation.coordinator);
         let entry = EndpointId::new(operation.entry);
         let holder = || DeviceId::new(self.operations.holder(handle, piece));
+        let is_metadata = operation.operation.is_some();
         let (from, to) = match kind {
+            // The client itself asks the servers of a file's stripes.
+            Kind::Request if is_metadata => (entry, ports.working(holder(), side)),
+            Kind::Gather if is_metadata => (ports.working(holder(), side), entry),
             Kind::Ask | Kind::Bring => (entry, ports.working(coordinator, side)),
             Kind::Deliver | Kind::Done => (ports.working(coordinator, side), entry),
             Kind::Request | Kind::Spread => ports.ends(coordinator, holder(), side),
             Kind::Gather | Kind::Written => ports.ends(holder(), coordinator, side),
         };
-        let bytes = if kind.carries_data() { operation.piece } else { self.control };
+        let bytes = if kind.carries_data() && !is_metadata { operation.piece } else { self.control };
         Message { from, to, bytes, lane: operation.lane, token }
     }
 
@@ -97,11 +101,14 @@ impl Workload {
         }
         let operation = self.operations.get(handle);
         operation.at_disk |= 1 << piece;
-        let (lane, bytes) = (operation.lane, operation.piece);
+        let of_metadata = operation.operation.filter(|_| piece == 0);
+        let bytes = if of_metadata.is_some() { Bytes::ZERO } else { operation.piece };
+        let lane = operation.lane;
         self.measures.submitted(lane, bytes, direction == Direction::Read);
         // Each piece is an object of its own, so none continues the one before; rebuilds count theirs from below.
         self.pieces_asked += 1;
-        let io = Io { object: ObjectId::new(!self.pieces_asked), offset: 0, bytes, direction, lane };
+        let io =
+            Io { object: ObjectId::new(!self.pieces_asked), offset: 0, bytes, direction, lane, operation: of_metadata };
         let event = StorageEvent::Operation(WorkloadEvent::Served(handle, piece).number());
         site.submit(DeviceId::new(device), io, event);
     }
@@ -137,7 +144,9 @@ impl Workload {
     #[inline]
     fn arrived<F: Fabric>(&mut self, handle: Handle, kind: Kind, piece: u32, site: &mut Site<'_, F>) {
         let operation = self.operations.peek(handle);
-        let is_at_coordinator = matches!(kind, Kind::Ask | Kind::Gather | Kind::Bring | Kind::Written);
+        let is_metadata = operation.operation.is_some();
+        let is_at_coordinator =
+            matches!(kind, Kind::Ask | Kind::Bring | Kind::Written) || kind == Kind::Gather && !is_metadata;
         if is_at_coordinator && self.liveness.is_dead(operation.coordinator) {
             self.unanswered(handle, site);
             return;
@@ -151,9 +160,14 @@ impl Workload {
         }
     }
 
-    /// Asks for all pieces that an operation gathers.
+    /// Asks for all pieces that an operation gathers; of metadata the answer of the directory's server comes first.
     fn gather<F: Fabric>(&mut self, handle: Handle, site: &mut Site<'_, F>) {
         let operation = self.operations.get(handle);
+        if operation.operation.is_some() {
+            (operation.step, operation.awaited) = (Kind::Gather, 1);
+            self.submit(handle, (0, Direction::Read), site);
+            return;
+        }
         (operation.step, operation.awaited) = (Kind::Gather, operation.pieces);
         let Operation { pieces, own, .. } = *operation;
         for piece in pieces_in(pieces) {
@@ -209,9 +223,15 @@ impl Workload {
         if operation.awaited != 0 {
             return;
         }
-        match kind {
-            Kind::Gather | Kind::Bring => self.code(handle, site),
-            Kind::Written => self.acknowledge(handle, site),
+        let stripes = operation.pieces & !1;
+        match (kind, operation.operation) {
+            (Kind::Deliver, Some(_)) if stripes != 0 => {
+                (operation.step, operation.awaited) = (Kind::Gather, stripes);
+                pieces_in(stripes).for_each(|piece| self.send(handle, Kind::Request, piece, site));
+            }
+            (Kind::Gather, Some(_)) if piece > 0 => self.complete(handle, site),
+            (Kind::Gather | Kind::Bring, _) => self.code(handle, site),
+            (Kind::Written, _) => self.acknowledge(handle, site),
             _ => self.complete(handle, site),
         }
     }

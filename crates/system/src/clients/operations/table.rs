@@ -1,5 +1,6 @@
 //! The operations that something is still to happen to.
 
+use resilver_device::Operation as OfMetadata;
 use resilver_units::{Bytes, SimTime};
 
 use super::tokens::{Handle, Kind};
@@ -63,6 +64,8 @@ pub(crate) struct Operation {
     /// Of which class of requests it is, of those of all laws.
     pub class: u16,
     pub action: Action,
+    /// What it asks of metadata, where it moves no data.
+    pub operation: Option<OfMetadata>,
     /// What the present step waits for.
     pub step: Kind,
     /// Whether it is a client's request, and not of a stream.
@@ -110,6 +113,7 @@ impl Operation {
             law: 0,
             class: 0,
             action: Action::Read,
+            operation: None,
             step: Kind::Ask,
             is_request: false,
             writes_behind: false,
@@ -126,7 +130,7 @@ impl Operation {
 
     /// The same request as one that nothing was done for yet: it is due since then, and asks the same object.
     pub fn anew(self) -> Self {
-        let Operation { due_at, data, source, life, server, object, entry, law, class, action, .. } = self;
+        let Operation { due_at, data, source, life, server, object, entry, law, class, action, operation, .. } = self;
         let is_request = true;
         Operation {
             data,
@@ -138,6 +142,7 @@ impl Operation {
             law,
             class,
             action,
+            operation,
             is_request,
             ..Operation::due(due_at)
         }

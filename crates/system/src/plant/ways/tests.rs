@@ -8,7 +8,7 @@ fn at(picoseconds: u64) -> SimTime {
 }
 
 fn io(direction: Direction) -> Io {
-    Io { object: ObjectId::new(0), offset: 0, bytes: Bytes::new(100), direction, lane: 0 }
+    Io { object: ObjectId::new(0), offset: 0, bytes: Bytes::new(100), direction, lane: 0, operation: None }
 }
 
 /// A unit of two controllers, which take 10 ps a request and carry a drive each; the first is gone from 15 to 50 ps.
