@@ -6,6 +6,7 @@ from typing import Any
 
 from resilver.spec import Arrivals, DeviceService, DeviceTable, System, Traffic
 from resilver.spec.cluster import DeviceKind
+from resilver.spec.device import OPERATIONS
 from resilver.spec.serving import target_numbers
 
 
@@ -29,7 +30,12 @@ def devices_json(system: System) -> dict[str, Any]:
 def _kind(kind: DeviceKind) -> dict[str, Any]:
     service: dict[str, Any]
     device = kind.device
-    if isinstance(device, DeviceService):
+    if isinstance(device, DeviceService) and device.operations is not None:
+        rates = device.rates
+        seconds = {name: 1 / rates[name] if name in rates else 0.0 for name in OPERATIONS}
+        is_drawn = device.distribution == "exponential"
+        service = {"operations": {"times": seconds, "is_exponential": is_drawn}}
+    elif isinstance(device, DeviceService):
         times = {"read": device.read_service, "write": device.write_service}
         service = {device.distribution: times}
     else:
@@ -113,9 +119,15 @@ def traffic_json(system: System, endpoints: int, servers: list[int]) -> dict[str
         "servers": servers,
         "arrivals": _arrivals(system, traffic, traffic.arrivals),
         "classes": [
-            {"share": one.share, "read_share": one.read_share, "size": one.size_bytes}
+            {
+                "share": one.share,
+                "read_share": one.read_share,
+                "size": one.size_bytes,
+                **({"operation": one.operation} if one.operation else {}),
+            }
             for one in traffic.classes
         ],
+        **({"directories": _directories(system, traffic)} if traffic.has_operations else {}),
         "control": traffic.control_message,
         "targets": traffic.targets.content(),
         "gap": traffic.gap_seconds,
@@ -123,6 +135,12 @@ def traffic_json(system: System, endpoints: int, servers: list[int]) -> dict[str
         "warm_up": traffic.warm_up_seconds,
         "duration": traffic.duration,
     }
+
+
+def _directories(system: System, traffic: Traffic) -> list[int]:
+    """The metadata server of each directory; of many or striped ones, one a server is as good."""
+    servers = system.cluster.metadata_servers(traffic.metadata)
+    return [servers[number % len(servers)] for number in range(traffic.directories or len(servers))]
 
 
 def _arrivals(system: System, traffic: Traffic, arrivals: Arrivals | None) -> dict[str, Any]:

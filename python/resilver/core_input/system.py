@@ -44,7 +44,10 @@ def core_json(system: System, seed: int, failed: Collection[int] | None = None) 
     recovery, detection = system.recovery, system.detection
     endpoint_of = endpoints(system)
     machines = machine_endpoints(system, endpoint_of)
-    numbers = [device.number for device in devices(system)]
+    metadata = set(system.cluster.metadata_servers())
+    every = [device.number for device in devices(system)]
+    # Servers of metadata hold no data; where there are no others, nobody asks for any.
+    numbers = [number for number in every if number not in metadata] or every
     return json.dumps(
         {
             "seed": seed,

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import math
+
 from resilver.analytic.of_devices import device_seconds
 from resilver.analytic.of_groups import rebuild_fraction
 from resilver.estimate.streams import strip_bytes
-from resilver.spec import System
+from resilver.spec import System, Traffic
+from resilver.spec.device import DeviceService
+
+
+def operations_per_second(system: System, traffic: Traffic) -> float:
+    """Requests a second of which the metadata servers do their share."""
+    cluster = system.cluster
+    servers = cluster.metadata_servers(traffic.metadata)
+    kinds = cluster.device_kinds
+    devices = [kinds[cluster.kind_of[number]].device for number in servers]
+    rates = [device.rates for device in devices if isinstance(device, DeviceService)]
+    of_kinds = [(one.share, one.operation["kind"]) for one in traffic.classes if one.operation]
+    seconds = max(sum(share / of.get(kind, math.inf) for share, kind in of_kinds) for of in rates)
+    used = min(traffic.directories or len(servers), len(servers))
+    return used / seconds if seconds > 0 else math.inf
 
 
 def device_shares(system: System, operations: float) -> tuple[float, float]:

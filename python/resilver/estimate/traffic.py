@@ -15,6 +15,7 @@ from resilver.analytic.of_groups import port_seconds
 from resilver.errors import Problem
 from resilver.estimate.devices import (
     device_shares,
+    operations_per_second,
     pieces_touched,
     rebuild_seconds,
 )
@@ -345,6 +346,8 @@ def _requests_per_second(
         sending = port_seconds(system, traffic.request_bytes)
         ends = min(max(system.server_count, 1), system.cluster.fabric.router_count or 1)
         limits.append(ends * system.cluster.port_count / sending)
+    if traffic.has_operations:
+        limits.append(operations_per_second(system, traffic))
     if traffic.duration is None:
         # Until the rebuild is over, a read waits about as long as a buffer of the rebuild takes.
         alone += traffic.read_share * _buffer_seconds(system)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from resilver.spec import System
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns, format_swept, number, serves_only, swept_keys
 from resilver.tables import Cell, Column, Table
@@ -125,6 +126,7 @@ _OF_CLIENTS = 5
 
 _OF_CLASSES = (
     Column("pool", "Pool", "text"),
+    Column("operation", "Operation", "text"),
     Column("request_bytes", "Request size", "bytes"),
     Column("requests_completed", "Completed", "count"),
     Column("throughput_bytes_per_second", "Goodput", "rate"),
@@ -143,8 +145,24 @@ def classes_table(results: StudyTables, point: SystemRuns) -> Table | None:
     rows = [row for row in results.request_classes.to_pylist() if row["run"] == point.median["run"]]
     if not rows:
         return None
-    known = tuple(one for one in _OF_CLASSES if any(row[one.name] is not None for row in rows))
+    if point.system is not None:
+        names = _operations(point.system)
+        for row in rows:
+            row["operation"] = names.get((row["pool"], row["class"]))
+            row["request_bytes"] = None if row["operation"] else row["request_bytes"]
+    known = tuple(one for one in _OF_CLASSES if any(row.get(one.name) is not None for row in rows))
     return Table(known, [[row[one.name] for one in known] for row in rows], "")
+
+
+def _operations(system: System) -> dict[tuple[str | None, int], str]:
+    """The operations that classes of requests are, in words, by pool and number."""
+    of_pools = [(pool.name, pool.traffic) for pool in system.pools if pool.traffic is not None]
+    return {
+        (pool, number): one.words
+        for pool, traffic in [(None, system.traffic), *of_pools]
+        for number, one in enumerate((traffic.mix if traffic is not None else None) or ())
+        if one.operation is not None
+    }
 
 
 def pools_table(results: StudyTables, point: SystemRuns) -> Table | None:

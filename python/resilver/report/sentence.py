@@ -302,14 +302,15 @@ def _arrivals(traffic: Traffic) -> str:
         return f"Clients issue the {plural(len(trace.seconds), 'request')} of {name}"
     share = traffic.read_share
     named = {0.0: "all of them writes", 0.5: "half of them reads", 1.0: "all of them reads"}
-    kinds = named.get(share, f"{percent(share)} of them reads")
+    kinds = f", {named.get(share, f'{percent(share)} of them reads')}"
+    kinds = "" if traffic.has_operations else kinds
     what = f"requests of {traffic.size_label}"
     if arrivals is not None:
         how = "at random moments" if arrivals.poisson is not None else "in bursts (Pareto)"
         rate = arrivals.requests_per_second
-        return f"Clients issue {rate:,.10g} {what} a second {how}, {kinds}"
+        return f"Clients issue {rate:,.10g} {what} a second {how}{kinds}"
     flows = " as steady flows" if traffic.engine == "flows" else ""
-    return f"Clients keep {traffic.outstanding:,} {what} outstanding{flows}, {kinds}"
+    return f"Clients keep {traffic.outstanding:,} {what} outstanding{flows}{kinds}"
 
 
 def _swept(results: StudyTables) -> str:

@@ -46,9 +46,15 @@ def traffic_sentence(results: StudyTables, point: SystemRuns) -> str:
     losses = " ".join(filter(None, findings))
     if not rate and point.system is not None and point.system.has_bursts:
         return losses or "Bursts are all that is asked for."
-    if not rate:
+    done = _operations(point, "" if during is None else "during_")
+    if not rate and not done:
         return f"No request of a client completes{when}{_against_before(point)}. {losses}"
-    text = f"Clients get {format_rate(rate)}{when}{_against_before(point)}"
+    if rate:
+        text = f"Clients get {format_rate(rate)}{when}{_against_before(point)}"
+    else:
+        before = None if during is None else _operations(point, "before_")
+        beside = f", {percent(done / before)} of the {before:,.4g} before" if before else ""
+        text = f"Clients complete {done:,.4g} operations a second{when}{beside}"
     if during is None:
         delays = [_delay(point, "mean_delay_seconds", "p99_delay_seconds", "")]
     else:
@@ -72,6 +78,16 @@ def _drained(point: SystemRuns) -> str:
         return f"What bursts write is drained as fast; at most {size_of(most)} waits for it."
     rate = f"Bursts write {format_rate(written)} and {format_rate(drained)} is drained"
     return f"{rate}: {size_of(most)} waits at most, and more with every burst."
+
+
+def _operations(point: SystemRuns, period: str) -> float:
+    """How many requests complete a second; 0 where clients have no operations on files."""
+    pools = point.system.of_pools if point.system is not None else ()
+    if not any(pool.traffic is not None and pool.traffic.has_operations for pool in pools):
+        return 0.0
+    done = point.middle(f"{period}requests_completed")
+    lasts = point.middle(f"{period}seconds" if period else "statistics_seconds")
+    return done / lasts if done and lasts else 0.0
 
 
 def _behind(point: SystemRuns) -> str:

@@ -22,6 +22,7 @@ from resilver.units import (
     format_duration,
     format_rate,
 )
+from resilver.words import listed
 
 Origin = Literal["stated", "default", "assumed"]
 """Who says so: the study; resilver's default for the key; or a choice by what is known."""
@@ -118,6 +119,9 @@ def _with_swept(one: Assumption, values: Sequence[str] | None) -> Assumption:
 def device_words(device: Device) -> str:
     """A device in a few words: its name, and what it reads and writes a second."""
     label = f"{device.label}, " if device.label else ""
+    if isinstance(device, DeviceService) and device.operations is not None:
+        each = [f"{exact_frequency(rate)} {name}" for name, rate in device.rates.items()]
+        return f"{label}{listed(each)}"
     if isinstance(device, DeviceService):
         times = [format_duration(float(one)) for one in (device.read_service, device.write_service)]
         both = times[0] if times[0] == times[1] else f"{times[0]} to read and {times[1]} to write"
@@ -266,10 +270,10 @@ def _traffic_words(traffic: Traffic) -> str:
         return f"streams of stripes, {reads}"
     if traffic.jobs:
         return f"{len(traffic.jobs):,} job{'s' * (len(traffic.jobs) > 1)} with a signature"
-    size = traffic.size_label
+    size, kinds = traffic.size_label, "" if traffic.has_operations else f", {reads}"
     if traffic.outstanding is not None:
-        return f"{traffic.outstanding:,} requests of {size} outstanding, {reads}"
-    return f"{_arrivals(traffic.arrivals)} of {size}, {reads}"
+        return f"{traffic.outstanding:,} requests of {size} outstanding{kinds}"
+    return f"{_arrivals(traffic.arrivals)} of {size}{kinds}"
 
 
 def _arrivals(arrivals: Arrivals | None) -> str:

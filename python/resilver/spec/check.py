@@ -16,6 +16,7 @@ from resilver.spec.cluster import Cluster
 from resilver.spec.durability_checks import durability_problems
 from resilver.spec.failing import fault_problems, kind_problems
 from resilver.spec.grouping import group_problems, set_problems, sets_of
+from resilver.spec.metadata import holder_problems
 from resilver.spec.pools import pool_list_problems
 from resilver.spec.serving import (
     PACKETS_MAX,
@@ -109,6 +110,8 @@ def _system_problems(
         remedy = 'add [population] with histogram = "genomes1000" and bytes_per_server = "20 TiB"'
         problems.append(Problem("a synthetic cluster needs a population", remedy, key="population"))
     redundancy = sections.get("redundancy")
+    if population is not None:
+        problems += holder_problems(cluster, placement)
     if placement is not None:
         problems += _placement_problems(cluster, placement, redundancy)
     problems += _manager_problems(cluster, sections.get("recovery"))

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, mode
 from resilver import catalog
 from resilver.errors import Problem, raise_all, show
 from resilver.spec.ceph import CEPH_SCHEMA, CephCluster, ceph_of
-from resilver.spec.device import Device, DeviceClasses, device_or_classes
+from resilver.spec.device import Device, DeviceClasses, DeviceService, device_or_classes
 from resilver.spec.fabric import Fabric
 from resilver.spec.osd_devices import osd_devices
 from resilver.spec.parts import PartLevel, device_parts, part_problems, tree_of
@@ -40,6 +40,11 @@ class DeviceKind:
     device: Device
     queue: str
     spread: float
+
+    @property
+    def serves_metadata(self) -> bool:
+        """Whether these serve operations on files, and hold no data."""
+        return isinstance(self.device, DeviceService) and self.device.operations is not None
 
 
 _SAID_BY = {
@@ -335,6 +340,15 @@ class Cluster(Section):
         """The kind of every device, by number; none of a real cluster."""
         tree = self.tree
         return [tree.kind(device) for device in range(tree.devices)] if tree else []
+
+    def metadata_servers(self, name: str | None = None) -> list[int]:
+        """The numbers of the devices that serve operations on files: all, or those of a class."""
+        serves = [
+            kind.serves_metadata and name in (None, kind.device_class) for kind in self.device_kinds
+        ]
+        if not any(serves):
+            return []
+        return [device for device, kind in enumerate(self.kind_of) if serves[kind]]
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: the report by its hash, the tables in full."""

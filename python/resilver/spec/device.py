@@ -19,13 +19,15 @@ from resilver import catalog
 from resilver.errors import ConfigError, Problem, Problems, placed, show, under
 from resilver.spec.section import Positive, Section, file_path, one_key
 from resilver.text import name_of, read_toml
-from resilver.units import Bytes, BytesPerSecond, Seconds
+from resilver.units import Bytes, BytesPerSecond, PerSecond, Seconds
 
 if TYPE_CHECKING:
     from resilver.importers.fio import FioReport
     from resilver.spec.disk_fit import DiskFit
 
 _SERVICE_KEYS = ("service", "read_service", "write_service")
+OPERATIONS = ("stat", "open", "create", "unlink")
+"""What clients ask of a metadata server."""
 _NO_EFFECT = {"description", "source", "capacity"}
 _SIZES = ("4 KiB", "4 MiB")
 _SEEKS = ("3.5 ms", "11.7 ms")
@@ -88,6 +90,24 @@ class DeviceTable(_Described):
         }
 
 
+class OperationRates(Section):
+    """How many operations of one kind alone a metadata server does a second."""
+
+    stat: Positive[PerSecond] | None = Field(default=None, examples=["50000 /s"])
+    """Attributes of files."""
+    open: Positive[PerSecond] | None = Field(default=None, examples=["40000 /s"])
+    """Opens of files that exist."""
+    create: Positive[PerSecond] | None = Field(default=None, examples=["15000 /s"])
+    """New files."""
+    unlink: Positive[PerSecond] | None = Field(default=None, examples=["12000 /s"])
+    """Removals of files."""
+
+    def _problems(self) -> Problems:
+        if not self.given():
+            rule = "a metadata server does some operations"
+            yield Problem(rule, 'such as { stat = "50000 /s", create = "15000 /s" }')
+
+
 class DeviceService(_Described):
     """A device whose requests take a time of their own kind, whatever their size.
 
@@ -98,6 +118,10 @@ class DeviceService(_Described):
     """The time of a read, on average; zero for a device that is never waited for."""
     write_service: Seconds = Field(examples=["22 ms"])
     """The time of a write, on average."""
+    operations: OperationRates | None = Field(default=None, examples=[{"stat": "50000 /s"}])
+    """Instead of these times: a metadata server (an MDT), with how many operations of each kind
+    alone it does a second. It holds no data.
+    """
     distribution: Literal["fixed", "exponential"] = "fixed"
     """How the times are distributed: ``fixed``, or ``exponential`` with these means."""
 
@@ -105,6 +129,13 @@ class DeviceService(_Described):
     @classmethod
     def _both(cls, data: Any) -> Any:
         """Take ``service`` for both times."""
+        if isinstance(data, dict) and data.get("operations") is not None:
+            # Its times are those of operations; sections are made again from all their values.
+            for key in _SERVICE_KEYS:
+                if data.get(key):
+                    rule = "a metadata server holds no data"
+                    raise ConfigError(rule, "remove it", key=key, value=show(data[key]))
+            return {**data, "read_service": Seconds(0), "write_service": Seconds(0)}
         if not isinstance(data, dict) or "service" not in data:
             return data
         twice = [key for key in _SERVICE_KEYS[1:] if key in data]
@@ -121,12 +152,21 @@ class DeviceService(_Described):
         rule = "the mean of an exponential distribution is above zero"
         remedy = 'such as "22 ms", or distribution = "fixed" for a device that takes no time'
         for name in _SERVICE_KEYS[1:]:
-            if self.distribution == "exponential" and getattr(self, name) <= 0:
+            is_drawn = self.distribution == "exponential" and self.operations is None
+            if is_drawn and getattr(self, name) <= 0:
                 yield self.problem(name, rule, remedy)
 
+    @property
+    def rates(self) -> dict[str, float]:
+        """How many operations of each kind a metadata server does a second; of others nothing."""
+        rates = {name: getattr(self.operations, name, None) for name in OPERATIONS}
+        return {name: float(rate) for name, rate in rates.items() if rate is not None}
+
     def content(self) -> dict[str, Any]:
-        """What affects results, JSON-able: in seconds."""
-        return self.model_dump(mode="json", exclude=_NO_EFFECT)
+        """What affects results, JSON-able: in seconds, and operations a second."""
+        # Left out where there are none, so that runs without them keep their keys.
+        without = _NO_EFFECT if self.operations is not None else {*_NO_EFFECT, "operations"}
+        return self.model_dump(mode="json", exclude=without)
 
 
 Device: TypeAlias = DeviceTable | DeviceService
@@ -232,7 +272,7 @@ def catalog_device(name: str) -> Device:
 
 def _read(table: dict[Any, Any], base: Path) -> Device:
     """The device of a table that a TOML file holds."""
-    is_service = any(key in table for key in _SERVICE_KEYS)
+    is_service = any(key in table for key in (*_SERVICE_KEYS, "operations"))
     return (DeviceService if is_service else DeviceTable).from_table(table, base)
 
 

@@ -11,6 +11,7 @@ from resilver.spec.cluster import Cluster
 from resilver.spec.fabric import ROUTERS_MAX
 from resilver.spec.faults import HORIZON_SECONDS, Fault
 from resilver.spec.jobs import job_problems
+from resilver.spec.metadata import operation_problems
 from resilver.spec.traffic import Traffic
 from resilver.spec.tree import number_of, plural
 from resilver.units import exact_bytes, exact_duration, format_duration
@@ -50,6 +51,7 @@ def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -
         rule = "the run would last longer than 213 days"
         yield Problem(rule, "shorten it", key="traffic.duration")
     yield from job_problems(traffic.jobs, with_routers(cluster).fabric.router_count)
+    yield from operation_problems(cluster, traffic)
     yield from _target_problems(cluster, traffic)
     yield from _packet_problems(cluster, traffic)
     if traffic.arrivals is not None and traffic.arrivals.trace is not None:

@@ -221,7 +221,8 @@ class System(Sections):
         """The device that data is placed on; of several kinds the first that holds any."""
         name = self.placement.only_class if self.placement else None
         kinds = self.cluster.device_kinds
-        return next((k.device for k in kinds if name in (None, k.device_class)), kinds[0].device)
+        holders = [kind for kind in kinds if not kind.serves_metadata]
+        return next((k.device for k in holders if name in (None, k.device_class)), kinds[0].device)
 
     @property
     def loggp_rows(self) -> tuple[LogGpRow, ...]:

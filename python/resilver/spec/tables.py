@@ -86,6 +86,9 @@ def _device(table: Device) -> Any:
         if Cluster.model_validate({"servers": 1, "device": table.label}).device == table:
             return table.label
     fields = {name: to_plain(getattr(table, name)) for name in type(table).model_fields}
+    if fields.get("operations"):
+        # A metadata server has no times of reads and writes.
+        fields |= {"read_service": None, "write_service": None}
     return {name: item for name, item in fields.items() if item not in ("", None)}
 
 

@@ -22,6 +22,8 @@ from resilver.spec.section import Count, Positive, Section, Share
 from resilver.spec.streams import Streams
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
 
+DIRECTORIES_MAX = 1_000_000
+"""The most directories that are told apart."""
 OUTSTANDING_MAX = 10_000_000
 """The most requests that a closed loop keeps outstanding."""
 
@@ -81,6 +83,15 @@ class Traffic(Section):
     }``, ``{ hot_servers = 0.1, hot_requests = 0.9 }`` or, of each client's own, ``{ per_client = 1
     }``.
     """
+    metadata: str | None = Field(default=None, examples=["mdt"])
+    """The class of the metadata servers that operations of the mix go to, those of one file system
+    (one namespace). Default: all metadata servers.
+    """
+    directories: Count | None = Field(default=None, le=DIRECTORIES_MAX, examples=[1])
+    """How many directories operations of the mix are in, each as likely as another. They are dealt
+    to the metadata servers in turn. Default: so many, or so striped, that each server has its
+    share.
+    """
     client_rate: Positive[BytesPerSecond] | None = Field(default=None, examples=["53 MB/s"])
     """Of a closed loop: the most that one client (one place where clients enter) asks for, its
     requests coming no nearer to each other than that. Default: no limit.
@@ -110,11 +121,21 @@ class Traffic(Section):
             for name in ("reads", "request_size", "mix"):
                 if getattr(self, name) is not None:
                     yield Problem("the trace says this of each request", "remove it", key=name)
+        yield from self._operation_problems()
         if self.mix is not None:
             yield from mix_problems(self.mix, has_reads=self.reads is not None)
             if self.request_size is not None:
                 rule = "the mix says how large requests are"
                 yield self.problem("request_size", rule, "keep one of the two")
+
+    def _operation_problems(self) -> Problems:
+        """Keys of operations where there are none, and what operations cannot be with."""
+        if self.has_operations and self.engine == "flows":
+            yield self.problem("engine", "operations on files are followed one by one", "remove it")
+        for name in ("metadata", "directories"):
+            if getattr(self, name) is not None and not self.has_operations:
+                rule = "no class of the mix has an operation"
+                yield self.problem(name, rule, "add one to traffic.mix, or remove it")
 
     def _flow_problems(self) -> Problems:
         """Keys that have no meaning with steady flows."""
@@ -147,6 +168,11 @@ class Traffic(Section):
     def is_striped(self) -> bool:
         """Whether clients read and write whole stripes, by streams or jobs, and no requests."""
         return self.streams is not None or bool(self.jobs)
+
+    @property
+    def has_operations(self) -> bool:
+        """Whether clients ask for operations on files, beside data or alone."""
+        return any(one.operation is not None for one in self.mix or ())
 
     @property
     def interval_seconds(self) -> float:
@@ -223,11 +249,13 @@ class Traffic(Section):
                 "duration": self.duration,
             }
         paced = {} if self.client_rate is None else {"client_rate": float(self.client_rate)}
-        mixed = {} if self.mix is None else {"mix": [one._asdict() for one in self.classes]}
+        mixed = {} if self.mix is None else {"mix": [one.content() for one in self.classes]}
+        where = {"metadata": self.metadata, "directories": self.directories}
         return {
             **engine,
             **paced,
             **mixed,
+            **{key: value for key, value in where.items() if value is not None},
             "outstanding": self.outstanding,
             "arrivals": self.arrivals.content() if self.arrivals is not None else None,
             "interval": self.interval_seconds,
