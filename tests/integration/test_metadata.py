@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.integration.study_runs import study_row, study_text, table_rows
+from tests.terminal import output, written
 
 QUEUE = study_text("queue")
 SERVERS = study_text("servers")
@@ -104,3 +105,24 @@ def test_namespaces_have_servers_of_their_own(tmp_path: Path) -> None:
     # ask two of eight devices of 1,000 a second besides: of 8 outstanding some are there.
     assert rates["home"] == pytest.approx(1000, rel=0.03)
     assert 2500 < rates["scratch"] < 4000
+
+
+def test_the_bottleneck_is_what_relaxed_lets_clients_complete_more(tmp_path: Path) -> None:
+    study = written(tmp_path / "servers.toml", SERVERS)
+    text = output("run", study, "-o", "out", "--sensitivity", cwd=tmp_path)
+    assert "operations a second" in text
+    assert "The bottleneck: metadata servers (cluster.device). At 2,000 stat /s instead of" in text
+    # With few outstanding nobody waits, and twice as many servers' speed is not a bottleneck's.
+    text = output(
+        "run",
+        study,
+        "--set",
+        "traffic.interval='1 s'",
+        "--set",
+        "traffic.outstanding=4",
+        "-o",
+        "idle",
+        "--sensitivity",
+        cwd=tmp_path,
+    )
+    assert "The bottleneck" not in text

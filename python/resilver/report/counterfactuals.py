@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from resilver.charts.named import bars
 from resilver.charts.style import BLUE, ORANGE
 from resilver.charts.vega import Chart, Spec, axis, marks
-from resilver.counterfactuals import HELPS_SHARE, Counterfactual, best_first, bottleneck
+from resilver.counterfactuals import (
+    BOTTLENECK_SHARE,
+    HELPS_SHARE,
+    Counterfactual,
+    best_first,
+    bottleneck,
+)
 from resilver.quantities import duration
 from resilver.study.results import StudyTables
 from resilver.tables import Table, table, table_of
@@ -77,6 +83,11 @@ def counterfactuals_table(found: Sequence[Counterfactual]) -> Table:
     )
 
 
+_RESULTS = {
+    "rebuild_seconds": ("rebuild time", "seconds"),
+    "throughput_bytes_per_second": ("goodput", "rate"),
+    "requests_completed": ("count of requests completed", "count"),
+}
 SENSITIVITY = "sensitivity"
 """What the chart is called."""
 
@@ -91,8 +102,8 @@ def sensitivity_table(results: StudyTables) -> Table | None:
     effects: list[Effect] = getattr(results, "sensitivity", [])
     if not effects:
         return None
-    kind = "seconds" if effects[0].metric == "rebuild_seconds" else "rate"
-    what = "Rebuild time" if kind == "seconds" else "Goodput"
+    what, kind = _RESULTS[effects[0].metric]
+    what = what.capitalize()
     return table_of(
         effects,
         ("assumption", "Assumption", "text"),
@@ -107,7 +118,7 @@ def sensitivity_table(results: StudyTables) -> Table | None:
 
 
 def sensitivity_finding(results: StudyTables) -> str:
-    """The bottleneck of a rebuild, else what the goodput depends on, without the full stop."""
+    """The bottleneck, else what clients' goodput depends on, without the full stop."""
     effects: list[Effect] = getattr(results, "sensitivity", [])
     if not effects:
         return ""
@@ -115,7 +126,12 @@ def sensitivity_finding(results: StudyTables) -> str:
     if relaxed:
         return help_sentence(best_first(relaxed), "the rebuild ends").removesuffix(".")
     most = effects[0]
-    what = "The rebuild time" if most.metric == "rebuild_seconds" else "The goodput"
+    what = f"The {_RESULTS[most.metric][0]}"
+    best = max(effects, key=lambda one: one.gain)
+    if best.gain >= BOTTLENECK_SHARE:
+        after = best.high if best.relaxed == "high" else best.low
+        text = f"The bottleneck: {best.assumption} ({best.key}). At {after} instead of {best.base} "
+        return f"{text}the {_RESULTS[best.metric][0]} is {percent(best.gain)} higher"
     if most.swing < SAME:
         return f"{what} depends on none of the assumptions alone"
     low, high = most.changes
@@ -149,7 +165,7 @@ def tornado_spec(effects: Sequence[Effect]) -> Spec:
         for side, value, change in zip(sides, (one.low, one.high), one.changes, strict=True)
         if change is not None
     ]
-    what = "the rebuild time" if effects[0].metric == "rebuild_seconds" else "the goodput"
+    what = f"the {_RESULTS[effects[0].metric][0]}"
     data = marks("name kind x text", found)
     shown = dict(zip(sides, (BLUE, ORANGE), strict=True))
     across = axis("x", f"change of {what} (%)")

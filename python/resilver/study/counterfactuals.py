@@ -112,8 +112,15 @@ def _devices(system: System) -> Iterator[Lever]:
         for at, part in enumerate(cluster.parts)
         if part.device is not None
     }
-    first = cluster.device_kinds[0].device if own else cluster.device
-    yield from _device(system, first, {"cluster.device": cluster.device, **own}, "")
+    same = {"cluster.device": cluster.device, **own}
+    kinds = [kind.device for kind in cluster.device_kinds]
+    first = next((kind for kind in kinds if not _rates(kind)), kinds[0])
+    yield from _device(system, first, same, "")
+
+
+def _rates(device: Device) -> dict[str, float]:
+    """How many operations on files a device does a second; nothing of one for data."""
+    return device.rates if isinstance(device, DeviceService) else {}
 
 
 def _device(
@@ -122,7 +129,15 @@ def _device(
     """What of a device can be turned, with all that are turned with it."""
     speed: dict[str, int] = {}
     seeks: dict[str, int] = {}
+    metadata = {path: each for path, each in same.items() if _rates(each)}
+    if metadata:
+        rates = {f"{path}.operations.{name}": 1 for path in metadata for name in _rates(same[path])}
+        name, rate = next(iter(_rates(next(iter(metadata.values()))).items()))
+        words = _words(lambda value: f"{value:,.4g} {name} /s", rate)
+        yield _lever(system, f"metadata servers{suffix}", "cluster.device", rates, words)
     for path, each in same.items():
+        if path in metadata:
+            continue
         if isinstance(each, DeviceService):
             speed |= {f"{path}.read_service": -1, f"{path}.write_service": -1}
         else:

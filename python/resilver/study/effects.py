@@ -25,7 +25,7 @@ FILE = "sensitivity.json"
 """What a run folder keeps of it."""
 
 _AS_IT_IS = "as it is"
-_METRICS = ("rebuild_seconds", "throughput_bytes_per_second")
+_METRICS = ("rebuild_seconds", "throughput_bytes_per_second", "requests_completed")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Effect:
         low: The lower value.
         high: The higher value.
         metric: What the other figures are of: ``rebuild_seconds``, or without a rebuild
-            ``throughput_bytes_per_second``.
+            ``throughput_bytes_per_second``, or where no data moves ``requests_completed``.
         base_value: The metric as the study is; None where a run has none.
         low_value: The metric at the lower value; None where no such system can be.
         high_value: The metric at the higher value.
@@ -79,6 +79,13 @@ class Effect:
         if seconds is None or change is None:
             return None
         return Counterfactual(self.assumption, self.key, self.base, after, seconds, -change)
+
+    @property
+    def gain(self) -> float:
+        """The share that clients get more of with this relaxed; 0 where it is nothing to relax."""
+        if not self.relaxed or self.metric == _METRICS[0]:
+            return 0.0
+        return self.changes[self.relaxed == "high"] or 0.0
 
     def _change(self, value: float | None) -> float | None:
         if value is None or not self.base_value:
