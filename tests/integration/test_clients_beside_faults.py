@@ -62,7 +62,7 @@ def test_the_terminal_and_the_page_lead_with_the_time_of_the_rebuild(tmp_path: P
         assert re.search(
             r"Clients get \S+ GiB/s during the rebuild, \d+ % of the \S+ GiB/s before", text
         )
-        assert "No request is lost. " in text and "retried on another server after" in text
+        assert "No request is lost. " in text and "retried after" in text
         assert "Goodput during faults" in text and "Goodput, whole run" in text
     slow = (
         'faults=[{ at = "1 s", part = { servers = ["server.4"] }, health = 0.1, until = "5.5 s" }]'

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.study_runs import study_row, study_text, table_rows
+from tests.integration.study_runs import study_row, study_rows, study_text, table_rows
 from tests.terminal import output, written
 
 QUEUE = study_text("queue")
@@ -109,7 +109,8 @@ def test_namespaces_have_servers_of_their_own(tmp_path: Path) -> None:
 
 def test_the_bottleneck_is_what_relaxed_lets_clients_complete_more(tmp_path: Path) -> None:
     study = written(tmp_path / "servers.toml", SERVERS)
-    text = output("run", study, "-o", "out", "--sensitivity", cwd=tmp_path)
+    short = ("--set", "traffic.duration='5 s'", "--sensitivity")
+    text = output("run", study, "-o", "out", *short, cwd=tmp_path)
     assert "operations a second" in text
     assert "The bottleneck: metadata servers (cluster.device). At 2,000 stat /s instead of" in text
     # With few outstanding nobody waits, and twice as many servers' speed is not a bottleneck's.
@@ -122,7 +123,60 @@ def test_the_bottleneck_is_what_relaxed_lets_clients_complete_more(tmp_path: Pat
         "traffic.outstanding=4",
         "-o",
         "idle",
-        "--sensitivity",
+        *short,
         cwd=tmp_path,
     )
     assert "The bottleneck" not in text
+
+
+FAILOVER = study_text("failover")
+
+
+def stalls(folder: Path, *settings: str) -> list[dict[str, Any]]:
+    """The rows of runs whose server fails over in 2 s."""
+    found = study_rows(folder, FAILOVER, *settings)
+    # Clients send again what the server had not answered.
+    assert all(row["requests_hanging"] == 0 for row in found)
+    assert all(row["requests_retried"] == 4 for row in found)
+    assert all(row["after_requests_completed"] > 0 for row in found)
+    return found
+
+
+def test_a_server_serves_once_the_last_client_has_reconnected(tmp_path: Path) -> None:
+    # Of four clients whose moments are uniform within 5 s the last comes after 5 x 4 / 5 = 4 s on
+    # average, with a deviation of 5 sqrt(4 / (25 x 6)) = 0.82 s; of 30 seeds, 0.149 s.
+    times = [row["during_seconds"] - 2 for row in stalls(tmp_path)]
+    text = output("report", tmp_path / "out", "-o", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "page.html" in text and "when clients reconnect" in page
+    assert "What is repaired serves once its clients have reconnected, 10.0 s at most." in page
+    assert len(times) == 30 and len(set(times)) == 30
+    assert min(times) > 0 and max(times) < 5
+    assert sum(times) / 30 == pytest.approx(4, abs=4 * 0.149)
+
+
+@pytest.mark.parametrize(
+    ("setting", "stall"),
+    [
+        # Under imperative recovery all know at once; with one missing the window has to end; and
+        # it ends before most of them know.
+        ('faults.0.recovery.reconnect="0 s"', 2.0),
+        ("faults.0.recovery.missing=1", 12.0),
+        ('faults.0.recovery={ window = "1 ms", reconnect = "1000 h", clients = 1 }', 2.001),
+    ],
+)
+def test_a_stall_is_failover_and_at_most_the_window(
+    setting: str, stall: float, tmp_path: Path
+) -> None:
+    for row in stalls(tmp_path, setting, "study.seeds=[1, 2]"):
+        assert row["during_seconds"] == pytest.approx(stall, abs=1e-9)
+
+
+def test_a_storage_server_recovers_too_and_without_it_requests_hang(tmp_path: Path) -> None:
+    data = 'traffic.mix=[{ of_requests = 1.0, size = "1 MiB" }]', "traffic.reads=1.0"
+    one = 'faults.0.part={ target = ["target.1"] }', "study.seeds=[1]"
+    (row,) = stalls(tmp_path, *data, *one, "faults.0.recovery.missing=1")
+    assert row["during_seconds"] == pytest.approx(12, abs=1e-9)
+    fault = '[{ at = "5 s", part = { target = ["target.1"] }, told = false, repair_after = "2 s" }]'
+    (row,) = study_rows(tmp_path / "none", FAILOVER, *data, f"faults={fault}", "study.seeds=[1]")
+    assert row["requests_hanging"] == 4

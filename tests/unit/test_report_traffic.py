@@ -198,7 +198,7 @@ def test_losses_their_causes_and_fates_are_named_and_what_did_not_happen_is_not(
     assert text.startswith("32 requests hang at the end, ") and "No request is lost" not in text
     point.median.update(requests_hanging=0, requests_retried=3)
     assert losses_sentence(made, point) == (
-        "No request is lost. 3 requests were retried on another server after a failure."
+        "No request is lost. 3 requests were retried after a failure."
     )
     (point,) = systems(made)
     point.median.update(requests_lost=3, packets_dropped_cut=2, packets_dropped_no_link=1)

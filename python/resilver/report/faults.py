@@ -59,6 +59,10 @@ def fault_sentences(point: SystemRuns) -> list[str]:
         said[_MOMENTS_SHOWN_MAX:] = [f"And so at {more:,} later moments."]
     if repairs := repair_seconds(point):
         said.append(f"Repaired at {_short([format_duration(at) for at in repairs])}.")
+    windows = [one.recovery.window for one in _faults(point) if one.recovery is not None]
+    if windows:
+        ends = format_duration(float(max(windows)))
+        said.append(f"What is repaired serves once its clients have reconnected, {ends} at most.")
     slow = [_slow(fault) for fault in _faults(point) if _is_slow(fault)]
     said += [f"Slow: {'; '.join(slow)}."] if slow else []
     faults = point.system.faults if point.system is not None else ()

@@ -48,7 +48,7 @@ CLIENTS = (
     ("p99_delay_seconds", "p99 latency, whole run", "s"),
     ("requests_completed", "Requests completed", "requests"),
     ("requests_lost", "Requests lost", "requests"),
-    ("requests_retried", "Requests retried on another server", "requests"),
+    ("requests_retried", "Requests retried after a failure", "requests"),
     ("requests_hanging", "Requests that hang", "requests"),
     ("degraded_reads", "Degraded reads", "requests"),
     ("lent_bytes", "Lent among lanes", "B"),

@@ -131,12 +131,12 @@ def _hanging(row: Row) -> str:
 
 
 def _retried(row: Row) -> str:
-    """What was retried because its server was known to have failed; empty where nothing was."""
+    """What was retried because its server was gone; empty where nothing was."""
     count = number(row, "requests_retried")
     if not count:
         return ""
     verb = "was" if count == 1.0 else "were"
-    return f"{plural(count, 'request')} {verb} retried on another server after a failure."
+    return f"{plural(count, 'request')} {verb} retried after a failure."
 
 
 def losses_sentence(results: StudyTables, point: SystemRuns) -> str:

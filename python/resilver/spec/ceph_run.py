@@ -106,6 +106,8 @@ def _fault_problems(key: str, fault: Fault) -> Problems:
             ("remove it; ceph.settings has osd_heartbeat_grace and mon_osd_down_out_interval"),
         )
         yield Problem(rule, remedy, key=f"{key}.detection")
+    elif fault.recovery is not None:
+        yield Problem("an OSD has no standby to fail over to", "remove it", key=f"{key}.recovery")
     elif not broken.health and not broken.is_told:
         rule = "OSDs that fail are found out by their heartbeats"
         remedy = "leave out told, or use osds in place of disks; a failed disk is a failed OSD"

@@ -96,6 +96,9 @@ def _fault(system: System, fault: Fault) -> str:
         corrupt = fault.corrupt
         is_drawn = corrupt is not None and isinstance(corrupt.groups, int)
         return "which groups have soft errors" if is_drawn else ""
+    recovery = fault.recovery
+    if recovery is not None and recovery.reconnect and not recovery.missing:
+        return "when clients reconnect"
     if not isinstance(broken.targets, int):
         return ""
     if broken.targets == _count(system.cluster, broken.level):

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from resilver.errors import ConfigError, Problem, Problems, show
 from resilver.spec.corrupt import Corrupt
-from resilver.spec.section import Flag, Section
+from resilver.spec.section import Count, Flag, Positive, Section
 from resilver.spec.tree import plural, singular
 from resilver.units import Seconds, exact_duration
 
@@ -123,6 +123,33 @@ class Failing(Section):
         return value
 
 
+class ServerRecovery(Section):
+    """What a server does once it is back, or its standby runs: it waits for its clients.
+
+    It serves nobody until all of them have reconnected, or its window ends.
+    """
+
+    window: Positive[Seconds] = Field(examples=["150 s"])
+    """How long it waits at the most."""
+    reconnect: Seconds = Field(examples=["25 s"])
+    """Within what time after it is back each client finds out, at a random moment: the interval of
+    its pings. 0 s where all are informed at once, by imperative recovery.
+    """
+    clients: Count = Field(le=COUNT_MAX, examples=[18688])
+    """How many clients it waits for."""
+    missing: Annotated[int, Field(strict=True, ge=0)] = 0
+    """How many of them never reconnect, so that it waits for all of its window."""
+
+    def _problems(self) -> Problems:
+        if self.missing > self.clients:
+            rule = f"these are some of {self.clients} clients"
+            yield self.problem("missing", rule, "use fewer")
+
+    def content(self) -> dict[str, Any]:
+        """What affects results, JSON-able: times in seconds."""
+        return self.model_dump(mode="json")
+
+
 @dataclass(frozen=True)
 class Broken:
     """What breaks, in the one form that all faults but soft errors have.
@@ -189,6 +216,12 @@ class Fault(Section):
     """When all is as before. Default: never."""
     repair_after: Seconds | None = Field(default=None, examples=["30 s"])
     """The short form of ``until``: how long after ``at``. Default: to the end."""
+    recovery: ServerRecovery | None = Field(
+        default=None, examples=[{"window": "150 s", "reconnect": "25 s", "clients": 18688}]
+    )
+    """How a server that is back then recovers before it serves anyone; clients wait, and send again
+    what it had not answered. Default: it serves at once.
+    """
 
     def _problems(self) -> Problems:
         wrong = [*self.exactly_one(("fail", "corrupt", "part"), "such as part = { server = 1 }")]
@@ -231,9 +264,9 @@ class Fault(Section):
 
     def _is_told(self, level: str) -> bool:
         """Whether the system is told of the fault at all, sooner or later."""
-        return (
-            self.told if self.told is not None else not self.health and level not in UNTOLD_LEVELS
-        )
+        if self.told is not None:
+            return self.told
+        return not self.health and self.recovery is None and level not in UNTOLD_LEVELS
 
     def _end_problems(self) -> Problems:
         """What is wrong with when the fault ends."""
@@ -254,11 +287,29 @@ class Fault(Section):
             rule = "it ends beyond the 213 days that a run can last"
             yield self.problem(key, rule, "leave it out for a fault that lasts")
 
+    def _recovery_problems(self) -> Problems:
+        """What is wrong with a server that recovers, or that nothing brings back to do so."""
+        broken, recovery = self.broken, self.recovery
+        if recovery is None or broken is None:
+            return
+        rule, remedy = "a server that is gone for a while recovers", "remove it"
+        if broken.level in NETWORK_LEVELS or broken.health:
+            yield self.problem("recovery", rule, remedy)
+        elif broken.is_told:
+            rule = "what is rebuilt elsewhere does not fail over"
+            yield self.problem("told", rule, "remove it, or the recovery")
+        elif broken.until is None:
+            yield self.problem("recovery", rule, 'add repair_after = "60 s", the time to fail over')
+        elif broken.until + recovery.window >= HORIZON_SECONDS:
+            rule = "it ends beyond the 213 days that a run can last"
+            yield Problem(rule, "write less", key="recovery.window")
+
     def _extent_problems(self) -> Problems:
         """What is wrong with how far parts fail, and who is told."""
         broken, health = self.broken, self.health
+        yield from self._recovery_problems()
         if broken is None:
-            for key in ("health", "told", "detection"):
+            for key in ("health", "told", "detection", "recovery"):
                 if getattr(self, key) is not None:
                     yield self.problem(key, "soft errors have none", "remove it")
         elif health is not None and not 0 <= health < 1:
@@ -290,7 +341,9 @@ class Fault(Section):
             "told": broken.is_told,
             "until": None if broken.until is None else float(broken.until),
         }
-        return content | ({} if broken.detected is None else {"detected": float(broken.detected)})
+        recovery = {} if self.recovery is None else {"recovery": self.recovery.content()}
+        detected = {} if broken.detected is None else {"detected": float(broken.detected)}
+        return content | detected | recovery
 
 
 def fault_words(faults: tuple[Fault, ...]) -> str:
@@ -312,5 +365,7 @@ def fault_words(faults: tuple[Fault, ...]) -> str:
             text += f" detected after {exact_duration(Seconds(broken.detected - fault.at))}"
         if broken is not None and broken.until is not None:
             text += f" for {exact_duration(Seconds(round(broken.until - fault.at, 12)))}"
+        if fault.recovery is not None:
+            text += f" and a recovery of up to {exact_duration(fault.recovery.window)}"
         words.append(text)
     return " + ".join(words) or "none"

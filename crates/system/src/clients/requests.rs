@@ -216,12 +216,27 @@ impl Workload {
 
     /// Devices are known to have failed: each request that waits for one is asked again at once, where its pieces are now.
     pub(super) fn ask_elsewhere<F: Fabric>(&mut self, devices: &[DeviceId], site: &mut Site<'_, F>) {
+        self.ask_again(devices, |_| true, site);
+    }
+
+    /// Clients have reconnected to servers: each sends again what it waits for and nothing works on.
+    pub(crate) fn resend<F: Fabric>(&mut self, devices: &[DeviceId], site: &mut Site<'_, F>) {
+        self.ask_again(devices, |request| !request.is_under_way(), site);
+    }
+
+    /// Asks again, where their pieces are now, the requests that wait for one of these devices and for which `is_asked` holds.
+    fn ask_again<F: Fabric>(
+        &mut self,
+        devices: &[DeviceId],
+        is_asked: impl Fn(&Operation) -> bool,
+        site: &mut Site<'_, F>,
+    ) {
         let waits = |&(handle, request): &(Handle, &Operation)| {
             let here = |device: &DeviceId| {
                 let pieces = self.pieces_at(handle, request.pieces, device.get());
                 request.waits_for(pieces, request.coordinator == device.get())
             };
-            request.is_request && request.is_wanted && devices.iter().any(here)
+            request.is_request && request.is_wanted && is_asked(request) && devices.iter().any(here)
         };
         let waiting: Vec<Handle> = self.operations.all().filter(waits).map(|(handle, _)| handle).collect();
         for handle in waiting {

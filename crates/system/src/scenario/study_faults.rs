@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use resilver_fabric::topology::Topology;
+use resilver_kernel::{Purpose, Stream};
 use resilver_redundancy::Code;
-use resilver_units::{EndpointId, SimTime};
+use resilver_units::elementary::pow;
+use resilver_units::{EndpointId, SimDuration, SimTime};
 use serde::Deserialize;
 
 use super::Corruption;
 use super::detecting::Detected;
 use super::faults::{Ask, Fault, FaultError, LevelNames, Named, Names, Wanted, choose_failed, named_faults};
 use crate::SystemError;
+
+const REJOIN: Purpose = Purpose::named("rejoin");
 
 /// The faults of a study, and the names of what they may be of.
 #[derive(Debug, Deserialize)]
@@ -41,6 +45,34 @@ struct StudyFault {
     /// When the system is told, where that is later than the fault.
     detected: Option<SimTime>,
     corrupt: Option<Corrupt>,
+    /// How the server that comes back then recovers its clients before it serves anyone.
+    recovery: Option<ServerRecovery>,
+}
+
+/// How a server that is back recovers: it waits until all of its clients have reconnected, and no longer than its window.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ServerRecovery {
+    window: SimDuration,
+    /// Within what time each client finds out that it is back, at a random moment.
+    reconnect: SimDuration,
+    clients: u32,
+    /// How many of the clients never reconnect.
+    missing: u32,
+}
+
+impl ServerRecovery {
+    /// How long the server waits: until the last of all clients, whose moments are uniform, or to the end of its window.
+    fn time(&self, seed: u64, fault: u64) -> SimDuration {
+        if self.missing > 0 {
+            return self.window;
+        }
+        let uniform = Stream::new(seed, fault, REJOIN).uniform();
+        let last = pow(uniform, 1.0 / f64::from(self.clients.max(1)));
+        // The share is at most one, so the product fits.
+        let time = SimDuration::from_picoseconds((self.reconnect.picoseconds() as f64 * last) as u64);
+        time.min(self.window)
+    }
 }
 
 /// Soft errors: the groups that rebuild in place.
@@ -61,14 +93,19 @@ enum WantedGroups {
 }
 
 impl StudyFault {
-    fn ask(&self, index: usize) -> Result<Option<Ask>, SystemError> {
+    fn ask(&self, seed: u64, index: usize) -> Result<Option<Ask>, SystemError> {
         let Some((level, wanted)) = self.part.as_ref().and_then(BTreeMap::first_key_value) else { return Ok(None) };
-        let &StudyFault { at, until, health, told: is_told, .. } = self;
-        let fault = Fault { at, until, health, is_told, ..Fault::default() };
+        let &StudyFault { at, until, health, told: is_told, recovery, .. } = self;
+        let recovers = recovery.map(|recovery| recovery.time(seed, index as u64));
+        let until = until.map(|until| until + recovers.unwrap_or(SimDuration::ZERO));
+        let fault = Fault { at, until, health, is_told, is_resent: recovery.is_some(), ..Fault::default() };
         let wrong =
             |key, value: String, rule| Err(SystemError::Described(format!("faults.{index}.{key} = {value}: {rule}")));
         if !(0.0..1.0).contains(&health) || until.is_some_and(|until| until <= at) {
             return wrong("health", health.to_string(), "it is from 0 to below 1, until a later time");
+        }
+        if recovery.is_some() && (is_told || fault.is_slow() || until.is_none()) {
+            return wrong("recovery", "given".to_owned(), "a server that is gone undetected comes back and recovers");
         }
         if is_told && (fault.is_slow() || ["link", "switch"].contains(&level.as_str())) {
             return wrong("told", "true".to_owned(), "the system is told of parts with devices that are gone");
@@ -113,7 +150,7 @@ impl StudyFaults {
         endpoints_of: BTreeMap<u32, Vec<EndpointId>>,
         detect: impl FnOnce(&[Named], &[bool]) -> Result<Vec<Detected>, SystemError>,
     ) -> Result<(Vec<Named>, Vec<Detected>), SystemError> {
-        let asks = self.faults.iter().enumerate().map(|(index, fault)| fault.ask(index));
+        let asks = self.faults.iter().enumerate().map(|(index, fault)| fault.ask(seed, index));
         let asks: Vec<Ask> = asks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         let names = Names {
             devices: self.devices.clone(),

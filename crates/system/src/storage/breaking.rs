@@ -41,6 +41,9 @@ impl<F: Network> Storage<F> {
         });
         if is_end {
             self.repair(&components, &devices, schedule);
+            if let Some(workload) = self.workload.as_mut().filter(|_| fault.is_resent) {
+                workload.resend(&devices, &mut Site { plant: &mut self.plant, schedule });
+            }
         } else {
             self.break_down(&components, &devices, schedule);
         }
