@@ -363,7 +363,10 @@ def _requests_per_second(
 def _service_seconds(system: System, traffic: Traffic) -> float:
     """The mean time of disks for a request of the traffic, over all of its pieces."""
     work = _work(system, traffic)
-    read, write = traffic.read_share * work.read, (1 - traffic.read_share) * work.write
+    # An operation on a file is a read of no data, but for the stripes that it asks.
+    data = traffic.read_share - sum(one.share for one in traffic.classes if one.operation)
+    read = data * work.read + sum(one.share * one.stripes for one in traffic.classes)
+    write = (1 - traffic.read_share) * work.write
     reading = device_seconds(system, work.piece_bytes, is_read=True)
     return read * reading + write * device_seconds(system, work.piece_bytes, is_read=False)
 

@@ -99,6 +99,11 @@ class RequestClass(NamedTuple):
     size_bytes: int
     operation: dict[str, Any] | None = None
 
+    @property
+    def stripes(self) -> int:
+        """How many servers of data each asks besides."""
+        return int(self.operation["stripes"]) if self.operation is not None else 0
+
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able."""
         # Left out where there is none, so that runs without it keep their keys.
