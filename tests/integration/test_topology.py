@@ -15,6 +15,8 @@ SMALL = [
     "torus 5x4x3 routers 7",
     "torus 6",
     "torus 2x3",
+    "torus of trees 4x3 down 2,3 routers 5",
+    "torus of trees 4 down 1",
     "mesh 5x4 routers 4",
     "mesh 4x6 routers 4 wiring opposite_sides",
     "mesh 5x5 routers 3 wiring perimeter",

@@ -12,6 +12,7 @@ from resilver import _core
 ALIKE: dict[str, dict[str, Any]] = {
     "torus": {"kind": "torus", "sides": [5, 4, 3], "routers": 3, "wiring": "inside"},
     "torus with sides of two": {"kind": "torus", "sides": [2, 3, 2], "routers": 0},
+    "torus of trees": {"kind": "torus_of_trees", "sides": [4, 3], "down": [2, 3], "routers": 5},
     "mesh": {"kind": "mesh", "sides": [4, 7], "routers": 2},
     "hypercube": {"kind": "hypercube", "dimensions": 6, "routers": 3},
     "butterfly": {"kind": "butterfly", "radix": 3, "levels": 3, "hosts_per_switch": 2},

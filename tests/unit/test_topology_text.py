@@ -48,6 +48,9 @@ def counts(spec: TopologySpec) -> tuple[int, int, int]:
         ("fat tree levels 3 ports 48 taper 2", 36864 + 1152 + 768 + 384, 36864, 0),
         # 48 edge switches with 24 hosts each, and 24 above.
         ("fat tree levels 2 ports 48", 1152 + 48 + 24, 1152, 0),
+        # 16 roots, 4 switches each and 8 hosts a switch, of which 16 are routers.
+        ("torus of trees 4x4 down 4,8 routers 16", 16 + 64 + 512, 496, 16),
+        ("TorusOfTrees 6 down 2", 6 + 12, 12, 0),
         ("leaf spine 16x4 hosts 20", 320 + 16 + 4, 320, 0),
         # 9 groups of 4 switches with 2 hosts each.
         ("dragonfly 9x4 hosts 2 global links 2", 72 + 36, 72, 0),
@@ -131,6 +134,9 @@ def test_wirings_of_a_mesh_and_routers_that_follow_from_the_text() -> None:
         ("TORUS 3 X 3 routers 9", "at most 8 routers"),
         ("torus 999999999x999999999x999999999", "at most 16,777,216"),
         ("hypercube", "needs its dimensions"),
+        ("torus of trees 4x4", "needs its links down"),
+        ("torus of trees 4x4 down 2 routers 32", "at most 31 routers"),
+        ("torus of trees 9x9 down 999,999", "at most 16,777,216"),
         ("leaf spine 4x2 hosts 3 entries 0", "entries: 0 is below 1"),
         ("leaf spine 4x2 hosts 3 entries 2 routers 1", 'use "entries" or "routers" alone'),
         ("leaf spine 4x1000000 hosts 3 entries 17", "at most 16,777,216"),

@@ -73,7 +73,9 @@ def _draws_routers(topology: TopologySpec) -> bool:
     if topology.kind == "mesh":
         return bool(topology.routers) and content["wiring"] == "inside"
     # Of a leaf spine, a file or a tree with sizes, it is said where they are.
-    drawing = topology.kind in ("torus", "hypercube", "dragonfly") or "taper" in content
+    drawing = (
+        topology.kind in ("torus", "torus_of_trees", "hypercube", "dragonfly") or "taper" in content
+    )
     return bool(topology.routers) and drawing
 
 

@@ -6,8 +6,10 @@ How sizes must fit each other the core says, which builds each topology before a
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from resilver.spec.topology_words import Grammar, Words
@@ -79,6 +81,16 @@ def _torus(words: Words) -> Built:
     nodes = math.prod(sides)
     content = {"kind": "torus", "sides": sides, "routers": 0, "wiring": "inside"}
     return _inside(words, content, nodes, nodes)
+
+
+def _torus_of_trees(words: Words) -> Built:
+    sides = _sizes(words, "x", least=2)
+    if "down" not in words.options:
+        raise words.refuse("a torus of trees needs its links down from a node of each level")
+    down = words.numbers(words.options["down"], "down")
+    levels = list(accumulate(down, operator.mul, initial=math.prod(sides)))
+    content = {"kind": "torus_of_trees", "sides": sides, "down": down}
+    return _inside(words, content, sum(levels), levels[-1])
 
 
 def _mesh(words: Words) -> Built:
@@ -244,6 +256,14 @@ KINDS: tuple[Kind, ...] = (
         "a grid whose sides close into rings",
         size="sides",
         options=_ROUTERS,
+    ),
+    _kind(
+        _torus_of_trees,
+        "torus of trees <sides> down <links of each level> [routers <n>]",
+        "torus of trees 4x4 down 4,8 routers 16",
+        "a grid whose sides close into rings, each node of which is the root of a tree",
+        size="sides",
+        options={**_ROUTERS, "down": "down"},
     ),
     _kind(
         _mesh,

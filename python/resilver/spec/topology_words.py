@@ -163,7 +163,8 @@ def _grammar_of(
     words: list[str], text: str, grammars: Sequence[Grammar]
 ) -> tuple[Grammar, list[str]]:
     """The kind that the words begin with, "fattree" being "fat tree", and the words behind it."""
-    for grammar in grammars:
+    # A longer name first: "torus of trees" is no torus.
+    for grammar in sorted(grammars, key=lambda grammar: -len(grammar.name)):
         name = grammar.name.split()
         for spelling in (name, ["".join(name)]):
             if words[: len(spelling)] == spelling:

@@ -25,6 +25,7 @@ mod places;
 mod rim;
 mod shape;
 mod structure;
+mod torus_of_trees;
 mod tree;
 mod wiring;
 
@@ -41,6 +42,7 @@ pub use leaf_spine::{LeafSpineKeys, leaf_spine, leaf_spine_with_entries};
 pub use names::NodeKind;
 pub use places::draw_routers;
 pub use rim::{Rim, RimWiring, mesh_with_rim};
+pub use torus_of_trees::{TorusOfTreesKeys, torus_of_trees};
 pub use tree::{FatTreeKeys, Tree, fat_tree};
 
 use std::ops::Range;
@@ -56,6 +58,7 @@ shape::shape_of! { Cartesian, Hypercube, Rim, Butterfly, Tree, EntryTree, Clos, 
 
 structure::structure_of! {
     Torus: TorusKeys,
+    TorusOfTrees: TorusOfTreesKeys,
     Mesh: MeshKeys,
     Hypercube: HypercubeKeys,
     Butterfly: ButterflyKeys,

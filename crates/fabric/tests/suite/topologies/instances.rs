@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use resilver_fabric::topology::{
     GraphLinks, RimWiring, Shape, Topology, butterfly, dragonfly, draw_routers, fat_tree, folded_clos, graph,
-    hypercube, leaf_spine, leaf_spine_with_entries, mesh, mesh_with_rim, torus,
+    hypercube, leaf_spine, leaf_spine_with_entries, mesh, mesh_with_rim, torus, torus_of_trees,
 };
 
 /// Small topologies of every kind: odd and even sides, sides of two, parallel links, hosts with several links, deep trees.
@@ -61,6 +61,9 @@ pub fn small() -> Vec<(String, Topology)> {
         [(9, 4, 2, 2), (3, 2, 1, 1), (2, 3, 2, 2), (5, 4, 1, 2), (4, 3, 2, 2), (2, 1, 2, 1)]
     {
         add(format!("dragonfly {groups} {switches}"), dragonfly(groups, switches, hosts, links, &[1]).unwrap());
+    }
+    for (sides, down) in [(&[4][..], &[2, 3][..]), (&[2, 2], &[1]), (&[3, 4], &[2, 1]), (&[5], &[1, 2, 2])] {
+        add(format!("torus {sides:?} of trees {down:?}"), torus_of_trees(sides, down, &[1]).unwrap());
     }
     // A ring with a chord, a leaf, and two links between 0 and 1; node 5 is a switch without an endpoint.
     let links = vec![[0, 1], [1, 2], [2, 3], [4, 3], [4, 0], [1, 0], [5, 1], [5, 3], [6, 5]];

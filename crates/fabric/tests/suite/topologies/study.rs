@@ -3,7 +3,7 @@
 use resilver_fabric::topology::{Bisection, GraphLinks};
 use resilver_fabric::topology::{
     RimWiring, Topology, TopologyError, butterfly, clos_sizes, dragonfly, dragonfly_hosts, draw_routers, fat_tree,
-    folded_clos, graph, hypercube, leaf_spine, leaf_spine_with_entries, mesh, mesh_with_rim, torus,
+    folded_clos, graph, hypercube, leaf_spine, leaf_spine_with_entries, mesh, mesh_with_rim, torus, torus_of_trees,
 };
 
 fn torus_of(sides: &[u32], routers: u32) -> Topology {
@@ -42,6 +42,26 @@ fn the_eight_networks_of_the_study_have_the_counts_of_its_table() {
     assert_eq!(butterfly.switches().len(), 1024);
     let eight_ports = |&&node: &&u32| butterfly.channels_from(node).len() == 8;
     assert_eq!(butterfly.switches().iter().filter(eight_ports).count(), 768);
+}
+
+/// Hosts of one switch are 2 hops apart, of one tree of two levels 4, of two trees 4 and what their roots are. On a ring of k
+/// roots, k even, these are k / 4 apart on average over all pairs.
+#[test]
+fn hops_between_trees_are_two_climbs_and_the_torus_between() {
+    for (sides, down) in [(&[4][..], [2, 3]), (&[6, 4], [3, 2]), (&[8, 2, 4], [4, 5])] {
+        let (roots, [switches, hosts]) = (sides.iter().product::<u32>(), down);
+        let network = torus_of_trees(sides, &down, &[]).unwrap();
+        let grid = torus(sides, &[]).unwrap();
+        assert_eq!(network.links(), grid.links() + roots * switches * (1 + hosts));
+        assert_eq!(network.diameter(), 4 + grid.diameter());
+        let mean_of = |part: u32, hops: f64| f64::from(part) * hops;
+        let all = roots * switches * hosts - 1;
+        let beside = mean_of(hosts - 1, 2.0) + mean_of((switches - 1) * hosts, 4.0);
+        let along: f64 = sides.iter().map(|&side| f64::from(side) / 4.0).sum();
+        let others = mean_of((roots - 1) * switches * hosts, 4.0) + mean_of(roots * switches * hosts, along);
+        let expected = (beside + others) / f64::from(all);
+        assert!((network.mean_hops().unwrap() / expected - 1.0).abs() < 1e-12, "{sides:?} {down:?}");
+    }
 }
 
 /// The mean over all pairs of distinct nodes: a ring of k nodes has a mean of k / 4 over all pairs where k is even and of
@@ -168,12 +188,17 @@ fn what_cannot_be_built_is_refused_with_its_field_and_a_remedy() {
     let ring = |links: Vec<[u32; 2]>, hosts: Vec<u32>| {
         graph(GraphLinks { nodes: 4, links, hosts, routers: vec![0], positions: None })
     };
-    let refused: [(Result<Topology, TopologyError>, &str); 24] = [
+    let refused: [(Result<Topology, TopologyError>, &str); 29] = [
         (torus(&[], &[]), "topology.sides=[]"),
         (torus(&[4, 1], &[]), "topology.sides=4x1 (side 1)"),
         (mesh(&[1 << 13, 1 << 12], &[]), "topology.sides=8192x4096: it would have more than 16777216 nodes"),
         (torus(&[65_536; 5], &[]), "more than 16777216 nodes"),
         (torus(&[2], &[0, 1]), "topology.routers=2"),
+        (torus_of_trees(&[4], &[], &[]), "topology.down="),
+        (torus_of_trees(&[4], &[2, 0], &[]), "topology.down=2x0: each level"),
+        (torus_of_trees(&[1], &[2], &[]), "topology.sides=1"),
+        (torus_of_trees(&[4096; 2], &[2], &[]), "more than 16777216 nodes"),
+        (torus_of_trees(&[4], &[2], &[8]), "topology.routers=8: a router takes one of 8 places"),
         (torus(&[4], &[4]), "topology.routers=4: a router takes one of 4 places"),
         (torus(&[4], &[1, 1]), "topology.routers=1"),
         (hypercube(25, &[]), "topology.dimensions=25"),
