@@ -169,6 +169,7 @@ class PopulationCensus:
 class Topology:
     nodes: int
     links: int
+    spare_links: int
     ports: int
     hosts: list[int]
     routers: list[int]

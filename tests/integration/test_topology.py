@@ -9,8 +9,10 @@ import pytest
 import resilver
 from resilver.spec.topology_kinds import KINDS
 from tests.build import refused
+from tests.integration.study_runs import study_rows
 from tests.terminal import json_output, output
 
+PLAIN = "butterfly 4^4 hosts 16"
 SMALL = [
     "torus 5x4x3 routers 7",
     "torus 6",
@@ -24,6 +26,8 @@ SMALL = [
     "hypercube 5 routers 3",
     "butterfly 2^3 hosts 2",
     "butterfly 3^2 hosts 1",
+    "butterfly 4^2 hosts 3 spares 3",
+    "butterfly 4^2 hosts 2 spares 3",
     "fat tree 16,8,4,2 up 1,4,4 routers at 1",
     "fat tree 12,4,2 up 1,4",
     "fat tree levels 2 ports 6 taper 2",
@@ -62,6 +66,17 @@ def test_a_graphs_file_keeps_names_places_and_links(tmp_path: Path) -> None:
     # Cutting s-t alone leaves 4 and 2 nodes; the best 3 and 3 cut s-t and one leaf.
     assert one.bisection_links == 2
     assert "from 0 to 5" in refused(one.distance, 0, 6)
+
+
+def test_spare_links_are_counted_and_change_no_distance() -> None:
+    """Two a switch of 4 x 256 switches; a butterfly without keeps the content of its runs' keys."""
+    spare, plain = json_output("topology", "butterfly 4^4 hosts 16 spares 2", PLAIN)
+    assert (plain["spare_links"], spare["spare_links"]) == (0, 4 * 256 * 2 // 2)
+    assert (plain["links"], spare["links"], spare["ports"]) == (8192, 9216, 18432)
+    for measure in ("nodes", "diameter", "mean_hops", "bisection_links"):
+        assert spare[measure] == plain[measure]
+    assert "spares_per_switch" not in resilver.topology(PLAIN).spec.content()
+    assert "spare links 1,024" in " ".join(output("topology", spare["topology"]).split())
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5])
@@ -122,3 +137,29 @@ def test_switches_are_no_ends_of_mean_hops() -> None:
     """24 hosts below 6 leaves: 3 others at 2 hops, 20 at 4. More spines bring them no nearer."""
     for one in json_output("topology", "leaf spine 6x3 hosts 4", "leaf spine 6x30 hosts 4"):
         assert one["mean_hops"] == pytest.approx((3 * 2 + 20 * 4) / 23)
+
+
+@pytest.mark.parametrize("faults", ["[]", "[{ fail = { links = 6 } }]"])
+def test_spare_links_save_requests_that_failed_links_cut(faults: str, tmp_path: Path) -> None:
+    """By the whole command: idle without a failure, and no request lost with six of 192 links."""
+    study = """
+    [cluster]
+    device = { service = "1 ms" }
+    [cluster.fabric]
+    model = "switched"
+    link_rate = "10 Gb/s"
+    hop_limit = 1000
+    [traffic]
+    outstanding = 64
+    timeout = "100 ms"
+    duration = "1 s"
+    [study.sweep]
+    "cluster.fabric.topology" = ["butterfly 4^2 hosts 4", "butterfly 4^2 hosts 4 spares 2"]
+    """
+    plain, spared = study_rows(tmp_path, study, f"faults={faults}")
+    if faults == "[]":
+        same = ("requests_completed", "mean_delay_seconds", "mean_hops", "packets_delivered")
+        assert {key: plain[key] for key in same} == {key: spared[key] for key in same}
+        return
+    assert plain["requests_lost"] > 100 and spared["requests_lost"] == 0
+    assert spared["packets_deviated"] > 0 and spared["mean_hops"] < plain["mean_hops"]

@@ -29,6 +29,7 @@ def counts(spec: TopologySpec) -> tuple[int, int, int]:
         # The eight of the study. 256 routers, 4 levels of 256 switches, 16 hosts on each of the
         # last: 256 + 1024 + 4096.
         ("butterfly 4^4 hosts 16", 5376, 4096, 256),
+        ("butterfly 4^4 hosts 16 spares 2", 5376, 4096, 256),
         # 4096 + 128 + 64 + 32.
         ("fat tree 4096,128,64,32 up 1,32,64 routers at 1", 4320, 4096, 128),
         # 2^12 positions, of which 128 are routers.
@@ -165,6 +166,8 @@ def test_errors_say_what_can_be_built(text: object, part: str) -> None:
     ("text", "part"),
     [
         ("butterfly 1^4 hosts 2", "radix=1: a digit has two values or more; give at least 2"),
+        ("butterfly 4^4 hosts 16 spares 4", "spares_per_switch=4: ... give at most as many"),
+        ("butterfly 3^2 hosts 1 spares 1", "spares_per_switch=1: ... give an even number"),
         ("mesh 8x8 routers 7", "routers=7: ... a multiple of 4"),
         ("mesh 4x4x4 routers 4 wiring perimeter", "sides=4x4x4: ... give two sides"),
         ("mesh 3x3 routers 9 wiring perimeter", "routers=9: ... one or more of the 8 nodes"),

@@ -47,6 +47,12 @@ impl Topology {
         self.inner.links()
     }
 
+    /// The links, of all, that carry nothing but packets that have met a failure.
+    #[getter]
+    fn spare_links(&self) -> u32 {
+        self.inner.spare_links()
+    }
+
     #[getter]
     fn ports(&self) -> u64 {
         self.inner.ports()

@@ -22,6 +22,7 @@ SKETCH_LINKS_MAX = 120
 """The most links of a network that is sketched in letters; more cover each other."""
 
 _RADICES_SHOWN = 4
+_SPARES = "of these, used only by packets that met a failed link"
 Row = tuple[str, str, str]
 """What is measured, its value, and what that is of."""
 
@@ -98,9 +99,9 @@ def measures(one: Topology) -> dict[str, Any]:
     return {
         "topology": one.spec.label,
         "kind": one.spec.kind,
-        **record(one, "seed", "nodes", "hosts", "routers", "switches", "links", "ports"),
-        **record(one, "diameter", "mean_hops", "mean_router_disk_hops", "bisection_links"),
-        **record(one, "bisection_is_exact", "max_radix"),
+        **record(one, "seed", "nodes", "hosts", "routers", "switches", "links"),
+        **record(one, "spare_links", "ports", "diameter", "mean_hops", "mean_router_disk_hops"),
+        **record(one, "bisection_links", "bisection_is_exact", "max_radix"),
         "links_per_host": one.links / one.hosts,
         "ports_per_host": one.ports / one.hosts,
         "radices": [
@@ -150,6 +151,7 @@ def _sizes(one: Topology) -> list[Row]:
         ("routers", f"{one.routers:,}", "nodes where clients enter"),
         ("switches", f"{one.switches:,}", switches),
         ("links", f"{one.links:,}", f"full duplex, {one.links / one.hosts:.2f} a host"),
+        *([("spare links", f"{one.spare_links:,}", _SPARES)] if one.spare_links else []),
         ("ports", f"{one.ports:,}", f"two a link, {one.ports / one.hosts:.2f} a host"),
     ]
 

@@ -30,6 +30,7 @@ class Topology:
         seed: The seed that routers at random places were drawn by.
         nodes: How many things with ports there are.
         links: How many full-duplex links join them.
+        spare_links: How many of these carry nothing but packets that have met a failure.
         ports: Twice the links.
         hosts: How many nodes have a device.
         routers: At how many nodes clients enter.
@@ -51,6 +52,7 @@ class Topology:
     seed: int
     nodes: int
     links: int
+    spare_links: int
     ports: int
     hosts: int
     routers: int

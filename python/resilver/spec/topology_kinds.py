@@ -119,6 +119,9 @@ def _butterfly(words: Words) -> Built:
     rows = radix ** min(levels, 64)
     nodes = _limited(words, rows * (1 + levels + each))
     content = {"kind": "butterfly", "radix": radix, "levels": levels, "hosts_per_switch": each}
+    if spares := words.number("spares", 0, least=0):
+        # The key is left out where there are none, so that other runs keep their keys.
+        content["spares_per_switch"] = spares
     return Built(content, nodes, rows * each, rows)
 
 
@@ -283,11 +286,11 @@ KINDS: tuple[Kind, ...] = (
     ),
     _kind(
         _butterfly,
-        "butterfly <radix>^<levels> hosts <n per switch>",
+        "butterfly <radix>^<levels> hosts <n per switch> [spares <n per switch>]",
         "butterfly 4^4 hosts 16",
         "levels of switches between routers and hosts, with one way between each two",
         size="radix and levels",
-        options=_HOSTS,
+        options={**_HOSTS, "spares": "spares", "spares per switch": "spares"},
     ),
     _kind(
         _fat_tree,

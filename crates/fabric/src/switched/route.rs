@@ -124,7 +124,13 @@ impl Switched {
         let previous = if packet.came_by == NONE { NONE } else { topology.peer(topology.reverse(packet.came_by)) };
         let leads_on = |&channel: &u32| topology.peer(channel) != previous;
         let mut choice = Vec::new();
-        topology.shortest(node, packet.destination, |channel| choice.push(channel));
+        if packet.is_deviated() && topology.spare_links() > 0 {
+            // What has met a failure takes spare links as all others.
+            let hops = |node| topology.distance_with_spares(node, packet.destination);
+            choice.extend(topology.channels_from(node).filter(|&channel| hops(topology.peer(channel)) < hops(node)));
+        } else {
+            topology.shortest(node, packet.destination, |channel| choice.push(channel));
+        }
         choice.retain(leads_on);
         if choice.iter().all(|&channel| lines[channel as usize].is_failed()) {
             // Those on shortest ways do not work or lead back, so they are as good as not among these.
@@ -133,6 +139,13 @@ impl Switched {
                 return None;
             }
             packet.deviate();
+            let hops = |node| topology.distance_with_spares(node, packet.destination);
+            // One that has turned away just before takes any, lest it circle.
+            if topology.spare_links() > 0 && (previous == NONE || hops(node) < hops(previous)) {
+                choice.retain(|&channel| !lines[channel as usize].is_failed());
+                let nearest = choice.iter().map(|&channel| hops(topology.peer(channel))).min();
+                choice.retain(|&channel| Some(hops(topology.peer(channel))) == nearest);
+            }
         }
         let mut best = Best::NONE;
         choice.iter().for_each(|&channel| best.offer(channel, &lines[channel as usize], now));

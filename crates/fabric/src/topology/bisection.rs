@@ -23,9 +23,9 @@ impl Topology {
         self.shape.bisection(self)
     }
 
-    /// The links whose ends are on different sides.
+    /// The links, but for spares, whose ends are on different sides.
     fn links_across(&self, side: impl Fn(u32) -> bool) -> u64 {
-        (0..self.links())
+        (0..self.wiring.first_spare)
             .filter(|&link| self.ends(link).map(&side).into_iter().reduce(|a, b| a != b) == Some(true))
             .count() as u64
     }

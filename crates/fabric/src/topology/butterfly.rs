@@ -3,6 +3,10 @@
 //! Column 0 holds the routers, columns 1 to `levels` the switches, and each switch of the last column has hosts. A word has
 //! `levels` digits to the base `radix`; the gap between column c and c + 1 joins every word with the `radix` words that differ
 //! from it in digit c alone, its own among them. Digit 0 is the highest.
+//!
+//! So a gap consists of blocks, in which `radix` nodes of one column are all joined to as many of the next. Spare links join
+//! those of a block that are nearer to the hosts around a ring: where one link of the block has failed, the way leads over
+//! another and a spare.
 
 use serde::Deserialize;
 
@@ -15,12 +19,14 @@ use super::{Bisection, NextHops, Topology, TopologyError};
 /// The columns of a butterfly, with its hosts behind them.
 ///
 /// Nodes are numbered host by host, then column by column. Ports of a switch lead first to the column before, in the order
-/// of the digit there, then to the next, in the order of the digit there or of its hosts.
+/// of the digit there, then to the next, in the order of the digit there or of its hosts, and last over spare links.
 #[derive(Clone, Debug)]
 pub struct Butterfly {
     radix: u32,
     levels: u32,
     hosts_per_switch: u32,
+    /// Spare links of a switch.
+    spares: u32,
     /// Words in a column.
     words: u32,
     hosts: u32,
@@ -48,6 +54,13 @@ impl Butterfly {
         }
         // The stretch once, and again what lies beyond either end.
         (high - low) + (from.min(to) - low) + (high - from.max(to))
+    }
+
+    /// Whether a spare link joins the switches of a block that have these digits.
+    fn is_joined(&self, digit: u32, other: u32) -> bool {
+        let along = digit.abs_diff(other);
+        let apart = along.min(self.radix - along);
+        apart > 0 && apart <= self.spares / 2 || self.spares % 2 == 1 && 2 * apart == self.radix
     }
 
     /// The port by which a switch sends straight on to another column, where all digits that differ are set on the way there;
@@ -169,6 +182,18 @@ impl NextHops for Butterfly {
         self.hops(u32::from(column), u32::from(end), differ) + leaves
     }
 
+    /// A spare saves the turn by which a way sets one digit before the columns that it leads over anyway: a hop for two.
+    fn distance_with_spares(&self, wiring: &Wiring, from: u32, to: u32) -> u32 {
+        let ((column, word), (end, end_word)) = (self.place[from as usize], self.place[to as usize]);
+        let (digits, wanted) = (self.digits[word as usize], self.digits[end_word as usize]);
+        let first = digits ^ wanted;
+        let saved = first != 0 && {
+            let gap = u32::from(self.digit_of[first.trailing_zeros() as usize]);
+            gap < u32::from(column.min(end)) && self.is_joined(self.own(digits, gap), self.own(wanted, gap))
+        };
+        self.distance(wiring, from, to) - u32::from(saved)
+    }
+
     /// One node of each kind that looks at the network as all others of its kind do, with how many they are.
     ///
     /// Adding a word to all words, digit by digit, moves the butterfly onto itself, so the nodes of a column are alike.
@@ -199,11 +224,13 @@ pub struct ButterflyKeys {
     radix: u32,
     levels: u32,
     hosts_per_switch: u32,
+    #[serde(default)]
+    spares_per_switch: u32,
 }
 
 impl Build for ButterflyKeys {
     fn build(&self, _seed: u64) -> Result<Topology, TopologyError> {
-        butterfly(self.radix, self.levels, self.hosts_per_switch)
+        butterfly_with_spares(self.radix, self.levels, self.hosts_per_switch, self.spares_per_switch)
     }
 }
 
@@ -212,6 +239,14 @@ impl Build for ButterflyKeys {
 /// # Errors
 /// When a size is out of its range, or there are more nodes than numbers are kept for.
 pub fn butterfly(radix: u32, levels: u32, hosts_per_switch: u32) -> Result<Topology, TopologyError> {
+    butterfly_with_spares(radix, levels, hosts_per_switch, 0)
+}
+
+/// How many words and hosts a butterfly has.
+///
+/// # Errors
+/// As [`butterfly_with_spares`].
+fn sizes(radix: u32, levels: u32, hosts_per_switch: u32, spares: u32) -> Result<(u32, u32), TopologyError> {
     if radix < 2 {
         return refuse("radix", radix, "a digit has two values or more", "give at least 2");
     }
@@ -221,15 +256,38 @@ pub fn butterfly(radix: u32, levels: u32, hosts_per_switch: u32) -> Result<Topol
     if hosts_per_switch == 0 {
         return refuse("hosts_per_switch", 0, "a switch of the last level has a host or more", "give at least 1");
     }
+    if spares >= radix {
+        let rule = format!("a switch has {} others beside it", radix - 1);
+        return refuse("spares_per_switch", spares, rule, "give at most as many");
+    }
+    if spares % 2 == 1 && radix % 2 == 1 {
+        let rule = format!("{radix} switches in a ring have an even number of spare links each");
+        return refuse("spares_per_switch", spares, rule, "give an even number");
+    }
     let words = u64::from(radix).checked_pow(levels);
     let hosts = words.and_then(|words| words.checked_mul(u64::from(hosts_per_switch)));
     let columns = words.and_then(|words| words.checked_mul(u64::from(levels) + 1));
     let nodes = hosts.zip(columns).and_then(|(hosts, columns)| hosts.checked_add(columns));
-    let links = columns.zip(hosts).and_then(|(columns, hosts)| columns.checked_mul(radix.into())?.checked_add(hosts));
+    let links = columns
+        .zip(hosts)
+        .and_then(|(columns, hosts)| columns.checked_mul(u64::from(radix) + u64::from(spares))?.checked_add(hosts));
     let sizes = format!("{radix} to the {levels} with {hosts_per_switch} hosts a switch");
     check_size("butterfly", sizes, nodes, links)?;
-    let (words, hosts) = (words.unwrap_or_default() as u32, hosts.unwrap_or_default() as u32);
+    Ok((words.unwrap_or_default() as u32, hosts.unwrap_or_default() as u32))
+}
 
+/// The same butterfly, each of its switches with spare links to `spares` others of its column: those with the nearest values,
+/// around a ring, of the digit that the gap before them sets.
+///
+/// # Errors
+/// As [`butterfly`], or when that ring has no such links.
+pub fn butterfly_with_spares(
+    radix: u32,
+    levels: u32,
+    hosts_per_switch: u32,
+    spares: u32,
+) -> Result<Topology, TopologyError> {
+    let (words, hosts) = sizes(radix, levels, hosts_per_switch, spares)?;
     // The weight of each digit in a word.
     let weights: Vec<u32> = (0..levels).map(|digit| radix.pow(levels - 1 - digit)).collect();
     let bits = u32::BITS - (radix - 1).leading_zeros();
@@ -241,6 +299,7 @@ pub fn butterfly(radix: u32, levels: u32, hosts_per_switch: u32) -> Result<Topol
         radix,
         levels,
         hosts_per_switch,
+        spares,
         words,
         hosts,
         digits: (0..words).map(pack).collect(),
@@ -267,9 +326,16 @@ pub fn butterfly(radix: u32, levels: u32, hosts_per_switch: u32) -> Result<Topol
             } else {
                 around.extend(word * hosts_per_switch..(word + 1) * hosts_per_switch);
             }
+            if column > 0 {
+                let beside = across(column - 1, column);
+                let own = word / weights[column as usize - 1] % radix;
+                around.extend((0..radix).filter(|&digit| shape.is_joined(own, digit)).map(|d| beside[d as usize]));
+            }
             ports.add(around);
         }
     }
     let routers = (shape.node(0, 0)..shape.node(1, 0)).collect();
-    Ok(Topology::new(shape, ports, (0..hosts).collect(), routers))
+    let mut wiring = Wiring::new(ports);
+    wiring.set_spares(|a, b| shape.place[a as usize].0 == shape.place[b as usize].0 && a.min(b) >= hosts);
+    Ok(Topology::of_wiring(shape, wiring, (0..hosts).collect(), routers))
 }

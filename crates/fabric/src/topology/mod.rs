@@ -30,7 +30,7 @@ mod tree;
 mod wiring;
 
 pub use bisection::Bisection;
-pub use butterfly::{Butterfly, ButterflyKeys, butterfly};
+pub use butterfly::{Butterfly, ButterflyKeys, butterfly, butterfly_with_spares};
 pub use cartesian::{Cartesian, MeshKeys, TorusKeys, mesh, torus};
 pub use clos::{Clos, clos_sizes, folded_clos};
 pub use dragonfly::{Dragonfly, DragonflyKeys, dragonfly, dragonfly_hosts};
@@ -158,6 +158,16 @@ impl Topology {
         [self.peer(back), self.peer(there)]
     }
 
+    /// How many links are spares: nothing takes them but packets that have met a failure.
+    pub fn spare_links(&self) -> u32 {
+        self.links() - self.wiring.first_spare
+    }
+
+    /// Whether a link is a spare: these have the highest numbers.
+    pub fn is_spare(&self, link: u32) -> bool {
+        link >= self.wiring.first_spare
+    }
+
     /// The nodes with devices, in the order of their servers.
     pub fn hosts(&self) -> &[u32] {
         &self.hosts
@@ -192,5 +202,10 @@ impl Topology {
     #[inline]
     pub fn distance(&self, from: u32, to: u32) -> u32 {
         self.shape.distance(&self.wiring, from, to)
+    }
+
+    /// The hops of a shortest way between two nodes where spare links serve as all others do.
+    pub fn distance_with_spares(&self, from: u32, to: u32) -> u32 {
+        self.shape.distance_with_spares(&self.wiring, from, to)
     }
 }

@@ -14,6 +14,11 @@ pub(super) trait NextHops {
     /// Hops of the shortest ways between two nodes.
     fn distance(&self, wiring: &Wiring, from: u32, to: u32) -> u32;
 
+    /// Hops of the shortest ways between two nodes where spare links serve as all others do.
+    fn distance_with_spares(&self, wiring: &Wiring, from: u32, to: u32) -> u32 {
+        self.distance(wiring, from, to)
+    }
+
     /// The sum of distances over all pairs of one of `from` and one of `to`, where it has a closed form.
     fn sum_of_distances(&self, _wiring: &Wiring, _from: &[u32], _to: &[u32]) -> Option<u128> {
         None
@@ -71,6 +76,10 @@ macro_rules! shape_of {
             #[inline]
             fn distance(&self, wiring: &Wiring, from: u32, to: u32) -> u32 {
                 match self { $(Shape::$structure(shape) => shape.distance(wiring, from, to)),+ }
+            }
+
+            fn distance_with_spares(&self, wiring: &Wiring, from: u32, to: u32) -> u32 {
+                match self { $(Shape::$structure(shape) => shape.distance_with_spares(wiring, from, to)),+ }
             }
 
             fn sum_of_distances(&self, wiring: &Wiring, from: &[u32], to: &[u32]) -> Option<u128> {

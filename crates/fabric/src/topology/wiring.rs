@@ -40,6 +40,8 @@ pub(super) struct Wiring {
     pub(super) link: Vec<u32>,
     /// The two channels of each link.
     pub(super) channels_of: Vec<[u32; 2]>,
+    /// The links from here on are spares: no shortest way leads over one.
+    pub(super) first_spare: u32,
 }
 
 impl Wiring {
@@ -81,7 +83,19 @@ impl Wiring {
                 channels_of.push([channel as u32, back as u32]);
             }
         }
-        Wiring { first_channel, peer, reverse, link, channels_of }
+        let first_spare = channels_of.len() as u32;
+        Wiring { first_channel, peer, reverse, link, channels_of, first_spare }
+    }
+
+    /// Makes spares of the links with such ends, and numbers them behind all others.
+    pub(super) fn set_spares(&mut self, is_spare: impl Fn(u32, u32) -> bool) {
+        let ends = |&[there, back]: &[u32; 2]| is_spare(self.peer[back as usize], self.peer[there as usize]);
+        let (spares, others): (Vec<_>, Vec<_>) = self.channels_of.iter().partition(|channels| ends(channels));
+        self.first_spare = others.len() as u32;
+        self.channels_of = [others, spares].concat();
+        for (link, channels) in (0..).zip(&self.channels_of) {
+            channels.iter().for_each(|&channel| self.link[channel as usize] = link);
+        }
     }
 
     /// Numbers the links as those given, whose ends' ports were added in this order.

@@ -9,5 +9,6 @@ mod lanes;
 mod queueing;
 mod routing;
 mod slow;
+mod spares;
 mod topologies;
 mod twin;

@@ -2,8 +2,9 @@
 
 use resilver_fabric::topology::{Bisection, GraphLinks};
 use resilver_fabric::topology::{
-    RimWiring, Topology, TopologyError, butterfly, clos_sizes, dragonfly, dragonfly_hosts, draw_routers, fat_tree,
-    folded_clos, graph, hypercube, leaf_spine, leaf_spine_with_entries, mesh, mesh_with_rim, torus, torus_of_trees,
+    RimWiring, Topology, TopologyError, butterfly, butterfly_with_spares, clos_sizes, dragonfly, dragonfly_hosts,
+    draw_routers, fat_tree, folded_clos, graph, hypercube, leaf_spine, leaf_spine_with_entries, mesh, mesh_with_rim,
+    torus, torus_of_trees,
 };
 
 fn torus_of(sides: &[u32], routers: u32) -> Topology {
@@ -188,7 +189,7 @@ fn what_cannot_be_built_is_refused_with_its_field_and_a_remedy() {
     let ring = |links: Vec<[u32; 2]>, hosts: Vec<u32>| {
         graph(GraphLinks { nodes: 4, links, hosts, routers: vec![0], positions: None })
     };
-    let refused: [(Result<Topology, TopologyError>, &str); 29] = [
+    let refused: [(Result<Topology, TopologyError>, &str); 31] = [
         (torus(&[], &[]), "topology.sides=[]"),
         (torus(&[4, 1], &[]), "topology.sides=4x1 (side 1)"),
         (mesh(&[1 << 13, 1 << 12], &[]), "topology.sides=8192x4096: it would have more than 16777216 nodes"),
@@ -210,6 +211,8 @@ fn what_cannot_be_built_is_refused_with_its_field_and_a_remedy() {
         ),
         (butterfly(1, 4, 1), "topology.radix=1"),
         (butterfly(256, 8, 1), "more than 16777216 nodes"),
+        (butterfly_with_spares(4, 4, 16, 4), "topology.spares_per_switch=4: a switch has 3 others"),
+        (butterfly_with_spares(3, 2, 1, 1), "topology.spares_per_switch=1: 3 switches in a ring"),
         (fat_tree(&[16, 4, 2], &[1, 3], None), "topology.uplinks=1x3"),
         (fat_tree(&[16, 4, 2], &[1, 1], None), "the tree falls apart"),
         (fat_tree(&[16, 4, 2], &[1, 2], Some(3)), "topology.routers_at=3"),
