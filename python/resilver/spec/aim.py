@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from resilver.columns import METRICS
 from resilver.errors import ConfigError, name_remedy, show
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
@@ -23,8 +22,13 @@ _SHARES = ("_fraction", "_ratio", "_share")
 _ENDS = (*_QUANTITIES, *_SHARES)
 """What a metric is by the end of its name; others are numbers."""
 
-NAMES: tuple[str, ...] = tuple(one.name for one in METRICS if str(one.type) not in _TEXTS)
-"""The metrics that an aim may be about, which are columns of the table ``runs``."""
+
+def names() -> tuple[str, ...]:
+    """The metrics that an aim may be about, which are columns of the table ``runs``."""
+    # Arrow takes a tenth of a second, and few studies have an aim.
+    from resilver.columns import METRICS
+
+    return tuple(one.name for one in METRICS if str(one.type) not in _TEXTS)
 
 
 @dataclass(frozen=True)
@@ -125,13 +129,14 @@ def _limit(text: str) -> Limit:
 
 def _named(name: str) -> str:
     """The metric of a name, which may lack its unit."""
-    if name in NAMES:
+    known = names()
+    if name in known:
         return name
-    meant = [one for one in NAMES if any(one == f"{name}{end}" for end in _ENDS)]
+    meant = [one for one in known if any(one == f"{name}{end}" for end in _ENDS)]
     if len(meant) == 1:
         return meant[0]
     rule = "no metric has this name" if not meant else "several metrics have this name"
-    remedy = name_remedy(name, NAMES, "metrics") if not meant else f"write {' or '.join(meant)}"
+    remedy = name_remedy(name, known, "metrics") if not meant else f"write {' or '.join(meant)}"
     raise ConfigError(rule, remedy, value=show(name))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.errors import ConfigError
+from resilver.spec import RESULTS_SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from resilver.spec import Run
@@ -106,8 +107,6 @@ def current_version() -> str:
 
 def results_version() -> int:
     """The version of the results that are written now."""
-    from resilver.spec import RESULTS_SCHEMA_VERSION
-
     return RESULTS_SCHEMA_VERSION
 
 
