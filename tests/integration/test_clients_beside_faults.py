@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.study_runs import study_rows, study_text
-from tests.terminal import output, with_page
+from tests.terminal import output, texts, with_page
 
 STUDY = study_text("busy")
 MIB = 2**20
@@ -70,3 +70,32 @@ def test_the_terminal_and_the_page_lead_with_the_time_of_the_rebuild(tmp_path: P
     (tmp_path / "slow").mkdir()
     lead, _ = told(tmp_path / "slow", slow)
     assert "during the faults" in lead and "during the rebuild" not in lead
+
+
+def test_a_rebuild_that_clients_starve_ends_with_what_would_help(tmp_path: Path) -> None:
+    """Reads that fill each device pass every write of the rebuild, which once ran on for ever."""
+    study = """
+    [cluster]
+    servers = 4
+    queue = "reads_first"
+    device = { service = "1 ms" }
+    [population]
+    file_size = "4 MiB"
+    files = 60
+    [redundancy]
+    replicas = 2
+    [traffic]
+    outstanding = 600
+    request_size = "64 KiB"
+    reads = 1.0
+    [[faults]]
+    at = "1 s"
+    fail = { servers = ["server.2"] }
+    """
+    (tmp_path / "study.toml").write_text(study, encoding="utf-8")
+    _, said = texts("run", "study.toml", "-o", "starved", cwd=tmp_path, code=2)
+    for words in ("cluster.queue: a device served 1,048,576 requests", 'use queue = "fifo"'):
+        assert words in said
+    # A share of the devices, as the answer says, lets it end.
+    words = ("--set", "lanes={ clients = 0.9 }")
+    assert "fully redundant" in output("run", "study.toml", "-o", "shared", *words, cwd=tmp_path)

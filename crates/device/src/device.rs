@@ -121,6 +121,18 @@ impl Device {
         self.server.set_pace(pace);
     }
 
+    /// Counts the requests that pass those of a class of traffic, where the order of service lets them do so for ever.
+    pub fn watch(&mut self, class: u8) {
+        if let Some(queue) = &mut self.queue {
+            queue.watch(class);
+        }
+    }
+
+    /// How many requests in a row passed those of the watched class that wait, though they came after them.
+    pub fn passed(&self) -> u64 {
+        self.queue.as_ref().map_or(0, |queue| queue.passed())
+    }
+
     /// The device fails: what is queued goes on in name only, and counts no more as time that it served.
     pub fn fail(&mut self, now: SimTime) {
         self.usage.busy = self.busy_until(now);

@@ -1,6 +1,6 @@
 //! Requests that wait at a device: in a lane a class of traffic, and in each lane in the order of the discipline.
 
-use resilver_kernel::lanes::{LanePorts, Lanes, Taken};
+use resilver_kernel::lanes::{LaneOrder, LanePorts, Lanes, Taken};
 use resilver_units::SimTime;
 use serde::Deserialize;
 
@@ -44,6 +44,11 @@ pub(crate) struct Queue {
     last_reads: Vec<Option<u32>>,
     /// The tag of the request that is being served.
     pub serving: Option<u64>,
+    /// The class whose requests others may pass for ever, and how many of it wait.
+    watched: Option<(u8, u32)>,
+    /// How many requests of other classes were served since it was last its turn, while some of it wait.
+    passed: u64,
+    has_shares: bool,
 }
 
 impl Queue {
@@ -59,11 +64,27 @@ impl Queue {
             free: Vec::new(),
             last_reads: vec![None; lanes.count()],
             serving: None,
+            watched: None,
+            passed: 0,
+            has_shares: lanes.count() > 1 && !matches!(lanes.order, LaneOrder::Priority(_)),
         }
+    }
+
+    /// Counts the requests that pass those of a class; where classes have shares, each gets its turn.
+    pub fn watch(&mut self, class: u8) {
+        self.watched = (!self.has_shares).then_some((class, 0));
+    }
+
+    /// How many requests passed the watched ones that wait, beyond all that may have come before them.
+    pub fn passed(&self) -> u64 {
+        self.passed.saturating_sub(self.requests.len() as u64)
     }
 
     /// Puts a request into its lane.
     pub fn push(&mut self, now: SimTime, request: Request, lane: usize) {
+        if let Some((class, waiting)) = &mut self.watched {
+            *waiting += u32::from(*class == request.io.lane);
+        }
         let place = match self.free.pop() {
             Some(place) => {
                 self.requests[place as usize] = request;
@@ -88,7 +109,13 @@ impl Queue {
         if self.last_reads[lane] == Some(unit) {
             self.last_reads[lane] = None;
         }
-        Some((self.requests[unit as usize], lane))
+        let request = self.requests[unit as usize];
+        if let Some((class, waiting)) = &mut self.watched {
+            let is_its_turn = *class == request.io.lane;
+            *waiting -= u32::from(is_its_turn);
+            self.passed = if is_its_turn || *waiting == 0 { 0 } else { self.passed + 1 };
+        }
+        Some((request, lane))
     }
 
     /// The device fails: nothing that waits is served, nor what is left of the request being served.

@@ -176,6 +176,12 @@ pub enum SystemError {
     /// More operations at a time than can be numbered.
     #[error("more than 2^25 operations of streams are under way at a time: lower streams.window")]
     TooManyOperations,
+    /// A rebuild that clients keep from ever being served.
+    #[error(
+        "cluster.queue: a device served 1,048,576 requests of clients in a row that came after a request of the rebuild, so \
+         this rebuild may never end: use queue = \"fifo\", a share such as lanes = {{ clients = 0.9 }}, or fewer requests"
+    )]
+    Starved,
     /// A population that is not scanned.
     #[error("a system that stores nothing is not scanned, nor are several pools in parts: simulate it as a whole")]
     NothingToScan,

@@ -12,7 +12,7 @@ use crate::event::EventOf;
 use crate::plant::{Network, Plant};
 use crate::ports::Ports;
 use crate::recovery::Recovery;
-use crate::scenario::{FabricConfig, SystemConfig};
+use crate::scenario::{FabricConfig, SystemConfig, TrafficClass};
 use crate::storage::{Storage, Used};
 
 /// Events that one step executes; fewer in a page, which goes at half the speed and is to hear of a run before a tenth of a second.
@@ -191,7 +191,8 @@ where
     F::Event: Send + Sync,
 {
     let lanes = config.lanes.as_ref().filter(|config| config.devices).map(|config| &config.lanes);
-    let disks = config.devices.build(config.seed, config.endpoint_of.len(), &config.slow_devices(), lanes);
+    let mut disks = config.devices.build(config.seed, config.endpoint_of.len(), &config.slow_devices(), lanes);
+    disks.iter_mut().for_each(|disk| disk.watch(TrafficClass::Rebuild.lane()));
     let plant = Plant::new(fabric, disks, config.endpoint_of.clone())
         .with_ports(&config.ports_of)
         .with_ways(config.devices.passing.as_ref(), &config.faults);

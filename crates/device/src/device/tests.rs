@@ -233,6 +233,31 @@ fn reads_pass_waiting_writes_and_none_that_is_served() {
 }
 
 #[test]
+fn requests_that_pass_a_class_are_counted_until_its_turn_where_it_has_no_share() {
+    let passed = |lanes: Option<&Lanes>| {
+        let mut served = Served::by(Device::new(&fixed(), 0, Discipline::ReadsFirst, lanes));
+        served.device.watch(1);
+        served.submit(at(0), reading(0), 0);
+        served.submit(at(0), writing(1), 1);
+        // A read is served every 22 ps, and another comes just before: the write waits, and two places are enough for what waits.
+        let counts = (1..=10).map(|turn| {
+            served.advance(at(22 * turn - 1));
+            served.submit(at(22 * turn - 1), reading(0), 1 + turn);
+            served.advance(at(22 * turn));
+            served.device.passed()
+        });
+        let counts: Vec<u64> = counts.collect();
+        served.drain();
+        (counts, served.device.passed())
+    };
+    let of_first = Lanes::in_turns(2).by_priority(vec![0, 1]);
+    for lanes in [None, Some(&of_first)] {
+        assert_eq!(passed(lanes), (vec![0, 0, 1, 2, 3, 4, 5, 6, 7, 8], 0));
+    }
+    assert_eq!(passed(Some(&Lanes::of_shares(&[0.9, 0.1]).unwrap())).0, [0; 10]);
+}
+
+#[test]
 fn reads_pass_the_writes_of_their_own_lane_alone() {
     // Lane 1 is behind lane 0, whose writes its reads do not pass.
     let lanes = Lanes::in_turns(2).by_priority(vec![0, 1]);
