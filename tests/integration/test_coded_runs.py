@@ -12,9 +12,11 @@ from resilver.estimate import estimate
 from resilver.reproduce.evidence import shipped_study
 from resilver.simulate import RunResult, lost_objects
 from resilver.spec import Study
+from resilver.spec.toml import write_toml
 from resilver.study import Results, execute, simulate
 from tests.build import CODED, STREAMED, changed, system_of
 from tests.reference.compare import real
+from tests.terminal import output, written
 
 FULL = {"cluster__fabric__topology": "leaf spine 4x6 hosts 6 entries 6"}
 
@@ -153,6 +155,34 @@ def test_what_bursts_write_is_drained_at_a_rate(rate: float, is_fast: bool) -> N
         assert left == pytest.approx(4 * volume - 24 * rate * (end - first), rel=0.05)
         most = 4 * volume - 24 * rate * 3 * every - beside
     assert count(found, "undrained_bytes_max") == pytest.approx(most, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, "A burst is drained before the next; at most 921.5 MiB waits."),
+        # The run ends before its only burst is drained, which says nothing of the next.
+        ({"duration": "12 ms"}, "A burst is drained before the next; at most "),
+        (
+            {"drain": "2.5 GB/s"},
+            "is drained until the next: what waits grows by 391.6 MiB a burst.",
+        ),
+        ({"device": "nvme-mixed-use"}, "and the next begins 20.0 ms after it did."),
+    ],
+)
+def test_the_answer_says_whether_bursts_are_written_and_drained_in_time(
+    changes: dict[str, str], says: str, tmp_path: Path
+) -> None:
+    rate, duration = changes.get("drain", "4 GB/s"), changes.get("duration", "80 ms")
+    bursts = {"volume": "1.5 GiB", "every": "20 ms", "first": "1 ms", "drain": rate}
+    streams = {"window": 6, "rate": "0 B/s", "bursts": bursts}
+    traffic = {"streams": streams, "reads": 0.0, "duration": duration}
+    cluster = {**OF_TWENTY_FOUR["cluster"]}
+    cluster["device"] = changes.get("device", cluster["device"])
+    study = {**OF_TWENTY_FOUR, "cluster": cluster, "traffic": traffic, "lanes": None}
+    text = write_toml({key: value for key, value in study.items() if value is not None})
+    words = ("run", written(tmp_path / "study.toml", text), "-o", tmp_path / "runs")
+    assert says in " ".join(output(*words).split())
 
 
 def test_a_sweep_of_lanes_fills_its_tables(tmp_path: Path) -> None:

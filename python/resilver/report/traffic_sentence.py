@@ -17,8 +17,8 @@ from resilver.units import format_duration, format_rate
 from resilver.words import listed, percent, plural, size_of
 
 _NAMES_SHOWN_MAX = 3
-_AS_FAST = 0.98
-"""The share of what bursts write from which it is drained as fast: the last burst may not be."""
+_MORE = 1.02
+"""From this factor of a burst on, more than it waits for a drain, which takes whole stripes."""
 
 
 def traffic_sentence(results: StudyTables, point: SystemRuns) -> str:
@@ -41,7 +41,7 @@ def traffic_sentence(results: StudyTables, point: SystemRuns) -> str:
         binding_sentence(results, point),
         _behind(point),
         losses_sentence(results, point),
-        _drained(point),
+        _bursts(point),
     )
     losses = " ".join(filter(None, findings))
     if not rate and point.system is not None and point.system.has_bursts:
@@ -68,16 +68,33 @@ def traffic_sentence(results: StudyTables, point: SystemRuns) -> str:
     return f"{text}; {words}. {losses}" if words else f"{text}. {losses}"
 
 
-def _drained(point: SystemRuns) -> str:
-    """Whether what bursts write is drained as fast; empty where nothing is drained."""
-    most, drained = point.middle("undrained_bytes_max"), point.middle("drain_bytes_per_second")
-    written = point.middle("burst_bytes_per_second")
-    if most is None or drained is None or written is None:
+def _bursts(point: SystemRuns) -> str:
+    """Whether a burst is written, and drained, before the next; empty where neither is at issue.
+
+    A run may end while its last burst is being drained, so that its rates alone do not say so.
+    """
+    streams = point.system.streams if point.system is not None else None
+    bursts = streams.bursts if streams is not None else None
+    takes, most = point.middle("mean_burst_delay_seconds"), point.middle("undrained_bytes_max")
+    if bursts is None:
         return ""
-    if drained >= _AS_FAST * written:
-        return f"What bursts write is drained as fast; at most {size_of(most)} waits for it."
-    rate = f"Bursts write {format_rate(written)} and {format_rate(drained)} is drained"
-    return f"{rate}: {size_of(most)} waits at most, and more with every burst."
+    if takes is not None and takes > bursts.every:
+        every = format_duration(bursts.every)
+        return f"A burst takes {format_duration(takes)}, and the next begins {every} after it did."
+    if most is None or bursts.drain is None:
+        return ""
+    drained = float(bursts.drain) * point.devices * float(bursts.every)
+    if drained < bursts.volume:
+        return (
+            f"Each burst writes {size_of(bursts.volume)}, and {size_of(drained)} is drained until "
+            f"the next: what waits grows by {size_of(bursts.volume - drained)} a burst."
+        )
+    if most > _MORE * bursts.volume:
+        return (
+            f"The drain does not reach its rate: up to {size_of(most)} waits, more than the "
+            f"{size_of(bursts.volume)} that a burst writes."
+        )
+    return f"A burst is drained before the next; at most {size_of(most)} waits."
 
 
 def _operations(point: SystemRuns, period: str) -> float:
