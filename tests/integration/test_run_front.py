@@ -10,7 +10,7 @@ from resilver.study.system_runs import format_swept
 from resilver.units import Bytes, BytesPerSecond
 from tests.build import STREAMED, changed
 from tests.integration.study_runs import study_text
-from tests.terminal import json_output, output, texts, written
+from tests.terminal import json_output, output, texts, with_page, written
 
 PARTS, SWEPT = study_text("parts"), study_text("swept")
 
@@ -188,6 +188,8 @@ def test_an_aim_ranks_the_systems_of_a_sweep(
     if limit:
         assert [cells[2] for cells in shown] == ["yes" if kept else "no" for kept in keeps]
     best = ", ".join(f"{key} = {rows[0][key]:g}" for key in sweep)
+    _, page = with_page(tmp_path, "report", tmp_path / "runs")
+    assert "The systems, best first" in " ".join(page.split())
     words_for = "most" if sign < 0 else "least"
     if not any(keeps):
         assert f"None of 6 systems keeps {limit}." in said

@@ -178,8 +178,9 @@ pub enum SystemError {
     TooManyOperations,
     /// A rebuild that clients keep from ever being served.
     #[error(
-        "cluster.queue: a device served 1,048,576 requests of clients in a row that came after a request of the rebuild, so \
-         this rebuild may never end: use queue = \"fifo\", a share such as lanes = {{ clients = 0.9 }}, or fewer requests"
+        "cluster.queue: a device served {} requests of clients in a row that came after a request of the rebuild, so this \
+         rebuild may never end: use queue = \"fifo\", a share such as lanes = {{ clients = 0.9 }}, or fewer requests",
+        storage::STARVED_AFTER
     )]
     Starved,
     /// A population that is not scanned.

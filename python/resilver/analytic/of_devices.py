@@ -47,14 +47,14 @@ def held_by_devices(
     """
     if not strip:
         return rates
-    reading, writing = (device_seconds(system, strip, is_read=one) for one in (True, False))
+    reading, writing = (device_seconds(system, strip, is_read=is_read) for is_read in (True, False))
     busy = rates.read / strip * reading + rates.write / strip * writing * code.strips / code.data
     has_lanes = system.lanes is not None and system.lanes.devices
     share = rebuilt[1] if rebuilt is not None else 0.0
     served = min(1.0, (1.0 - share if has_lanes else 1.0) / busy) if busy else 1.0
-    made = 1.0
+    rebuilt_share = 1.0
     if rebuilt is not None and rates.rebuild:
         left = max(share, 1.0 - busy * served) if has_lanes else 1.0
         needed = rates.rebuild / strip * (float(rebuilt[0].gathered) * reading + writing)
-        made = min(1.0, left / needed) if needed else 1.0
-    return Rates(rates.read * served, rates.write * served, rates.rebuild * made)
+        rebuilt_share = min(1.0, left / needed) if needed else 1.0
+    return Rates(rates.read * served, rates.write * served, rates.rebuild * rebuilt_share)

@@ -32,9 +32,9 @@ def run(request: RunRequest, where: Where, *, as_json: bool, quiet: bool, verbos
     with closing(
         choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
     ) as choice:
-        asked = (("each", request.each), ("aim", request.aim))
-        said = [f"study.{key}={value}" for key, value in asked if value is not None]
-        study = load_study(request.study, (*request.settings, *said))
+        options = (("each", request.each), ("aim", request.aim))
+        stated = [f"study.{key}={value}" for key, value in options if value is not None]
+        study = load_study(request.study, (*request.settings, *stated))
         # A file called `...toml` has the parent folder for a stem.
         stem = request.study.stem.strip(".") or "study"
         folder = request.output if request.output is not None else Path("runs") / stem

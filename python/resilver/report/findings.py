@@ -9,6 +9,7 @@ from statistics import fmean
 import numpy as np
 
 from resilver.report.arrays import column, rows_of_run
+from resilver.report.sweep import SAME
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns, number
 from resilver.units import format_duration
@@ -99,7 +100,7 @@ def sweep_sentence(points: list[SystemRuns], level: str = "") -> str:
             f"fails: {format_duration(most)}. It is quickest after {first.short_label}: "
             f"{format_duration(least)}."
         )
-    if most <= 1.02 * least:
+    if most <= SAME * least:
         return (
             f"All {len(known):,} systems are fully redundant after about {format_duration(most)}."
         )

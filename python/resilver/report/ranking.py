@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from resilver.report.sweep import SAME
 from resilver.spec.aim import Aim, Limit, aim_of, kind_of
 from resilver.study.results import StudyTables
 from resilver.study.system_runs import SystemRuns
 from resilver.tables import cell_text
 from resilver.words import listed, plural
-
-_SAME = 1.02
-"""Medians within this factor are as good as each other: few seeds differ by as much by chance."""
 
 
 def aim_in(results: StudyTables) -> Aim | None:
@@ -65,4 +63,4 @@ def _broken(point: SystemRuns, aim: Aim) -> list[Limit]:
 
 
 def _is_as_good(value: float | None, best: float) -> bool:
-    return value is not None and max(value, best) <= _SAME * min(value, best)
+    return value is not None and max(value, best) <= SAME * min(value, best)

@@ -21,7 +21,7 @@ from resilver.words import percent
 LABELS_ROOM = 16
 """The most tick labels that fit below the chart."""
 _LINE_LETTERS = 16
-_SAME = 1.02
+SAME = 1.02
 """Medians within this factor are called the same: few seeds differ by as much by chance."""
 _SPREADS = frozenset({"rate", "rebuild-time", "mean-delay", "p99-delay"})
 """Metrics that get a logarithmic axis where they span a decade, as does an ideal line. Others begin
@@ -234,7 +234,7 @@ def finding(data: Sweep) -> str:
         low, high = words(float(box.values[0])), words(float(box.values[-1]))
         return f"{text}; its {box.values.size} seeds lie between {low} and {high}"
     best, worst = max(boxes, key=lambda one: one.median), min(boxes, key=lambda one: one.median)
-    same = best.median <= _SAME * worst.median
+    same = best.median <= SAME * worst.median
     if len(data.series) > 1:
         if same:
             return f"{subject} hardly changes over the sweep: about {words(best.median)}"

@@ -28,7 +28,7 @@ def names() -> tuple[str, ...]:
     # Arrow takes a tenth of a second, and few studies have an aim.
     from resilver.columns import METRICS
 
-    return tuple(one.name for one in METRICS if str(one.type) not in _TEXTS)
+    return tuple(metric.name for metric in METRICS if str(metric.type) not in _TEXTS)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _named(name: str) -> str:
     known = names()
     if name in known:
         return name
-    meant = [one for one in known if any(one == f"{name}{end}" for end in _ENDS)]
+    meant = [metric for metric in known if metric in {f"{name}{end}" for end in _ENDS}]
     if len(meant) == 1:
         return meant[0]
     rule = "no metric has this name" if not meant else "several metrics have this name"

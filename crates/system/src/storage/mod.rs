@@ -52,7 +52,7 @@ pub struct Storage<F> {
 
 /// After how many requests of clients in a row at one device a rebuild that waits there is taken to starve. Of a device that
 /// serves at random what comes at random, and is busy 99.5 % of the time, one busy period in 10^7 is so long.
-const STARVED_AFTER: u64 = 1 << 20;
+pub(crate) const STARVED_AFTER: u64 = 1 << 20;
 
 impl<F: Network> Storage<F> {
     /// A system with this recovery to do.
