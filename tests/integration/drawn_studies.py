@@ -54,7 +54,17 @@ def drawn_study(number: int) -> dict[str, Any]:
     if is_stored:
         _in_pools(random.Random(f"pools {number}"), study, group_size)
     _returns(random.Random(f"returns {number}"), study["faults"], is_stored)
+    if is_stored:
+        _soften(random.Random(f"software {number}"), study)
     return study
+
+
+def _soften(draw: random.Random, study: dict[str, Any]) -> None:
+    """Has devices be replaced where they are in some of the studies."""
+    for fault in study["faults"]:
+        is_told = "servers" in fault.get("fail", {}) and "until" not in fault
+        if is_told and draw.random() < 0.4:
+            fault["replaced_after"] = draw.choice(("0 s", "90 us", "25 ms"))
 
 
 MICROSECONDS = {"0 s": 0, "100 us": 100, "1 ms": 1000, "1.9 ms": 1900, "20 ms": 20_000}

@@ -27,7 +27,7 @@ FILE_LINES, FUNCTION_LINES = 400, 70
 TOLERATED = {
     # All that a recovery does stands in two files.
     "crates/system/src/recovery/protocol.rs": 568,
-    "crates/system/src/recovery/failure.rs": 745,
+    "crates/system/src/recovery/failure.rs": 740,
 }
 
 # Each crate may depend on these and on no other of ours (CONTRIBUTING.md, "The map").

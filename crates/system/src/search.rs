@@ -70,7 +70,8 @@ impl Found {
                 (before, of_pool) => before.or(of_pool),
             };
         }
-        let work = RecoveryWork::build(config, PoolHomes::new(config.numbering(), homes), merged(lists))?;
+        let work =
+            RecoveryWork::build(config, PoolHomes::new(config.numbering(), homes).awaiting(config), merged(lists))?;
         Ok(Found { work, populations, groups })
     }
 }

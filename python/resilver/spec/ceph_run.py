@@ -108,6 +108,10 @@ def _fault_problems(key: str, fault: Fault) -> Problems:
         yield Problem(rule, remedy, key=f"{key}.detection")
     elif fault.recovery is not None:
         yield Problem("an OSD has no standby to fail over to", "remove it", key=f"{key}.recovery")
+    elif fault.replaced_after is not None:
+        rule = "Ceph rebuilds on other OSDs; a replacement of the same id is another plan"
+        remedy = "remove it; resilver what-if --replace osd.12=18TB has it"
+        yield Problem(rule, remedy, key=f"{key}.replaced_after")
     elif not broken.health and not broken.is_told:
         rule = "OSDs that fail are found out by their heartbeats"
         remedy = "leave out told, or use osds in place of disks; a failed disk is a failed OSD"

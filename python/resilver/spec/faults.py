@@ -162,6 +162,7 @@ class Broken:
         is_told: Whether the system is told, and rebuilds what was there.
         detected: When it is told, where that is later than the fault.
         until: When all is as before, or None.
+        replaced: When empty devices are in place of those that are gone, or None.
     """
 
     key: str
@@ -171,6 +172,7 @@ class Broken:
     is_told: bool
     detected: Seconds | None
     until: Seconds | None
+    replaced: Seconds | None = None
 
     @property
     def words(self) -> str:
@@ -216,6 +218,11 @@ class Fault(Section):
     """When all is as before. Default: never."""
     repair_after: Seconds | None = Field(default=None, examples=["30 s"])
     """The short form of ``until``: how long after ``at``. Default: to the end."""
+    replaced_after: Seconds | None = Field(default=None, examples=["4 h"])
+    """How long after ``at`` an empty device of the same kind is in the place of each that is gone.
+    What they held is rebuilt there and nowhere else, from then on. 0 s where a spare is ready.
+    Default: it is rebuilt on others at once.
+    """
     recovery: ServerRecovery | None = Field(
         default=None, examples=[{"window": "150 s", "reconnect": "25 s", "clients": 18688}]
     )
@@ -249,7 +256,9 @@ class Fault(Section):
         if detected is not None and until is not None and until <= detected:
             told, detected = False, None
         key = f"{'fail' if self.part is None else 'part'}.{given.key}"
-        return Broken(key, level, given.targets, health, told, detected, until)
+        replaced = self.replaced_after
+        replaced = None if replaced is None else Seconds(self.at + replaced)
+        return Broken(key, level, given.targets, health, told, detected, until, replaced)
 
     @property
     def starts_rebuild(self) -> bool:
@@ -304,12 +313,26 @@ class Fault(Section):
             rule = "it ends beyond the 213 days that a run can last"
             yield Problem(rule, "write less", key="recovery.window")
 
+    def _replacement_problems(self) -> Problems:
+        """What is wrong with devices that are replaced where they were."""
+        broken, key = self.broken, "replaced_after"
+        if broken is None or broken.replaced is None:
+            return
+        if not broken.is_told:
+            rule = "only what the system is told of is replaced and rebuilt"
+            yield self.problem(key, rule, "remove it, or write told = true for what is gone")
+        elif broken.until is not None:
+            yield self.problem(key, "what comes back is not replaced", "keep one of the two")
+        elif broken.replaced >= HORIZON_SECONDS:
+            yield self.problem(key, "it lies beyond the 213 days of a run", "write less")
+
     def _extent_problems(self) -> Problems:
         """What is wrong with how far parts fail, and who is told."""
         broken, health = self.broken, self.health
         yield from self._recovery_problems()
+        yield from self._replacement_problems()
         if broken is None:
-            for key in ("health", "told", "detection", "recovery"):
+            for key in ("health", "told", "detection", "recovery", "replaced_after"):
                 if getattr(self, key) is not None:
                     yield self.problem(key, "soft errors have none", "remove it")
         elif health is not None and not 0 <= health < 1:
@@ -343,7 +366,8 @@ class Fault(Section):
         }
         recovery = {} if self.recovery is None else {"recovery": self.recovery.content()}
         detected = {} if broken.detected is None else {"detected": float(broken.detected)}
-        return content | detected | recovery
+        replaced = {} if broken.replaced is None else {"replaced": float(broken.replaced)}
+        return content | detected | replaced | recovery
 
 
 def fault_words(faults: tuple[Fault, ...]) -> str:
@@ -365,6 +389,8 @@ def fault_words(faults: tuple[Fault, ...]) -> str:
             text += f" detected after {exact_duration(Seconds(broken.detected - fault.at))}"
         if broken is not None and broken.until is not None:
             text += f" for {exact_duration(Seconds(round(broken.until - fault.at, 12)))}"
+        if fault.replaced_after is not None:
+            text += f" replaced after {exact_duration(fault.replaced_after)}"
         if fault.recovery is not None:
             text += f" and a recovery of up to {exact_duration(fault.recovery.window)}"
         words.append(text)

@@ -39,6 +39,9 @@ pub(super) struct Objects {
     samples: Vec<Sample>,
     /// Which failure was the last.
     pub stage: usize,
+    /// Whether each device is replaced where it is, and has been by now.
+    is_replaced: Vec<bool>,
+    is_refilled: Vec<bool>,
 }
 
 /// The objects that one asks for.
@@ -55,7 +58,18 @@ impl Objects {
     /// No objects.
     pub fn none() -> Self {
         let (sizes, before, after, order) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Objects { pieces: 0, codes: Vec::new(), sizes, before, after, order, samples: Vec::new(), stage: NO_STAGE }
+        Objects {
+            pieces: 0,
+            codes: Vec::new(),
+            sizes,
+            before,
+            after,
+            order,
+            samples: Vec::new(),
+            stage: NO_STAGE,
+            is_replaced: Vec::new(),
+            is_refilled: Vec::new(),
+        }
     }
 
     /// Samples of the objects of a system, which have up to `pieces` pieces each: for each that asks, of its pool or else of all;
@@ -91,7 +105,7 @@ impl Objects {
         };
         let before = positions(config, &algorithms(None), &objects, pieces);
         let stages = config.stages().into_iter().map(|(_, failed)| {
-            let mut after = positions(config, &algorithms(Some(&failed)), &objects, pieces);
+            let mut after = positions(config, &algorithms(Some(&config.abandoned(&failed))), &objects, pieces);
             for (old, new) in before.chunks(pieces).zip(after.chunks_mut(pieces)) {
                 keep_survivors(old, new, |device| failed.contains(device));
             }
@@ -108,6 +122,8 @@ impl Objects {
             order: objects.iter().map(place).collect(),
             sizes: objects.into_iter().map(|(_, size)| size).collect(),
             stage: NO_STAGE,
+            is_replaced: config.replaced(),
+            is_refilled: vec![false; devices],
         })
     }
 
@@ -158,8 +174,12 @@ impl Objects {
     /// Devices of which all know that they failed are about to be back: of the share that is rebuilt, each of their pieces is at its new
     /// home from now on.
     ///
-    /// Where placement gives that home to another of an object's pieces later, this takes the device that is back.
+    /// Where placement gives that home to another of an object's pieces later, this takes the device that is back. One that is replaced is
+    /// back empty.
     pub fn settle(&mut self, devices: &[DeviceId], is_out: &[bool], share: f64) {
+        for device in devices.iter().filter(|device| self.is_replaced.get(device.index()) == Some(&true)) {
+            self.is_refilled[device.index()] = true;
+        }
         let Some((present, later)) = self.after.get_mut(self.stage..).and_then(<[_]>::split_first_mut) else { return };
         let returns = |device: u32| device != NO_DEVICE && devices.contains(&DeviceId::new(device));
         for (object, _) in self.order.iter().enumerate().filter(|&(_, &order)| order < share) {
@@ -181,7 +201,7 @@ impl Objects {
 
     /// Says at which device each piece is at present: for a write, where it is to be from now on.
     ///
-    /// A piece of a device that is out is at its new home if its place in the order of rebuild lies below the share that is
+    /// A piece of a device that is out, or was and has been replaced, is at its new home if its place in the order of rebuild lies below the share that is
     /// rebuilt, and nowhere otherwise.
     pub fn locate(&self, object: usize, is_write: bool, (is_out, share): (&[bool], f64), found: &mut Vec<u32>) {
         let row = object * self.pieces..(object + 1) * self.pieces;
@@ -190,7 +210,8 @@ impl Objects {
         let Some(after) = self.after.get(self.stage) else { return };
         let is_there = is_write || self.order[object] < share;
         for (device, &home) in found.iter_mut().zip(&after[row]) {
-            let was_lost = *device == NO_DEVICE || is_out[*device as usize];
+            let is_refilled = |device: u32| self.is_refilled.get(device as usize) == Some(&true);
+            let was_lost = *device == NO_DEVICE || is_out[*device as usize] || is_refilled(*device);
             if was_lost {
                 let is_home = is_there && home != NO_DEVICE && !is_out[home as usize];
                 *device = if is_home { home } else { NO_DEVICE };
@@ -327,6 +348,8 @@ mod tests {
             order: vec![0.5],
             samples: vec![],
             stage: NO_STAGE,
+            is_replaced: vec![],
+            is_refilled: vec![false; 5],
         };
         let mut is_out = vec![false; 5];
         let mut found = Vec::new();
@@ -337,6 +360,14 @@ mod tests {
         for (is_write, share, expected) in [(false, 0.4, NO_DEVICE), (false, 0.6, 4), (true, 0.0, 4)] {
             failed.locate(0, is_write, (&is_out, share), &mut found);
             assert_eq!(found, [0, expected, 2], "write {is_write}, {share}");
+        }
+        // Replaced where it is, it has its piece again once that is rebuilt, and not before.
+        let mut replaced = Objects { is_replaced: vec![false, true, false], after: vec![vec![0, 1, 2]; 2], ..failed };
+        replaced.settle(&[DeviceId::new(1)], &is_out, 0.0);
+        replaced.stage = 1;
+        for (share, expected) in [(0.4, NO_DEVICE), (0.6, 1)] {
+            replaced.locate(0, false, (&[false; 5], share), &mut found);
+            assert_eq!(found, [0, expected, 2], "{share}");
         }
     }
 }

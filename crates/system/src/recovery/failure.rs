@@ -441,11 +441,6 @@ impl Recovery {
                 || self.returns.as_ref().is_some_and(|returns| returns.is_stale_buffer(slot, destination)))
     }
 
-    /// Lost pieces that came back with their devices.
-    pub(super) fn returned_pieces(&self) -> u64 {
-        self.returns.as_ref().map_or(0, |returns| returns.pieces)
-    }
-
     /// Has this recovery expect that messages are lost.
     #[must_use]
     pub fn with_retry(mut self, retry: RetryPolicy) -> Self {

@@ -45,7 +45,7 @@ fn number(device: &Option<DeviceId>) -> u32 {
 
 fn algorithms(config: &SystemConfig, pool: usize) -> Vec<Algorithm> {
     let before = &config.pools[pool].placement.algorithm;
-    let after = |(_, failed): (SimTime, FailedSet)| before.without(&failed);
+    let after = |(_, failed): (SimTime, FailedSet)| before.without(&config.abandoned(&failed));
     std::iter::once(before.clone()).chain(config.stages().into_iter().map(after)).collect()
 }
 
@@ -140,12 +140,40 @@ fn write(row: &mut [u32], positions: &[Option<DeviceId>]) {
 pub(crate) struct PoolHomes {
     numbering: Numbering,
     pools: Vec<Homes>,
+    /// The devices that are gone and to be replaced at each stage, behind the first: until then nothing has its home there.
+    awaited: Vec<Vec<u32>>,
 }
 
 impl PoolHomes {
     /// The homes of each pool.
     pub fn new(numbering: Numbering, pools: Vec<Homes>) -> Self {
-        PoolHomes { numbering, pools }
+        PoolHomes { numbering, pools, awaited: Vec::new() }
+    }
+
+    /// The same where devices of the system are replaced.
+    pub fn awaiting(mut self, config: &SystemConfig) -> Self {
+        let is_replaced = config.replaced();
+        if is_replaced.contains(&true) {
+            let awaited = |failed: &FailedSet| {
+                let awaited = failed.devices().filter(|device| is_replaced[device.index()]);
+                awaited.map(DeviceId::get).collect::<Vec<u32>>()
+            };
+            let stages = config.stages().into_iter().map(|(_, failed)| awaited(&failed));
+            self.awaited = std::iter::once(Vec::new()).chain(stages).collect();
+        }
+        self
+    }
+
+    /// Whether a device is replaced where it is.
+    pub fn is_replaced(&self, device: DeviceId) -> bool {
+        self.awaited.iter().any(|awaited| awaited.contains(&device.get()))
+    }
+
+    /// Leaves a row without the homes that are still to be replaced at a stage.
+    fn without_awaited(&self, stage: usize, row: &mut [u32]) {
+        if let Some(awaited) = self.awaited.get(stage) {
+            row.iter_mut().filter(|place| awaited.contains(place)).for_each(|place| *place = NOBODY);
+        }
     }
 
     /// The pool of an object.
@@ -157,10 +185,12 @@ impl PoolHomes {
     /// Writes the devices of an object's `row.len()` positions at a stage.
     pub(super) fn fill(&self, stage: usize, object: ObjectId, scratch: &mut HomesScratch, row: &mut [u32]) {
         self.pools[self.pool_of(object)].fill(stage, object, scratch, row);
+        self.without_awaited(stage, row);
     }
 
     /// Writes the devices of an object's positions before anything fails and after the first failure.
-    pub(super) fn fill_both(&self, object: ObjectId, scratch: &mut HomesScratch, rows: [&mut [u32]; 2]) {
-        self.pools[self.pool_of(object)].fill_both(object, scratch, rows);
+    pub(super) fn fill_both(&self, object: ObjectId, scratch: &mut HomesScratch, [before, after]: [&mut [u32]; 2]) {
+        self.pools[self.pool_of(object)].fill_both(object, scratch, [before, &mut *after]);
+        self.without_awaited(1, after);
     }
 }

@@ -116,6 +116,11 @@ pub(super) fn refusing(
     Pieces::of((0..places.len() as u32).filter(refuses))
 }
 impl Recovery {
+    /// Lost pieces that came back with their devices.
+    pub(super) fn returned_pieces(&self) -> u64 {
+        self.returns.as_ref().map_or(0, |returns| returns.pieces)
+    }
+
     /// Notes what devices that come back later hold, before they fail: of the first to fail, what placement gave them.
     pub(super) fn shelve(&mut self, failing: &[DeviceId]) {
         let passed = self.stages_passed();
@@ -124,7 +129,8 @@ impl Recovery {
         let later = self.failures.get(passed as usize..).unwrap_or_default();
         let mut comes_back = vec![false; self.devices.len()];
         for &device in failing {
-            comes_back[device.index()] = later.iter().any(|(_, failed)| !failed.contains(device));
+            let is_back = later.iter().any(|(_, failed)| !failed.contains(device));
+            comes_back[device.index()] = is_back && !self.work.homes.is_replaced(device);
         }
         let (stride, work) = (self.stride, &self.work);
         let held_of = |(chunk, rows): (usize, &[u32])| {

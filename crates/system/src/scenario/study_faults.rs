@@ -42,6 +42,8 @@ struct StudyFault {
     #[serde(default)]
     told: bool,
     until: Option<SimTime>,
+    /// When empty devices are in the place of what is gone, which is rebuilt there and nowhere else.
+    replaced: Option<SimTime>,
     /// When the system is told, where that is later than the fault.
     detected: Option<SimTime>,
     corrupt: Option<Corrupt>,
@@ -92,13 +94,20 @@ enum WantedGroups {
     Numbers(Vec<u32>),
 }
 
+/// When what is known to be gone is replaced: what is back at the time at which it fails was never gone.
+fn after(known_at: SimTime, replaced: SimTime) -> SimTime {
+    replaced.max(known_at + SimDuration::from_picoseconds(1))
+}
+
 impl StudyFault {
     fn ask(&self, seed: u64, index: usize) -> Result<Option<Ask>, SystemError> {
         let Some((level, wanted)) = self.part.as_ref().and_then(BTreeMap::first_key_value) else { return Ok(None) };
-        let &StudyFault { at, until, health, told: is_told, recovery, .. } = self;
+        let &StudyFault { at, health, told: is_told, recovery, replaced, .. } = self;
+        let until = replaced.map(|replaced| after(self.detected.unwrap_or(at), replaced)).or(self.until);
         let recovers = recovery.map(|recovery| recovery.time(seed, index as u64));
         let until = until.map(|until| until + recovers.unwrap_or(SimDuration::ZERO));
-        let fault = Fault { at, until, health, is_told, is_resent: recovery.is_some(), ..Fault::default() };
+        let (is_replaced, is_resent) = (replaced.is_some(), recovery.is_some());
+        let fault = Fault { at, until, health, is_told, is_replaced, is_resent, ..Fault::default() };
         let wrong =
             |key, value: String, rule| Err(SystemError::Described(format!("faults.{index}.{key} = {value}: {rule}")));
         if !(0.0..1.0).contains(&health) || until.is_some_and(|until| until <= at) {
@@ -106,6 +115,13 @@ impl StudyFault {
         }
         if recovery.is_some() && (is_told || fault.is_slow() || until.is_none()) {
             return wrong("recovery", "given".to_owned(), "a server that is gone undetected comes back and recovers");
+        }
+        if is_replaced && (!is_told || self.until.is_some()) {
+            return wrong(
+                "replaced",
+                "given".to_owned(),
+                "the system is told of what it replaces, which does not come back",
+            );
         }
         if is_told && (fault.is_slow() || ["link", "switch"].contains(&level.as_str())) {
             return wrong("told", "true".to_owned(), "the system is told of parts with devices that are gone");
@@ -159,7 +175,7 @@ impl StudyFaults {
             node_names: self.node_names.clone(),
             endpoints_of,
         };
-        let named = named_faults(&asks, &names, seed).map_err(SystemError::Faults)?;
+        let mut named = named_faults(&asks, &names, seed).map_err(SystemError::Faults)?;
         let mut known_at: Vec<SimTime> = asks
             .iter()
             .zip(&named)
@@ -175,6 +191,10 @@ impl StudyFaults {
         for Detected { faults, at, delay, .. } in &mut detected {
             for &mut fault in &mut *faults {
                 known_at[fault] = delay.map_or(SimTime::MAX, |delay| *at + delay);
+                let fault = &mut named[fault].fault;
+                if let (true, Some(replaced), Some(delay)) = (fault.is_replaced, fault.until, *delay) {
+                    fault.until = Some(after(*at + delay, replaced));
+                }
             }
             // What is back before it is known, nobody finds out.
             faults.retain(|&fault| named[fault].fault.until.is_none_or(|until| until > known_at[fault]));

@@ -33,6 +33,8 @@ pub struct Fault {
     pub health: f64,
     /// Whether the system is told, and makes what was there anew elsewhere: of devices that are gone.
     pub is_told: bool,
+    /// Whether its devices are replaced where they are: they come back empty, and what they held is made anew on them.
+    pub is_replaced: bool,
     /// Whether clients send again, once all is as before, what waits for its devices.
     pub is_resent: bool,
     /// Devices. Of those that are gone, nobody else: what contains them goes on.

@@ -86,6 +86,21 @@ impl SystemConfig {
         undetected
     }
 
+    /// The devices that are replaced where they are, by number.
+    pub(crate) fn replaced(&self) -> Vec<bool> {
+        let mut is_replaced = vec![false; self.endpoint_of.len()];
+        let devices = self.faults.iter().filter(|fault| fault.is_replaced).flat_map(|fault| &fault.devices);
+        devices.for_each(|device| is_replaced[device.index()] = true);
+        is_replaced
+    }
+
+    /// Of devices that are gone, those whose pieces go to others: all that are not replaced where they are.
+    pub(crate) fn abandoned(&self, failed: &FailedSet) -> FailedSet {
+        let is_replaced = self.replaced();
+        let abandoned: Vec<DeviceId> = failed.devices().filter(|device| !is_replaced[device.index()]).collect();
+        FailedSet::new(self.endpoint_of.len(), &abandoned)
+    }
+
     /// All devices that are ever known to be gone.
     pub fn failed(&self) -> FailedSet {
         FailedSet::new(self.endpoint_of.len(), &self.failing().into_keys().collect::<Vec<_>>())
