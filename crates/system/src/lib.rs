@@ -49,8 +49,9 @@ pub use scenario::faults::{
 pub use scenario::{
     Algorithm, Arrivals, Bursts, CodeConfig, Contents, Corruption, CrushPlacement, Detected, DeviceKind, Devices,
     Discipline, Driver, FabricConfig, FlowLaw, Job, LanesConfig, MetadataRequest, ObjectOrder, Pairing, PlaceScratch,
-    Placement, PoolCode, RecoveryPolicy, RequestClass, RetryPolicy, SourceChoice, StoredPool, StreamTraffic, StripesOf,
-    StudyFaults, SystemConfig, Targets, TraceRequest, Traffic, TrafficClass, drawn_speeds, read, system_of,
+    Placement, PoolCode, RecoveryPolicy, RequestClass, RetryPolicy, SoftwareLimits, SourceChoice, StoredPool,
+    StreamTraffic, StripesOf, StudyFaults, SystemConfig, Targets, TraceRequest, Traffic, TrafficClass, drawn_speeds,
+    read, system_of,
 };
 pub use search::GroupOutcome;
 pub use simulation::{Phase, Report, Simulation};

@@ -368,6 +368,7 @@ impl Recovery {
         }
         self.lose_tasks_of_dead(site);
         self.lose_queue_of_nobody();
+        self.scan_first(site.schedule.now());
         self.ask_all(site);
     }
 
@@ -674,6 +675,7 @@ impl Recovery {
     pub(super) fn give_up(&mut self, task: u32) {
         self.work.tasks[task as usize].is_given_up = true;
         self.open_tasks -= 1;
+        self.drop_admission(task);
         self.wasted.written += self.written_of(task);
         let driver = self.driver_of(task) as usize;
         let is_at_it = |receiver: &Receiver| receiver.place < receiver.end && self.task_at(receiver.place) == task;

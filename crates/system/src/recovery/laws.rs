@@ -29,6 +29,8 @@ pub(super) struct Tally {
     pub copied: Bytes,
     /// Requests, not bytes, that devices were given while they were known to have failed.
     pub served_after_failure: u64,
+    /// Pieces, not bytes, that software still counts as under way at the end, and the places that they have.
+    pub left_in_admission: u64,
 }
 
 /// What all devices did, in bytes.
@@ -114,6 +116,7 @@ pub(super) fn check(outcome: &Outcome, tally: &Tally, asked: (Bytes, Bytes)) -> 
                 + losses.undersized_pieces,
         ),
         ("no failed device serves", 0, tally.served_after_failure),
+        ("software has nothing under way at the end", 0, tally.left_in_admission),
         ("every buffer of memory was given back", 0, outcome.memory_held_at_end.get()),
     ])
 }

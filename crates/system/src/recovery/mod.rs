@@ -5,6 +5,7 @@
 //! enough). A driver has at most `receive_memory` of sources' buffers between request and completed write; a source at most
 //! `send_memory` being read or sent, and lets further requests wait. What moves without being lost comes from where it is.
 
+mod admission;
 mod asked;
 pub(crate) mod curve;
 mod drivers;
@@ -35,7 +36,7 @@ mod undetected;
 pub(crate) mod waits;
 mod work;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use resilver_kernel::stats::Timeline;
 use resilver_placement::inverse::FailedSet;
@@ -47,16 +48,17 @@ use crate::plant::Plant;
 use crate::scan::AffectedObject;
 use crate::scenario::faults::Span;
 use crate::scenario::{ObjectOrder, PoolCode, RecoveryPolicy, SourceChoice, SystemConfig};
+use admission::Admission;
 use curve::Curve;
 use drivers::Drivers;
 use failure::{History, LostMessages, Unserved};
 use film::{Film, UnderWay};
-use gathers::{Gathers, Leg};
+use gathers::Gathers;
 use health::Health;
 use laws::Tally;
 use outcome::{Coded, DeviceOutcome, Level, Outcome, PoolOutcome, Rebuilt, Transfer, Wasted};
 use places::device_or_nobody;
-use receiver::Receiver;
+use receiver::{Receiver, Sender};
 use returns::Returns;
 use tasks::{Task, piece_bytes};
 use transfers::TransferLog;
@@ -65,15 +67,6 @@ use waits::Waits;
 pub use film::SourcesAwaited;
 pub(crate) use homes::{Homes, PoolHomes};
 pub use work::{Losses, RecoveryWork};
-
-/// A source's memory and the requests that wait for it.
-#[derive(Clone, Debug, Default)]
-struct Sender {
-    bytes_held: Bytes,
-    /// Data asked of it and not sent yet.
-    bytes_asked: Bytes,
-    waiting: VecDeque<Leg>,
-}
 
 /// How recovery chooses, beyond its policy.
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,6 +97,8 @@ pub struct Recovery {
     senders: Vec<Sender>,
     /// Who drives tasks, where that is not the device each comes to.
     drivers: Option<Box<Drivers>>,
+    /// What software lets begin, where it limits that.
+    admission: Option<Box<Admission>>,
     gathers: Gathers,
     devices: Vec<DeviceOutcome>,
     timeline: Timeline,
@@ -205,6 +200,7 @@ impl Recovery {
             receivers: work.starts.windows(2).map(|bounds| Receiver::of(bounds[0], bounds[1])).collect(),
             senders: vec![Sender::default(); devices],
             drivers: Drivers::of(policy.driver, devices),
+            admission: Admission::of(policy.software, devices),
             gathers: Gathers::new(stride, work.pools.iter().any(|pool| pool.code.data() > 1)),
             devices: outcomes,
             timeline: Timeline::new(),
@@ -353,6 +349,7 @@ impl Recovery {
             memory_held_at_end: held,
             devices,
         };
+        self.tally.left_in_admission = self.admission.as_ref().map_or(0, |admission| admission.left());
         laws::check(&outcome, &self.tally, asked)?;
         Ok(outcome)
     }

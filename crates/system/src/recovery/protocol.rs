@@ -3,7 +3,7 @@
 use resilver_device::{Direction, Io};
 use resilver_fabric::{Fabric, Message, Notice};
 use resilver_kernel::prefetch;
-use resilver_units::{Bytes, DeviceId, SimTime};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, SimDuration, SimTime};
 
 use super::Recovery;
 use super::drivers::HANDED_OVER;
@@ -205,18 +205,27 @@ impl Recovery {
     pub(super) fn decode<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
         let (gather, now) = (self.gathers.get(slot), site.schedule.now());
         self.waits.note(|trace| trace.know(slot, |row| (row.whole, row.held) = (Some(now), gather.held())));
-        if !self.is_decoded(gather) {
+        let coding = if self.is_decoded(gather) { self.coding_of(gather) } else { None };
+        let held = gather.held();
+        let time_at = |rate: Option<BytesPerSecond>| rate.map_or(SimDuration::ZERO, |rate| rate.time_for(held));
+        let time = time_at(coding) + time_at(self.policy.software.check_rate);
+        let kept = self.software_time(gather);
+        if time + kept == SimDuration::ZERO {
             return self.write(slot, site);
         }
-        let subject = self.work.tasks[gather.task() as usize].subject;
-        let Some(rate) = self.work.pool(subject).coding else { return self.write(slot, site) };
-        let (held, receiver) = (gather.held(), &mut self.receivers[gather.driver as usize]);
-        let time = rate.time_for(held);
+        let receiver = &mut self.receivers[gather.driver as usize];
         receiver.decoder_idle_from = receiver.decoder_idle_from.max(now) + time;
         receiver.decoding += time;
-        site.schedule.at(receiver.decoder_idle_from, EventOf::new(event(RecoveryEvent::Decoded(slot))));
+        let done_at = receiver.decoder_idle_from + kept;
+        self.waits.held_for(slot, kept);
+        site.schedule.at(done_at, EventOf::new(event(RecoveryEvent::Decoded(slot))));
         let gather = self.gathers.get_mut(slot);
         gather.set_phase(Phase::Decoding);
+    }
+
+    /// How fast the pool of a buffer makes pieces of others.
+    fn coding_of(&self, gather: &Gather) -> Option<BytesPerSecond> {
+        self.work.pool(self.work.tasks[gather.task() as usize].subject).coding
     }
 
     /// Whether what is asked for may come to be not wanted any more: devices may fail, or messages be lost.
@@ -333,6 +342,7 @@ impl Recovery {
         let task = self.work.tasks[number as usize];
         let (size, subject) = (task.size, task.subject as usize);
         self.open_tasks -= 1;
+        self.leave_admission(number, now);
         self.work.places[subject * self.stride + usize::from(task.position)] = made_at(task.destination);
         if let Some(history) = self.histories.get_mut(subject) {
             history.rebuilt += u16::from(task.is_rebuild);
@@ -396,6 +406,7 @@ impl Recovery {
             }
             Notice::Lost(token) => self.message_lost(Leg::of_token(token), site),
         }
+        self.ask_admitted(site);
     }
 
     /// Executes an event of recovery's own.
@@ -416,6 +427,7 @@ impl Recovery {
             RecoveryEvent::HandOver(slot) => self.hand_over_again(slot, site),
             RecoveryEvent::Acknowledge(slot) => self.acknowledge(slot, site),
         }
+        self.ask_admitted(site);
     }
 
     fn decoded<F: Fabric>(&mut self, slot: u32, site: &mut Site<'_, F>) {
@@ -445,9 +457,12 @@ impl Recovery {
                 self.waits.note(|trace| trace.released(driver, site.schedule.now()));
                 return;
             };
-            if self.receivers[driver as usize].plan.count == 0 && !self.turn_to(driver, task) {
+            if self.receivers[driver as usize].plan.count == 0 && !self.turn_to(driver, task, site) {
                 self.lose_task(task);
                 continue;
+            }
+            if self.receivers[driver as usize].number == 0 && !self.is_admitted(driver, task, site) {
+                return;
             }
             let receiver = &self.receivers[driver as usize];
             let number = receiver.number;
@@ -485,9 +500,10 @@ impl Recovery {
     }
 
     /// A driver turns to a task: of which pieces it is to be made; false where it cannot be.
-    fn turn_to(&mut self, driver: u32, task: u32) -> bool {
-        let shunned = self.shunned(task);
-        if !self.choose(task, shunned, (0, 0)) {
+    fn turn_to<F: Fabric>(&mut self, driver: u32, task: u32, site: &Site<'_, F>) -> bool {
+        let (shunned, taken) = (self.shunned(task), self.taken_sources(task, site));
+        // Of sources those come first that software lets be read now.
+        if (taken == 0 || !self.choose(task, shunned | taken, (0, 0))) && !self.choose(task, shunned, (0, 0)) {
             return false;
         }
         let Task { subject, size, number, .. } = self.work.tasks[task as usize];
@@ -547,22 +563,5 @@ impl Recovery {
             own = self.request(Leg { slot, position }, site).or(own);
         }
         own
-    }
-
-    /// Whether a driver may ask for `bytes` by now, which counts as asked; otherwise it is woken when it may.
-    #[inline]
-    fn is_on_pace<F: Fabric>(&mut self, driver: u32, bytes: Bytes, site: &mut Site<'_, F>) -> bool {
-        let Some(rate) = self.policy.bandwidth else { return true };
-        let (now, receiver) = (site.schedule.now(), &mut self.receivers[driver as usize]);
-        if now < receiver.next_at {
-            if !receiver.is_waiting {
-                receiver.is_waiting = true;
-                receiver.paced_since = now;
-                site.schedule.at(receiver.next_at, EventOf::new(event(RecoveryEvent::Wake(driver))));
-            }
-            return false;
-        }
-        receiver.next_at = now + rate.time_for(bytes);
-        true
     }
 }

@@ -1,7 +1,20 @@
-//! What a destination asks for, and when.
+//! What a driver asks for, and when, and what a source is asked for.
+
+use std::collections::VecDeque;
 
 use resilver_redundancy::Pieces;
 use resilver_units::{Bytes, ObjectId, SimDuration, SimTime};
+
+use super::gathers::Leg;
+
+/// A source's memory and the requests that wait for it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sender {
+    pub bytes_held: Bytes,
+    /// Data asked of it and not sent yet.
+    pub bytes_asked: Bytes,
+    pub waiting: VecDeque<Leg>,
+}
 
 /// The pieces that a task's is made of, in the order in which they are asked for; none while a task has no plan.
 ///
@@ -55,14 +68,17 @@ pub(super) struct Receiver {
     /// Whether it is to be woken when it may ask again.
     pub is_waiting: bool,
     pub plan: Plan,
-    /// When it may ask again without passing its bandwidth.
-    pub next_at: SimTime,
+    /// When what it asked for is paid for by its bandwidth.
+    pub paid_at: SimTime,
     /// When it has decoded all that has come, and how long it has decoded in all by then.
     pub decoder_idle_from: SimTime,
     pub decoding: SimDuration,
     /// Since when it asks for nothing lest it pass its bandwidth, and how long it did before.
     pub paced_since: SimTime,
     pub paced: SimDuration,
+    /// Since when it waits until software lets it begin a piece, and how long it did before.
+    pub queued_since: SimTime,
+    pub queued: SimDuration,
     /// When it had asked for all that it is to get.
     pub asked_at: SimTime,
 }
@@ -81,12 +97,14 @@ impl Receiver {
             gathers_held: 0,
             bytes_held: Bytes::ZERO,
             finished_at: None,
-            next_at: SimTime::ZERO,
+            paid_at: SimTime::ZERO,
             is_waiting: false,
             decoder_idle_from: SimTime::ZERO,
             decoding: SimDuration::ZERO,
             paced_since: SimTime::ZERO,
             paced: SimDuration::ZERO,
+            queued_since: SimTime::ZERO,
+            queued: SimDuration::ZERO,
             asked_at: SimTime::ZERO,
         }
     }

@@ -15,8 +15,10 @@ pub(crate) enum Stage {
     Send,
     /// It is on its way, and is received.
     Transit,
-    /// It is decoded.
+    /// It is decoded, and checked.
     Decode,
+    /// Software takes its time for the piece.
+    Software,
     /// It is on its way from who drives it to where it is to be, where these are two.
     HandOver,
     /// It is written.
@@ -24,7 +26,7 @@ pub(crate) enum Stage {
 }
 
 /// How many stages there are.
-pub(crate) const STAGES: usize = 9;
+pub(crate) const STAGES: usize = 10;
 
 /// What the traced buffers that a device drives spent on each stage: of those whose last part came from one source, or what they spent
 /// on their way to one other device that they are to be at.

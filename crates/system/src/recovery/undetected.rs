@@ -27,6 +27,7 @@ impl Recovery {
             self.lose_queue_of_nobody();
             self.ask_all(site);
         }
+        self.ask_admitted(site);
     }
 
     /// What is to come to a device that answers nobody, or is driven by it, is out of reach.

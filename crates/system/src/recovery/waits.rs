@@ -58,6 +58,8 @@ struct Trace {
     whole: SimTime,
     decoded: SimTime,
     written_from: SimTime,
+    /// How long software kept it before.
+    kept: SimDuration,
     /// The part that came last, and where it came from.
     last: (u32, u32),
 }
@@ -144,7 +146,8 @@ impl Waits {
     #[inline(never)]
     fn begin_trace(&mut self, slot: u32, now: SimTime) {
         let place = self.place(slot);
-        let trace = Trace { opened: now, whole: now, decoded: now, written_from: now, last: (NOBODY, NOBODY) };
+        let kept = SimDuration::ZERO;
+        let trace = Trace { opened: now, whole: now, decoded: now, written_from: now, kept, last: (NOBODY, NOBODY) };
         if self.traces.len() <= place {
             self.traces.resize(place + 1, trace);
             self.parts.resize((place + 1) * self.width, Part::default());
@@ -187,6 +190,15 @@ impl Waits {
         }
     }
 
+    /// Software keeps a buffer so long before its piece is made.
+    #[inline]
+    pub fn held_for(&mut self, slot: u32, time: SimDuration) {
+        if self.is_traced(slot) {
+            let place = self.place(slot);
+            self.traces[place].kept = time;
+        }
+    }
+
     /// A buffer's piece is made of its parts, and written from now on unless it is handed over first.
     #[inline]
     pub fn write(&mut self, slot: u32, now: SimTime) {
@@ -217,7 +229,7 @@ impl Waits {
     #[inline(never)]
     fn end_trace(&mut self, slot: u32, (driver, target): (u32, u32), bytes: Bytes, now: SimTime) {
         let place = self.place(slot);
-        let Trace { opened, whole, decoded, written_from, last: (position, source) } = self.traces[place];
+        let Trace { opened, whole, decoded, written_from, kept, last: (position, source) } = self.traces[place];
         if position == NOBODY {
             // A source failed that it was to come from, and what had come sufficed.
             return;
@@ -232,7 +244,8 @@ impl Waits {
             sent.since(read),
             left.since(sent),
             whole.since(left),
-            decoded.since(whole),
+            decoded.since(whole) - kept,
+            kept,
             written_from.since(decoded),
             now.since(written_from),
         ];
@@ -307,11 +320,11 @@ mod tests {
         waits.done(0, (3, 3), Bytes::new(9), at(50));
         let [spent] = &waits.spent()[..] else { panic!("one pair") };
         assert_eq!((spent.driver(), spent.other(), spent.buffers, spent.bytes), (3, 7, 1, 9));
-        assert_eq!((spent.stages, spent.picoseconds()), ([5, 2, 3, 4, 5, 6, 7, 0, 8], 50 - 10));
+        assert_eq!((spent.stages, spent.picoseconds()), ([5, 2, 3, 4, 5, 6, 7, 0, 0, 8], 50 - 10));
         others.handed_over(0, at(44));
         others.done(0, (3, 5), Bytes::new(9), at(50));
         let [handed, gathered] = &others.spent()[..] else { panic!("two pairs") };
-        assert_eq!((handed.driver(), handed.other(), &handed.stages[7..]), (3, 5, &[2, 6][..]));
+        assert_eq!((handed.driver(), handed.other(), &handed.stages[8..]), (3, 5, &[2, 6][..]));
         assert_eq!((gathered.other(), gathered.picoseconds()), (7, 42 - 10));
     }
 

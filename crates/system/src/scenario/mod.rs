@@ -29,7 +29,7 @@ pub use detecting::Detected;
 pub(crate) use devices::spread_in_range;
 pub use devices::{DeviceKind, Devices, Discipline, drawn_speeds};
 pub use lanes::LanesConfig;
-pub use policy::{Driver, RecoveryPolicy, RetryPolicy};
+pub use policy::{Driver, RecoveryPolicy, RetryPolicy, SoftwareLimits};
 pub use reading::{read, system_of};
 pub(crate) use request_traffic::NO_OBJECT;
 pub use request_traffic::{Arrivals, FlowLaw, MetadataRequest, RequestClass, Targets, TraceRequest, Traffic};

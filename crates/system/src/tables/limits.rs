@@ -20,6 +20,7 @@ pub(super) fn word(kind: LimitKind) -> &'static str {
         LimitKind::SendMemory => "send_memory",
         LimitKind::Loss => "loss",
         LimitKind::Bandwidth => "bandwidth",
+        LimitKind::Software => "software",
         LimitKind::ReceiveMemory => "receive_memory",
         LimitKind::Pipelining => "pipelining",
         LimitKind::RoundTrip => "round_trip",

@@ -37,10 +37,11 @@ pub(crate) enum Held {
     SendMemory,
     ReceiveMemory,
     Bandwidth,
+    Software,
 }
 
 /// Their names.
-pub(crate) const HELD: [&str; 3] = ["send memory", "receive memory", "bandwidth"];
+pub(crate) const HELD: [&str; 4] = ["send memory", "receive memory", "bandwidth", "software"];
 
 /// A wait of a source or a destination.
 #[derive(Clone, Copy, Debug, PartialEq)]

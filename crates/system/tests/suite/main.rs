@@ -11,6 +11,7 @@ mod lanes;
 mod recovery;
 mod scenario;
 mod simulation;
+mod software;
 mod stored_requests;
 mod streams;
 mod streams_and_faults;

@@ -16,6 +16,13 @@ impl Recovery {
         seats.into_iter().for_each(|device| drivers.is_manager[device as usize] = true);
     }
 
+    /// How many of the pieces in the queue come to each manager.
+    pub(in crate::recovery) fn pieces_a_manager(&self) -> u64 {
+        let Some(drivers) = &self.drivers else { return 0 };
+        let managers = drivers.is_manager.iter().filter(|&&is_manager| is_manager).count() as u64;
+        (drivers.queue.len() as u64).div_ceil(managers.max(1))
+    }
+
     /// What stands in the queue is out of reach where none of the managers answers.
     pub(in crate::recovery) fn lose_queue_of_nobody(&mut self) {
         let Some(drivers) = &self.drivers else { return };

@@ -95,6 +95,7 @@ impl Recovery {
 
     /// Lists anew what each driver has still to ask for: what it is asking for, and the rest in its order; then what stands in a queue.
     pub(super) fn put_in_order(&mut self) {
+        self.drop_unbegun();
         let mut turns: Vec<Vec<(u64, u32, u32)>> = vec![Vec::new(); self.receivers.len()];
         let mut queue = Vec::new();
         for (index, &task) in (0..).zip(&self.work.tasks) {

@@ -128,11 +128,15 @@ impl<F: Fabric> Case<'_, F> {
         if at(Stage::Decode) > 0 {
             add(LimitKind::Coding, Place::At(own), at(Stage::Decode));
         }
+        if at(Stage::Software) > 0 {
+            add(LimitKind::Software, Place::At(own), at(Stage::Software));
+        }
         if at(Stage::Retry) > 0 {
             add(LimitKind::Loss, Place::Several, at(Stage::Retry));
         }
         if source == NOBODY {
-            let of_others = spent.picoseconds() - at(Stage::Write) - at(Stage::Decode) - at(Stage::Retry);
+            let of_others =
+                spent.picoseconds() - at(Stage::Write) - at(Stage::Decode) - at(Stage::Software) - at(Stage::Retry);
             return add(LimitKind::Reading, Place::Several, of_others);
         }
         let (leaving, others) = self.ports(source, own);
@@ -181,7 +185,7 @@ impl<F: Fabric> Case<'_, F> {
 
     /// Whether a part was busy all the time, or was queued at.
     fn is_contended(&self, kind: LimitKind, place: Place, sum: Sum) -> bool {
-        if matches!(kind, LimitKind::SendMemory | LimitKind::Loss) {
+        if matches!(kind, LimitKind::SendMemory | LimitKind::Loss | LimitKind::Software) {
             return true;
         }
         let Some(busy) = self.busy(kind, place) else { return false };
@@ -265,7 +269,7 @@ impl<F: Fabric> Case<'_, F> {
             parts += 1;
             busy += self.busy(other, place).unwrap_or(0.0) * sum.time as f64;
         }
-        let is_served = !matches!(kind, LimitKind::SendMemory | LimitKind::Loss);
+        let is_served = !matches!(kind, LimitKind::SendMemory | LimitKind::Loss | LimitKind::Software);
         let busy_fraction = (is_served && all.time > 0).then(|| busy / all.time as f64);
         Limit { parts, busy_fraction, ..self.row_of(kind, all, charges) }
     }
@@ -275,9 +279,16 @@ impl<F: Fabric> Case<'_, F> {
         self.evidence.paced.seconds() / self.window
     }
 
+    /// What keeps a destination from asking when it would else.
+    pub fn pacing_kind(&self) -> LimitKind {
+        if self.evidence.has_bandwidth { LimitKind::Bandwidth } else { LimitKind::Software }
+    }
+
     /// What keeps a destination from being faster where nothing is busy.
     pub fn idle_kind(&self) -> LimitKind {
-        if self.evidence.full.seconds() / self.window < MOST {
+        if self.evidence.queued.seconds() / self.window >= MOST {
+            LimitKind::Software
+        } else if self.evidence.full.seconds() / self.window < MOST {
             LimitKind::RoundTrip
         } else if self.evidence.is_pipelined {
             LimitKind::ReceiveMemory
@@ -298,11 +309,15 @@ impl<F: Fabric> Case<'_, F> {
             ..self.row_of(kind, under_way, &Charges::new())
         };
         let paced = self.evidence.paced.seconds();
-        let bandwidth = (paced > 0.0).then(|| row(LimitKind::Bandwidth, paced));
+        let pace = (paced > 0.0).then(|| row(self.pacing_kind(), paced));
         let kind = self.idle_kind();
         let full = self.evidence.full.seconds();
-        let seconds = if kind == LimitKind::RoundTrip { self.window - full - paced } else { full };
-        bandwidth.into_iter().chain([row(kind, seconds.max(0.0))]).collect()
+        let seconds = match kind {
+            LimitKind::Software => self.evidence.queued.seconds(),
+            LimitKind::RoundTrip => self.window - full - paced,
+            _ => full,
+        };
+        pace.into_iter().chain([row(kind, seconds.max(0.0))]).collect()
     }
 
     /// How many destinations waited most for the limit.
@@ -322,10 +337,12 @@ impl<F: Fabric> Case<'_, F> {
                 LimitKind::Writing => most_of(&[Stage::Write]),
                 LimitKind::Coding => most_of(&[Stage::Decode]),
                 LimitKind::Loss => most_of(&[Stage::Retry]),
+                LimitKind::Software => most_of(&[Stage::Software]),
                 // The memory of a source is full of what does not leave it.
                 _ => network + all[Stage::SendMemory as usize],
             };
-            let others = [read, network, most_of(&[Stage::Write]), most_of(&[Stage::Decode]), most_of(&[Stage::Retry])];
+            let singles = [Stage::Write, Stage::Decode, Stage::Software, Stage::Retry];
+            let others = [read, network].into_iter().chain(singles.map(|stage| most_of(&[stage])));
             let is_most = others.into_iter().all(|time| time <= of_kind);
             let (handed, gathered): (Vec<&Spent>, Vec<&Spent>) = own.iter().partition(|spent| spent.is_handed_over);
             let mains = [handed, gathered].map(|all| all.into_iter().max_by_key(|spent| spent.picoseconds()));

@@ -53,6 +53,8 @@ pub enum LimitKind {
     Loss,
     /// Its recovery bandwidth.
     Bandwidth,
+    /// What software allows: pieces at a time, and time for each.
+    Software,
     /// Its memory for what it has asked for: nothing is busy all the time.
     ReceiveMemory,
     /// One buffer at a time: nothing is busy all the time.
@@ -123,10 +125,14 @@ pub(crate) struct Evidence<'a> {
     pub last: u32,
     /// How long the last destination asked for nothing lest it pass its bandwidth, and because it had as much as it may.
     pub paced: SimDuration,
+    /// How long it waited until software let it begin a piece.
+    pub queued: SimDuration,
     pub full: SimDuration,
     /// How long it decoded.
     pub decoding: SimDuration,
     pub is_pipelined: bool,
+    /// Whether a device has a bandwidth; where it has none, what paces it is software's.
+    pub has_bandwidth: bool,
     /// Whether each buffer comes from one source.
     pub is_copied: bool,
 }
@@ -168,7 +174,7 @@ pub(crate) fn limits<F: Fabric>(evidence: &Evidence<'_>, plant: &Plant<F>) -> Li
         Some((kind, None)) => case.row_of_many(kind, &charges),
         Some((kind, Some(place))) => case.row(kind, place, &charges),
         None => {
-            let kind = if case.paced() >= MOST { LimitKind::Bandwidth } else { case.idle_kind() };
+            let kind = if case.paced() >= MOST { case.pacing_kind() } else { case.idle_kind() };
             let row = admission.iter().find(|row| row.kind == kind).expect("each of these has a row");
             row.clone()
         }
@@ -190,7 +196,8 @@ impl Recovery {
     pub(super) fn begin_waits<F: Fabric>(&mut self, site: &Site<'_, F>) {
         self.waits.start(site.schedule.now(), site.plant, &self.devices);
         for receiver in &mut self.receivers {
-            (receiver.paced, receiver.decoding) = (SimDuration::ZERO, SimDuration::ZERO);
+            (receiver.paced, receiver.queued) = (SimDuration::ZERO, SimDuration::ZERO);
+            receiver.decoding = SimDuration::ZERO;
         }
     }
 
@@ -216,9 +223,11 @@ impl Recovery {
             stride: self.waits.stride(),
             last: self.waits.last,
             paced: receiver.paced,
+            queued: receiver.queued,
             full: if asking > receiver.paced { asking - receiver.paced } else { SimDuration::ZERO },
             decoding: receiver.decoding,
             is_pipelined: self.policy.pipelining,
+            has_bandwidth: self.policy.bandwidth.is_some(),
             is_copied: !self.is_coded,
         };
         limits(&evidence, plant)
