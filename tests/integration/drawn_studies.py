@@ -60,7 +60,20 @@ def drawn_study(number: int) -> dict[str, Any]:
 
 
 def _soften(draw: random.Random, study: dict[str, Any]) -> None:
-    """Has devices be replaced where they are in some of the studies."""
+    """Limits of software in half of the studies, and devices replaced where they are in some."""
+    if draw.random() < 0.5:
+        limits = {
+            **{key: draw.choice((1, 2, 5)) for key in ("per_driver", "per_source", "per_target")},
+            "in_all": draw.choice((1, 3)),
+            "time_per_piece": draw.choice(("10 us", "3 ms")),
+            "pause": draw.choice(("10 us", "2 ms")),
+            "scan_per_piece": "20 us",
+            "check_rate": draw.choice(("30 MB/s", "3 GB/s")),
+            "rate_in_all": draw.choice(("20 MB/s", "1 GB/s")),
+            "burst": draw.choice(("1 B", "3 MB")),
+        }
+        names = draw.sample(sorted(limits), draw.randint(1, 4))
+        study["recovery"]["software"] = {name: limits[name] for name in names}
     for fault in study["faults"]:
         is_told = "servers" in fault.get("fail", {}) and "until" not in fault
         if is_told and draw.random() < 0.4:

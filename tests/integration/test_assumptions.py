@@ -69,7 +69,7 @@ def test_the_summary_and_the_page_begin_with_them(tmp_path: Path) -> None:
     said = " ".join(done.stdout.split())
     lead = (
         "Inputs: device jbod10-sata, 1.5 GiB/s (default); network qdr-infiniband, 1.8 GiB/s a "
-        "port (default); throttle none (default)."
+        "port (default); software limits none: at least this long (default)."
     )
     # Rates differ in their fourth digit: 1,542.1 and 1,511.7 MiB/s.
     assert lead in said, said

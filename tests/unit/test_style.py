@@ -26,8 +26,8 @@ FILE_LINES, FUNCTION_LINES = 400, 70
 # at the limit.
 TOLERATED = {
     # All that a recovery does stands in two files.
-    "crates/system/src/recovery/protocol.rs": 568,
-    "crates/system/src/recovery/failure.rs": 740,
+    "crates/system/src/recovery/protocol.rs": 567,
+    "crates/system/src/recovery/failure.rs": 742,
 }
 
 # Each crate may depend on these and on no other of ours (CONTRIBUTING.md, "The map").

@@ -12,6 +12,7 @@ from resilver.answer import Answer, Figures, KeyFigure, Lines, Part, Section, Sh
 from resilver.cli.loading import load_study
 from resilver.cli.replying import command_line, reply
 from resilver.spec.capacity import stored_of
+from resilver.spec.recovery import policy_of
 from resilver.study.machine import machine_memory, memory_problems
 from resilver.study.system_runs import format_swept, short_names
 from resilver.tables import cell_text, table
@@ -71,7 +72,9 @@ def check_answer(study: Study, runs: Sequence[Run]) -> Answer:
     """
     points = estimates(runs)
     refused = memory_problems([one["memory_bytes"] for one in points], _names(points))
-    assumed, said = _assumed(study), [*notes(study), *crowding_notes(points)]
+    paper = list(dict.fromkeys(one["limit_on_paper"] for one in points if one["limit_on_paper"]))
+    said = [*notes(study), *crowding_notes(points), *paper]
+    assumed = _assumed(study)
     count = len({run.key for run in runs})
     record = {
         "study": study.resolved(),
@@ -99,6 +102,7 @@ def check_answer(study: Study, runs: Sequence[Run]) -> Answer:
         [
             Section("Cost", (_costs(points),)),
             Section("Assumptions", (Shown("assumptions", "Assumptions", rests),)),
+            *_policy(study),
             Section(
                 "Study",
                 (
@@ -192,6 +196,29 @@ def crowding_notes(points: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+def _policy(study: Study) -> list[Section]:
+    """What the policy of the recovery states, and where that is from; nothing without one."""
+    names = dict.fromkeys(run.system.recovery.like for run in study.runs())
+    sections = []
+    for name in filter(None, names):
+        policy = policy_of(name)
+        rows = {key: value for key, value in policy.recovery.items() if key != "software"}
+        rows |= policy.recovery.get("software", {})
+        shown = table(
+            ("key", "key", "text", list(rows)),
+            ("value", "value", "text", [str(value) for value in rows.values()]),
+            ("setting", "there", "text", [policy.settings.get(key, "") for key in rows]),
+        )
+        title = f"The policy {name}"
+        text = [f"Source: {policy.source}."]
+        sections.append(
+            Section(
+                title, (Shown("policy", title, shown), Lines("about", policy.description, text))
+            )
+        )
+    return sections
+
+
 def _assumed(study: Study) -> Sequence[Any]:
     """What the results will rest on; of a real cluster what its what-if rests on."""
     first = study.runs()[0]
@@ -230,9 +257,10 @@ def estimates(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """The estimated cost of each swept point.
 
     Returns:
-        For each point, its swept values, the number of its runs, and the estimate of one run.
+        For each point, its swept values, the number of its runs, the estimate of one run, and
+        ``limit_on_paper``, which limit of the software binds, in words.
     """
-    from resilver.estimate import estimate
+    from resilver.estimate import estimate, paper_note
 
     points: dict[str, dict[str, Any]] = {}
     for run in runs:
@@ -246,6 +274,7 @@ def estimates(runs: Sequence[Run]) -> list[dict[str, Any]]:
                 **_stored(run.system),
                 **estimate(run.system),
             }
+            points[name]["limit_on_paper"] = paper_note(run.system, points[name]["bytes_to_move"])
         points[name]["runs"] += 1
     return list(points.values())
 

@@ -14,6 +14,7 @@ from resilver.errors import ConfigError
 from resilver.spec import Placement, Population, Streams, System
 from resilver.spec.grouping import sets_of
 from resilver.spec.jobs import Job
+from resilver.spec.software import Software
 from resilver.units import BytesPerSecond
 
 # What of the recovery the core calls its policy.
@@ -68,6 +69,7 @@ def core_json(system: System, seed: int, failed: Collection[int] | None = None) 
             "policy": {
                 **recovery.model_dump(mode="json", include=_POLICY),
                 "driver": {"managers": recovery.managers} if recovery.managers else recovery.driver,
+                "software": (recovery.software or Software()).model_dump(mode="json"),
             },
             "retry": {"after": recovery.retry_after, "attempts": recovery.attempts},
             "source": recovery.source,

@@ -20,6 +20,7 @@ from resilver.estimate.devices import (
     rebuild_seconds,
 )
 from resilver.estimate.network import Network, network_of, tried
+from resilver.estimate.rebuild import about_rebuild_seconds, mean_link_rate
 from resilver.estimate.streams import (
     packets_of_stripes,
     stream_bytes_per_second,
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 _EVENTS_PER_MESSAGE = 2
 # A request is issued, comes to its disk, is served and answered.
 _EVENTS_PER_REQUEST = 5
-# A rebuild's transfers share the disks with what they read and write; so much of a disk's rate is
-# left of it in either direction.
-_SHARE_OF_A_DISK = 0.5
 # Packets and requests in tables of the core: records with what queues and lists of them take.
 _BYTES_PER_REQUEST = 100
 _BYTES_PER_PACKET = 64
@@ -119,7 +117,7 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
     duration = traffic.duration
     if duration is None:
         # Clients go on until what failed last is rebuilt.
-        lasts = _rebuild_seconds(system, bytes_to_move)
+        lasts = about_rebuild_seconds(system, bytes_to_move)
         lasts += max((float(fault.at) for fault in system.faults), default=0.0)
     else:
         lasts = float(duration)
@@ -190,7 +188,7 @@ def _streamed(
         lasts += float(traffic.duration)
         steady = lasts * before
     elif bytes_to_move:
-        alone = rebuild = _rebuild_seconds(system, bytes_to_move)
+        alone = rebuild = about_rebuild_seconds(system, bytes_to_move)
         if not system.stripe_groups:
             rebuild = max(rebuild, rebuild_seconds(system, bytes_to_move, each))
             # What the rebuild takes of the devices' time is not the streams'; they keep about half.
@@ -327,7 +325,7 @@ def _requests_per_second(
     service = _service_seconds(system, traffic)
     sending = 0.0
     limits = [max(system.server_count, 1) / service if service > 0 else math.inf]
-    link_rate = _link_rate(system)
+    link_rate = mean_link_rate(system)
     if network is not None and link_rate > 0:
         overhead = int(system.cluster.fabric.packet_overhead or 0)
         alone_bytes = traffic.request_bytes + data * overhead
@@ -377,24 +375,3 @@ def _buffer_seconds(system: System) -> float:
     if isinstance(device, DeviceService):
         return float(device.read_service)
     return buffer / float(min(device.read_rate, device.write_rate))
-
-
-def _link_rate(system: System) -> float:
-    fabric = system.cluster.fabric
-    rates = fabric.link_rates
-    return sum(rates) / len(rates) if rates else float(fabric.link_rate or 0)
-
-
-def _rebuild_seconds(system: System, bytes_to_move: float) -> float:
-    """About how long a rebuild takes in simulated time: every server takes in an even share."""
-    device = system.device
-    rates = [_link_rate(system) or math.inf]
-    if isinstance(device, DeviceService):
-        buffer = int(system.recovery.pipeline_buffer)
-        service = float(device.write_service)
-        rates.append(_SHARE_OF_A_DISK * buffer / service if service > 0 else math.inf)
-    else:
-        rates.append(_SHARE_OF_A_DISK * float(min(device.read_rate, device.write_rate)))
-    if system.recovery.bandwidth is not None:
-        rates.append(float(system.recovery.bandwidth))
-    return bytes_to_move / (max(system.server_count, 1) * min(rates))

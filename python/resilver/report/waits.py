@@ -50,7 +50,7 @@ class Wait:
 
     def _evidence(self) -> str:
         """The part, how busy it is and for whom, and what else it has to do."""
-        if self.row.kind == "bandwidth":
+        if self.row.kind in ("bandwidth", "software"):
             return self.what
         others = self.row.destinations or 1
         devices = f" for {others:,} {_noun(self.row.destination)}" if others > 1 else ""
@@ -172,6 +172,8 @@ def _part(row: SimpleNamespace) -> str:
     kind, name, parts = row.kind, row.name, row.parts
     if kind == "bandwidth":
         return "recovery.bandwidth"
+    if kind == "software":
+        return "the limits of its software (recovery.software)"
     if kind in _IDLE:
         return "round trips"
     if kind == "loss":

@@ -11,9 +11,11 @@ from resilver.spec.capacity import stored_of
 from resilver.spec.cluster import Cluster
 from resilver.spec.detection import Detection
 from resilver.spec.device import Device, DeviceService
+from resilver.spec.section import written
 from resilver.spec.system import System
 from resilver.spec.traffic import Traffic
 from resilver.units import (
+    BytesPerSecond,
     Seconds,
     exact_bytes,
     exact_duration,
@@ -39,8 +41,9 @@ class Assumption:
     """One thing that a result rests on.
 
     Attributes:
-        name: What it is: ``device``, ``network``, ``driver``, ``throttle``, ``memory``, ``detection
-            time`` or ``clients``; of several kinds of devices, with their class.
+        name: What it is: ``device``, ``network``, ``driver``, ``throttle``, ``software limits``,
+            ``memory``, ``detection time`` or ``clients``; of several kinds of devices, with their
+            class.
         key: The key of the study file that states it; empty where there is none.
         value: Its value with its unit.
         origin: Who says so.
@@ -90,7 +93,7 @@ def assumptions_of(systems: Sequence[System], swept: Mapping[str, Any]) -> list[
 def _of_system(system: System, is_filled: bool) -> list[Assumption]:
     found = [*_devices(system), _network(system.cluster)]
     if system.faults and not system.is_traffic_only:
-        found += [*_driver(system), _throttle(system), _memory(system)]
+        found += [*_driver(system), *_limits(system), _memory(system)]
         if any(fault.starts_rebuild for fault in system.faults):
             found.append(_detection(system))
     found.append(_clients(system))
@@ -98,9 +101,9 @@ def _of_system(system: System, is_filled: bool) -> list[Assumption]:
 
 
 def lead(found: list[Assumption]) -> str:
-    """Device, network, driver, throttle and fill in one sentence."""
+    """Device, network, driver, limits and fill in one sentence."""
     parts = []
-    for name in ("device", "network", "driver", "throttle", "fill"):
+    for name in ("device", "network", "driver", "throttle", "software limits", "fill"):
         of_name = [one for one in found if one.name.partition(" of ")[0] == name]
         if values := list(dict.fromkeys(one.value for one in of_name)):
             plural = "s" if len(values) > 1 else ""
@@ -188,12 +191,25 @@ def _driver(system: System) -> Iterator[Assumption]:
         yield Assumption("driver", "recovery.driver", value, "stated", sentence)
 
 
-def _throttle(system: System) -> Assumption:
-    bandwidth = system.recovery.bandwidth
-    origin: Origin = "stated" if "bandwidth" in system.recovery.model_fields_set else "default"
-    if bandwidth is None:
-        sentence = "Only memory limits the rebuild; real systems throttle it."
-        return Assumption("throttle", "recovery.bandwidth", "none", origin, sentence)
+def _limits(system: System) -> Iterator[Assumption]:
+    """What software limits; where it limits nothing, that a rebuild takes at least its time."""
+    recovery, name = system.recovery, "software limits"
+    if recovery.bandwidth is not None:
+        yield _throttle(system, recovery.bandwidth)
+    software = recovery.software.given() if recovery.software is not None else {}
+    if software:
+        policy = "" if recovery.like is None else f"{recovery.like}: "
+        each = [f"{key.replace('_', ' ')} {written(value)}" for key, value in software.items()]
+        value = f"{policy}{', '.join(each)}"
+        sentence = f"The software's own limits hold: {value}."
+        yield Assumption(name, "recovery.software", value, "stated", sentence)
+    elif recovery.bandwidth is None:
+        sentence = "No limit of software is stated, and real systems have some: a rebuild takes at "
+        sentence += "least this long."
+        yield Assumption(name, "recovery.software", "none: at least this long", "default", sentence)
+
+
+def _throttle(system: System, bandwidth: BytesPerSecond) -> Assumption:
     rate = exact_rate(bandwidth)
     value = f"each rebuilding device reads at most {rate}"
     read = system.code.repair_pieces if system.code is not None else 1
@@ -201,7 +217,7 @@ def _throttle(system: System) -> Assumption:
         number, unit = rate.replace(",", "").split()
         value += f" ({float(number) / read:.4g} {unit} rebuilt)"
     sentence = "It counts bytes read from survivors, several for each byte of a code rebuilt."
-    return Assumption("throttle", "recovery.bandwidth", value, origin, sentence)
+    return Assumption("throttle", "recovery.bandwidth", value, "stated", sentence)
 
 
 def _memory(system: System) -> Assumption:

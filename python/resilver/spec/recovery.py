@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from resilver.errors import Problems
+from resilver.catalog import load
+from resilver.errors import ConfigError, Problems, show
 from resilver.spec.section import Count, Flag, Only, Positive, Section
+from resilver.spec.software import Software
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
 
 _Size = Positive[Bytes]
@@ -16,6 +20,10 @@ _Size = Positive[Bytes]
 class Recovery(Section):
     """How lost pieces come back."""
 
+    like: str | None = Field(default=None, examples=["hdfs 3.3"])
+    """A policy of the catalog: real software with its limits, each from a source. What is written
+    beside it, here or below ``software``, holds in its place.
+    """
     driver: Literal["destination", "source", "manager"] = "destination"
     """Who drives the rebuild of a piece: has its parts gathered, makes it of them, and has it
     written. The device that it comes to pulls it (``destination``); the first device that it is
@@ -54,10 +62,73 @@ class Recovery(Section):
     attempts: Count = Field(default=10, le=2**31 - 1, examples=[10])
     """After how many losses of one buffer its object is given up as unreachable."""
 
+    software: Software | None = Field(default=None, examples=[{"per_source": 2}])
+    """What the software allows beside memory. Default: all that hardware does, so that a rebuild
+    takes at least what is computed.
+    """
+
     kind_key: ClassVar[str] = "driver"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _put_policy(cls, data: Any) -> Any:
+        """The values of a policy, but where others are given."""
+        if not isinstance(data, Mapping) or not isinstance(name := data.get("like"), str):
+            return data
+        policy = dict(policy_of(name).recovery)
+        software, own = policy.get("software", {}), data.get("software")
+        if isinstance(own, Mapping | Software):
+            given = own.given() if isinstance(own, Software) else dict(own)
+            policy["software"] = software | given
+        elif "software" in data and own is not None:
+            policy["software"] = own
+        return policy | {key: value for key, value in data.items() if key != "software"}
+
+    def content(self) -> dict[str, Any]:
+        """What affects results, JSON-able."""
+        content = self.model_dump(mode="json", exclude={"like"})
+        # Left out where it limits nothing, so that runs without it keep their keys.
+        if self.software in (None, Software()):
+            del content["software"]
+        return content
 
     def _problems(self) -> Problems:
         for name in ("receive_memory", "send_memory"):
             if getattr(self, name) < self.pipeline_buffer:
                 rule = f"a {exact_bytes(self.pipeline_buffer)} pipeline buffer does not fit"
                 yield self.problem(name, rule, f"raise {name} or lower recovery.pipeline_buffer")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy of the catalog.
+
+    Attributes:
+        description: What it is of, in a sentence.
+        source: Where its values are from.
+        recovery: What it says of a recovery, as a study would.
+        settings: Of each key, the setting or the line of code that it stands for.
+    """
+
+    description: str
+    source: str
+    recovery: dict[str, Any]
+    settings: dict[str, str]
+
+
+def policy_of(name: str) -> Policy:
+    """A policy of the catalog, by its name.
+
+    Args:
+        name: Such as ``hdfs 3.3``.
+
+    Raises:
+        ConfigError: The catalog has none of this name.
+    """
+    try:
+        entry = load("policies", name.strip().replace(" ", "-"))
+    except ConfigError as error:
+        (problem,) = error.problems
+        raise ConfigError(problem.rule, problem.remedy, "like", show(name)) from None
+    content = entry.content
+    return Policy(entry.description, entry.source, content["recovery"], content["settings"])

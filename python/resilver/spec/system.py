@@ -256,7 +256,7 @@ class System(Sections):
             "traffic": self.traffic.content() if self.traffic else None,
             "faults": [fault.content() for fault in self.faults],
             **({"detection": self.detection.content()} if self.detection else {}),
-            "recovery": self.recovery.model_dump(mode="json"),
+            "recovery": self.recovery.content(),
         }
 
     def _stored(self) -> dict[str, Any]:

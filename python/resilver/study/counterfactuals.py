@@ -11,7 +11,14 @@ from resilver.importers.netgauge import LogGpTable
 from resilver.spec import System
 from resilver.spec.device import Device, DeviceClasses, DeviceService
 from resilver.spec.section import Section
-from resilver.units import exact_rate, format_bytes, format_duration, format_rate
+from resilver.units import (
+    BytesPerSecond,
+    Seconds,
+    exact_rate,
+    format_bytes,
+    format_duration,
+    format_rate,
+)
 
 
 @dataclass(frozen=True)
@@ -214,6 +221,7 @@ def _recovery(system: System) -> Iterator[Lever]:
     if (rate := recovery.bandwidth) is not None:
         key = "recovery.bandwidth"
         yield _lever(system, "throttle", key, {key: 1}, _words(exact_rate, rate))
+    yield from _software(system)
     if not recovery.pipelining:
         key, on = "recovery.pipelining", recovery.model_copy(update={"pipelining": True})
         pipelined = system.model_copy(update={"recovery": on})
@@ -227,6 +235,27 @@ def _recovery(system: System) -> Iterator[Lever]:
     yield _lever(system, "memory", key, {key: 1, "recovery.send_memory": 1}, words)
     key, words = "recovery.pipeline_buffer", _words(format_bytes, recovery.pipeline_buffer)
     yield _lever(system, "buffer", key, {key: 1}, words)
+
+
+def _software(system: System) -> Iterator[Lever]:
+    """Each limit of the software that the study states."""
+    software = system.recovery.software
+    for name, value in software.given().items() if software is not None else ():
+        if not value or name == "burst":
+            continue
+        key, what = f"recovery.software.{name}", name.replace("_", " ")
+        what = f"pieces at once {what}" if isinstance(value, int) else what
+        relaxed: Literal["high", "low"] = "low" if isinstance(value, Seconds) else "high"
+        yield _lever(system, what, key, {key: 1}, _of_kind(value), relaxed)
+
+
+def _of_kind(value: Any) -> Callable[[float], str]:
+    """A count, a time or a rate in words, at a factor."""
+    if isinstance(value, Seconds):
+        return _words(format_duration, value)
+    if isinstance(value, BytesPerSecond):
+        return _words(exact_rate, value)
+    return _words(lambda count: f"{_whole(count):,}", value)
 
 
 def _stored(system: System) -> Iterator[Lever]:
