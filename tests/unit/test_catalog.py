@@ -11,6 +11,7 @@ from resilver import catalog
 from resilver.errors import ConfigError
 from resilver.failure_rates import YEAR_SECONDS
 from resilver.spec import Cluster, Failure, Population, Study
+from resilver.spec.device import DeviceTable
 from tests.build import refused
 
 MIB, PIB = 2**20, 2**50
@@ -144,3 +145,19 @@ def test_the_sizes_of_googles_bursts_hold_the_share_that_was_published() -> None
 def test_an_entry_that_is_not_there_is_refused_with_the_nearest(name: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         Failure(like=name)
+
+
+@pytest.mark.parametrize("filled", [0.02, 0.58, 1.0])
+def test_a_filled_disk_is_passed_at_the_rates_of_its_tracks(filled: float) -> None:
+    # Rule: each stretch takes its bytes over its rate, which falls evenly from 255 to 120.9 MB/s.
+    parts = 10_000
+    rates = [255e6 - (255e6 - 120.9e6) * filled * (at + 0.5) / parts for at in range(parts)]
+    expected = parts / sum(1 / rate for rate in rates)
+    disk = {"like": "hdd-7k2-12tb", "filled": filled}
+    table = Cluster.model_validate({"servers": 1, "device": disk}).device
+    assert isinstance(table, DeviceTable)
+    assert float(table.read_rate) == pytest.approx(expected, rel=1e-6)
+    # Extents of 1 MiB cost a seek of 12.16 ms each beside their bytes.
+    cut = Cluster.model_validate({"servers": 1, "device": {**disk, "extent": "1 MiB"}}).device
+    assert isinstance(cut, DeviceTable)
+    assert float(cut.read_rate) == pytest.approx(1 / (1 / expected + 0.01216 / 2**20), rel=1e-6)

@@ -23,6 +23,7 @@ from resilver.reproduce.durability import durability_rows
 from resilver.reproduce.layouts import layout_rows
 from resilver.reproduce.on_busy_targets import busy_rows
 from resilver.reproduce.placing import placement_rates
+from resilver.reproduce.policies import policy_rows
 from resilver.reproduce.recovering import recovery_rows
 from resilver.reproduce.tables import Row
 from resilver.reproduce.watching import signature_rows, tool_rows
@@ -162,6 +163,7 @@ _MEASURES: dict[str, Callable[..., Sequence[Row]]] = {
     "signatures": signature_rows,
     "tools": tool_rows,
     "recoveries": recovery_rows,
+    "policies": policy_rows,
     "durability": durability_rows,
     "layouts": layout_rows,
 }

@@ -17,6 +17,7 @@ from pydantic import Field, ValidationInfo, model_validator
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, Problems, placed, show, under
+from resilver.spec.laid_out import LaidOut
 from resilver.spec.section import Positive, Section, file_path, one_key
 from resilver.text import name_of, read_toml
 from resilver.units import Bytes, BytesPerSecond, PerSecond, Seconds
@@ -208,7 +209,8 @@ def device_or_classes(value: object, info: ValidationInfo) -> Device | DeviceCla
     """
     if isinstance(value, DeviceClasses):
         return value
-    known = {*DeviceTable.model_fields, *DeviceService.model_fields, *_SERVICE_KEYS, "file", "fio"}
+    known = {*DeviceTable.model_fields, *DeviceService.model_fields, *_SERVICE_KEYS}
+    known |= {"file", "fio", "like"}
     if not isinstance(value, dict) or not value or known.intersection(map(str, value)):
         return device_of(value, info)
     if not all(isinstance(one, str | dict | Section) for one in value.values()):
@@ -225,7 +227,8 @@ def device_of(value: object, info: ValidationInfo) -> Device:
 
     Args:
         value: A catalog name, ``{ file = "disk.toml" }``, ``{ fio = "disk.json" }`` (or a list of
-            fio's files), ``{ service = "22 ms" }``, an inline table or a `Device`.
+            fio's files), ``{ service = "22 ms" }``, ``{ like = "hdd-7k2-12tb", filled = 0.5 }``, an
+            inline table or a `Device`.
 
     Raises:
         ConfigError: There is no such device, or its table has problems.
@@ -238,6 +241,8 @@ def device_of(value: object, info: ValidationInfo) -> Device:
         ways = 'write "jbod10-sata", { service = "22 ms" }, { file = "disk.toml" }'
         rule = "a device is a name of the catalog or a table"
         raise ConfigError(rule, f'{ways}, {{ fio = "disk.json" }} or the table', value=show(value))
+    if "like" in value:
+        return _read(LaidOut.from_table(value, Path()).table(), Path())
     if "fio" in value:
         one_key(value, ("fio",))
         return _from_fio(value["fio"], info)
