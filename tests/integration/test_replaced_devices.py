@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal import json_output, texts, written
+from tests.terminal import json_output, output, texts, written
 
 STUDY = """
 [cluster]
@@ -40,6 +40,9 @@ def of(folder: Path, *settings: str) -> dict[str, float]:
 @pytest.mark.parametrize("after", [0.0, 100.0])
 def test_a_replaced_device_gets_back_what_it_held(after: float, tmp_path: Path) -> None:
     run = of(tmp_path, f"faults.0.replaced_after={after:g} s")
+    words = ("run", tmp_path / "study.toml", "-o", tmp_path / "runs 1", "--set")
+    said = " ".join(output(*words, f"faults.0.replaced_after={after:g} s").split())
+    assert "Replaced where it was, and rebuilt there alone, " in said
     expected = after + run["rebuilt_pieces"] * 0.05 + ALONE - 0.05
     assert run["rebuild_seconds"] == pytest.approx(expected, abs=0.01)
     assert run["unrecoverable_objects"] == run["undersized_replicas"] == 0

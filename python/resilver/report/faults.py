@@ -59,6 +59,10 @@ def fault_sentences(point: SystemRuns) -> list[str]:
         said[_MOMENTS_SHOWN_MAX:] = [f"And so at {more:,} later moments."]
     if repairs := repair_seconds(point):
         said.append(f"Repaired at {_short([format_duration(at) for at in repairs])}.")
+    replaced = {one.replaced_after for one in _faults(point) if one.replaced_after is not None}
+    if replaced:
+        times = ", ".join(map(format_duration, sorted(replaced)))
+        said.append(f"Replaced where it was, and rebuilt there alone, {times} after it failed.")
     windows = [one.recovery.window for one in _faults(point) if one.recovery is not None]
     if windows:
         ends = format_duration(float(max(windows)))
