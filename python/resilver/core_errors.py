@@ -26,7 +26,7 @@ def core_errors(where: str = "") -> Iterator[None]:
         yield
     except _core.CoreConfigError as error:
         raise ConfigError(f"{prefix}{error}") from None
-    except _core.CoreFaultError as error:
+    except _core.CoreRefusal as error:
         (found,) = error.args
         raise ConfigError(
             Problem(

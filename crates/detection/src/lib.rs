@@ -15,7 +15,7 @@ mod watch;
 
 use resilver_fabric::{Component, Fabric};
 use resilver_kernel::{Digest, KernelError};
-use resilver_units::{Bytes, EndpointId, SimDuration};
+use resilver_units::{Bytes, EndpointId, Refusal, SimDuration};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -170,17 +170,8 @@ impl Outcome {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DetectionError {
     /// A value that it cannot have.
-    #[error("detection.{field} = {value}: {rule}; {remedy}")]
-    Value {
-        /// Which.
-        field: &'static str,
-        /// What it is.
-        value: String,
-        /// What it must be.
-        rule: String,
-        /// What to write.
-        remedy: &'static str,
-    },
+    #[error("detection.{0}")]
+    Refused(Box<Refusal>),
     /// The event kernel gave up.
     #[error(transparent)]
     Kernel(#[from] KernelError),
@@ -254,7 +245,9 @@ impl Detection {
         } else {
             return Ok(messages);
         };
-        Err(DetectionError::Value { field, value, rule: rule.to_owned(), remedy })
+        let (key, rule, remedy) = (field.to_owned(), rule.to_owned(), remedy.to_owned());
+        let refusal = Refusal { key, name: Some(value), rule, remedy, ..Refusal::default() };
+        Err(DetectionError::Refused(Box::new(refusal)))
     }
 
     /// Messages until a failure is known of which none is lost, roughly, with a hundredth for each entry.

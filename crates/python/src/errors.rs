@@ -6,11 +6,11 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use resilver_detection::DetectionError;
-use resilver_system::{FaultError, SystemError};
-use resilver_units::ErrorClass;
+use resilver_system::SystemError;
+use resilver_units::{ErrorClass, Refusal};
 
 create_exception!(_core, CoreConfigError, PyException, "A part of the system cannot be built as asked.");
-create_exception!(_core, CoreFaultError, PyException, "Faults are of what a system has not: a tuple for each.");
+create_exception!(_core, CoreRefusal, PyException, "Values that cannot be: a tuple for each.");
 create_exception!(_core, CorePlacementError, PyException, "A map, a rule or a pool cannot be used.");
 create_exception!(_core, CoreSimulationError, PyException, "A run cannot go on, or broke a law.");
 
@@ -18,7 +18,7 @@ create_exception!(_core, CoreSimulationError, PyException, "A run cannot go on, 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("CoreConfigError", py.get_type::<CoreConfigError>())?;
-    module.add("CoreFaultError", py.get_type::<CoreFaultError>())?;
+    module.add("CoreRefusal", py.get_type::<CoreRefusal>())?;
     module.add("CorePlacementError", py.get_type::<CorePlacementError>())?;
     module.add("CoreSimulationError", py.get_type::<CoreSimulationError>())
 }
@@ -42,24 +42,24 @@ pub fn classed(class: ErrorClass, error: impl ToString) -> PyErr {
     }
 }
 
-/// What went wrong: what the study asked for, or the run itself. Of faults a tuple each: key, number, name, rule, remedy, names
-/// that there are.
+/// What went wrong: what the study asked for, or the run itself.
 pub fn system_error(error: SystemError) -> PyErr {
-    let tuple = |FaultError { key, count, name, rule, remedy, known }| (key, count, name, rule, remedy, known);
     match error {
-        SystemError::Faults(errors) => CoreFaultError::new_err((errors.into_iter().map(tuple).collect::<Vec<_>>(),)),
+        SystemError::Faults(refusals) => refused(refusals),
         error => classed(error.class(), error),
     }
 }
 
-/// What a detection cannot be, as of faults.
+/// What a detection cannot be.
 pub fn detection_error(error: DetectionError) -> PyErr {
-    let DetectionError::Value { field, value, rule, remedy } = error else { return config_error(error) };
-    system_error(SystemError::Faults(vec![FaultError {
-        key: field.to_owned(),
-        name: Some(value),
-        rule,
-        remedy: remedy.to_owned(),
-        ..FaultError::default()
-    }]))
+    match error {
+        DetectionError::Refused(refusal) => refused(vec![*refusal]),
+        error => config_error(error),
+    }
+}
+
+/// Values that cannot be: a tuple each, of key, number, name, rule, remedy, and names that there are.
+pub fn refused(refusals: Vec<Refusal>) -> PyErr {
+    let tuple = |Refusal { key, count, name, rule, remedy, known }| (key, count, name, rule, remedy, known);
+    CoreRefusal::new_err((refusals.into_iter().map(tuple).collect::<Vec<_>>(),))
 }

@@ -43,9 +43,7 @@ pub use recovery::outcome::{Coded, DeviceOutcome, Level, Outcome, PoolOutcome, T
 pub use recovery::{Losses, Recovery, RecoveryChoices, RecoveryWork};
 pub use running::Moved;
 pub use scan::{AffectedObject, FileScan, Scanned};
-pub use scenario::faults::{
-    Ask, Fault, FaultError, LevelNames, Named, Names, PartsOfLevel, Wanted, choose_failed, named_faults,
-};
+pub use scenario::faults::{Ask, Fault, LevelNames, Named, Names, PartsOfLevel, Wanted, choose_failed, named_faults};
 pub use scenario::{
     Algorithm, Arrivals, Bursts, CodeConfig, Contents, Corruption, CrushPlacement, Detected, DeviceKind, Devices,
     Discipline, Driver, FabricConfig, FlowLaw, Job, LanesConfig, MetadataRequest, ObjectOrder, Pairing, PlaceScratch,
@@ -62,7 +60,7 @@ pub use trace::{TraceRows, TraceWindow};
 use resilver_kernel::KernelError;
 use resilver_population::PopulationError;
 use resilver_redundancy::CodeError;
-use resilver_units::ErrorClass;
+use resilver_units::{ErrorClass, Refusal};
 use thiserror::Error;
 
 /// Why a system cannot be simulated.
@@ -220,7 +218,7 @@ pub enum SystemError {
     Placement(String),
     /// Faults of what a system has not.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Faults(Vec<FaultError>),
+    Faults(Vec<Refusal>),
     /// The population cannot be built.
     #[error(transparent)]
     Population(#[from] PopulationError),

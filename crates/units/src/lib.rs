@@ -10,6 +10,7 @@ mod index;
 mod json;
 mod ladder;
 mod rate;
+mod refusal;
 mod time;
 
 pub use bytes::Bytes;
@@ -18,4 +19,5 @@ pub use index::{DeviceId, EndpointId, GroupId, ObjectId};
 pub use json::json_path;
 pub use ladder::SizeLadder;
 pub use rate::{BytesPerSecond, RateError, TimePerByte};
+pub use refusal::Refusal;
 pub use time::{SimDuration, SimTime, TimeError};

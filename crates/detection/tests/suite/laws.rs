@@ -97,7 +97,7 @@ fn what_cannot_be_is_refused() {
     ];
     for (field, config) in wrong {
         match config.detect(&group(10, &[0]), network(10), 1, 0) {
-            Err(DetectionError::Value { field: found, .. }) => assert_eq!(found, field),
+            Err(DetectionError::Refused(refusal)) => assert_eq!(refusal.key, field),
             other => panic!("{field}: {other:?}"),
         }
     }

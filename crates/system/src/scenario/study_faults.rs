@@ -7,12 +7,12 @@ use resilver_fabric::topology::Topology;
 use resilver_kernel::{Purpose, Stream};
 use resilver_redundancy::Code;
 use resilver_units::elementary::pow;
-use resilver_units::{EndpointId, SimDuration, SimTime};
+use resilver_units::{EndpointId, Refusal, SimDuration, SimTime};
 use serde::Deserialize;
 
 use super::Corruption;
 use super::detecting::Detected;
-use super::faults::{Ask, Fault, FaultError, LevelNames, Named, Names, Wanted, choose_failed, named_faults};
+use super::faults::{Ask, Fault, LevelNames, Named, Names, Wanted, choose_failed, named_faults};
 use crate::SystemError;
 
 const REJOIN: Purpose = Purpose::named("rejoin");
@@ -235,12 +235,12 @@ impl StudyFaults {
             let (index, _, Corrupt { groups: WantedGroups::Count(count), .. }) = &all[at] else { continue };
             let left: Vec<u32> = (0..groups).filter(|group| !chosen.iter().flatten().any(|one| one == group)).collect();
             if *count as usize > left.len() {
-                return Err(SystemError::Faults(vec![FaultError {
+                return Err(SystemError::Faults(vec![Refusal {
                     key: format!("faults.{index}.corrupt.groups"),
                     count: Some(*count),
                     rule: format!("{} groups are left when this happens", left.len()),
                     remedy: "let fewer rebuild, or name them".to_owned(),
-                    ..FaultError::default()
+                    ..Refusal::default()
                 }]));
             }
             let drawn = choose_failed(seed, *index as u64, left.len() as u32, *count);

@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 use resilver_fabric::topology::Topology;
 use resilver_kernel::Pace;
 use resilver_units::{DeviceId, EndpointId, SimTime};
-use thiserror::Error;
 
 use crate::ports::Ports;
 use crate::scenario::SystemConfig;
@@ -73,24 +72,6 @@ impl Fault {
     pub fn is_slow(&self) -> bool {
         self.health > 0.0
     }
-}
-
-/// A fault of what a system has not.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Error)]
-#[error("{key}: {rule}; {remedy}")]
-pub struct FaultError {
-    /// Where the study says it.
-    pub key: String,
-    /// The number or the name that is wrong; none of either where all are.
-    pub count: Option<u32>,
-    /// See there.
-    pub name: Option<String>,
-    /// What must hold.
-    pub rule: String,
-    /// What to do about it; empty where the names that there are say it.
-    pub remedy: String,
-    /// The names that there are.
-    pub known: Vec<String>,
 }
 
 /// The beginning or the end of a fault that messages and devices meet.

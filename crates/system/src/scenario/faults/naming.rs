@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use resilver_fabric::topology::Topology;
-use resilver_units::{DeviceId, EndpointId, SimTime};
+use resilver_units::{DeviceId, EndpointId, Refusal, SimTime};
 use serde::Deserialize;
 
 use super::kinds::{Class, Kind};
 use super::stages::most_at_once;
-use super::{Fault, FaultError, Span, choose_failed, span_of};
+use super::{Fault, Span, choose_failed, span_of};
 
 /// Which parts of a level a fault is of.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -101,14 +101,14 @@ struct Taking<'a> {
     /// When what is gone and told is, and what is gone besides.
     told: BTreeMap<(Class, u32), Vec<Span>>,
     untold: BTreeSet<(Class, u32)>,
-    problems: Vec<FaultError>,
+    problems: Vec<Refusal>,
 }
 
 /// The parts of faults, in the order of `asks`; `seed` draws them where a fault says how many.
 ///
 /// # Errors
 /// When a name is none, was gone by then, or fewer are left to draw from than a fault says: all that is wrong.
-pub fn named_faults(asks: &[Ask], names: &Names<'_>, seed: u64) -> Result<Vec<Named>, Vec<FaultError>> {
+pub fn named_faults(asks: &[Ask], names: &Names<'_>, seed: u64) -> Result<Vec<Named>, Vec<Refusal>> {
     let mut taking = Taking {
         seed,
         asks,
@@ -121,11 +121,11 @@ pub fn named_faults(asks: &[Ask], names: &Names<'_>, seed: u64) -> Result<Vec<Na
     for ask in asks.iter().filter(|ask| !matches!(ask.wanted, Wanted::Devices(_))) {
         match Kind::of(&ask.level, names) {
             Some(kind) => drop(taking.kinds.insert(&ask.level, kind)),
-            None => taking.problems.push(FaultError {
+            None => taking.problems.push(Refusal {
                 key: ask.key.clone(),
                 rule: format!("the system has no {}", ask.level),
                 remedy: "name a level of its parts, or links and switches of a fabric that has them".to_owned(),
-                ..FaultError::default()
+                ..Refusal::default()
             }),
         }
     }
@@ -136,11 +136,11 @@ pub fn named_faults(asks: &[Ask], names: &Names<'_>, seed: u64) -> Result<Vec<Na
     let of_devices = taking.told.iter().filter(|&(&(class, _), _)| class == Class::Device);
     let failed = most_at_once(of_devices.map(|(_, spans)| spans.as_slice()));
     if taking.problems.is_empty() && failed > 0 && failed >= *devices {
-        taking.problems.push(FaultError {
+        taking.problems.push(Refusal {
             key: "faults".to_owned(),
             rule: format!("{failed} of {devices} {called} fail, and a rebuild needs one that does not"),
             remedy: "let fewer fail".to_owned(),
-            ..FaultError::default()
+            ..Refusal::default()
         });
     }
     if taking.problems.is_empty() { Ok(taking.finish(names)) } else { Err(taking.problems) }
@@ -175,13 +175,13 @@ impl Taking<'_> {
             let kind = &self.kinds[ask.level.as_str()];
             let mut parts = Vec::new();
             for name in wanted {
-                let error = |rule: String, remedy: &str, known: Vec<String>| FaultError {
+                let error = |rule: String, remedy: &str, known: Vec<String>| Refusal {
                     key: ask.key.clone(),
                     name: Some(name.clone()),
                     rule,
                     remedy: remedy.to_owned(),
                     known,
-                    ..FaultError::default()
+                    ..Refusal::default()
                 };
                 let Some(part) = kind.named(name) else {
                     let known = (0..kind.count).map(|part| kind.name(part)).collect();
@@ -245,7 +245,7 @@ impl Taking<'_> {
                     (format!("{left} {among} are left to draw from with seed {seed}"), "let fewer fail, or name them")
                 };
                 let (key, remedy) = (ask.key.clone(), remedy.to_owned());
-                self.problems.push(FaultError { key, count: Some(count), rule, remedy, ..FaultError::default() });
+                self.problems.push(Refusal { key, count: Some(count), rule, remedy, ..Refusal::default() });
                 continue;
             }
             let chosen: Vec<u32> = choose_failed(self.seed, ask.index, left.len() as u32, count)
