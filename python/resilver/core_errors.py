@@ -1,13 +1,17 @@
-"""From the native core's errors to resilver's."""
+"""From the native core's errors to resilver's.
+
+The core is imported where it is asked, so that a command which asks it nothing does without it.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
-from resilver import _core
 from resilver.errors import (
     ConfigError,
     PlacementError,
@@ -18,15 +22,21 @@ from resilver.errors import (
 )
 
 
+def _native() -> ModuleType:
+    from resilver import _core
+
+    return _core
+
+
 @contextmanager
 def core_errors(where: str = "") -> Iterator[None]:
     """Turn the core's errors into resilver's."""
-    prefix = f"{where}: " if where else ""
+    prefix, core = f"{where}: " if where else "", _native()
     try:
         yield
-    except _core.CoreConfigError as error:
+    except core.CoreConfigError as error:
         raise ConfigError(f"{prefix}{error}") from None
-    except _core.CoreRefusal as error:
+    except core.CoreRefusal as error:
         (found,) = error.args
         raise ConfigError(
             Problem(
@@ -37,9 +47,9 @@ def core_errors(where: str = "") -> Iterator[None]:
             )
             for key, count, name, rule, remedy, known in found
         ) from None
-    except _core.CorePlacementError as error:
+    except core.CorePlacementError as error:
         raise PlacementError(f"{prefix}{error}") from None
-    except _core.CoreSimulationError as error:
+    except core.CoreSimulationError as error:
         raise SimulationError(f"{prefix}{error}") from None
 
 
@@ -49,9 +59,10 @@ def check_code(label: str, key: str, value: str) -> None:
     Raises:
         ConfigError: The code cannot be; `key` and `value` are where and how it is written.
     """
+    core = _native()
     try:
-        _core.Code(label)
-    except _core.CoreConfigError as error:
+        core.Code(label)
+    except core.CoreConfigError as error:
         # What it says is "code = 'NAME': rule; remedy".
         rule, _, remedy = str(error).partition(": ")[2].rpartition("; ")
         raise ConfigError(rule, remedy, key, value) from None
@@ -71,4 +82,22 @@ def check_detection(content: Mapping[str, Any], devices: int) -> float:
         ConfigError: It cannot be, or takes too many messages; with the keys' own names.
     """
     with core_errors():
-        return _core.check_detection(json.dumps(content), devices)
+        return float(_native().check_detection(json.dumps(content), devices))
+
+
+@lru_cache(maxsize=64)
+def judged_parts(levels: str) -> tuple[Any, list[tuple[Any, ...]]]:
+    """Have the core count the parts of levels.
+
+    Args:
+        levels: Their declarations, as JSON text.
+
+    Returns:
+        What `_core.parts_shape` gives, and no problem; or nothing, and all that is wrong as
+        `_core.CoreRefusal` has it.
+    """
+    core = _native()
+    try:
+        return json.loads(core.parts_shape(levels)), []
+    except core.CoreRefusal as error:
+        return None, list(error.args[0])

@@ -6,13 +6,14 @@
 //! disks that sit in five enclosures. A level may be made *of* another instead of being in one: RAID sets of ten disks, each
 //! from another enclosure. Nothing here knows of time or events.
 
+mod check;
 mod declaration;
-mod error;
 mod grow;
+mod shape;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub use declaration::{Declaration, Made, PartService};
-pub use error::PartsError;
+pub use declaration::{Declaration, PartService};
+pub use shape::{Shape, Side};
 pub use table::{PartId, Parts};

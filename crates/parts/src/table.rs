@@ -5,7 +5,7 @@ use std::ops::Range;
 use resilver_units::DeviceId;
 use serde::Deserialize;
 
-use crate::declaration::{Declaration, Made, PartService};
+use crate::declaration::{Declaration, PartService};
 
 /// A part of a cluster: a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -118,9 +118,9 @@ impl Parts {
         self.declaration(part).service
     }
 
-    /// What a part is made of, and how; `None` where it is of a level that is in another.
-    pub fn made_of(&self, part: PartId) -> Option<(&Made, &[PartId])> {
-        self.declaration(part).of.as_ref().map(|made| (made, &self.row(part).members[..]))
+    /// What a part is made of; nothing where it is of a level that is in another.
+    pub fn members(&self, part: PartId) -> &[PartId] {
+        &self.row(part).members
     }
 
     /// All devices in a part or of it, in rising order: those that its failure takes away.
@@ -130,19 +130,6 @@ impl Parts {
         devices.extend(row.members.iter().flat_map(|&member| self.devices_below(member)));
         devices.sort_unstable();
         devices
-    }
-
-    /// The failure domain of each device at a level: the number there of the part that it is in, or a member of.
-    ///
-    /// `None` where a device is in no part of the level.
-    pub fn domain_of(&self, level: &str) -> Option<Vec<u32>> {
-        let mut domain_of = vec![None; self.devices().len()];
-        for &part in self.of_level(level) {
-            for device in self.devices_below(part) {
-                domain_of[device.index()] = Some(self.row(part).number);
-            }
-        }
-        domain_of.into_iter().collect()
     }
 
     /// How many devices of each part of a level, by number, are in each part of another: a row for each of the other level.
@@ -160,7 +147,7 @@ impl Parts {
     /// The part whose network ports a device's bytes go by.
     pub fn port_of(&self, device: DeviceId) -> PartId {
         let mut part = self.device(device);
-        while self.declaration(part).ports == 0 {
+        while self.declaration(part).ports.is_none() {
             // Some part on each way has ports, or the top of the tree has them in its stead.
             let Some(above) = self.row(part).carrier else { break };
             part = above;

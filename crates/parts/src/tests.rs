@@ -1,7 +1,9 @@
+use std::num::NonZeroU32;
+
 use proptest::prelude::*;
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, SimDuration};
 
-use crate::{Declaration, Made, PartId, PartService, Parts, PartsError};
+use crate::{Declaration, PartId, PartService, Parts};
 
 fn level(level: &str, within: Option<&str>, count: u32) -> Declaration {
     Declaration::new(level, within, count)
@@ -20,11 +22,17 @@ fn with_service(megabytes_per_second: f64, declaration: Declaration) -> Declarat
 fn couplets() -> Vec<Declaration> {
     let controller = with_service(1000.0, level("controller", Some("unit"), 2));
     vec![
-        Declaration { ports: 1, ..level("unit", None, 2) },
-        Declaration { carries: Some("drive".to_owned()), has_partner: true, ..controller },
+        Declaration { ports: NonZeroU32::new(1), ..level("unit", None, 2) },
+        Declaration { carries: Some("drive".to_owned()), partner: Some(true), ..controller },
         level("enclosure", Some("unit"), 5),
         level("drive", Some("enclosure"), 4),
     ]
+}
+
+/// Sets of so many drives, each from another enclosure.
+fn sets(level: &str, within: Option<&str>, size: u32, spares: u32) -> Declaration {
+    let (size, spares, across) = (NonZeroU32::new(size), NonZeroU32::new(spares), Some("enclosure".to_owned()));
+    Declaration { of: Some("drive".to_owned()), size, spares, across, ..Declaration::new(level, within, 0) }
 }
 
 fn names(parts: &Parts, of: &[PartId]) -> Vec<String> {
@@ -47,7 +55,6 @@ fn parts_are_numbered_through_the_tree_and_a_container_s_classes_in_their_order(
     assert_eq!((parts.name(host), parts.name(parts.parent(host).unwrap())), ("host.3".into(), "rack.1".into()));
     let below: Vec<u32> = parts.devices_below(parts.find("rack.1").unwrap()).iter().map(|one| one.get()).collect();
     assert_eq!(below, (15..30).collect::<Vec<u32>>());
-    assert_eq!(parts.domain_of("host").unwrap()[17], 3);
     // Nobody said who has the ports, so the devices' containers have them.
     assert_eq!(parts.port_of(DeviceId::new(17)), host);
     for name in ["osd.30", "osd.01", "host", "shelf.0", "osd.-1"] {
@@ -90,47 +97,31 @@ fn a_partner_takes_over_for_what_is_gone_and_not_for_what_is_slow() {
 
 #[test]
 fn a_set_is_made_of_one_member_from_each_enclosure() {
-    let made = Made {
-        level: "drive".into(),
-        size: 5,
-        across: Some("enclosure".into()),
-        spares: 0,
-        code: Some("rs 4+1".into()),
-    };
     let mut levels = couplets();
     levels[1].carries = Some("ost".to_owned());
-    levels.push(Declaration { of: Some(made), ..level("ost", Some("unit"), 0) });
+    levels.push(sets("ost", Some("unit"), 5, 0));
     let parts = Parts::new(&levels).unwrap();
     // Five enclosures of four drives make four sets of five a unit, each with one drive of each enclosure.
     assert_eq!(parts.of_level("ost").len(), 8);
     let ost = parts.find("ost.1").unwrap();
-    let (made, members) = parts.made_of(ost).unwrap();
-    assert_eq!(
-        (made.code.as_deref(), names(&parts, members)),
-        (Some("rs 4+1"), ["drive.1", "drive.5", "drive.9", "drive.13", "drive.17"].map(str::to_owned).to_vec())
-    );
+    assert_eq!(names(&parts, parts.members(ost)), ["drive.1", "drive.5", "drive.9", "drive.13", "drive.17"]);
     // A drive's bytes pass its set, and with it the controller that carries the set.
     assert_eq!(names(&parts, &parts.way(DeviceId::new(5)).unwrap()), ["controller.1"]);
-    assert_eq!(parts.domain_of("ost").unwrap()[17], 1);
-    assert_eq!(parts.domain_of("controller"), None);
 }
 
 #[test]
 fn a_set_that_nothing_carries_is_on_no_way() {
-    let made = Made { level: "drive".into(), size: 5, across: Some("enclosure".into()), spares: 0, code: None };
     let mut levels = couplets();
-    levels.push(Declaration { of: Some(made), ..level("ost", Some("unit"), 0) });
+    levels.push(sets("ost", Some("unit"), 5, 0));
     let parts = Parts::new(&levels).unwrap();
     assert_eq!(names(&parts, &parts.way(DeviceId::new(5)).unwrap()), ["controller.1"]);
     assert_eq!(names(&parts, &parts.carriers(DeviceId::new(5))), ["controller.1", "unit.0"]);
-    assert_eq!(parts.domain_of("ost").unwrap()[5], 1);
 }
 
 #[test]
 fn spares_are_the_last_of_each_enclosure_and_in_no_set() {
-    let made = Made { level: "drive".into(), size: 5, across: Some("enclosure".into()), spares: 1, code: None };
     let mut levels = couplets();
-    levels.push(Declaration { of: Some(made), ..level("ost", Some("unit"), 0) });
+    levels.push(sets("ost", Some("unit"), 5, 1));
     let parts = Parts::new(&levels).unwrap();
     // Three of four drives of an enclosure are dealt, so three sets a unit; drives 3, 7, 11, ... stand by.
     assert_eq!(parts.of_level("ost").len(), 6);
@@ -143,10 +134,10 @@ fn spares_are_the_last_of_each_enclosure_and_in_no_set() {
 }
 
 #[test]
-fn services_above_the_ports_are_not_on_the_way() {
+fn a_way_passes_services_from_the_device_up() {
     let parts = Parts::new(&[
-        with_service(100.0, level("rack", None, 1)),
-        with_service(2000.0, Declaration { ports: 1, ..level("host", Some("rack"), 1) }),
+        level("rack", None, 1),
+        with_service(2000.0, Declaration { ports: NonZeroU32::new(1), ..level("host", Some("rack"), 1) }),
         with_service(600.0, level("expander", Some("host"), 2)),
         level("osd", Some("expander"), 2),
     ])
@@ -157,32 +148,25 @@ fn services_above_the_ports_are_not_on_the_way() {
     assert_eq!(parts.service(way[0]).unwrap().time_for(Bytes::new(600_000)).seconds(), 0.001);
 }
 
+/// `tests/cases/refused/parts.toml` has the others, each with its words.
 #[test]
-fn what_makes_no_cluster_is_refused() {
-    let refused = |levels: &[Declaration]| Parts::new(levels).unwrap_err();
-    let number = |error: PartsError| match error {
-        PartsError::Number { level, key, value, .. } => (level, key, value),
-        other => panic!("{other}"),
-    };
-    assert!(matches!(refused(&[]), PartsError::Devices { .. }));
-    assert!(matches!(refused(&[level("a", None, 1), level("b", None, 1)]), PartsError::Devices { .. }));
-    assert!(matches!(refused(&[level("a", Some("b"), 1)]), PartsError::NoSuchLevel { key: "in", .. }));
-    assert!(matches!(refused(&[level("a", Some("b"), 1), level("b", Some("a"), 1)]), PartsError::Circle { .. }));
-    assert!(matches!(refused(&[level("a", Some("a"), 1)]), PartsError::Circle { .. }));
-    let twice = [level("a", None, 1), level("a", None, 1), level("b", Some("a"), 1)];
-    assert!(matches!(refused(&twice), PartsError::DeclaredTwice { .. }));
-    assert_eq!(number(refused(&[level("a", None, 0)])), ("a".into(), "count", 0));
-    let many = [level("a", None, 1 << 20), level("b", Some("a"), 1 << 20)];
-    assert_eq!(number(refused(&many)), ("b".into(), "count", 1 << 20));
-    let odd = [Declaration { has_partner: true, ..level("a", None, 3) }, level("b", Some("a"), 1)];
-    assert_eq!(number(refused(&odd)), ("a".into(), "count", 3));
-    let carrying = |name: &str, what: &str| Declaration { carries: Some(what.into()), ..level(name, None, 1) };
-    let circle = [carrying("a", "b"), carrying("b", "a"), level("c", None, 1)];
-    assert!(matches!(refused(&circle), PartsError::CarriesItself { .. }));
-    let mut sets = couplets();
-    let made = Made { level: "drive".into(), size: 7, across: None, spares: 0, code: None };
-    sets.push(Declaration { of: Some(made), ..level("ost", Some("unit"), 0) });
-    assert_eq!(number(refused(&sets)), ("ost".into(), "size", 7));
+fn what_makes_no_cluster_is_refused_at_its_key() {
+    let refused = |levels: &[Declaration]| Parts::new(levels).unwrap_err().key;
+    let at = |index: usize, key: &str| format!("parts.{index}.{key}");
+    assert_eq!(refused(&[]), at(0, "level"));
+    assert_eq!(refused(&[level("a", None, 0)]), at(0, "count"));
+    assert_eq!(refused(&[level("a", Some("b"), 1), level("b", Some("c"), 1), level("c", Some("b"), 1)]), at(0, "in"));
+    // Counts are multiplied without wrapping round.
+    let many = ["b", "c", "d"].map(|above| level(above, None, u32::MAX));
+    let [b, c, d] = many;
+    let of = |part: Declaration, within: &str| Declaration { within: Some(within.to_owned()), ..part };
+    assert_eq!(refused(&[b, of(c, "b"), of(d, "c"), level("e", Some("d"), u32::MAX)]), at(3, "count"));
+    // More is dealt over what lies beside, and nothing is divided by none.
+    let mut levels = couplets();
+    levels.push(Declaration { across: Some("unit".to_owned()), ..sets("ost", Some("enclosure"), 2, 0) });
+    assert_eq!(refused(&levels), at(4, "across"));
+    levels[4] = sets("ost", Some("unit"), 7, 0);
+    assert_eq!(refused(&levels), at(4, "size"));
 }
 
 proptest! {
@@ -195,8 +179,8 @@ proptest! {
             let within = depth.checked_sub(1).map(name);
             levels.push(level(&name(depth), within.as_deref(), count));
         }
-        let last = levels.last().unwrap().clone();
-        (1..classes).for_each(|class| levels.push(of_class(&format!("class{class}"), last.clone())));
+        let last = levels.pop().unwrap();
+        (0..classes).for_each(|class| levels.push(of_class(&format!("class{class}"), last.clone())));
         let parts = Parts::new(&levels).unwrap();
         let mut expected = 1;
         for (depth, &count) in counts.iter().enumerate() {
@@ -207,9 +191,8 @@ proptest! {
             let below: Vec<u32> =
                 of_level.iter().flat_map(|&part| parts.devices_below(part)).map(|one| one.get()).collect();
             prop_assert_eq!(below, (0..parts.devices().len() as u32).collect::<Vec<u32>>());
-            let domain_of = parts.domain_of(&name(depth)).unwrap();
             let size = parts.devices().len() / of_level.len();
-            prop_assert!(domain_of.iter().enumerate().all(|(device, &domain)| domain as usize == device / size));
+            prop_assert!(of_level.iter().all(|&part| parts.devices_below(part).len() == size));
             for (number, &part) in of_level.iter().enumerate() {
                 prop_assert_eq!(parts.find(&format!("level{depth}.{number}")), Some(part));
             }
@@ -219,8 +202,7 @@ proptest! {
     /// Sets share the devices, and no two members of one are in one enclosure where there are enough enclosures.
     #[test]
     fn sets_are_spread_as_far_as_can_be(enclosures in 1u32..7, drives in 1u32..7, size in 1u32..7) {
-        let made = Made { level: "drive".into(), size, across: Some("enclosure".into()), spares: 0, code: None };
-        let set = Declaration { of: Some(made), ..level("set", None, 0) };
+        let set = sets("set", None, size, 0);
         let built = Parts::new(&[level("enclosure", None, enclosures), level("drive", Some("enclosure"), drives), set]);
         let is_even = (enclosures * drives).is_multiple_of(size);
         prop_assert_eq!(built.is_ok(), is_even);

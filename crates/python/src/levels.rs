@@ -2,10 +2,10 @@
 
 use pyo3::prelude::*;
 use resilver_crush::{BucketKind, CrushMap, TreeRule, Tunables};
-use resilver_parts::{PartId, Parts};
+use resilver_parts::{Declaration, PartId, Parts, Shape};
 use resilver_system::read;
 
-use crate::errors::{config_error, placement_error, system_error};
+use crate::errors::{config_error, placement_error, refused, system_error};
 
 /// The CRUSH map of the tree that the devices are in.
 pub fn crush_map(parts: &Parts, kind: BucketKind, tunables: Tunables, rule: TreeRule) -> PyResult<CrushMap> {
@@ -19,6 +19,13 @@ pub fn crush_map(parts: &Parts, kind: BucketKind, tunables: Tunables, rule: Tree
     }
     let classes: Vec<Option<&str>> = devices.iter().map(|&device| parts.class(device)).collect();
     CrushMap::tree(&levels, &classes, kind, tunables, rule).map_err(placement_error)
+}
+
+/// What follows from the levels of a cluster, as JSON, or all that is wrong with them.
+#[pyfunction]
+pub fn parts_shape(levels: &str) -> PyResult<String> {
+    let declarations: Vec<Declaration> = read(levels).map_err(system_error)?;
+    serde_json::to_string(&Shape::of(&declarations).map_err(refused)?).map_err(config_error)
 }
 
 /// The parts of a cluster, for what is asked of them without a run.
@@ -61,8 +68,7 @@ impl ClusterParts {
 
     /// The names of the members of a part that is made of others, in their order.
     fn members(&self, part: &str) -> PyResult<Vec<String>> {
-        let members = self.parts.made_of(self.find(part)?).map_or(&[][..], |(_, members)| members);
-        Ok(self.names(members.iter().copied()))
+        Ok(self.names(self.parts.members(self.find(part)?).iter().copied()))
     }
 
     /// The names of the parts that carry a device's bytes, from the device up, and those of them that take time.

@@ -33,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<durability::DurabilityModel>()?;
     module.add_class::<crush::CrushMap>()?;
     module.add_class::<levels::ClusterParts>()?;
+    module.add_function(wrap_pyfunction!(levels::parts_shape, module)?)?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<affected::AffectedSearch>()?;
     module.add_class::<parts::PopulationScan>()?;

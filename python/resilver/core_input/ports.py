@@ -111,36 +111,15 @@ def levels(cluster: Cluster) -> list[dict[str, Any]]:
     tree = cluster.tree
     if tree is not None and not cluster.parts:
         return _short(tree)
-    return [
-        {
-            "level": part.level,
-            "in": part.within,
-            "count": part.count or 0,
-            "class": part.device_class,
-            "ports": tree.ports if tree is not None and part.level == tree.port_level else 0,
-            "service": None if part.service is None else part.service.model_dump(mode="json"),
-            "carries": part.carries,
-            "partner": bool(part.partner),
-            "of": None
-            if part.of is None
-            else {
-                "level": part.of,
-                "size": part.size,
-                "across": part.across,
-                "spares": part.spares or 0,
-            },
-        }
-        for part in cluster.parts
-    ]
+    return [part.structure() for part in cluster.parts]
 
 
 def _short(tree: Tree) -> list[dict[str, Any]]:
     """The levels of servers, racks and rows, which declare no parts."""
     counts = [1, *(level.count for level in tree.levels)]
     above = [None, *(level.name for level in tree.levels)]
-    plain = {"class": None, "ports": 0, "service": None, "carries": None, "partner": False}
     return [
-        {"level": level.name, "in": within, "count": level.count // count, **plain, "of": None}
+        {"level": level.name, "in": within, "count": level.count // count}
         for level, within, count in zip(tree.levels, above, counts, strict=False)
     ]
 

@@ -200,19 +200,7 @@ class Cluster(Section):
             if (value := getattr(self, name)) != Cluster.model_fields[name].default
         ]
         problems += part_problems(self.parts)
-        if problems:
-            return problems
-        problems += self._replaced_problems()
-        tree = tree_of(self.parts)
-        buckets = sum(level.count for level in tree.levels[:-1]) + 1
-        for count, most, what in (
-            (tree.devices, SERVERS_MAX, f"{tree.device_level} devices, and a cluster"),
-            (buckets, BUCKETS_MAX, "parts above the devices and their root, and a map"),
-        ):
-            if count > most:
-                rule = f"these are {count} {what} has at most {most}"
-                problems.append(Problem(rule, "use smaller counts", key="parts"))
-        return problems
+        return problems or self._replaced_problems()
 
     def _replaced_problems(self) -> list[Problem]:
         """Devices that were replaced and that there are not, or that differ in nothing."""

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from resilver.core_errors import check_code
 from resilver.errors import ConfigError, nearest, show
 from resilver.words import plural
 
@@ -172,9 +173,6 @@ def erasure_of(value: object, key: str = "") -> ErasureCode:
     Raises:
         ConfigError: It is no text, no code, or one that cannot be.
     """
-    # The core judges the code by its matrix; who only describes studies does without it.
-    from resilver.core_errors import check_code
-
     code = read_code(value, key)
     check_code(code.label, key, show(value))
     return code

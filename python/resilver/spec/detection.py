@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from resilver.core_errors import check_detection
 from resilver.errors import ConfigError, Problems, show
 from resilver.spec.section import Count, Only, Positive, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds
@@ -74,9 +75,6 @@ class Detection(Section):
         self._ask(0)
 
     def _ask(self, devices: int) -> float:
-        # The core judges it; who only describes studies does without it.
-        from resilver.core_errors import check_detection
-
         return check_detection(self.content(), devices)
 
     def messages(self, devices: int) -> float:

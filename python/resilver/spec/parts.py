@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from resilver import catalog
-from resilver.errors import Problem, Problems, name_remedy, show
+from resilver.core_errors import judged_parts
+from resilver.errors import Problem, Problems, collected, name_remedy, raise_all, show
 from resilver.spec.device import Device, device_of
-from resilver.spec.passing import (
-    ServiceOfParts,
-    count_problems,
-    is_side,
-    port_level_of,
-    relation_problems,
-    sides_of,
-)
+from resilver.spec.passing import PartService, ServiceOfParts
 from resilver.spec.section import Count, Flag, Section
-from resilver.spec.tree import Level, Tree, plural
+from resilver.spec.tree import Level, Side, Tree, plural
 
 SPREAD_MAX = 0.2
 """The largest spread of speeds: a device four standard deviations off is then at a fifth of it."""
@@ -33,7 +27,7 @@ _RESERVED = {
     "root": "the root holds all that is at the top",
 }
 _RELATIONS = ("carries", "partner", "of", "size", "across", "spares")
-_OF_DEVICES = ("device_class", "device", "spread", "queue")
+_OF_DEVICES = ("device", "spread", "queue")
 
 
 PartDevice = Annotated[
@@ -70,7 +64,7 @@ class PartLevel(Section):
     device: PartDevice | None = Field(default=None, examples=["jbod10-sata"])
     """The disk of each: a catalog name, ``{ file = ... }`` or a table. Default: ``cluster.device``.
     """
-    spread: float | None = Field(default=None, examples=[0.02])
+    spread: float | None = Field(default=None, ge=0, le=SPREAD_MAX, examples=[0.02])
     """Standard deviation of the devices' speeds around their table's. Default: 0."""
     queue: Literal["fifo", "reads_first"] | None = Field(default=None, examples=["reads_first"])
     """In which order these devices serve requests. Default: ``cluster.queue``."""
@@ -94,6 +88,12 @@ class PartLevel(Section):
     """Of what is made of devices: how many of each of these parts stand by, its last ones. Default:
     0.
     """
+
+    def structure(self) -> dict[str, Any]:
+        """The level in the core's words, which counts and judges it: JSON-able."""
+        stated = self.model_dump(mode="json", by_alias=True, exclude={*_OF_DEVICES})
+        of_devices = [key for key in _OF_DEVICES if getattr(self, key) is not None]
+        return {**stated, "for_devices": of_devices}
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able."""
@@ -122,157 +122,63 @@ def part_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
     Returns:
         The problems, with keys below ``cluster``.
     """
-    problems = [*_name_problems(parts), *_figure_problems(parts), *count_problems(parts)]
-    problems = problems or _container_problems(parts)
-    problems = problems or [*_device_problems(parts), *_port_problems(parts)]
-    return problems or relation_problems(parts, _chain(parts), _tree_alone(parts))
+    problems = [*_name_problems(parts)]
+    with collected(problems):
+        tree_of(parts)
+    return problems
 
 
 def tree_of(parts: tuple[PartLevel, ...]) -> Tree:
-    """The tree of levels that have no problems."""
-    tree = _tree_alone(parts)
-    return replace(tree, sides=sides_of(parts, tree))
+    """The tree of levels, as the core counts them.
 
-
-def _chain(parts: tuple[PartLevel, ...]) -> list[str]:
-    """The levels that contain the devices, from the devices up."""
-    by_name = {part.level: part for part in parts}
-    chain = [_device_level(parts)]
-    while (above := by_name[chain[-1]].within) is not None:
-        chain.append(above)
-    return chain
-
-
-def _tree_alone(parts: tuple[PartLevel, ...]) -> Tree:
-    """The tree without the levels beside it."""
-    chain = _chain(parts)
-    levels: list[Level] = []
-    for name in reversed(chain):
-        each = sum(part.count or 1 for part in parts if part.level == name)
-        levels.append(Level(name, each * (levels[-1].count if levels else 1)))
-    owner = next((part for part in parts if part.ports is not None), None)
-    turns = [part.count or 1 for part in parts if part.level == chain[0]]
+    Raises:
+        ConfigError: They make no cluster; with all that is wrong, by keys below ``cluster``.
+    """
+    shape, problems = judged_parts(json.dumps([part.structure() for part in parts]))
+    raise_all([_problem(parts, *problem) for problem in problems])
     return Tree(
-        levels=tuple(levels),
-        port_level=port_level_of(parts, chain) if owner is None else owner.level,
-        ports=1 if owner is None else owner.ports or 1,
-        kinds=tuple(kind for kind, count in enumerate(turns) for _ in range(count))
-        if len(turns) > 1
-        else (0,),
+        levels=tuple(Level(*level) for level in shape["levels"]),
+        port_level=shape["port_level"],
+        ports=shape["ports"],
+        kinds=tuple(shape["kinds"]),
+        sides=tuple(Side(**side) for side in shape["sides"]),
     )
+
+
+def _problem(
+    parts: tuple[PartLevel, ...],
+    key: str,
+    _count: None,
+    _name: None,
+    rule: str,
+    remedy: str,
+    known: list[str],
+) -> Problem:
+    """A problem of the core, with the value of its key and what it could be instead."""
+    _, index, name = key.split(".")
+    value = getattr(parts[int(index)], PartLevel.names()[name])
+    if known:
+        remedy = name_remedy(value, known, remedy)
+    shown = value.words if isinstance(value, PartService) else getattr(value, "label", value)
+    return Problem(rule, remedy, key, None if value is None else show(shown))
 
 
 def device_parts(parts: tuple[PartLevel, ...]) -> tuple[PartLevel, ...]:
     """The declarations of the devices, a kind each."""
-    return tuple(part for part in parts if part.level == _device_level(parts))
-
-
-def _device_level(parts: tuple[PartLevel, ...]) -> str:
-    held = {part.within for part in parts}
-    return next(part.level for part in parts if part.level not in held and not is_side(part))
-
-
-def _at(index: int, key: str, rule: str, remedy: str, value: object) -> Problem:
-    return Problem(rule, remedy, key=f"parts.{index}.{key}", value=show(value))
+    device = tree_of(parts).device_level
+    return tuple(part for part in parts if part.level == device)
 
 
 def _name_problems(parts: tuple[PartLevel, ...]) -> Problems:
     for index, part in enumerate(parts):
+        rule, remedy = "", "choose another"
         if not _NAME.fullmatch(part.level):
-            rule = "a level's name is of small letters, digits, _ and -"
-            yield _at(index, "level", rule, 'such as "host"', part.level)
+            rule, remedy = "a level's name is of small letters, digits, _ and -", 'such as "host"'
         elif part.level in _RESERVED:
             rule = f"no level has this name: {_RESERVED[part.level]}"
-            yield _at(index, "level", rule, "choose another", part.level)
         for other in parts[:index]:
             if other.level != part.level and plural(other.level) == plural(part.level):
                 rule = f'faults would call this level and "{other.level}" the same'
-                yield _at(index, "level", rule, "rename one of them", part.level)
-
-
-def _figure_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
-    return [
-        _at(index, "spread", f"this must be from 0 to {SPREAD_MAX}", "such as 0.02", part.spread)
-        for index, part in enumerate(parts)
-        if part.spread is not None and not 0 <= part.spread <= SPREAD_MAX
-    ]
-
-
-def _container_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
-    """Containers that there are not, circles, and levels that are no tree."""
-    names = list(dict.fromkeys(part.level for part in parts))
-    above = {part.level: part.within for part in parts}
-    problems = []
-    for index, part in enumerate(parts):
-        if part.within is not None and part.within not in names:
-            remedy = name_remedy(part.within, names, "levels")
-            problems.append(_at(index, "in", "there is no such level", remedy, part.within))
-            continue
-        seen, level = {part.level}, part.within
-        while level is not None and level in names and level not in seen:
-            seen.add(level)
-            level = above[level]
-        if level is not None and level in seen:
-            rule, remedy = "the level is in itself", "let it be in another, or leave it out"
-            problems.append(_at(index, "in", rule, remedy, part.within))
-    if problems:
-        return problems
-    beside = {part.level for part in parts if is_side(part)}
-    lowest = [name for name in names if name not in above.values() and name not in beside]
-    if not lowest:
-        rule = "one level holds no other, carries none and is the devices', and here none does"
-        problems.append(_at(0, "level", rule, "declare it", names[0]))
-    if len(lowest) > 1:
-        listed = ", ".join(lowest)
-        rule = f"one level holds no other and is the devices', and here {listed} hold none"
-        index = next(i for i, part in enumerate(parts) if part.level == lowest[1])
-        remedy = f'let it contain "{lowest[0]}", or declare one level once for each class'
-        problems.append(_at(index, "level", rule, remedy, lowest[1]))
-    return problems
-
-
-def _device_problems(parts: tuple[PartLevel, ...]) -> Problems:
-    """Levels declared twice, and what is said of others than devices."""
-    device = _device_level(parts)
-    seen: dict[str, PartLevel] = {}
-    classes: set[str | None] = set()
-    for index, part in enumerate(parts):
-        first = seen.setdefault(part.level, part)
-        if part.level != device:
-            if first is not part:
-                rule = "only the level of the devices is declared more than once"
-                yield _at(index, "level", rule, "merge them", part.level)
-            for field in _OF_DEVICES:
-                if getattr(part, field) != PartLevel.model_fields[field].default:
-                    key = PartLevel.model_fields[field].alias or field
-                    value = part.content()[key]
-                    rule = f'this is said of devices, and the devices here are "{device}"'
-                    shown = "a table" if isinstance(value, dict) else value
-                    yield _at(index, key, rule, "say it there", shown)
-            continue
-        if first.within != part.within:
-            rule = f'devices are in one level, and the first of these are in "{first.within}"'
-            yield _at(index, "in", rule, "let all be in one", part.within)
-        if first is not part and (part.device_class is None or part.device_class in classes):
-            rule = "devices that are declared apart have classes of their own"
-            yield _at(index, "class", rule, 'such as class = "ssd"', part.device_class)
-        if first is not part and first.device_class is None:
-            at = parts.index(first)
-            rule = "devices that are declared apart have classes of their own"
-            yield _at(at, "class", rule, 'such as class = "hdd"', None)
-        classes.add(part.device_class)
-
-
-def _port_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
-    owners = [(index, part) for index, part in enumerate(parts) if part.ports is not None]
-    if len({part.level for _, part in owners}) > 1:
-        index, part = owners[1]
-        rule = f'one level has the network ports, and "{owners[0][1].level}" has them already'
-        return [_at(index, "ports", rule, "remove one of them", part.ports)]
-    if len({part.ports for _, part in owners}) > 1 or (
-        owners and len(owners) < sum(part.level == owners[0][1].level for part in parts)
-    ):
-        index, part = owners[-1]
-        rule = "all parts of a level have as many ports"
-        return [_at(index, "ports", rule, "say the same of each", part.ports)]
-    return []
+                remedy = "rename one of them"
+        if rule:
+            yield part.problem("level", rule, remedy).under(f"parts.{index}")

@@ -1,3 +1,5 @@
+use std::num::NonZeroU32;
+
 use resilver_parts::Declaration;
 use resilver_units::ObjectId;
 
@@ -15,10 +17,11 @@ fn io(direction: Direction) -> Io {
 fn ways(has_partner: bool) -> Ways {
     let time = SimDuration::from_picoseconds(10);
     let service = resilver_parts::PartService { time, rate: None };
+    let partner = Some(has_partner);
     let level = |name: &str, count| Declaration::new(name, Some("unit"), count);
     let levels = [
-        Declaration { ports: 1, ..Declaration::new("unit", None, 1) },
-        Declaration { carries: Some("drive".into()), service: Some(service), has_partner, ..level("controller", 2) },
+        Declaration { ports: NonZeroU32::new(1), ..Declaration::new("unit", None, 1) },
+        Declaration { carries: Some("drive".into()), service: Some(service), partner, ..level("controller", 2) },
         level("drive", 2),
     ];
     let parts = Parts::new(&levels).unwrap();
