@@ -125,17 +125,6 @@ impl Topology {
         (0..self.inner.nodes()).map(|node| self.inner.node_name(node)).collect()
     }
 
-    /// The links that a fault may draw: those between nodes that forward packets.
-    fn failing_links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let links = self.inner.links_between_switching_nodes();
-        array(py, &links.into_iter().map(|link| link as i32).collect::<Vec<_>>())
-    }
-
-    /// The nodes that a fault may draw: those that forward packets and are not routers.
-    fn failing_switches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        array(py, &self.inner.switches().into_iter().map(|node| node as i32).collect::<Vec<_>>())
-    }
-
     /// Hops of a shortest way between two nodes.
     fn distance(&self, from: u32, to: u32) -> PyResult<u32> {
         Ok(self.inner.distance(self.check(from)?, self.check(to)?))

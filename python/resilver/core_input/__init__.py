@@ -17,6 +17,5 @@ from resilver.core_input.ports import (
 from resilver.core_input.system import (
     check_synthetic,
     core_json,
-    failure_domains,
     files_json,
 )

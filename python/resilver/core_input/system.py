@@ -91,13 +91,10 @@ def check_synthetic(system: System) -> None:
         raise ConfigError(rule, remedy, key="cluster.ceph")
 
 
-def failure_domains(system: System) -> list[int] | None:
-    """The failure domain of every server; None where a system only has traffic."""
+def _domain_count(system: System) -> int | None:
+    """How many failure domains there are, neighbours in each; None where nothing is placed."""
     domain, tree = system.failure_domain, system.cluster.tree
-    if domain is None or tree is None:
-        return None
-    size = tree.size(domain)
-    return [device // size for device in range(tree.devices)]
+    return None if domain is None or tree is None else tree.count(domain)
 
 
 def _pools(system: System) -> list[dict[str, Any]]:
@@ -112,7 +109,7 @@ def _pools(system: System) -> list[dict[str, Any]]:
         described.append(
             {
                 "groups": pool.placement_group_count,
-                "domain_of": failure_domains(pool),
+                "domains": _domain_count(pool),
                 "placement": placement,
                 "population": files_json(pool.population, pool.holder_count, pool.copies or 1),
                 "redundancy": redundancy_json(pool),
@@ -124,12 +121,11 @@ def _pools(system: System) -> list[dict[str, Any]]:
 def _placement(system: System, map_number: int) -> dict[str, Any]:
     """Where the pieces of a pool go; by CRUSH, by the map of this number."""
     placement, copies = system.placement, system.copies
-    over = {"domain_of": failure_domains(system), "copies": copies}
     if placement is not None and placement.algorithm == "ring":
         walk = {"points": placement.ring_points, "walk": placement.ring_walk}
-        return {"ring": {**over, **walk}}
+        return {"ring": {"copies": copies, **walk}}
     if placement is not None and placement.algorithm != "crush":
-        return {"layout": {**over, "kind": _layout(system, placement)}}
+        return {"layout": {"copies": copies, "kind": _layout(system, placement)}}
     groups = system.placement_group_count or 1
     pool = Pool(
         id=system.pool_number,

@@ -75,7 +75,8 @@ enum Fabric {
 struct DescribedPool {
     /// How many placement groups there are; `None` where each object is placed on its own.
     groups: Option<u32>,
-    domain_of: Option<Vec<u32>>,
+    /// How many failure domains there are, each of as many neighbours; `None` where each device is its own.
+    domains: Option<u32>,
     placement: Where,
     population: Contents,
     /// The code that objects are stored under, in place of copies.
@@ -86,13 +87,11 @@ struct DescribedPool {
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 enum Where {
     Ring {
-        domain_of: Vec<u32>,
         points: u32,
         copies: usize,
         walk: RingWalk,
     },
     Layout {
-        domain_of: Domains,
         copies: usize,
         kind: LayoutKind,
     },
@@ -252,21 +251,30 @@ fn failing_of(named: &[Named], servers: usize) -> Result<Vec<DeviceId>, SystemEr
 
 impl DescribedPool {
     fn build(self, around: &Surroundings<'_>) -> Result<StoredPool, SystemError> {
-        let DescribedPool { groups, domain_of, placement, population: contents, redundancy: code } = self;
-        let algorithm = placement.build(code.as_ref(), around)?;
+        let DescribedPool { groups, domains, placement, population: contents, redundancy: code } = self;
+        let servers = around.servers as u32;
+        let each = domains.map_or(1, |domains| (servers / domains.max(1)).max(1));
+        let domain_of: Vec<u32> = (0..servers).map(|device| device / each).collect();
+        let algorithm = placement.build(code.as_ref(), domain_of.clone(), around)?;
+        let domain_of = domains.map(|_| domain_of);
         Ok(StoredPool { placement: Placement { groups, algorithm, domain_of }, code, contents })
     }
 }
 
 impl Where {
-    fn build(self, code: Option<&CodeConfig>, around: &Surroundings<'_>) -> Result<Algorithm, SystemError> {
+    fn build(
+        self,
+        code: Option<&CodeConfig>,
+        domain_of: Vec<u32>,
+        around: &Surroundings<'_>,
+    ) -> Result<Algorithm, SystemError> {
         Ok(match self {
-            Where::Ring { domain_of, points, copies, walk } => {
+            Where::Ring { points, copies, walk } => {
                 let is_out = vec![false; domain_of.len()];
                 Algorithm::Ring { ring: Arc::new(HashRing::new(domain_of, points, walk)), copies, is_out }
             }
-            Where::Layout { domain_of, copies, kind } => {
-                let layout = kind.build(domain_of, copies, around.seed, &around.failing);
+            Where::Layout { copies, kind } => {
+                let layout = kind.build(Domains::new(domain_of), copies, around.seed, &around.failing);
                 let layout = layout.map_err(|error| SystemError::Placement(error.to_string()))?;
                 Algorithm::Layout { is_out: vec![false; layout.devices()], layout: Arc::new(layout), copies }
             }

@@ -61,8 +61,8 @@ fn described() -> Value {
         "order": "population",
         "pools": [{
             "groups": null,
-            "domain_of": servers,
-            "placement": {"ring": {"domain_of": servers, "points": 128, "copies": 3, "walk": "rehash"}},
+            "domains": 16,
+            "placement": {"ring": {"points": 128, "copies": 3, "walk": "rehash"}},
             "population": {
                 "histogram": [[0, 256 << 20, 1]], "decomposition": "whole", "extent": {"files": 300},
             },
