@@ -22,6 +22,7 @@ OF_RUNS = (
     ("drain_bytes_per_second", _REAL),
     ("undrained_bytes", _COUNT),
     ("undrained_bytes_max", _COUNT),
+    ("carried_bytes", _COUNT),
     ("detection_seconds", _REAL),
     *COST_OF_DETECTION,
 )

@@ -73,6 +73,7 @@ def test_streams_over_objects_read_degraded_stripes_beside_the_rebuild() -> None
 
 GONE = {"part": {"server": ["server.3"]}}
 BUSY = {"corrupt": {"groups": [0], "window": 48}}
+OF_LRC = {"corrupt": {"groups": [0], "window": 48, "code": "lrc 8+5 local 4"}}
 OF_TWENTY_FOUR = {
     "cluster": {
         "servers": 24, "ports": 2, "device": {"service": "1 ns"},
@@ -112,11 +113,11 @@ def test_a_group_without_a_server_has_the_rates_of_the_others(kind: str, degrade
 
 
 @pytest.mark.parametrize(
-    ("kind", "faults", "share"),
-    [("read", [], 1.0), ("read", [BUSY], 0.75), ("write", [BUSY], 0.75)],
+    ("kind", "faults", "share", "gathered"),
+    [("read", [], 1.0, 8), ("read", [OF_LRC], 0.75, 4), ("write", [BUSY], 0.75, 8)],
 )
 def test_flash_holds_a_group_to_what_its_devices_read_and_write(
-    kind: str, faults: list[dict[str, Any]], share: float
+    kind: str, faults: list[dict[str, Any]], share: float, gathered: int
 ) -> None:
     """Two ports of 100 Gb/s pass 25 GB/s, and a drive reads a strip in 9.8 us: 6.7 GB/s."""
     keys = {"cluster__device": "nvme-mixed-use", "traffic__reads": float(kind == "read")}
@@ -127,7 +128,7 @@ def test_flash_holds_a_group_to_what_its_devices_read_and_write(
     assert real(found, f"analytic_{kind}_bytes_per_second") == pytest.approx(of_model)
     assert real(found, f"{kind}_bytes_per_second") == pytest.approx(of_model, rel=0.03)
     if faults:
-        made = 24 * 65536 * 0.25 / (8 * reading + writing)
+        made = 24 * 65536 * 0.25 / (gathered * reading + writing)
         assert real(found, "analytic_rebuild_bytes_per_second") == pytest.approx(made)
         assert real(found, "rebuild_bytes_per_second") == pytest.approx(made, rel=0.05)
 
@@ -162,16 +163,27 @@ def test_what_bursts_write_is_drained_at_a_rate(rate: float, is_fast: bool) -> N
     [
         ({}, "A burst is drained before the next; at most 921.5 MiB waits."),
         # The run ends before its only burst is drained, which says nothing of the next.
-        ({"duration": "12 ms"}, "A burst is drained before the next; at most "),
+        ({"duration": "12 ms"}, "The run ends before the second burst, with "),
+        ({"duration": "5 ms"}, "No burst is written before the run ends."),
+        ({"duration": "20 ms"}, "A burst is drained before the next; at most "),
+        # A strip read in 20.5 us is 3.2 GB/s, and a burst in 20 ms is 3.36 GB/s of each server. The
+        # rest, 24 x 0.16 GB/s x 20 ms, waits at the second burst: far less than a burst.
+        (
+            {"device": {"read_service": "20.5 us", "write_service": "1 ns"}, "duration": "25 ms"},
+            "A burst is not drained before the next, though the drain's rate allows it: up to ",
+        ),
         (
             {"drain": "2.5 GB/s"},
-            "is drained until the next: what waits grows by 391.6 MiB a burst.",
+            "is drained before the next: the backlog grows by 391.6 MiB a burst.",
         ),
-        ({"device": "nvme-mixed-use"}, "and the next begins 20.0 ms after it did."),
+        (
+            {"device": {"read_service": "22 us", "write_service": "1 ns"}, "duration": "25 ms"},
+            "A burst takes 21.3 ms, longer than the 20.0 ms between bursts.",
+        ),
     ],
 )
 def test_the_answer_says_whether_bursts_are_written_and_drained_in_time(
-    changes: dict[str, str], says: str, tmp_path: Path
+    changes: dict[str, Any], says: str, tmp_path: Path
 ) -> None:
     rate, duration = changes.get("drain", "4 GB/s"), changes.get("duration", "80 ms")
     bursts = {"volume": "1.5 GiB", "every": "20 ms", "first": "1 ms", "drain": rate}
@@ -195,7 +207,7 @@ def test_a_sweep_of_lanes_fills_its_tables(tmp_path: Path) -> None:
     shares = [row["share"] for row in results.lanes.to_pylist() if row["class"] == "rebuild"]
     assert sorted(set(shares)) == pytest.approx([0.1, 0.5])
     assert results.stripe_groups.num_rows == 4
-    assert json.loads((tmp_path / "run" / "provenance.json").read_text())["schema_version"] == 14
+    assert json.loads((tmp_path / "run" / "provenance.json").read_text())["schema_version"] == 15
 
 
 def test_the_core_judges_a_code_before_anything_runs() -> None:

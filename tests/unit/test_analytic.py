@@ -25,8 +25,10 @@ from resilver.analytic import (
     stripes_lost,
 )
 from resilver.analytic.at_risk import Windows, chance_of_loss, critical_seconds
+from resilver.analytic.of_devices import held_by_devices
+from resilver.analytic.streams import Rates
 from resilver.errors import ConfigError
-from tests.build import refused
+from tests.build import STREAMED, refused, system_of
 
 LOCAL = Attachment("local", leaves=24, slots=24, ports=2, group_size=24)
 DISTRIBUTED = Attachment("distributed", leaves=24, slots=24, ports=2, group_size=24)
@@ -48,6 +50,29 @@ def test_rates_of_mixes_and_lanes() -> None:
     assert (slow.read, slow.rebuild) == pytest.approx((2.4e9, 1.125e9))
     # A lane without traffic lends all of its share.
     assert server_rates(9e9, rs, rebuild_fraction=0.5).read == pytest.approx(4.8e9)
+
+
+@pytest.mark.parametrize("devices", [True, False])
+def test_devices_hold_what_the_network_passes_by_their_lanes(devices: bool) -> None:
+    """A strip of 64 KiB takes 0.1 + 0.5 + 1 ms to read, and 0.2 + 1 + 2 ms to write."""
+    device = {"request_sizes": ["4 KiB", "64 KiB", "1 MiB"]}
+    for way, rate, overhead, seek in (("read", 2000, 0.1, 1), ("write", 1000, 0.2, 2)):
+        device |= {f"{way}_rate": f"{64 * rate} KiB/s", f"{way}_overhead": f"{overhead} ms"}
+        device[f"{way}_seek"] = ["9 ms", f"{seek} ms", "9 ms"]
+    system = system_of(
+        STREAMED, cluster__device=device, lanes={"clients": 0.75, "devices": devices}
+    )
+    rs, strip, reading, writing = code_figures("rs 8+3"), 65536.0, 1.6e-3, 3.2e-3
+    rebuilt = (code_figures("lrc 8+5 local 4"), 0.25)
+    for asked, served, left in ((2.0, 0.75, 0.25), (0.375, 0.375, 0.625)):
+        if not devices:
+            served, left = min(asked, 1.0), 1.0
+        network = Rates(asked * strip / reading, 0.0, 1e9)
+        rates = held_by_devices(system, network, strip, rs, rebuilt)
+        assert rates.read == pytest.approx(served * strip / reading)
+        assert rates.rebuild == pytest.approx(left * strip / (4 * reading + writing))
+    rates = held_by_devices(system, Rates(0.0, 1e9, 0.0), strip, rs)
+    assert rates.write == pytest.approx(strip / writing * 8 / 11)
 
 
 def test_sums_over_groups() -> None:

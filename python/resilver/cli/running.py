@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Mapping
@@ -33,7 +34,11 @@ def run(request: RunRequest, where: Where, *, as_json: bool, quiet: bool, verbos
         choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
     ) as choice:
         options = (("each", request.each), ("aim", request.aim))
-        stated = [f"study.{key}={value}" for key, value in options if value is not None]
+        stated = [
+            f"study.{key}={json.dumps(value, ensure_ascii=False)}"
+            for key, value in options
+            if value is not None
+        ]
         study = load_study(request.study, (*request.settings, *stated))
         # A file called `...toml` has the parent folder for a stem.
         stem = request.study.stem.strip(".") or "study"

@@ -39,6 +39,7 @@ CLIENTS = (
     ("mean_burst_delay_seconds", "Mean burst time", "s"),
     ("drain_bytes_per_second", "Drained", "B/s"),
     ("undrained_bytes_max", "Most written and not drained", "B"),
+    ("carried_bytes", "Not drained when the next burst begins, at most", "B"),
     ("undrained_bytes", "Not drained at the end", "B"),
     ("during_mean_read_delay_seconds", "Mean read latency during faults", "s"),
     ("during_p99_read_delay_seconds", "p99 read latency during faults", "s"),

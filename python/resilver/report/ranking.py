@@ -22,7 +22,7 @@ def by_aim(points: list[SystemRuns], aim: Aim) -> list[SystemRuns]:
     """The systems, best first: those that keep every limit, then the others."""
 
     def merit(point: SystemRuns) -> tuple[bool, bool, float]:
-        value = point.middle(aim.column)
+        value = _middle(point, aim.column)
         known = 0.0 if value is None else value
         return bool(_broken(point, aim)), value is None, -known if aim.is_most else known
 
@@ -37,18 +37,23 @@ def aim_sentence(order: list[SystemRuns], aim: Aim) -> str:
     """
     best = order[0]
     kept = [point for point in order if not _broken(point, aim)]
-    value = best.middle(aim.column)
+    value = _middle(best, aim.column)
     count = plural(len(order), "system")
     limits = listed([limit.words for limit in aim.limits])
-    if not kept or value is None:
-        return f"None of {count} {f'has {aim.column}' if kept else f'keeps {limits}'}."
+    for column in aim.columns:
+        if all(_middle(point, column) is None for point in order):
+            return f"None of {count} has {column}, so the aim ranks none."
+    if not kept:
+        return f"None of {count} keeps {limits}."
+    if value is None:
+        return f"Of {count}, none that keeps {limits} has {aim.column}."
     words = "most" if aim.is_most else "least"
     amount = cell_text(value, kind_of(aim.column))
     text = f"Of {count}, {best.label} has the {words} {aim.column}: {amount}."
     if aim.limits:
         text = f"Of {count}, {len(kept):,} keep {limits}. {best.label} has the {words} "
         text += f"{aim.column} of these: {amount}."
-    alike = sum(_is_as_good(point.middle(aim.column), value) for point in kept[1:])
+    alike = sum(_is_as_good(_middle(point, aim.column), value) for point in kept[1:])
     return f"{text} As good within 2 %: {alike:,} more." if alike else text
 
 
@@ -59,7 +64,13 @@ def limits_kept(points: Sequence[SystemRuns], aim: Aim) -> list[str]:
 
 def _broken(point: SystemRuns, aim: Aim) -> list[Limit]:
     """The limits that a system does not keep, by medians over its seeds."""
-    return [limit for limit in aim.limits if not limit.keeps(point.middle(limit.column))]
+    return [limit for limit in aim.limits if not limit.keeps(_middle(point, limit.column))]
+
+
+def _middle(point: SystemRuns, column: str) -> float | None:
+    """The median of a metric over the seeds; None where half of them or more have none."""
+    has_most = 2 * len(point.known(column)) > len(point.rows)
+    return point.middle(column) if has_most else None
 
 
 def _is_as_good(value: float | None, best: float) -> bool:

@@ -17,8 +17,6 @@ from resilver.units import format_duration, format_rate
 from resilver.words import listed, percent, plural, size_of
 
 _NAMES_SHOWN_MAX = 3
-_MORE = 1.02
-"""From this factor of a burst on, more than it waits for a drain, which takes whole stripes."""
 
 
 def traffic_sentence(results: StudyTables, point: SystemRuns) -> str:
@@ -69,30 +67,35 @@ def traffic_sentence(results: StudyTables, point: SystemRuns) -> str:
 
 
 def _bursts(point: SystemRuns) -> str:
-    """Whether a burst is written, and drained, before the next; empty where neither is at issue.
-
-    A run may end while its last burst is being drained, so that its rates alone do not say so.
-    """
+    """Whether a burst is written, and drained, before the next; empty where neither is at issue."""
     streams = point.system.streams if point.system is not None else None
     bursts = streams.bursts if streams is not None else None
     takes, most = point.middle("mean_burst_delay_seconds"), point.middle("undrained_bytes_max")
+    carried, left = point.middle("carried_bytes"), point.middle("undrained_bytes")
     if bursts is None:
         return ""
     if takes is not None and takes > bursts.every:
         every = format_duration(bursts.every)
-        return f"A burst takes {format_duration(takes)}, and the next begins {every} after it did."
+        return f"A burst takes {format_duration(takes)}, longer than the {every} between bursts."
     if most is None or bursts.drain is None:
         return ""
+    if takes is None:
+        return "No burst is written before the run ends."
     drained = float(bursts.drain) * point.devices * float(bursts.every)
     if drained < bursts.volume:
         return (
-            f"Each burst writes {size_of(bursts.volume)}, and {size_of(drained)} is drained until "
-            f"the next: what waits grows by {size_of(bursts.volume - drained)} a burst."
+            f"Each burst writes {size_of(bursts.volume)}, and only {size_of(drained)} is drained "
+            f"before the next: the backlog grows by {size_of(bursts.volume - drained)} a burst."
         )
-    if most > _MORE * bursts.volume:
+    if carried:
         return (
-            f"The drain does not reach its rate: up to {size_of(most)} waits, more than the "
-            f"{size_of(bursts.volume)} that a burst writes."
+            f"A burst is not drained before the next, though the drain's rate allows it: up to "
+            f"{size_of(carried)} waits when the next begins."
+        )
+    if carried is None and left:
+        return (
+            f"The run ends before the second burst, with {size_of(left)} of the first not drained; "
+            "a longer traffic.duration shows whether the drain keeps up."
         )
     return f"A burst is drained before the next; at most {size_of(most)} waits."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -13,14 +14,22 @@ _LIMIT = re.compile(r"(\w+)\s*(>=|<=)\s*(.+)")
 _EXAMPLE = 'such as "most during_throughput, rebuild_bytes_per_second >= 20 GiB/s"'
 _TEXTS = ("string", "bool")
 
-_QUANTITIES: dict[str, tuple[str, type[Bytes | BytesPerSecond | Seconds]]] = {
-    "_bytes_per_second": ("rate", BytesPerSecond),
-    "_seconds": ("seconds", Seconds),
-    "_bytes": ("bytes", Bytes),
+_KINDS = {
+    "_bytes_per_second": "rate",
+    "_seconds": "seconds",
+    "_bytes": "bytes",
+    "_fraction": "share",
+    "_ratio": "share",
+    "_share": "share",
 }
-_SHARES = ("_fraction", "_ratio", "_share")
-_ENDS = (*_QUANTITIES, *_SHARES)
 """What a metric is by the end of its name; others are numbers."""
+_OF_WHICH = re.compile("_(max|read|written)$")
+"""What may stand behind that end."""
+_QUANTITIES: dict[str, type[Bytes | BytesPerSecond | Seconds]] = {
+    "rate": BytesPerSecond,
+    "seconds": Seconds,
+    "bytes": Bytes,
+}
 
 
 def names() -> tuple[str, ...]:
@@ -77,13 +86,11 @@ class Aim:
 def kind_of(column: str) -> str:
     """What a metric is, as tables have it: ``rate``, ``seconds``, ``bytes``, ``share``, ``number``.
 
-    >>> kind_of("rebuild_seconds"), kind_of("requests_lost")
-    ('seconds', 'number')
+    >>> kind_of("rebuild_seconds"), kind_of("undrained_bytes_max"), kind_of("requests_lost")
+    ('seconds', 'bytes', 'number')
     """
-    if column.endswith(_SHARES):
-        return "share"
-    kinds = (kind for end, (kind, _) in _QUANTITIES.items() if column.endswith(end))
-    return next(kinds, "number")
+    name = _OF_WHICH.sub("", column)
+    return next((kind for end, kind in _KINDS.items() if name.endswith(end)), "number")
 
 
 def heading_of(column: str) -> str:
@@ -92,7 +99,7 @@ def heading_of(column: str) -> str:
     >>> heading_of("p99_delay_seconds")
     'p99 delay'
     """
-    end: str = next((end for end in _ENDS if column.endswith(end)), "")
+    end: str = next((end for end in _KINDS if column.endswith(end)), "")
     return column.removesuffix(end).replace("_", " ")
 
 
@@ -105,7 +112,7 @@ def aim_of(text: str) -> Aim:
             off where one metric alone is meant.
 
     Raises:
-        ConfigError: It says none, or of a metric that there is not.
+        ConfigError: It says none, or of a metric that there is not, or no value keeps its limits.
 
     >>> aim = aim_of("least rebuild_seconds, requests_lost <= 0")
     >>> aim.is_most, aim.columns
@@ -116,7 +123,14 @@ def aim_of(text: str) -> Aim:
     if order is None:
         rule = "an aim is most or least and a metric, then limits with commas between"
         raise ConfigError(rule, _EXAMPLE, value=show(text))
-    return Aim(_named(order[2]), order[1] == "most", tuple(_limit(part) for part in others))
+    aim = Aim(_named(order[2]), order[1] == "most", tuple(_limit(part) for part in others))
+    for least in (limit for limit in aim.limits if limit.is_least):
+        for most in (limit for limit in aim.limits if not limit.is_least):
+            if least.column == most.column and least.value > most.value:
+                rule = f"no value of {least.column} keeps both limits"
+                value = show(f"{least.words}, {most.words}")
+                raise ConfigError(rule, "change one of them", value=value)
+    return aim
 
 
 def _limit(text: str) -> Limit:
@@ -132,7 +146,7 @@ def _named(name: str) -> str:
     known = names()
     if name in known:
         return name
-    meant = [metric for metric in known if metric in {f"{name}{end}" for end in _ENDS}]
+    meant = [metric for metric in known if metric in {f"{name}{end}" for end in _KINDS}]
     if len(meant) == 1:
         return meant[0]
     rule = "no metric has this name" if not meant else "several metrics have this name"
@@ -142,10 +156,15 @@ def _named(name: str) -> str:
 
 def _value(column: str, text: str) -> float:
     """A value of a metric in SI units."""
-    for end, (_, quantity) in _QUANTITIES.items():
-        if column.endswith(end):
-            return float(quantity.parse(text))
+    kind = kind_of(column)
+    if kind in _QUANTITIES:
+        return float(_QUANTITIES[kind].parse(text))
+    is_percent = kind == "share" and text.endswith("%")
     try:
-        return float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+        value = float(text.removesuffix("%") if is_percent else text)
     except ValueError:
-        raise ConfigError(f"{column} is a number", "such as 0.9", value=show(text)) from None
+        value = math.nan
+    if not 0 <= value < math.inf:
+        example = 'such as 0.9 or "90%"' if kind == "share" else "such as 9"
+        raise ConfigError(f"{column} is a number from 0", example, value=show(text))
+    return value / (100.0 if is_percent else 1.0)

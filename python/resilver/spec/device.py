@@ -20,7 +20,7 @@ from resilver.errors import ConfigError, Problem, Problems, placed, show, under
 from resilver.spec.laid_out import LaidOut
 from resilver.spec.section import Positive, Section, file_path, one_key
 from resilver.text import name_of, read_toml
-from resilver.units import Bytes, BytesPerSecond, PerSecond, Seconds
+from resilver.units import SECONDS_MAX, Bytes, BytesPerSecond, PerSecond, Seconds
 
 if TYPE_CHECKING:
     from resilver.importers.fio import FioReport
@@ -107,6 +107,9 @@ class OperationRates(Section):
         if not self.given():
             rule = "a metadata server does some operations"
             yield Problem(rule, 'such as { stat = "50000 /s", create = "15000 /s" }')
+        for name, rate in self.given().items():
+            if rate is not None and 1 / rate >= SECONDS_MAX:
+                yield self.problem(name, "one operation takes no longer than 213 days", "use more")
 
 
 class DeviceService(_Described):

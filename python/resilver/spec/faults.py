@@ -102,7 +102,12 @@ class Failing(Section):
     @property
     def _given(self) -> list[str]:
         keys = [*KINDS, *(self.__pydantic_extra__ or {})]
-        return [key for key in keys if getattr(self, key) is not None]
+        return [key for key in keys if self._value(key) is not None]
+
+    def _value(self, key: str) -> Any:
+        # A level may have the name of an attribute, as `targets` has.
+        own = self.__pydantic_extra__ or {}
+        return own[key] if key in own else getattr(self, key)
 
     def _problems(self) -> Problems:
         if len(self._given) != 1:
@@ -119,7 +124,7 @@ class Failing(Section):
     @property
     def targets(self) -> int | tuple[str, ...]:
         """How many, or their names."""
-        value: int | tuple[str, ...] = getattr(self, self.key)
+        value: int | tuple[str, ...] = self._value(self.key)
         return value
 
 

@@ -49,6 +49,10 @@ class MixedRequests(Section):
 
     def _problems(self) -> Problems:
         yield from self.exactly_one(("size", "operation"), 'such as size = "16 KiB"')
+        if self.operation is not None and self.attributes is not None and not self.stripes:
+            yield self.problem(
+                "attributes", "an operation without stripes reads none", "add stripes"
+            )
         of_kind = ("stripes", "attributes") if self.operation is None else ("of_bytes", "reads")
         for name in of_kind:
             if getattr(self, name) is not None:
@@ -128,10 +132,11 @@ def mix_problems(mix: tuple[MixedRequests, ...], *, has_reads: bool) -> list[Pro
         value = " + ".join(f"{getattr(one, key):g}" for one in mix)
         problems.append(Problem(rule, "let them sum to 1", key=f"mix.{key}", value=value))
     for index, one in enumerate(mix):
-        if (one.words, one.reads) in [(other.words, other.reads) for other in mix[:index]]:
+        alike = [(other.words, other.reads, other.metadata) for other in mix[:index]]
+        if (one.words, one.reads, one.metadata) in alike:
             rule = "two classes of the mix are of the same size and kind"
             key = f"mix.{index}.{'size' if one.operation is None else 'operation'}"
-            remedy = "join them, or give them other reads"
+            remedy = f"join them, or give them other {'stripes' if one.operation else 'reads'}"
             problems.append(Problem(rule, remedy, key=key, value=show(one.words)))
     if has_reads and all(one.reads is not None for one in mix if one.operation is None):
         rule = "each class of the mix says itself what it reads"

@@ -28,7 +28,13 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> Problems:
     Yields:
         One problem or more for each entry, with keys relative to the model.
     """
-    for detail in error.errors(include_url=False):
+    details = error.errors(include_url=False)
+    for detail in details:
+        place = detail["loc"]
+        inside = (other["loc"] for other in details if len(other["loc"]) > len(place))
+        if detail["type"] == "too_short" and any(loc[: len(place)] == place for loc in inside):
+            # A list is short of the values that are wrong.
+            continue
         location = [str(part) for part in detail["loc"] if not str(part).startswith("function-")]
         key = ".".join(location)
         cause = detail.get("ctx", {}).get("error")

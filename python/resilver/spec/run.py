@@ -11,7 +11,7 @@ from typing import Any
 from resilver.spec.sweep import Scalar
 from resilver.spec.system import System
 
-RESULTS_SCHEMA_VERSION = 14
+RESULTS_SCHEMA_VERSION = 15
 """The version of the tables of results; it grows with every change to what a column means."""
 
 

@@ -309,7 +309,11 @@ class Section(_SectionBase):
 
 
 def written(value: Any) -> Any:
-    """A quantity as a study file writes it, such as ``64 MiB``; any other value as it is."""
+    """A quantity as a study file writes it, such as ``64 MiB``, and a section as a table of them;
+    any other value as it is.
+    """
+    if isinstance(value, Section):
+        return {key: written(item) for key, item in value.given().items()}
     if isinstance(value, Bytes):
         return exact_bytes(value)
     if isinstance(value, Seconds):

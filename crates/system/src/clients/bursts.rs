@@ -79,6 +79,9 @@ impl Workload {
         let Series { sources, job, bursts, every, .. } = &mut self.series[number as usize];
         let (sources, job, every) = (sources.clone(), *job, *every);
         let left = sources.clone().map(|source| self.sources[source as usize].of_burst).sum();
+        if let Some(drain) = self.drain.as_mut().filter(|_| !bursts.is_empty()) {
+            drain.next_begins(&sources);
+        }
         bursts.push(Burst { began_at: now, ended_at: None, left, moved: Bytes::ZERO });
         // An application goes on when its burst is done.
         if job.is_none() || left == 0 {

@@ -33,13 +33,15 @@ pub(super) struct Drain {
     data: Bytes,
     left: u64,
     most: u64,
+    /// The most of them when a burst after the first began; `None` where none did.
+    carried: Option<u64>,
 }
 
 impl Drain {
     /// The drain of the bursts of these sources by as many from `first` on, of operations of so much data.
     pub fn new(of_bursts: Range<u32>, first: u32, interval: SimDuration, data: Bytes) -> Self {
         let turns = vec![Turn::default(); of_bursts.len()];
-        Drain { of_bursts, first, interval, turns, data, left: 0, most: 0 }
+        Drain { of_bursts, first, interval, turns, data, left: 0, most: 0, carried: None }
     }
 
     /// The place among the drain's of a source, if it is one of them.
@@ -48,10 +50,17 @@ impl Drain {
         (place < self.turns.len()).then_some(place)
     }
 
-    /// Data that bursts have written and that is not drained, and the most there was.
-    pub fn undrained(&self) -> (Bytes, Bytes) {
+    /// Data that bursts have written and that is not drained, the most there was, and the most when a next burst began.
+    pub fn undrained(&self) -> (Bytes, Bytes, Option<Bytes>) {
         let bytes = |operations: u64| Bytes::new(operations.saturating_mul(self.data.get()));
-        (bytes(self.left), bytes(self.most))
+        (bytes(self.left), bytes(self.most), self.carried.map(bytes))
+    }
+
+    /// A burst of these sources begins after another.
+    pub fn next_begins(&mut self, sources: &Range<u32>) {
+        if self.of_bursts == *sources {
+            self.carried = self.carried.max(Some(self.left));
+        }
     }
 
     /// That each operation which is not drained waits, is owed or is under way.

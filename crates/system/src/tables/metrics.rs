@@ -229,8 +229,9 @@ fn of_streams(found: &mut Metrics, streams: Option<&StreamOutcome>, outcome: &Ou
     let of_drain = of_bursts.filter(|streams| streams.undrained.is_some());
     tell(found, "drain_bytes_per_second", rate(of_drain, |streams| streams.all.drained));
     let undrained = of_drain.and_then(|streams| streams.undrained);
-    tell(found, "undrained_bytes", undrained.map(|(left, _)| left.get()));
-    tell(found, "undrained_bytes_max", undrained.map(|(_, most)| most.get()));
+    tell(found, "undrained_bytes", undrained.map(|(left, ..)| left.get()));
+    tell(found, "undrained_bytes_max", undrained.map(|(_, most, _)| most.get()));
+    tell(found, "carried_bytes", undrained.and_then(|(.., carried)| carried).map(|carried| carried.get()));
     tell(found, "mean_burst_delay_seconds", of_bursts.and_then(|streams| streams.mean_burst_seconds));
     tell(found, "rebuild_bytes_per_second", rate(of_rebuild, |streams| streams.all.rebuilt));
     tell(found, "strips_rebuilt", of_rebuild.map(|streams| streams.strips_rebuilt));

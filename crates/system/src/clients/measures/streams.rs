@@ -92,8 +92,9 @@ pub struct StreamOutcome {
     pub has_corruption: bool,
     /// The mean time from a burst's beginning to its end; `None` where none ended.
     pub mean_burst_seconds: Option<f64>,
-    /// Data of bursts that is not drained at the end, and the most there was; `None` where nothing is drained.
-    pub undrained: Option<(Bytes, Bytes)>,
+    /// Data of bursts that is not drained at the end, the most there was, and the most when a next burst began; `None` where
+    /// nothing is drained, and where no next burst began.
+    pub undrained: Option<(Bytes, Bytes, Option<Bytes>)>,
     /// Strips that were made anew in place.
     pub strips_rebuilt: u64,
     /// From the first corruption to the last strip; `None` where the rebuild in place is endless, or not over.
