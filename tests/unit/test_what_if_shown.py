@@ -322,12 +322,19 @@ def test_parts_stand_by_their_impact_where_any_is_felt() -> None:
 
 
 def shown(width: int) -> str:
-    """All kinds of answers as a terminal of this many columns shows them."""
-    found: dict[str, Any] = {of: answer(of) for of in ("nothing", "whole", "stuck", "horizon")}
+    """All kinds of answers as a terminal of this many columns shows them.
+
+    The room for more data, entries of the balancer and commands for later are alike in all: those
+    of the first two stand for them.
+    """
+    found: dict[str, Any] = {"nothing": AS_IT_IS, "whole": WHOLE}
+    for of in ("stuck", "horizon"):
+        one = answer(of, steps=WHOLE.steps[:1])
+        bare = {name: conform(name, None) for name in ("room", "upmaps")}
+        found[of] = replace(one, tables={**one.tables, **bare})
     found |= {"plans": plans(), "ranking": ranking()}
     # The answer within is shown as one alone: of the shortest all kinds of parts are there too.
-    inner = replace(found["nothing"], steps=WHOLE.steps[1:])
-    found["search"] = replace(search(), answer=inner)
+    found["search"] = replace(search(), answer=replace(AS_IT_IS, steps=WHOLE.steps[1:]))
     return "".join(
         f"---- {name}, {width} columns\n{printed(answer_of(of), width)}\n"
         for name, of in found.items()
