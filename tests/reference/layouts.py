@@ -1,7 +1,7 @@
 """Layouts beside CRUSH in plain Python (docs/models/layouts.md): where the copies of a number are.
 
 Each states what it does for one number and the servers that are out. Nothing is prepared but what
-the layout is made of, and nothing is shared with the core.
+the layout is made of, and nothing is shared with the core but which servers make up a parity group.
 """
 
 from bisect import bisect_left
@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from functools import cache
 from math import ceil
 
+from resilver.simulate import parity_group_balance, place_objects
 from resilver.spec import System
-from tests.reference.designs import balanced_design, cyclic_design, transversal
 from tests.reference.draws import WORD, mix, share, upper_half
 
 STEP = 0xD6E8FEB86659FD93
@@ -196,29 +196,26 @@ def jump(cluster: Cluster) -> Place:
     return place
 
 
+def parity_group(number: int, groups: int, width: int) -> tuple[int, int]:
+    """Which parity group an object is in, and at which of its servers it begins."""
+    return share(draw(number, 0), groups), share(draw(number, 1), width)
+
+
 def declustered(cluster: Cluster) -> Place:
-    """An object's group by its hash, begun at any of its servers; a lost copy draws a new one."""
-    width, domains = cluster.copies, cluster.domains
-    members = [
-        [server for server in range(cluster.servers) if cluster.domain(server) == domain]
-        for domain in range(domains)
-    ]
-    tuples = transversal(len(members[0]), width)
-    asked = cluster.placement.parity_groups
-    if isinstance(asked, int):
-        blocks = cyclic_design(domains, width, ceil(ceil(asked / len(tuples)) / domains))
-    else:
-        blocks = balanced_design(domains, width)
-    groups = [
-        [members[domain][place] for domain, place in zip(block, places, strict=True)]
-        for places in tuples
-        for block in blocks
-    ][: asked if isinstance(asked, int) else None]
+    """An object's group by its hash, begun at any of its servers; a lost copy draws a new one.
+
+    Which servers a group has is learned from the first object in it: every other object must be
+    there as well. That groups share pairs of servers evenly is a test of its own.
+    """
+    width, count = cluster.copies, parity_group_balance(cluster.system).groups
+    groups: dict[int, list[int]] = {}
 
     def place(number: int, out: Set[int]) -> list[int]:
-        group = groups[share(draw(number, 0), len(groups))]
-        first = share(draw(number, 1), width)
-        before = group[first:] + group[:first]
+        chosen, first = parity_group(number, count, width)
+        if chosen not in groups:
+            (row,) = place_objects(cluster.system, cluster.seed, number, 1).tolist()
+            groups[chosen] = row[width - first :] + row[: width - first]
+        before = groups[chosen][first:] + groups[chosen][:first]
         found = [server for server in before if server not in out]
         attempts = range(2, 2 + width + EXTRA_DRAWS)
         draws = [share(draw(number, attempt), cluster.servers) for attempt in attempts]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,8 @@ from resilver.simulate import (
 from resilver.spec import System
 from tests.build import STREAMED, refused
 from tests.build import system_of as striped_system
-from tests.reference.designs import balanced_design
 from tests.reference.draws import mix, upper_half
-from tests.reference.layouts import LAYOUTS, layout_of
+from tests.reference.layouts import LAYOUTS, layout_of, parity_group
 from tests.reference.losses import OBJECTS_A_FILE, Layout, file_sizes, object_sizes
 from tests.unit.test_affected import system_of
 
@@ -49,9 +48,13 @@ def sets_of(rows: np.ndarray[Any, Any]) -> list[list[int]]:
     return [[server for server in row if server >= 0] for row in rows.tolist()]
 
 
-# Sizes for which the parity groups come from each construction: affine lines (9, 16), triples
-# (15), a projective plane (13 with 4), cosets (13 with 3), affine images (7 with 2), all (10).
-SHAPES = [(9, 3), (16, 4), (15, 3), (13, 4), (13, 3), (11, 5), (10, 3), (5, 1), (7, 2), (4, 4)]
+# Sizes for which the parity groups come from each construction, with how many groups then share a
+# pair of servers: affine lines (9, 16), triples (15), a projective plane (13 with 4), cosets (13
+# with 3), affine images (7 with 2), all (10).
+SHAPES = {
+    (9, 3): 1, (16, 4): 1, (15, 3): 1, (13, 4): 1, (13, 3): 1, (11, 5): 2, (10, 3): 8, (5, 1): 0,
+    (7, 2): 1, (4, 4): 1, (17, 5): 5,
+}  # fmt: skip
 
 
 # Fixed groups need a size; what else they do, the tests of groups say.
@@ -120,14 +123,25 @@ def test_objects_by_crush_and_in_groups_are_where_the_plain_twin_puts_them() -> 
                 ]
 
 
-@pytest.mark.parametrize(("servers", "replicas"), [*SHAPES, (33, 3), (25, 5), (31, 6), (17, 5)])
-def test_parity_groups_share_every_pair_equally(servers: int, replicas: int) -> None:
-    balance = parity_group_balance(system(servers, replicas, algorithm="declustered"))
-    groups = balanced_design(servers, replicas)
-    counts = Counter(pair for group in groups for pair in combinations(sorted(group), 2))
-    shared = [counts[pair] for pair in combinations(range(servers), 2)]
-    assert (balance.pairs_min, balance.pairs_max) == (min(shared), max(shared))
-    assert balance.pairs_min == balance.pairs_max and balance.load_min == balance.load_max
+@pytest.mark.parametrize(
+    ("servers", "replicas", "shared"),
+    [*((*shape, pairs) for shape, pairs in SHAPES.items()), (33, 3, 1), (25, 5, 1), (31, 6, 1)],
+)
+def test_parity_groups_share_every_pair_equally(servers: int, replicas: int, shared: int) -> None:
+    at = system(servers, replicas, algorithm="declustered")
+    balance, groups = parity_group_balance(at), dict[int, set[int]]()
+    # Of 20 objects a group none has one with a chance of e^-20, 2e-9.
+    for number, row in enumerate(place_objects(at, 5, 0, 20 * balance.groups).tolist()):
+        group, _ = parity_group(number, balance.groups, replicas)
+        assert groups.setdefault(group, {*row}) == {*row} and len({*row}) == replicas
+    assert len(groups) == balance.groups
+    pairs = Counter(pair for group in groups.values() for pair in combinations(sorted(group), 2))
+    counts = {pairs[pair] for pair in combinations(range(servers), 2)}
+    assert counts == {balance.pairs_min} == {balance.pairs_max} == {shared}
+    # Each server meets each other so often, and as many of them in each of its groups.
+    load = shared * (servers - 1) // (replicas - 1) if replicas > 1 else 1
+    assert {load} == {*Counter(chain(*groups.values())).values()}
+    assert balance.load_min == balance.load_max == load
 
 
 def test_parity_groups_of_a_number_are_even_and_a_seed_draws_copysets_alone() -> None:
