@@ -52,6 +52,24 @@ def test_every_table_fits_its_schema_and_links_have_named_ends(served: RunResult
             assert 0.0 <= row[f"{end}_x"] <= 1.0 and 0.0 <= row[f"{end}_y"] <= 1.0
 
 
+def test_each_way_of_a_link_is_counted_by_itself() -> None:
+    """Of reads one at a time a packet asks, and of eight that answer seven wait for the first."""
+    run = network_run(reads=1.0, request_size="512 KiB", outstanding=1, warm_up="0 s")
+    found = simulate(run.system, run.seed)
+    rows = [row for row in found.links.to_pylist() if row["from_name"].startswith("host")]
+    for row in rows:
+        asked, answered = row["backward_packets"], row["forward_packets"] // 8
+        # The end of the run may come between the two.
+        assert 0 < answered <= asked <= answered + 1
+        assert (row["forward_packets"], row["forward_queued"]) == (8 * answered, 7 * answered)
+        assert row["backward_queued"] == 0
+        # 38 B of a packet are not data, of which 64 B ask; a byte takes 8 ns.
+        sizes = {"forward": answered * (2**19 + 8 * 38), "backward": asked * (64 + 38)}
+        for way, size in sizes.items():
+            assert row[f"{way}_bytes"] == size
+            assert row[f"{way}_busy_seconds"] == pytest.approx(8e-9 * size)
+
+
 def test_busy_shares_are_of_the_window_and_of_ports_on_average(served: RunResult) -> None:
     window = real(served, "statistics_seconds")
     assert window == pytest.approx(1.5) and real(served, "simulated_seconds") >= 2.0

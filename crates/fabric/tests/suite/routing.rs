@@ -105,6 +105,25 @@ fn channels_that_are_equal_are_taken_in_turn() {
 }
 
 #[test]
+fn a_turn_passes_only_where_channels_are_equal() {
+    // Without the link 0-1 a packet from 0 to 1 has one way, over 3. Once the link is back and has sent as much, the first turn
+    // of the node is still to come: the next packet to 4 goes as that of a node that has sent nothing.
+    let topology = mesh(&[3, 3], &[]);
+    let channel = topology.channels_from(0).find(|&channel| topology.peer(channel) == 1).unwrap();
+    let link = Component::Link(topology.link_of(channel));
+    let ways = [true, false].map(|has_failed| {
+        let mut play = Play::new(&topology, gigabit());
+        play.diary.notes_hops = true;
+        if has_failed {
+            play.fail(0, link).send(1, 0, 1, 64).repair(10 * FULL, link).send(20 * FULL, 0, 1, 64);
+        }
+        play.send(30 * FULL, 0, 4, 64).run();
+        ways_from(&play, 0)
+    });
+    assert_eq!((&ways[0][..2], ways[0][2]), (&[3, 1][..], ways[1][0]));
+}
+
+#[test]
 fn a_packet_never_goes_straight_back() {
     // A line 0-1-2-3 with its last link dead: a packet from 0 to 3 stands before it in 2 and may not turn to 1.
     let topology = mesh(&[4], &[]);
