@@ -1,11 +1,9 @@
-"""Streams of stripes against closed forms and a plain-Python twin: rates, shares, links, delays.
+"""Streams of stripes against closed forms: rates, shares and links.
 
 A window of statistics begins and ends with operations half done, and strips are drawn at random:
 what a test allows is stated beside it, and holds for its fixed seed.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +12,10 @@ import pytest
 from resilver import RunResult, Study
 from resilver.study import simulate
 from tests.reference.compare import real
-from tests.reference.stream_twin import Figures, Streams, Tree, distributed, local
 
 STRIP, OVERHEAD, LINK = 65536, 38, 12.5e9
 # 100 Gb/s, of which 64 KiB in each 64 KiB + 38 B are data.
 PORT = LINK * STRIP / (STRIP + OVERHEAD)
-GATHERED = {"rs 8+3": 8, "lrc 8+5 local 4": 4, "rs 4+2": 4, "lrc 4+2 local 2": 2}
 # Of a server's bandwidth: k of 2k - 1 strips that a read sends are user data, and k of the
 # 2k + p - 1 that a write receives.
 SHARES = {
@@ -147,73 +143,3 @@ def test_half_of_the_second_level_leaves_what_its_links_count(
 def ends(data: int, reads: float) -> tuple[int, int]:
     """Strips of a stripe that go up to clients and come down from them."""
     return (data, 0) if reads else (0, data)
-
-
-# A small tree of the same kind: two groups of six servers of two ports, at four leaves of six
-# hosts below six or three spines.
-PLACES = {"local": local(2, 6, 6), "distributed": distributed(2, 6, 2)}
-SMALL = Figures(
-    data=4,
-    pieces=6,
-    gathered=4,
-    strip=STRIP,
-    packet=STRIP,
-    overhead=OVERHEAD,
-    link_rate=LINK,
-    window=8,
-    reads=True,
-    shares=(0.75, 0.25),
-    rebuilding=frozenset({0}),
-    rebuild_window=32,
-    warm_up=0.006,
-    duration=0.02,
-)
-
-
-def by_core(attachment: str, spines: int, code: str, rebuilt: str, figures: Figures) -> RunResult:
-    return run(
-        code,
-        float(figures.reads),
-        12,
-        cluster__attachment=attachment,
-        cluster__topology=f"leaf spine 4x{spines} hosts 6 entries 6",
-        placement={"algorithm": "groups", "group_size": 6},
-        lanes={"clients": figures.shares[0], "rebuild": figures.shares[1]},
-        faults=[{"corrupt": {"groups": [0], "code": rebuilt, "window": figures.rebuild_window}}],
-        traffic__warm_up=f"{figures.warm_up} s",
-        traffic__duration=f"{figures.duration} s",
-    )
-
-
-@pytest.mark.parametrize(
-    ("attachment", "spines", "kind", "code", "rebuilt", "clients"),
-    [
-        ("local", 6, "read", "rs 4+2", "rs 4+2", 0.75),
-        ("distributed", 6, "write", "lrc 4+2 local 2", "rs 4+2", 0.5),
-        ("local", 3, "write", "rs 4+2", "rs 4+2", 0.5),
-        ("local", 3, "read", "rs 4+2", "lrc 4+2 local 2", 0.25),
-        ("distributed", 3, "read", "rs 4+2", "lrc 4+2 local 2", 0.5),
-        ("distributed", 3, "write", "lrc 4+2 local 2", "rs 4+2", 0.25),
-    ],
-)
-def test_the_core_and_the_twin_serve_the_same(
-    attachment: str, spines: int, kind: str, code: str, rebuilt: str, clients: float
-) -> None:
-    figures = replace(
-        SMALL, reads=kind == "read", gathered=GATHERED[rebuilt], shares=(clients, 1 - clients)
-    )
-    twin = Streams(Tree(spines, 6, 6, PLACES[attachment]), figures, seed=7).run()
-    found = by_core(attachment, spines, code, rebuilt, figures)
-    groups: Mapping[str, list[float]] = found.stripe_groups.to_pydict()
-    # Over draws of their own, thousands of stripes differ by a hundredth in all. Two groups that
-    # share links push each other back for milliseconds at a time: the rate of each differs by
-    # about 2 % (a standard deviation over seeds) in the core as in the twin.
-    rates = groups[f"{kind}_bytes_per_second"]
-    assert sum(rates) == pytest.approx(sum(twin.user_bytes) / figures.duration, rel=0.03)
-    for group in range(2):
-        rate = twin.user_bytes[group] / figures.duration
-        assert rates[group] == pytest.approx(rate, rel=0.1)
-        made = twin.strips_made[group] * STRIP / figures.duration
-        assert groups["rebuild_bytes_per_second"][group] == pytest.approx(made, rel=0.06)
-    delay = twin.delay / twin.completed
-    assert real(found, "mean_delay_seconds") == pytest.approx(delay, rel=0.03)
