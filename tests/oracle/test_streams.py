@@ -55,12 +55,7 @@ def run(code: str, reads: float, servers: int, /, **keys: Any) -> RunResult:
     }
     for name, value in keys.items():
         table, _, key = name.partition("__")
-        if key == "topology":
-            fabric["topology"] = value
-        elif key:
-            content[table][key] = value
-        else:
-            content[table] = value
+        (fabric if key == "topology" else content[table])[key] = value
     (made,) = Study.from_dict(content).runs()
     return simulate(made.system, 1)
 

@@ -5,7 +5,6 @@ happens at one time happens in the order in which it was scheduled.
 """
 
 import heapq
-import math
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -24,15 +23,11 @@ class Clock:
         self._scheduled = 0
         self._pending: list[tuple[int, int, Callable[[], None]]] = []
 
-    def take_turn(self) -> int:
-        """The next place among what happens at one time."""
-        self._scheduled += 1
-        return self._scheduled
-
-    def at(self, time: int, action: Callable[[], None], turn: int | None = None) -> None:
-        """Let something happen at a time, at a turn taken before or else after all scheduled."""
+    def at(self, time: int, action: Callable[[], None]) -> None:
+        """Let something happen at a time, after all that is scheduled for it."""
         assert time >= self.now
-        heapq.heappush(self._pending, (time, self.take_turn() if turn is None else turn, action))
+        self._scheduled += 1
+        heapq.heappush(self._pending, (time, self._scheduled, action))
 
     def step(self) -> None:
         """Let what comes next happen."""
@@ -40,9 +35,9 @@ class Clock:
         self.executed += 1
         action()
 
-    def run(self, until: float = math.inf) -> None:
-        """Let everything happen up to a time."""
-        while self._pending and self._pending[0][0] <= until:
+    def run(self) -> None:
+        """Let everything happen."""
+        while self._pending:
             self.step()
 
 
