@@ -51,6 +51,7 @@ WAITS = {
     "send_memory": "memory of sources (recovery.send_memory)",
     "loss": "lost messages",
     "bandwidth": "the throttle (recovery.bandwidth)",
+    "software": "the software's limits (recovery.software)",
     "receive_memory": "round trips of what recovery.receive_memory holds",
     "pipelining": "round trips, without pipelining",
     "round_trip": "round trips",
