@@ -208,9 +208,7 @@ class Fault(Section):
     part: Failing | None = Field(default=None, examples=[{"osd": 1}])
     """What breaks. A number is drawn among what no fault names and no earlier draw took."""
     health: float | None = Field(default=None, examples=[0.1])
-    """The share of its speed that each works at. 0, the default, is gone. Default: 0, which is
-    gone.
-    """
+    """The share of its speed that each works at. Default: 0, which is gone."""
     told: Flag | None = Field(default=None, examples=[False])
     """Whether the system is told and rebuilds what was there. Default: of parts of the cluster that
     are gone; a disk, a link, a switch and what is slow tell nobody.
