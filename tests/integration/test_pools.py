@@ -108,7 +108,7 @@ def test_the_command_shows_a_row_a_pool(tmp_path: Path) -> None:
     study = written(tmp_path / "pools.toml", write_toml(two({"osds": ["osd.0"]}, clients=True)))
     folder = tmp_path / "out"
     shown = output("run", study, "-o", folder)
-    assert "Pool archive on hdd: rs 4+2, each piece on another host" in shown.replace("\n", " ")
+    assert "Pool archive on hdd: rs 4+2, each piece on another host" in " ".join(shown.split())
     for words in ("Goodput before faults", "Healthy after", "archive", "volumes"):
         assert words in shown, words
     results = Results.open(folder)
